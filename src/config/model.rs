@@ -1,0 +1,147 @@
+//! The shape of `config.json`.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Capability, ScopeType};
+
+/// The whole of `config.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Config {
+    /// The JSON Schema that editors complete from; not read.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// The stable id of this computer, made once by `bailiwick setup`.
+    pub machine_id: String,
+    /// The name that clients see.
+    pub machine_name: String,
+    /// The address that `bailiwick start` listens on; default `127.0.0.1`.
+    #[serde(default = "default_host")]
+    pub host: String,
+    /// The port that `bailiwick start` listens on; default 3939.
+    #[serde(default = "default_port")]
+    pub port: u16,
+    /// What the HTTP listener accepts.
+    #[serde(default)]
+    pub http: HttpConfig,
+    /// How long and how much history is kept.
+    #[serde(default)]
+    pub history: HistoryConfig,
+    /// The permission boundaries.
+    #[serde(default)]
+    pub scopes: Vec<ScopeConfig>,
+}
+
+fn default_host() -> String {
+    "127.0.0.1".to_owned()
+}
+
+fn default_port() -> u16 {
+    3939
+}
+
+/// What the HTTP listener accepts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct HttpConfig {
+    /// `Host` values beyond loopback that are accepted, as `name` or `name:port`.
+    pub allowed_hosts: Vec<String>,
+    /// `Origin` values that are accepted, as `scheme://name[:port]`; loopback origins are accepted anyway.
+    pub allowed_origins: Vec<String>,
+    /// Serve callers without a token, on loopback only; default false.
+    pub allow_loopback_without_token: bool,
+}
+
+/// How long and how much history is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct HistoryConfig {
+    /// Rows older than this many days are removed; default 90.
+    pub max_age_days: u32,
+    /// The oldest rows are removed when the store is larger than this; default 1024 MiB.
+    pub max_megabytes: u32,
+}
+
+impl Default for HistoryConfig {
+    fn default() -> Self {
+        Self { max_age_days: 90, max_megabytes: 1_024 }
+    }
+}
+
+/// One named permission boundary.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ScopeConfig {
+    /// The id that envelopes name: letters, digits, `-`, `_` and `.`, at most 64.
+    pub id: String,
+    /// The name that people read; default the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `folder` (default) or `computer`.
+    #[serde(rename = "type", default = "default_type")]
+    pub scope_type: ScopeType,
+    /// The folders, absolute; needed for folder scopes. The first is the default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<PathBuf>,
+    /// What is granted.
+    #[serde(default)]
+    pub capabilities: Vec<Capability>,
+    /// What is granted, each time with a person's yes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<Capability>,
+    /// What is never granted, whatever the other lists say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<Capability>,
+    /// Limits and rules.
+    #[serde(default)]
+    pub policy: ScopePolicy,
+}
+
+fn default_type() -> ScopeType {
+    ScopeType::Folder
+}
+
+/// The limits and rules of a scope.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct ScopePolicy {
+    /// The longest time for one operation, in seconds; default 3600.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_runtime_seconds: Option<u64>,
+    /// The largest result, in bytes; default 1,000,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output_bytes: Option<u64>,
+    /// Globs (relative to a root) of sensitive files that are opened all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open_sensitive: Vec<String>,
+    /// Globs (relative to a root) of further files that stay closed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub closed_files: Vec<String>,
+    /// Refuse to read files that have more than one name (hard links); default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub refuse_hard_links: bool,
+    /// Command lines that may run, as wildcards over words; for command operations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed_commands: Vec<String>,
+    /// Command lines that may never run; they beat the allowed ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied_commands: Vec<String>,
+    /// Whether commands may use the network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<bool>,
+    /// How commands are held: `auto`, `full`, `partial` or `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
+    /// Whether displays may be captured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_displays: Option<bool>,
+    /// Whether windows may be captured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_windows: Option<bool>,
+    /// Whether windows may be found by their process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_processes: Option<bool>,
+}

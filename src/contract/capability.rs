@@ -1,0 +1,89 @@
+//! Capabilities: the rights that a scope grants and a caller may use.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One right. A scope grants it, denies it, or grants it with `ask`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Capability {
+    /// Read and list files.
+    #[serde(rename = "fs:read")]
+    FsRead,
+    /// See search matches, not whole files.
+    #[serde(rename = "search:read")]
+    SearchRead,
+    /// Create, change, move and delete files.
+    #[serde(rename = "fs:write")]
+    FsWrite,
+    /// Read the state and history of a Git repository.
+    #[serde(rename = "git:read")]
+    GitRead,
+    /// Stage and commit.
+    #[serde(rename = "git:write")]
+    GitWrite,
+    /// Run commands that the scope's rules allow.
+    #[serde(rename = "command:run")]
+    CommandRun,
+    /// Start, read, write to and stop lasting processes.
+    #[serde(rename = "process:manage")]
+    ProcessManage,
+    /// Run scripts that the project already defines.
+    #[serde(rename = "package:run")]
+    PackageRun,
+    /// Run the Codex CLI.
+    #[serde(rename = "codex:run")]
+    CodexRun,
+    /// Take images of screens and windows.
+    #[serde(rename = "screen:capture")]
+    ScreenCapture,
+    /// Read the history of the scope.
+    #[serde(rename = "history:read")]
+    HistoryRead,
+}
+
+impl Capability {
+    /// Every capability, in the order in which documents list them.
+    pub const ALL: &'static [Self] = &[
+        Self::FsRead,
+        Self::SearchRead,
+        Self::FsWrite,
+        Self::GitRead,
+        Self::GitWrite,
+        Self::CommandRun,
+        Self::ProcessManage,
+        Self::PackageRun,
+        Self::CodexRun,
+        Self::ScreenCapture,
+        Self::HistoryRead,
+    ];
+
+    /// Gives the name that configs, tokens and messages use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::FsRead => "fs:read",
+            Self::SearchRead => "search:read",
+            Self::FsWrite => "fs:write",
+            Self::GitRead => "git:read",
+            Self::GitWrite => "git:write",
+            Self::CommandRun => "command:run",
+            Self::ProcessManage => "process:manage",
+            Self::PackageRun => "package:run",
+            Self::CodexRun => "codex:run",
+            Self::ScreenCapture => "screen:capture",
+            Self::HistoryRead => "history:read",
+        }
+    }
+
+    /// Finds a capability by its name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|capability| capability.as_str() == name)
+    }
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,120 @@
+//! Reading an operation's `input` and `options` into its types, with errors that help.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::Failure;
+
+/// The fields of an `input` or `options` object: what is accepted and what must be there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FieldNames {
+    /// Every accepted field.
+    pub accepted: Vec<String>,
+    /// Those that must be given.
+    pub required: Vec<String>,
+}
+
+impl FieldNames {
+    /// Reads the field names out of a JSON Schema of an object.
+    pub fn from_schema(schema: &Value) -> Self {
+        let accepted = schema["properties"].as_object().map(|map| map.keys().cloned().collect());
+        let required = schema["required"]
+            .as_array()
+            .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        Self { accepted: accepted.unwrap_or_default(), required: required.unwrap_or_default() }
+    }
+}
+
+/// Parses `input` or `options` into an operation's type.
+///
+/// Optional fields that are `null` or `""` count as absent.
+///
+/// # Errors
+/// `invalid_request` that names the field (`input.content`), what was expected, and for an unknown
+/// field the accepted ones and the nearest.
+pub fn parse<T: DeserializeOwned>(
+    part: &str,
+    mut fields: Map<String, Value>,
+    names: &FieldNames,
+    also_accepted: &[&str],
+) -> Result<T, Failure> {
+    fields.retain(|name, value| {
+        let empty = value.is_null() || value.as_str() == Some("");
+        !empty || names.required.contains(name) || !names.accepted.contains(name)
+    });
+    if let Some(unknown) = fields.keys().find(|name| !names.accepted.contains(name)) {
+        let mut accepted: Vec<&str> = names.accepted.iter().map(String::as_str).collect();
+        accepted.extend_from_slice(also_accepted);
+        return Err(unknown_field(part, unknown, &accepted));
+    }
+    if let Some(missing) = names.required.iter().find(|name| !fields.contains_key(*name)) {
+        return Err(Failure::invalid(&format!("{part}.{missing}"), format!("`{part}.{missing}` is missing"))
+            .hint(format!("Add `{missing}` to `{part}`.")));
+    }
+    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if path == "." { part.to_owned() } else { format!("{part}.{path}") };
+        Failure::invalid(&field, format!("`{field}` is wrong: {}", error.into_inner()))
+    })
+}
+
+fn unknown_field(part: &str, unknown: &str, accepted: &[&str]) -> Failure {
+    let failure = Failure::invalid(
+        &format!("{part}.{unknown}"),
+        format!("`{part}` has no field `{unknown}` for this operation"),
+    )
+    .detail("accepted", accepted.to_vec());
+    match nearest(unknown, accepted.iter().copied(), 1).first() {
+        Some(name) => failure.hint(format!("Did you mean `{name}`?")),
+        None if accepted.is_empty() => failure.hint(format!("This operation takes no `{part}`.")),
+        None => failure.hint(format!("`{part}` accepts: {}.", accepted.join(", "))),
+    }
+}
+
+/// Gives the names that are nearest to a misspelt one, best first, at most `limit`.
+///
+/// Nearest means an edit distance of at most a third of the longer name, at least 2; a name that
+/// contains the misspelt one (or the other way round) counts as near too.
+pub fn nearest<'a>(misspelt: &str, names: impl Iterator<Item = &'a str>, limit: usize) -> Vec<&'a str> {
+    let misspelt: String = misspelt.chars().take(64).collect::<String>().to_lowercase();
+    let mut ranked: Vec<(usize, &str)> = names
+        .filter_map(|name| {
+            let lower = name.to_lowercase();
+            let distance = edit_distance(&misspelt, &lower);
+            let bound = (misspelt.len().max(lower.len()) / 3).max(2);
+            let contained = misspelt.len() >= 3 && (lower.contains(&misspelt) || misspelt.contains(&lower));
+            (distance <= bound || contained).then_some((distance, name))
+        })
+        .collect();
+    ranked.sort();
+    ranked.into_iter().take(limit).map(|(_, name)| name).collect()
+}
+
+/// Counts the insertions, deletions and replacements of characters between two texts.
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelt_names_find_their_neighbours() {
+        let names = ["file.read", "file.write", "file.read_many", "history.last"];
+        assert_eq!(nearest("file.raed", names.into_iter(), 1), ["file.read"]);
+        assert_eq!(nearest("read", names.into_iter(), 2), ["file.read", "file.read_many"]);
+        assert!(nearest("zzzzzzzzz", names.into_iter(), 3).is_empty());
+    }
+}

@@ -1,0 +1,28 @@
+//! The words of Bailiwick: envelope, outcome, error codes, capabilities, operation specs.
+//!
+//! Everything here is a value. This module performs no I/O and knows no other module of the crate.
+
+pub mod caller;
+pub mod cancel;
+pub mod capability;
+pub mod effect;
+pub mod envelope;
+pub mod error;
+pub mod fields;
+pub mod id;
+pub mod limits;
+pub mod outcome;
+pub mod path;
+pub mod spec;
+pub mod time;
+
+pub use caller::{Caller, CapabilityGrant, ScopeGrant, Transport};
+pub use cancel::Cancel;
+pub use capability::Capability;
+pub use effect::Effect;
+pub use envelope::Envelope;
+pub use error::{ErrorCode, Failure};
+pub use limits::{CommonOption, CommonOptions, Detail, Limits};
+pub use outcome::{Image, Outcome};
+pub use path::RawPath;
+pub use spec::{Access, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads};

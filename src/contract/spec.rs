@@ -1,0 +1,104 @@
+//! The description of an operation, from which everything readable about it is derived.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Capability, CommonOption, Effect};
+
+/// Whether a path is read or changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Its content, its facts or its entries are read.
+    Read,
+    /// It is created, changed, moved or removed.
+    Write,
+    /// Its text is searched; sensitive files stay closed, whole files are not shown.
+    Search,
+}
+
+/// What an operation's `target` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetRule {
+    /// There is none; a given one is an error.
+    None,
+    /// A path that must be given.
+    Path(Access),
+    /// A path; left out it is the root of the scope.
+    PathOrRoot(Access),
+    /// An identifier that must be given, such as an operation id; the text says of what.
+    Id(&'static str),
+    /// An identifier that may be left out.
+    OptionalId(&'static str),
+}
+
+/// The kinds of scope.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ScopeType {
+    /// Folders on disk.
+    Folder,
+    /// The computer itself: screens, windows, facts.
+    Computer,
+}
+
+/// Whether an operation acts inside a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeNeed {
+    /// It does; the types of scope that support it.
+    In(&'static [ScopeType]),
+    /// It tells facts about the service that the caller may know anyway; a scope can be named.
+    Optional,
+}
+
+/// On which threads an operation runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// It calls the disk or works hard: it runs on a thread of its own.
+    Blocking,
+    /// It waits: it runs on the asynchronous threads.
+    Async,
+}
+
+/// Everything that is fixed about one operation. There is no default: every field is a decision.
+#[derive(Debug, Clone, Copy)]
+pub struct OperationSpec {
+    /// The stable dotted name, `family.verb`.
+    pub name: &'static str,
+    /// One line, imperative, without a full stop.
+    pub summary: &'static str,
+    /// What a user should know beyond the summary; full sentences, may be empty.
+    pub details: &'static str,
+    /// All groups must be satisfied; a group is satisfied by any one of its capabilities.
+    pub capabilities: &'static [&'static [Capability]],
+    /// What it does to the computer.
+    pub effect: Effect,
+    /// What its target is.
+    pub target: TargetRule,
+    /// Where it acts.
+    pub scope: ScopeNeed,
+    /// The platforms that support it, as in `std::env::consts::OS`; empty means all.
+    pub platforms: &'static [&'static str],
+    /// The shared options that it honours, beyond `timeoutSeconds` and `maxOutputBytes`.
+    pub options: &'static [CommonOption],
+    /// The time limit when the request names none, in seconds.
+    pub timeout_seconds: u64,
+    /// Where it runs.
+    pub threads: Threads,
+    /// The fields of `input` and `options` that the history may keep (never payloads).
+    pub audited_fields: &'static [&'static str],
+    /// A whole envelope, as JSON, that works in a scope with the files the case files make.
+    pub example: &'static str,
+}
+
+impl OperationSpec {
+    /// Gives the family: the part of the name before the dot.
+    pub fn family(&self) -> &'static str {
+        self.name.split_once('.').map_or(self.name, |(family, _)| family)
+    }
+
+    /// Tells whether a platform (a value of `std::env::consts::OS`) supports the operation.
+    pub fn supports_platform(&self, os: &str) -> bool {
+        self.platforms.is_empty() || self.platforms.contains(&os)
+    }
+}

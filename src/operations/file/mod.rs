@@ -1,0 +1,14 @@
+//! `file.*`: files and folders inside the scope's roots.
+
+mod stat;
+
+use crate::registry::{Entry, Family};
+
+/// The family's table.
+pub static FAMILY: Family = Family {
+    name: "file",
+    summary: "Read, search and change files inside the scope's folders.",
+    operations: &OPERATIONS,
+};
+
+static OPERATIONS: [Entry; 1] = [Entry::of::<stat::Op>()];

@@ -1,0 +1,133 @@
+//! An open folder beneath a root: its entries, and acting on them by single names.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat};
+
+use super::{DoorError, FileId, FileKind, Opened, Stat};
+
+/// A folder that was opened without following a link.
+#[derive(Debug)]
+pub struct Dir {
+    fd: OwnedFd,
+    id: FileId,
+}
+
+/// One entry of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirEntry {
+    /// Its name.
+    pub name: OsString,
+    /// Its kind, where the file system tells it with the name.
+    pub kind: Option<FileKind>,
+}
+
+impl Dir {
+    pub(super) fn from_fd(fd: OwnedFd) -> Result<Self, DoorError> {
+        let id = Stat::from_system(&fstat(&fd)?).id;
+        Ok(Self { fd, id })
+    }
+
+    /// Gives the identity of the folder.
+    pub fn id(&self) -> FileId {
+        self.id
+    }
+
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Reads all entries but `.` and `..`, in the order of the file system.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn entries(&self) -> Result<Vec<DirEntry>, DoorError> {
+        let mut entries = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            entries.push(DirEntry {
+                name: OsString::from_vec(name.to_vec()),
+                kind: FileKind::from_type(entry.file_type()),
+            });
+        }
+        Ok(entries)
+    }
+
+    /// Gives the facts of an entry; a link is described, not followed.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn stat(&self, name: &OsStr) -> Result<Stat, DoorError> {
+        check_name(name)?;
+        Ok(Stat::from_system(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// Opens a folder in this one; a link is refused.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn open_dir(&self, name: &OsStr) -> Result<Self, DoorError> {
+        check_name(name)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Self::from_fd(openat(&self.fd, name, flags, Mode::empty())?)
+    }
+
+    /// Opens a regular file in this folder for reading; a link is refused, nothing is waited for.
+    ///
+    /// # Errors
+    /// As [`super::Root::open_file`].
+    pub fn open_file(&self, name: &OsStr) -> Result<Opened, DoorError> {
+        check_name(name)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = openat(&self.fd, name, flags, Mode::empty())?;
+        let stat = Stat::from_system(&fstat(&fd)?);
+        match stat.kind {
+            FileKind::File => Ok(Opened { file: File::from(fd), stat }),
+            FileKind::Dir => Err(DoorError::IsADirectory),
+            other => Err(DoorError::NotRegular(other)),
+        }
+    }
+
+    /// Makes a folder in this one, with mode 0755 less the umask.
+    ///
+    /// # Errors
+    /// [`DoorError::Exists`] and the usual ones.
+    pub fn make_dir(&self, name: &OsStr) -> Result<(), DoorError> {
+        check_name(name)?;
+        Ok(mkdirat(&self.fd, name, Mode::from_raw_mode(0o755))?)
+    }
+
+    /// Removes a file or link by name.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn remove_file(&self, name: &OsStr) -> Result<(), DoorError> {
+        check_name(name)?;
+        Ok(unlinkat(&self.fd, name, AtFlags::empty())?)
+    }
+
+    /// Removes an empty folder by name.
+    ///
+    /// # Errors
+    /// [`DoorError::NotEmpty`] and the usual ones.
+    pub fn remove_dir(&self, name: &OsStr) -> Result<(), DoorError> {
+        check_name(name)?;
+        Ok(unlinkat(&self.fd, name, AtFlags::REMOVEDIR)?)
+    }
+}
+
+/// Refuses what is not a single name: these calls resolve nothing.
+fn check_name(name: &OsStr) -> Result<(), DoorError> {
+    let bytes = name.as_bytes();
+    if bytes.is_empty() || bytes == b"." || bytes == b".." || bytes.contains(&b'/') {
+        return Err(DoorError::Outside);
+    }
+    Ok(())
+}

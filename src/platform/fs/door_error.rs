@@ -1,0 +1,89 @@
+//! What can go wrong at the door, so that callers can branch on it.
+
+use std::io;
+
+use rustix::io::Errno;
+
+use super::{FileKind, PathProblem};
+
+/// Why the door stayed closed.
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    /// Nothing has that name.
+    #[error("it does not exist")]
+    NotFound,
+    /// A symbolic link stands where none may be followed.
+    #[error("a symbolic link is in the way")]
+    Symlink,
+    /// A step leads out of the root.
+    #[error("it leads out of the scope")]
+    Outside,
+    /// A part of the path that must be a folder is none.
+    #[error("a part of the path is not a folder")]
+    NotADirectory,
+    /// A folder stands where a file is needed.
+    #[error("it is a folder")]
+    IsADirectory,
+    /// It is neither file nor folder; it was not opened, or closed again unread.
+    #[error("it is {}", .0.describe())]
+    NotRegular(FileKind),
+    /// The name is taken.
+    #[error("it exists already")]
+    Exists,
+    /// The folder has entries.
+    #[error("the folder is not empty")]
+    NotEmpty,
+    /// The operating system denies it to this user.
+    #[error("the operating system denies access")]
+    Denied,
+    /// The system's own files (procfs, sysfs) are not served.
+    #[error("it belongs to a system file system")]
+    SystemFiles,
+    /// More than 40 links, or a circle.
+    #[error("too many symbolic links")]
+    LinkLoop,
+    /// The two places are on different file systems.
+    #[error("the two places are on different file systems")]
+    CrossDevice,
+    /// The disk or the quota is full.
+    #[error("there is no space left")]
+    NoSpace,
+    /// The file system is mounted read-only.
+    #[error("the file system is read-only")]
+    ReadOnly,
+    /// The path itself is malformed.
+    #[error(transparent)]
+    Path(#[from] PathProblem),
+    /// Anything else.
+    #[error(transparent)]
+    Io(io::Error),
+}
+
+impl From<Errno> for DoorError {
+    fn from(errno: Errno) -> Self {
+        match errno {
+            Errno::NOENT => Self::NotFound,
+            Errno::LOOP => Self::Symlink,
+            Errno::XDEV => Self::Outside,
+            Errno::NOTDIR => Self::NotADirectory,
+            Errno::ISDIR => Self::IsADirectory,
+            Errno::EXIST => Self::Exists,
+            Errno::NOTEMPTY => Self::NotEmpty,
+            Errno::ACCESS | Errno::PERM => Self::Denied,
+            Errno::NXIO => Self::NotRegular(FileKind::Socket),
+            Errno::NOSPC | Errno::DQUOT => Self::NoSpace,
+            Errno::ROFS => Self::ReadOnly,
+            Errno::NAMETOOLONG => Self::Path(PathProblem::TooLong),
+            other => Self::Io(other.into()),
+        }
+    }
+}
+
+impl From<io::Error> for DoorError {
+    fn from(error: io::Error) -> Self {
+        match Errno::from_io_error(&error) {
+            Some(errno) => errno.into(),
+            None => Self::Io(error),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The door to the file system: every file of a scope is reached by handle, beneath its root.
+//!
+//! A [`Root`] is an open folder. Everything else is opened relative to it, and no step of a
+//! resolution follows a symbolic link: links are read by hand ([`Root::resolve_links`]), so that the
+//! caller can judge where they lead before anything is opened. There is no check-then-open.
+
+mod beneath;
+mod dir;
+mod door_error;
+mod private;
+mod rel_path;
+mod root;
+mod stat;
+
+pub use dir::{Dir, DirEntry};
+pub use door_error::DoorError;
+pub use private::{create_private_dir, replace_private_file};
+pub use rel_path::{PathProblem, RelPath};
+pub use root::{Opened, Root};
+pub use stat::{FileId, FileKind, Stat};

@@ -1,0 +1,47 @@
+//! Bailiwick's own files: folders of mode 0700, files of mode 0600, replaced as a whole.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+/// Makes a folder (and those above it) that only this user can enter; an existing one is narrowed.
+///
+/// # Errors
+/// Those of the file system; `PermissionDenied` if the folder belongs to another user.
+pub fn create_private_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let facts = fs::metadata(path)?;
+    if facts.uid() != super::super::machine::user_id() {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("{} belongs to another user", path.display()),
+        ));
+    }
+    if facts.mode() & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Replaces a file as a whole: a new one of mode 0600 beside it, synced, then renamed over it.
+///
+/// # Errors
+/// Those of the file system; the old file is then untouched.
+pub fn replace_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let temporary = folder.join(format!(".{}.{}", name.to_string_lossy(), crate::contract::id::new_id()));
+    let written = (|| {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)?;
+        File::open(folder)?.sync_all()
+    })();
+    if written.is_err() {
+        // The rename may have happened; removing what is not there is no loss.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}

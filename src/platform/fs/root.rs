@@ -1,0 +1,182 @@
+//! An open root folder, and opening files beneath it.
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, OFlags, fstat, open, readlinkat, statat};
+
+use super::beneath::open_beneath;
+use super::{Dir, DoorError, FileId, FileKind, RelPath, Stat};
+
+/// How many symbolic links one resolution may pass.
+///
+/// # Source
+/// path_resolution(7): the kernel's own limit is 40.
+const MAX_LINKS: usize = 40;
+
+/// A folder that was opened once; renaming or replacing its path later changes nothing.
+#[derive(Debug)]
+pub struct Root {
+    fd: OwnedFd,
+    id: FileId,
+    path: PathBuf,
+}
+
+/// A regular file that was opened for reading, with the facts of that very file.
+#[derive(Debug)]
+pub struct Opened {
+    /// The open file.
+    pub file: File,
+    /// Its facts when it was opened.
+    pub stat: Stat,
+}
+
+impl Root {
+    /// Opens a folder as a root. Links in the path to it are followed: the person chose it.
+    ///
+    /// # Errors
+    /// The usual ones, and [`DoorError::SystemFiles`] for procfs, sysfs and their like.
+    pub fn open(path: &Path) -> Result<Self, DoorError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = open(path, flags, rustix::fs::Mode::empty())?;
+        let stat = Stat::from_system(&fstat(&fd)?);
+        if is_system_files(&fd)? {
+            return Err(DoorError::SystemFiles);
+        }
+        Ok(Self { fd, id: stat.id, path: path.to_owned() })
+    }
+
+    /// Gives the path by which the root was opened; for display and configuration only.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the identity of the root folder.
+    pub fn id(&self) -> FileId {
+        self.id
+    }
+
+    /// Opens a regular file for reading. No link is followed, no pipe or device waited for.
+    ///
+    /// # Errors
+    /// [`DoorError::Symlink`] where a part is a link (see [`Root::resolve_links`]),
+    /// [`DoorError::IsADirectory`], [`DoorError::NotRegular`], [`DoorError::SystemFiles`], and the usual ones.
+    pub fn open_file(&self, path: &RelPath) -> Result<Opened, DoorError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let fd = open_beneath(self.fd.as_fd(), path, flags)?;
+        let stat = Stat::from_system(&fstat(&fd)?);
+        match stat.kind {
+            FileKind::File => {}
+            FileKind::Dir => return Err(DoorError::IsADirectory),
+            other => return Err(DoorError::NotRegular(other)),
+        }
+        if stat.id.device != self.id.device && is_system_files(&fd)? {
+            return Err(DoorError::SystemFiles);
+        }
+        Ok(Opened { file: File::from(fd), stat })
+    }
+
+    /// Opens a folder. No link is followed.
+    ///
+    /// # Errors
+    /// As [`Root::open_file`]; [`DoorError::NotADirectory`] for anything but a folder.
+    pub fn open_dir(&self, path: &RelPath) -> Result<Dir, DoorError> {
+        let fd = open_beneath(self.fd.as_fd(), path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let dir = Dir::from_fd(fd)?;
+        if dir.id().device != self.id.device && is_system_files(dir.as_fd())? {
+            return Err(DoorError::SystemFiles);
+        }
+        Ok(dir)
+    }
+
+    /// Gives the facts of what the name itself stands for: a link is described, not followed.
+    ///
+    /// # Errors
+    /// As [`Root::open_dir`] for the folder that holds it.
+    pub fn stat(&self, path: &RelPath) -> Result<Stat, DoorError> {
+        let Some(name) = path.file_name() else { return Ok(Stat::from_system(&fstat(&self.fd)?)) };
+        let parent = path.parent().unwrap_or_default();
+        if parent.is_root() {
+            return Ok(Stat::from_system(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?));
+        }
+        self.open_dir(&parent)?.stat(name)
+    }
+
+    /// Reads the links in a path by hand and gives the path that they lead to, beneath this root.
+    ///
+    /// The last name is resolved too; it need not exist. Nothing is opened but folders on the way.
+    /// The answer can be out of date at once: open it with a call that follows no link.
+    ///
+    /// # Errors
+    /// [`DoorError::Outside`] for an absolute link or one that climbs out, [`DoorError::LinkLoop`].
+    pub fn resolve_links(&self, path: &RelPath) -> Result<RelPath, DoorError> {
+        let mut done = RelPath::root();
+        let mut todo: Vec<Vec<u8>> = path.components().rev().map(<[u8]>::to_vec).collect();
+        let mut links = 0;
+        while let Some(name) = todo.pop() {
+            if name == b".." {
+                done = done.parent().ok_or(DoorError::Outside)?;
+                continue;
+            }
+            let next = done.child(std::ffi::OsStr::from_bytes(&name));
+            let is_link = match self.stat(&next) {
+                Ok(stat) => stat.kind == FileKind::Symlink,
+                Err(DoorError::NotFound) => false,
+                Err(error) => return Err(error),
+            };
+            if !is_link {
+                done = next;
+                continue;
+            }
+            links += 1;
+            if links > MAX_LINKS {
+                return Err(DoorError::LinkLoop);
+            }
+            let leads_to = self.read_link(&next)?;
+            if leads_to.first() == Some(&b'/') {
+                return Err(DoorError::Outside);
+            }
+            let parts = leads_to.split(|byte| *byte == b'/').filter(|part| !matches!(*part, b"" | b"."));
+            todo.extend(parts.rev().map(<[u8]>::to_vec));
+        }
+        Ok(RelPath::parse(done.as_bytes())?)
+    }
+
+    /// Reads where a symbolic link leads, as it is written.
+    ///
+    /// # Errors
+    /// The usual ones; an error of kind `InvalidInput` if it is not a link.
+    pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, DoorError> {
+        let Some(name) = path.file_name() else { return Err(DoorError::IsADirectory) };
+        let parent = self.open_dir(&path.parent().unwrap_or_default())?;
+        Ok(readlinkat(parent.as_fd(), name, Vec::new())?.into_bytes())
+    }
+}
+
+/// Tells whether a handle is on a file system whose files are the system's own doors.
+///
+/// # Source
+/// statfs(2), the list of `*_MAGIC` numbers.
+#[cfg(target_os = "linux")]
+fn is_system_files(fd: impl AsFd) -> Result<bool, DoorError> {
+    const PROC: u64 = 0x9fa0;
+    const SYSFS: u64 = 0x6265_6572;
+    const DEBUGFS: u64 = 0x6462_6720;
+    const TRACEFS: u64 = 0x7472_6163;
+    const SECURITYFS: u64 = 0x7363_6673;
+    const CGROUP: u64 = 0x0027_e0eb;
+    const CGROUP2: u64 = 0x6367_7270;
+    const BPF: u64 = 0xcafe_4a11;
+    const EFIVARS: u64 = 0xde5e_81e4;
+    #[expect(clippy::cast_sign_loss, reason = "the magic numbers are compared as bits")]
+    let magic = rustix::fs::fstatfs(fd)?.f_type as u64 & 0xffff_ffff;
+    Ok([PROC, SYSFS, DEBUGFS, TRACEFS, SECURITYFS, CGROUP, CGROUP2, BPF, EFIVARS].contains(&magic))
+}
+
+/// Other systems have no such files in the tree of folders.
+#[cfg(not(target_os = "linux"))]
+fn is_system_files(_: impl AsFd) -> Result<bool, DoorError> {
+    Ok(false)
+}

@@ -1,0 +1,23 @@
+//! The policy: an ordered list of stages whose only product is a [`Permit`].
+//!
+//! [`decide`] judges a request; [`explain`] runs the same stages and tells each verdict. Nothing else
+//! makes a permit, and providers accept only what a permit holds. No stage touches the disk: names
+//! come before rights, and rights before anything that could tell what exists.
+
+mod case;
+mod decide;
+mod door;
+mod paths;
+mod permit;
+mod scope;
+mod sensitive;
+mod stage;
+
+pub use case::{Candidate, Case, Catalogue, InputPath, Parsed};
+pub use decide::{Denial, StageVerdict, Verdict, decide, explain};
+pub use door::{OpenedFile, door_failure};
+pub use paths::{PathRules, PermittedPath};
+pub use permit::{Permit, PermittedTarget};
+pub use scope::{OwnFolders, Scope, ScopeRoot, Scopes, Standing};
+pub use sensitive::{SENSITIVE, SensitiveRow};
+pub use stage::{STAGES, Stage};

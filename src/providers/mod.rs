@@ -1,0 +1,1 @@
+//! Mechanism without opinion: how things are done, once the policy has said that they may be.

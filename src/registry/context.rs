@@ -1,0 +1,77 @@
+//! What an operation can see of the service while it runs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::config::Config;
+use crate::contract::{Caller, Cancel, Image};
+use crate::history::HistoryHandle;
+use crate::platform::dirs::Dirs;
+use crate::policy::Scopes;
+
+use super::Registry;
+
+/// Facts about the running service, as `computer.info` tells them.
+pub struct ServiceFacts {
+    /// The config in force.
+    pub config: Arc<Config>,
+    /// The scopes in force.
+    pub scopes: Arc<Scopes>,
+    /// The operations of this build.
+    pub registry: Arc<Registry>,
+    /// Bailiwick's own folders.
+    pub dirs: Dirs,
+    /// When the service began, in milliseconds since the epoch.
+    pub started_at_ms: i64,
+}
+
+/// The surroundings of one request.
+pub struct Context {
+    /// Who asked.
+    pub caller: Caller,
+    /// When to stop.
+    pub cancel: Cancel,
+    /// Facts about the service.
+    pub service: Arc<ServiceFacts>,
+    /// The history.
+    pub history: HistoryHandle,
+    notes: Mutex<Notes>,
+}
+
+#[derive(Default)]
+struct Notes {
+    warnings: Vec<String>,
+    images: Vec<Image>,
+    summary: Option<String>,
+}
+
+impl Context {
+    /// Makes the surroundings of a request.
+    pub fn new(caller: Caller, cancel: Cancel, service: Arc<ServiceFacts>, history: HistoryHandle) -> Self {
+        Self { caller, cancel, service, history, notes: Mutex::default() }
+    }
+
+    /// Tells the client something although the operation succeeds.
+    pub fn warn(&self, warning: impl Into<String>) {
+        self.notes().warnings.push(warning.into());
+    }
+
+    /// Sends an image along with the result.
+    pub fn attach(&self, image: Image) {
+        self.notes().images.push(image);
+    }
+
+    /// Says the result in a few words for the history, such as `12 matches in 3 files`.
+    pub fn summarize(&self, summary: impl Into<String>) {
+        self.notes().summary = Some(summary.into());
+    }
+
+    /// Takes out warnings, images and the summary, when the operation has ended.
+    pub fn take_notes(&self) -> (Vec<String>, Vec<Image>, Option<String>) {
+        let notes = std::mem::take(&mut *self.notes());
+        (notes.warnings, notes.images, notes.summary)
+    }
+
+    fn notes(&self) -> std::sync::MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,14 @@
+//! What an operation is, and the table that holds them.
+//!
+//! An operation is a unit struct that implements [`Operation`]; [`Entry::of`] erases it into a row of
+//! its family's table. The rows are the single source of schemas, documents, discovery and CLI flags.
+
+mod context;
+mod describe;
+mod entry;
+mod table;
+
+pub use context::{Context, ServiceFacts};
+pub use describe::{describe_family, describe_operation};
+pub use entry::{Entry, NoFields, Operation, Schemas, no_paths};
+pub use table::{Family, Registry};

@@ -1,0 +1,92 @@
+//! Making a service out of a config.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::Semaphore;
+
+use crate::config::Config;
+use crate::contract::{Failure, time};
+use crate::history::{HistoryHandle, HistorySettings};
+use crate::operations::FAMILIES;
+use crate::platform::dirs::Dirs;
+use crate::policy::{OwnFolders, Scopes};
+use crate::registry::{Registry, ServiceFacts};
+
+/// How many operations run at the same time; further ones wait for their turn.
+const MAX_CONCURRENT: usize = 64;
+
+/// What a service is made of.
+#[derive(Debug, Clone)]
+pub struct ServiceSettings {
+    /// The config.
+    pub config: Config,
+    /// Bailiwick's own folders.
+    pub dirs: Dirs,
+}
+
+/// Why a service does not start.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BootError(pub Failure);
+
+/// The service: one for each process that judges and runs operations.
+pub struct Service {
+    facts: RwLock<Arc<ServiceFacts>>,
+    pub(super) history: HistoryHandle,
+    pub(super) turns: Semaphore,
+}
+
+impl Service {
+    /// Compiles the scopes, opens their roots and begins the history.
+    ///
+    /// # Errors
+    /// When a scope cannot be compiled: a broken policy starts nothing.
+    pub fn boot(settings: ServiceSettings) -> Result<Arc<Self>, BootError> {
+        let ServiceSettings { config, dirs } = settings;
+        let history = HistoryHandle::start(HistorySettings {
+            folder: dirs.state.clone(),
+            machine_id: config.machine_id.clone(),
+            max_age_days: config.history.max_age_days,
+            max_megabytes: config.history.max_megabytes,
+        });
+        let registry = Arc::new(Registry::new(FAMILIES));
+        let facts = facts(config, dirs, registry, time::now_ms())?;
+        Ok(Arc::new(Self {
+            facts: RwLock::new(Arc::new(facts)),
+            history,
+            turns: Semaphore::new(MAX_CONCURRENT),
+        }))
+    }
+
+    /// Gives the facts in force.
+    pub fn facts(&self) -> Arc<ServiceFacts> {
+        Arc::clone(&self.facts.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Gives the history.
+    pub fn history(&self) -> &HistoryHandle {
+        &self.history
+    }
+
+    /// Puts another config in force; requests that run keep the old one.
+    ///
+    /// # Errors
+    /// As [`Service::boot`]; the old config then stays in force.
+    pub fn reload(&self, config: Config) -> Result<(), BootError> {
+        let old = self.facts();
+        let new = facts(config, old.dirs.clone(), Arc::clone(&old.registry), old.started_at_ms)?;
+        *self.facts.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        Ok(())
+    }
+}
+
+fn facts(
+    config: Config,
+    dirs: Dirs,
+    registry: Arc<Registry>,
+    started_at_ms: i64,
+) -> Result<ServiceFacts, BootError> {
+    let own = OwnFolders::new([dirs.config.clone(), dirs.state.clone(), dirs.runtime.clone()]);
+    let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
+    Ok(ServiceFacts { config: Arc::new(config), scopes: Arc::new(scopes), registry, dirs, started_at_ms })
+}

@@ -1,0 +1,136 @@
+//! Running a permitted operation: its thread, its deadline, cancellation, panics, its size.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::contract::{Caller, Cancel, ErrorCode, Failure, Outcome, Threads};
+use crate::policy::Permit;
+use crate::registry::{Context, ServiceFacts};
+
+use super::record::Record;
+
+/// How long an operation that was told to stop may take to stop by itself.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Runs the operation and records how it ended.
+pub(super) async fn run(
+    facts: &Arc<ServiceFacts>,
+    permit: Permit,
+    caller: Caller,
+    record: Record,
+    gone: &CancellationToken,
+) -> Outcome {
+    let cancel = Cancel::after(permit.limits().timeout);
+    let _stop = StopOnDrop(cancel.clone());
+    let cx = Context::new(caller, cancel.clone(), Arc::clone(facts), record.history().clone());
+    let threads = permit.spec().threads;
+    let mut record = Some(record);
+    let (unfinished, work) = match threads {
+        Threads::Blocking => {
+            // The record travels with the work: whoever stops waiting, the row is written.
+            let shared = record.as_ref().expect("not taken yet").shared();
+            let record = record.take().expect("not taken yet");
+            let work = tokio::task::spawn_blocking(move || {
+                let result = catch_unwind(AssertUnwindSafe(|| {
+                    tokio::runtime::Handle::current().block_on(start(&cx, &permit))
+                }));
+                let result = result.unwrap_or_else(|_| Err(panicked()));
+                record.finish(bounded(result, &permit), cx.take_notes())
+            });
+            (shared, work)
+        }
+        Threads::Async => {
+            let record = record.take().expect("not taken yet");
+            let shared = record.shared();
+            let work = tokio::spawn(async move {
+                let mut running = Box::pin(start(&cx, &permit));
+                let result = std::future::poll_fn(|task: &mut TaskContext<'_>| {
+                    match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task))) {
+                        Ok(poll) => poll,
+                        Err(_) => Poll::Ready(Err(panicked())),
+                    }
+                })
+                .await;
+                drop(running);
+                let notes = cx.take_notes();
+                record.finish_async(bounded(result, &permit), notes).await
+            });
+            (shared, work)
+        }
+    };
+    let mut work = work;
+    let failure = tokio::select! {
+        done = &mut work => return done.unwrap_or_else(|_| unfinished.abandon(panicked())),
+        () = gone.cancelled() => Failure::new(ErrorCode::Cancelled, "the request was cancelled"),
+        () = tokio::time::sleep_until(cancel.deadline().into()) => cancel.timed_out(),
+    };
+    cancel.cancel();
+    match tokio::time::timeout(GRACE, &mut work).await {
+        Ok(Ok(outcome)) => outcome,
+        // It goes on until it looks at the flag, and writes its row then.
+        Ok(Err(_)) | Err(_) => unfinished.abandon(failure),
+    }
+}
+
+async fn start(cx: &Context, permit: &Permit) -> Result<Value, Failure> {
+    let entry = cx
+        .service
+        .registry
+        .entry(permit.spec().name)
+        .expect("the policy permits only operations of this registry");
+    entry.start(cx, permit).await
+}
+
+fn panicked() -> Failure {
+    Failure::new(
+        ErrorCode::ExecutionFailed,
+        "the operation failed in a way that it should not (a bug in Bailiwick)",
+    )
+    .hint("For the person: `bailiwick history` shows the request; please report it.")
+}
+
+/// The last line of defence for the size of an answer: operations bound their results themselves.
+fn bounded(result: Result<Value, Failure>, permit: &Permit) -> Result<(Value, u64), Failure> {
+    let data = result?;
+    let bytes = json_len(&data);
+    let limit = permit.limits().max_output_bytes as u64;
+    // Room for the names of fields around what the operation has bounded.
+    if bytes > limit.saturating_mul(2).saturating_add(16_384) {
+        return Err(Failure::new(
+            ErrorCode::ExecutionFailed,
+            format!("the result has {bytes} bytes, more than the limit of {limit}"),
+        )
+        .hint("Ask for less at a time, or raise `options.maxOutputBytes` within the scope's limit."));
+    }
+    Ok((data, bytes))
+}
+
+/// Counts the bytes of a value's JSON text without writing it anywhere.
+fn json_len(value: &Value) -> u64 {
+    struct Counter(u64);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    serde_json::to_writer(&mut counter, value).map_or(u64::MAX, |()| counter.0)
+}
+
+/// Tells the operation to stop when nobody waits for it any more.
+struct StopOnDrop(Cancel);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}

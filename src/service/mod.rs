@@ -1,0 +1,10 @@
+//! The spine: every transport hands its envelopes to [`Service::handle`].
+//!
+//! Read `handle.rs` first. Nothing here knows a transport or an operation by name.
+
+mod boot;
+mod dispatch;
+mod handle;
+mod record;
+
+pub use boot::{BootError, Service, ServiceSettings};
