@@ -69,27 +69,22 @@ impl OwnFolders {
     pub fn touches(&self, root: &Path) -> bool {
         let Some(root_chain) = id_chain(root) else { return false };
         self.paths.iter().any(|own| {
-            let Some(own_chain) = id_chain(own) else { return false };
-            let own_exists = own.exists();
-            own_chain.contains(&root_chain[0]) || (own_exists && root_chain.contains(&own_chain[0]))
+            let inside_own = FileId::of(own).is_some_and(|own| root_chain.contains(&own));
+            let holds_own = id_chain(own).is_some_and(|chain| chain.contains(&root_chain[0]));
+            inside_own || holds_own
         })
     }
 
     /// Gives the identities of the folders that exist.
     pub fn ids(&self) -> Vec<FileId> {
-        self.paths
-            .iter()
-            .filter(|path| path.exists())
-            .filter_map(|path| id_chain(path).map(|chain| chain[0]))
-            .collect()
+        self.paths.iter().filter_map(|path| FileId::of(path)).collect()
     }
 }
 
 /// Gives the identities of a folder (or its nearest existing parent) and of all folders above it.
 fn id_chain(path: &Path) -> Option<Vec<FileId>> {
     let existing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok())?;
-    let chain: Vec<FileId> =
-        existing.ancestors().filter_map(|folder| Root::open(folder).ok().map(|root| root.id())).collect();
+    let chain: Vec<FileId> = existing.ancestors().filter_map(FileId::of).collect();
     (!chain.is_empty()).then_some(chain)
 }
 

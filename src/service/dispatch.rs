@@ -2,10 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::task::{Context as TaskContext, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::contract::{Caller, Cancel, ErrorCode, Failure, Outcome, Threads};
@@ -26,55 +27,52 @@ pub(super) async fn run(
     gone: &CancellationToken,
 ) -> Outcome {
     let cancel = Cancel::after(permit.limits().timeout);
-    let _stop = StopOnDrop(cancel.clone());
     let cx = Context::new(caller, cancel.clone(), Arc::clone(facts), record.history().clone());
-    let threads = permit.spec().threads;
-    let mut record = Some(record);
-    let (unfinished, work) = match threads {
+    match permit.spec().threads {
+        Threads::Async => {
+            let result = tokio::select! {
+                result = caught(start(&cx, &permit)) => result,
+                failure = stopped(&cancel, gone) => Err(failure),
+            };
+            record.finish_async(bounded(result, &permit), cx.take_notes()).await
+        }
         Threads::Blocking => {
+            let unfinished = record.unfinished();
             // The record travels with the work: whoever stops waiting, the row is written.
-            let shared = record.as_ref().expect("not taken yet").shared();
-            let record = record.take().expect("not taken yet");
-            let work = tokio::task::spawn_blocking(move || {
-                let result = catch_unwind(AssertUnwindSafe(|| {
-                    tokio::runtime::Handle::current().block_on(start(&cx, &permit))
-                }));
-                let result = result.unwrap_or_else(|_| Err(panicked()));
+            let mut work = tokio::task::spawn_blocking(move || {
+                let result = Handle::current().block_on(caught(start(&cx, &permit)));
                 record.finish(bounded(result, &permit), cx.take_notes())
             });
-            (shared, work)
+            let failure = tokio::select! {
+                done = &mut work => return done.unwrap_or_else(|_| unfinished.abandon(panicked())),
+                failure = stopped(&cancel, gone) => failure,
+            };
+            cancel.cancel();
+            match tokio::time::timeout(GRACE, work).await {
+                Ok(Ok(outcome)) => outcome,
+                // It goes on until it looks at the flag, and writes its row then.
+                Ok(Err(_)) | Err(_) => unfinished.abandon(failure),
+            }
         }
-        Threads::Async => {
-            let record = record.take().expect("not taken yet");
-            let shared = record.shared();
-            let work = tokio::spawn(async move {
-                let mut running = Box::pin(start(&cx, &permit));
-                let result = std::future::poll_fn(|task: &mut TaskContext<'_>| {
-                    match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task))) {
-                        Ok(poll) => poll,
-                        Err(_) => Poll::Ready(Err(panicked())),
-                    }
-                })
-                .await;
-                drop(running);
-                let notes = cx.take_notes();
-                record.finish_async(bounded(result, &permit), notes).await
-            });
-            (shared, work)
-        }
-    };
-    let mut work = work;
-    let failure = tokio::select! {
-        done = &mut work => return done.unwrap_or_else(|_| unfinished.abandon(panicked())),
-        () = gone.cancelled() => Failure::new(ErrorCode::Cancelled, "the request was cancelled"),
-        () = tokio::time::sleep_until(cancel.deadline().into()) => cancel.timed_out(),
-    };
-    cancel.cancel();
-    match tokio::time::timeout(GRACE, &mut work).await {
-        Ok(Ok(outcome)) => outcome,
-        // It goes on until it looks at the flag, and writes its row then.
-        Ok(Err(_)) | Err(_) => unfinished.abandon(failure),
     }
+}
+
+/// Waits for a reason to stop.
+async fn stopped(cancel: &Cancel, gone: &CancellationToken) -> Failure {
+    tokio::select! {
+        () = gone.cancelled() => cancelled(),
+        () = tokio::time::sleep_until(cancel.deadline().into()) => cancel.timed_out(),
+    }
+}
+
+/// Turns a panic of the operation into a failure: one request's bug is not another's.
+async fn caught(operation: impl Future<Output = Result<Value, Failure>>) -> Result<Value, Failure> {
+    let mut operation = std::pin::pin!(operation);
+    std::future::poll_fn(|task| {
+        catch_unwind(AssertUnwindSafe(|| operation.as_mut().poll(task)))
+            .unwrap_or_else(|_| Poll::Ready(Err(panicked())))
+    })
+    .await
 }
 
 async fn start(cx: &Context, permit: &Permit) -> Result<Value, Failure> {
@@ -86,7 +84,13 @@ async fn start(cx: &Context, permit: &Permit) -> Result<Value, Failure> {
     entry.start(cx, permit).await
 }
 
-fn panicked() -> Failure {
+/// Makes the failure for a client that cancelled or went away.
+pub(super) fn cancelled() -> Failure {
+    Failure::new(ErrorCode::Cancelled, "the request was cancelled")
+}
+
+/// Makes the failure for a bug of ours.
+pub(super) fn panicked() -> Failure {
     Failure::new(
         ErrorCode::ExecutionFailed,
         "the operation failed in a way that it should not (a bug in Bailiwick)",
@@ -124,13 +128,4 @@ fn json_len(value: &Value) -> u64 {
     }
     let mut counter = Counter(0);
     serde_json::to_writer(&mut counter, value).map_or(u64::MAX, |()| counter.0)
-}
-
-/// Tells the operation to stop when nobody waits for it any more.
-struct StopOnDrop(Cancel);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }

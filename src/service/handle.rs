@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Envelope, ErrorCode, Failure, Outcome, id, time};
+use crate::contract::{Caller, Envelope, ErrorCode, Failure, Outcome};
 use crate::history::Phase;
 use crate::policy::{Case, decide};
 
@@ -18,15 +18,31 @@ impl Service {
     ///
     /// `envelope` is a failure where the transport could not read one; that is recorded and answered
     /// too. `gone` is cancelled when the client cancels or goes away. If the answer is not awaited to
-    /// the end, the operation is told to stop, and its row is written all the same.
+    /// the end, that counts as gone: the operation is told to stop, and its row is written all the same.
     pub async fn handle(
         self: &Arc<Self>,
         caller: &Caller,
         envelope: Result<Envelope, Failure>,
         gone: &CancellationToken,
     ) -> Outcome {
+        let gone = gone.child_token();
+        let _gone_on_drop = gone.clone().drop_guard();
         let began = Instant::now();
-        let mut record = Record::begin(id::new_id(), time::now_ms(), began, caller, self.history.clone());
+        let record = Record::begin(began, caller, self.history().clone());
+        let unfinished = record.unfinished();
+        let (service, caller) = (Arc::clone(self), caller.clone());
+        // A task of its own: it goes on to its last row whatever becomes of the transport.
+        let request = tokio::spawn(async move { service.answer(caller, envelope, record, gone).await });
+        request.await.unwrap_or_else(|_| unfinished.abandon(dispatch::panicked()))
+    }
+
+    async fn answer(
+        &self,
+        caller: Caller,
+        envelope: Result<Envelope, Failure>,
+        mut record: Record,
+        gone: CancellationToken,
+    ) -> Outcome {
         let mut envelope = match envelope {
             Ok(envelope) => envelope,
             Err(failure) => return record.refuse(failure).await,
@@ -34,12 +50,16 @@ impl Service {
         record.asked(&envelope);
 
         let facts = self.facts();
-        let case =
-            Case { caller, envelope: &envelope, scopes: &facts.scopes, catalogue: facts.registry.as_ref() };
+        let case = Case {
+            caller: &caller,
+            envelope: &envelope,
+            scopes: &facts.scopes,
+            catalogue: facts.registry.as_ref(),
+        };
         let permit = match decide(&case) {
             Ok(permit) => permit,
             Err(mut denial) => {
-                record.judged(denial.scope.as_deref(), None, denial.audited_fields, &envelope);
+                record.denied(&denial, &envelope);
                 if denial.failure.code == ErrorCode::ApprovalRequired {
                     denial.failure = denial.failure.detail("approvalId", record.operation_id());
                 }
@@ -52,9 +72,7 @@ impl Service {
 
         let turn = tokio::select! {
             turn = self.turns.acquire() => turn.expect("the semaphore is never closed"),
-            () = gone.cancelled() => {
-                return record.refuse(Failure::new(ErrorCode::Cancelled, "the request was cancelled")).await;
-            }
+            () = gone.cancelled() => return record.refuse(dispatch::cancelled()).await,
         };
         if !permit.spec().effect.is_read_only()
             && let Err(error) = record.write(Phase::Received).await
@@ -65,7 +83,7 @@ impl Service {
                 .hint("For the person: `bailiwick status` says what is wrong with the history.");
             return record.refuse(failure).await;
         }
-        let outcome = dispatch::run(&facts, permit, caller.clone(), record, gone).await;
+        let outcome = dispatch::run(&facts, permit, caller, record, &gone).await;
         drop(turn);
         outcome
     }

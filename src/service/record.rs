@@ -4,9 +4,18 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use crate::contract::{Caller, Envelope, Failure, Image, Outcome};
+use crate::contract::{Caller, Envelope, Failure, Image, Outcome, id, time};
 use crate::history::{EventDraft, HistoryError, HistoryHandle, Phase};
-use crate::policy::Permit;
+use crate::policy::{Denial, Permit};
+
+/// How much of the name of a scope, operation or field a row keeps.
+const MAX_NAME_CHARS: usize = 120;
+/// How much of a target a row keeps: the longest path.
+const MAX_TARGET_CHARS: usize = 4_096;
+/// How many fields a template lists as left out.
+const MAX_LEFT_OUT: usize = 32;
+/// How many bytes of fields a template keeps.
+const MAX_TEMPLATE_BYTES: usize = 8_192;
 
 /// The notes of an operation: warnings, images, summary.
 type Notes = (Vec<String>, Vec<Image>, Option<String>);
@@ -29,17 +38,11 @@ pub(super) struct Unfinished {
 }
 
 impl Record {
-    pub fn begin(
-        operation_id: String,
-        at_ms: i64,
-        began: Instant,
-        caller: &Caller,
-        history: HistoryHandle,
-    ) -> Self {
+    pub fn begin(began: Instant, caller: &Caller, history: HistoryHandle) -> Self {
         let event = EventDraft {
-            operation_id,
+            operation_id: id::new_id(),
             phase: Phase::Received,
-            at_ms,
+            at_ms: time::now_ms(),
             caller: caller.name.clone(),
             client: caller.client.clone(),
             session: caller.session.clone(),
@@ -71,33 +74,63 @@ impl Record {
 
     /// Notes what was asked.
     pub fn asked(&mut self, envelope: &Envelope) {
-        self.event.scope.clone_from(&envelope.scope);
-        self.event.op.clone_from(&envelope.op);
-        self.event.target.clone_from(&envelope.target);
+        self.event.scope = envelope.scope.as_deref().map(|scope| clip(scope, MAX_NAME_CHARS));
+        self.event.op = clip(&envelope.op, MAX_NAME_CHARS);
+        self.event.target = envelope.target.as_deref().map(|target| clip(target, MAX_TARGET_CHARS));
     }
 
-    /// Notes what the policy found out, and the parts of the envelope that may be kept.
-    pub fn judged(
-        &mut self,
-        scope: Option<&str>,
-        permit: Option<&Permit>,
-        audited_fields: &[&str],
-        envelope: &Envelope,
-    ) {
-        if let Some(scope) = scope {
-            self.event.scope = Some(scope.to_owned());
+    /// Notes a refusal of the policy, and the parts of the envelope that may be kept.
+    pub fn denied(&mut self, denial: &Denial, envelope: &Envelope) {
+        if denial.scope.is_some() {
+            self.event.scope.clone_from(&denial.scope);
         }
-        if let Some(permit) = permit {
-            self.event.capability = permit.capability();
-            self.event.has_effect = !permit.spec().effect.is_read_only();
-        }
-        self.event.template = template(envelope, self.event.scope.as_deref(), audited_fields);
+        self.event.template = self.template(envelope, denial.audited_fields);
     }
 
-    /// Notes a permit.
+    /// Notes a permit, and the parts of the envelope that may be kept.
     pub fn permitted(&mut self, permit: &Permit, envelope: &Envelope) {
-        let scope = permit.scope().map(|scope| scope.id().to_owned());
-        self.judged(scope.as_deref(), Some(permit), permit.spec().audited_fields, envelope);
+        if let Some(scope) = permit.scope() {
+            self.event.scope = Some(scope.id().to_owned());
+        }
+        self.event.capability = permit.capability();
+        self.event.has_effect = !permit.spec().effect.is_read_only();
+        self.event.template = self.template(envelope, permit.spec().audited_fields);
+    }
+
+    /// Keeps of an envelope what the history may hold: names, and the fields that the operation lists.
+    ///
+    /// `leftOut` names the others; a template with it cannot be replayed as it is.
+    fn template(&self, envelope: &Envelope, audited_fields: &[&str]) -> Value {
+        let mut left_out: Vec<String> = Vec::new();
+        let mut room = MAX_TEMPLATE_BYTES;
+        let mut keep = |fields: &Map<String, Value>| -> Map<String, Value> {
+            let mut kept = Map::new();
+            for (name, value) in fields {
+                let bytes = size_at_most(value, room);
+                if audited_fields.contains(&name.as_str()) && bytes <= room {
+                    room -= bytes;
+                    kept.insert(name.clone(), value.clone());
+                } else if left_out.len() < MAX_LEFT_OUT {
+                    left_out.push(clip(name, MAX_NAME_CHARS));
+                }
+            }
+            kept
+        };
+        let (input, options) = (keep(&envelope.input), keep(&envelope.options));
+        let mut template = json!({"scope": self.event.scope, "op": self.event.op});
+        if let Some(target) = &self.event.target {
+            template["target"] = json!(target);
+        }
+        if !input.is_empty() {
+            template["input"] = Value::Object(input);
+        }
+        if !options.is_empty() {
+            template["options"] = Value::Object(options);
+        }
+        if !left_out.is_empty() {
+            template["leftOut"] = json!(left_out);
+        }
+        template
     }
 
     /// Writes a row as things stand, and waits until it is on disk.
@@ -152,7 +185,7 @@ impl Record {
     }
 
     /// Gives what is needed to answer without the record.
-    pub fn shared(&self) -> Unfinished {
+    pub fn unfinished(&self) -> Unfinished {
         Unfinished {
             operation_id: self.event.operation_id.clone(),
             scope: self.event.scope.clone(),
@@ -186,30 +219,38 @@ fn note(outcome: &mut Outcome, written: Result<(), HistoryError>) {
     }
 }
 
-/// Keeps of an envelope what the history may hold: names, and the fields that the operation lists.
-fn template(envelope: &Envelope, scope: Option<&str>, audited_fields: &[&str]) -> Value {
-    let keep = |fields: &Map<String, Value>| -> Map<String, Value> {
-        fields
-            .iter()
-            .filter(|(name, _)| audited_fields.contains(&name.as_str()))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect()
-    };
-    let left_out: Vec<&String> =
-        envelope.input.keys().filter(|name| !audited_fields.contains(&name.as_str())).collect();
-    let mut template = json!({"scope": scope, "op": envelope.op});
-    if let Some(target) = &envelope.target {
-        template["target"] = json!(target);
+/// Shortens a client's text for a row.
+fn clip(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
     }
-    let (input, options) = (keep(&envelope.input), keep(&envelope.options));
-    if !input.is_empty() {
-        template["input"] = Value::Object(input);
+}
+
+/// Counts roughly the bytes of a value, up to a little more than `limit`.
+fn size_at_most(value: &Value, limit: usize) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => {
+            let mut sum = 2;
+            for item in items {
+                if sum > limit {
+                    break;
+                }
+                sum += 1 + size_at_most(item, limit);
+            }
+            sum
+        }
+        Value::Object(fields) => {
+            let mut sum = 2;
+            for (name, item) in fields {
+                if sum > limit {
+                    break;
+                }
+                sum += name.len() + 4 + size_at_most(item, limit);
+            }
+            sum
+        }
     }
-    if !options.is_empty() {
-        template["options"] = Value::Object(options);
-    }
-    if !left_out.is_empty() {
-        template["leftOut"] = json!(left_out);
-    }
-    template
 }

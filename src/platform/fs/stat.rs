@@ -58,6 +58,16 @@ pub struct FileId {
     pub inode: u64,
 }
 
+impl FileId {
+    /// Identifies what a path leads to, links followed; `None` if it cannot be reached.
+    ///
+    /// For Bailiwick's own folders and configured roots; never for a path from a client.
+    pub fn of(path: &std::path::Path) -> Option<Self> {
+        let stat = Stat::from_system(&rustix::fs::stat(path).ok()?);
+        Some(stat.id)
+    }
+}
+
 /// Facts about a file at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
