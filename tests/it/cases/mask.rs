@@ -1,0 +1,108 @@
+//! Replacing what differs from run to run, by the key that holds it.
+
+use serde_json::Value;
+
+/// What one run has seen so far: the values behind the placeholders.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// The ids of the calls, in order.
+    pub ids: Vec<String>,
+    /// The last `version` of an answer.
+    pub version: Option<String>,
+    /// The last `nextCursor` of an answer.
+    pub cursor: Option<String>,
+    /// The scope's folder, then the folder that holds it; longer first.
+    pub folders: Vec<(String, &'static str)>,
+}
+
+impl Seen {
+    /// Notes the values of an answer that later calls may name.
+    pub fn note(&mut self, outcome: &Value) {
+        if let Some(id) = outcome["operationId"].as_str() {
+            self.ids.push(id.to_owned());
+        }
+        self.note_within(&outcome["data"]);
+    }
+
+    fn note_within(&mut self, value: &Value) {
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    match (key.as_str(), value.as_str()) {
+                        ("version", Some(text)) => self.version = Some(text.to_owned()),
+                        ("nextCursor", Some(text)) => self.cursor = Some(text.to_owned()),
+                        _ => self.note_within(value),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.note_within(item)),
+            _ => {}
+        }
+    }
+
+    /// Puts values for the placeholders of a call: `<id>` (the last call's), `<id 1>` (the first
+    /// call's), `<version>`, `<cursor>`, `<root>`.
+    pub fn fill(&self, call: &str) -> String {
+        let mut text = call.to_owned();
+        for (at, id) in self.ids.iter().enumerate() {
+            text = text.replace(&format!("<id {}>", at + 1), id);
+        }
+        let last = [
+            ("<id>", self.ids.last()),
+            ("<version>", self.version.as_ref()),
+            ("<cursor>", self.cursor.as_ref()),
+        ];
+        for (placeholder, value) in last {
+            if let Some(value) = value {
+                text = text.replace(placeholder, value);
+            }
+        }
+        for (folder, placeholder) in &self.folders {
+            text = text.replace(placeholder, folder);
+        }
+        text
+    }
+
+    /// Replaces what is volatile in an answer.
+    pub fn mask(&self, value: &mut Value) {
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    match placeholder(key, value) {
+                        Some(placeholder) => *value = Value::from(placeholder),
+                        None => self.mask(value),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.mask(item)),
+            Value::String(text) => {
+                for (folder, placeholder) in &self.folders {
+                    if text.contains(folder) {
+                        *text = text.replace(folder, placeholder);
+                    }
+                }
+                for id in &self.ids {
+                    if text.contains(id) {
+                        *text = text.replace(id, "<id>");
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
+    let text = value.as_str();
+    match key {
+        "operationId" | "approvalId" if text.is_some() => Some("<id>"),
+        "startedAt" | "modified" | "at" if text.is_some() => Some("<time>"),
+        "durationMs" | "elapsedMs" if value.is_number() => Some("<ms>"),
+        "nextCursor" if text.is_some() => Some("<cursor>"),
+        "version" if text?.starts_with("m-") => Some("<version>"),
+        "version" if text? == env!("CARGO_PKG_VERSION") => Some("<release>"),
+        "os" if text? == std::env::consts::OS => Some("<os>"),
+        "architecture" if text? == std::env::consts::ARCH => Some("<architecture>"),
+        _ => None,
+    }
+}

@@ -1,0 +1,321 @@
+//! Runs one case: its blocks in order, against a service in a temporary folder.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bailiwick::config::{Config, ScopeConfig};
+use bailiwick::contract::path::decode_name;
+use bailiwick::contract::{Caller, CapabilityGrant, Envelope, ScopeGrant, Transport};
+use bailiwick::platform::dirs::Dirs;
+use bailiwick::service::{Service, ServiceSettings};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::diff::diff;
+use super::file::{Block, Case, Part};
+use super::mask::Seen;
+use crate::temporary::TemporaryFolder;
+
+/// A problem and the line that it belongs to.
+type Problem = (usize, String);
+
+/// Runs a case and gives what differs. With `update`, the expected blocks are replaced instead.
+pub async fn run(case: &mut Case, update: bool) -> Vec<Problem> {
+    let mut world = World::new();
+    let mut problems = Vec::new();
+    let mut parts = Vec::with_capacity(case.parts.len());
+    let mut answer: Option<(usize, String)> = None;
+    for part in std::mem::take(&mut case.parts) {
+        let Part::Block(mut block) = part else {
+            parts.push(part);
+            continue;
+        };
+        if block.name != "outcome"
+            && let Some((line, answer)) = answer.take()
+        {
+            end_without_outcome(line, answer, update, &mut parts, &mut problems);
+        }
+        let line = block.line;
+        let expected = match block.name.as_str() {
+            "call" => {
+                answer = Some((line, world.call(&block.content).await));
+                None
+            }
+            "outcome" => match answer.take() {
+                Some((_, answer)) => Some(answer),
+                None => {
+                    problems.push((line, "there is no `call` before this `outcome`".to_owned()));
+                    None
+                }
+            },
+            "tree" => Some(world.tree()),
+            "content" => Some(world.content(&block.argument)),
+            _ => {
+                if let Err(problem) = world.set_up(&block) {
+                    problems.push((line, problem));
+                }
+                None
+            }
+        };
+        if let Some(got) = expected
+            && got != block.content
+        {
+            if update {
+                block.content = got;
+            } else {
+                problems.push((line, diff(&block.content, &got)));
+            }
+        }
+        parts.push(Part::Block(block));
+    }
+    if let Some((line, answer)) = answer.take() {
+        end_without_outcome(line, answer, update, &mut parts, &mut problems);
+    }
+    case.parts = parts;
+    problems
+}
+
+fn end_without_outcome(
+    line: usize,
+    answer: String,
+    update: bool,
+    parts: &mut Vec<Part>,
+    problems: &mut Vec<Problem>,
+) {
+    if !update {
+        problems.push((line, format!("this `call` has no `outcome` block; the answer was\n{answer}")));
+        return;
+    }
+    // Right after the call, before the empty lines that follow it.
+    let at = parts.iter().rposition(|part| matches!(part, Part::Block(_))).map_or(0, |at| at + 1);
+    parts.insert(at, Part::Block(Block::added("outcome", answer)));
+}
+
+/// A temporary folder with a scope `app`, and the service once it is needed.
+struct World {
+    folder: TemporaryFolder,
+    scope: Value,
+    caller: Caller,
+    service: Option<Arc<Service>>,
+    seen: Seen,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = TemporaryFolder::new();
+        let root = folder.path().join("app");
+        make_dir(&root);
+        let scope = json!({
+            "id": "app",
+            "name": "App",
+            "roots": ["app"],
+            "capabilities": ["fs:read", "search:read", "fs:write", "history:read"],
+        });
+        let shown = |path: &Path| path.to_str().expect("temporary paths are UTF-8").to_owned();
+        let seen = Seen {
+            folders: vec![(shown(&root), "<root>"), (shown(folder.path()), "<temporary>")],
+            ..Seen::default()
+        };
+        Self { folder, scope, caller: Caller::local(Transport::Stdio), service: None, seen }
+    }
+
+    /// Gives a path that a block names; `../` leads beside the scope's folder.
+    fn path(&self, argument: &str) -> PathBuf {
+        use std::ffi::OsStr;
+        self.folder.path().join("app").join(OsStr::from_bytes(&decode_name(argument)))
+    }
+
+    fn set_up(&mut self, block: &Block) -> Result<(), String> {
+        let path = self.path(&block.argument);
+        let text = block.content.trim_end_matches('\n');
+        if let Some(parent) = path.parent() {
+            make_dir(parent);
+        }
+        let done = match block.name.as_str() {
+            "policy" => return self.policy(text),
+            "caller" => return self.caller(text),
+            "file" => fs::write(&path, &block.content).and_then(|()| set_mode(&path, 0o644)),
+            "file-base64" => {
+                let bytes = decode_base64(text).ok_or("the block is not base64")?;
+                fs::write(&path, bytes).and_then(|()| set_mode(&path, 0o644))
+            }
+            "link" => symlink(text, &path),
+            "hard-link" => fs::hard_link(self.path(text), &path),
+            "fifo" => make_fifo(&path),
+            "dir" => {
+                make_dir(&path);
+                Ok(())
+            }
+            "mode" => {
+                let mode = u32::from_str_radix(text.trim(), 8).map_err(|_| "a mode is octal")?;
+                set_mode(&path, mode)
+            }
+            other => return Err(format!("there is no block `{other}`")),
+        };
+        done.map_err(|error| format!("{} {}: {error}", block.name, block.argument))
+    }
+
+    fn policy(&mut self, text: &str) -> Result<(), String> {
+        let patch: Value = serde_json::from_str(text).map_err(|error| format!("policy: {error}"))?;
+        merge(&mut self.scope, patch);
+        let config = self.config()?;
+        match &self.service {
+            Some(service) => service.reload(config).map_err(|error| error.to_string()),
+            None => Ok(()),
+        }
+    }
+
+    fn caller(&mut self, text: &str) -> Result<(), String> {
+        let fields: Value = serde_json::from_str(text).map_err(|error| format!("caller: {error}"))?;
+        let list = |name: &str| -> Option<Value> { fields.get(name).cloned() };
+        if let Some(name) = fields["name"].as_str() {
+            self.caller.name = name.to_owned();
+        }
+        if let Some(scopes) = list("scopes") {
+            let ids = serde_json::from_value(scopes).map_err(|error| format!("caller.scopes: {error}"))?;
+            self.caller.scopes = ScopeGrant::Only(ids);
+        }
+        if let Some(capabilities) = list("capabilities") {
+            let set = serde_json::from_value(capabilities)
+                .map_err(|error| format!("caller.capabilities: {error}"))?;
+            self.caller.capabilities = CapabilityGrant::Only(set);
+        }
+        Ok(())
+    }
+
+    /// Makes the config. Roots are names beside the scope's folder; each is made.
+    fn config(&self) -> Result<Config, String> {
+        let mut scope: ScopeConfig =
+            serde_json::from_value(self.scope.clone()).map_err(|error| format!("policy: {error}"))?;
+        for root in &mut scope.roots {
+            *root = self.folder.path().join(&root);
+            make_dir(root);
+        }
+        let config = json!({"machineId": "01JD0000000000000000000000", "machineName": "test-computer"});
+        let mut config: Config = serde_json::from_value(config).expect("a minimal config is whole");
+        config.scopes = vec![scope];
+        Ok(config)
+    }
+
+    async fn call(&mut self, text: &str) -> String {
+        if self.service.is_none() {
+            let settings = match self.config() {
+                Ok(config) => ServiceSettings { config, dirs: Dirs::below(self.folder.path().join("home")) },
+                Err(problem) => return format!("{problem}\n"),
+            };
+            match Service::boot(settings) {
+                Ok(service) => self.service = Some(service),
+                Err(error) => return format!("the service does not start: {error}\n"),
+            }
+        }
+        let service = self.service.as_ref().expect("it was booted above");
+        let text = self.seen.fill(text.trim_end_matches('\n'));
+        let envelope = Envelope::from_json(text.as_bytes());
+        let outcome = service.handle(&self.caller, envelope, &CancellationToken::new()).await;
+        let mut outcome = outcome.into_json();
+        self.seen.note(&outcome);
+        self.seen.mask(&mut outcome);
+        pretty(&outcome)
+    }
+
+    /// Lists what is below the scope's folder: `folder/`, `file`, `link -> where`.
+    fn tree(&self) -> String {
+        let mut lines = Vec::new();
+        list(&self.folder.path().join("app"), "", &mut lines);
+        lines.sort();
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    fn content(&self, argument: &str) -> String {
+        match fs::read(self.path(argument)) {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                if text.is_empty() || text.ends_with('\n') {
+                    text
+                } else {
+                    format!("{text}\n<no final newline>\n")
+                }
+            }
+            Err(error) => format!("<{}>\n", error.kind()),
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.service = None;
+    }
+}
+
+fn list(folder: &Path, prefix: &str, lines: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = bailiwick::contract::path::encode_name(entry.file_name().as_bytes());
+        let path = format!("{prefix}{name}");
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() {
+            lines.push(format!("{path}/"));
+            list(&entry.path(), &format!("{path}/"), lines);
+        } else if kind.is_symlink() {
+            let leads_to = fs::read_link(entry.path()).unwrap_or_default();
+            lines.push(format!("{path} -> {}", leads_to.display()));
+        } else {
+            lines.push(path);
+        }
+    }
+}
+
+fn make_dir(path: &Path) {
+    if path.is_dir() {
+        return;
+    }
+    if let Some(parent) = path.parent() {
+        make_dir(parent);
+    }
+    fs::create_dir(path).expect("a folder can be made in the temporary folder");
+    set_mode(path, 0o755).expect("its mode can be set");
+}
+
+fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+fn make_fifo(path: &Path) -> std::io::Result<()> {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    Ok(mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o644), 0)?)
+}
+
+/// Merges objects key by key; anything else replaces what was there.
+fn merge(into: &mut Value, patch: Value) {
+    match (into, patch) {
+        (Value::Object(into), Value::Object(patch)) => {
+            for (key, value) in patch {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, patch) => *into = patch,
+    }
+}
+
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bits, mut count, mut bytes) = (0_u32, 0, Vec::new());
+    for character in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
+        let digit = ALPHABET.iter().position(|it| *it == character)?;
+        bits = bits << 6 | u32::try_from(digit).ok()?;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
+        }
+    }
+    Some(bytes)
+}
+
+fn pretty(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).expect("JSON can be written");
+    format!("{text}\n")
+}
