@@ -2,6 +2,12 @@
 //!
 //! Reading is strict: a config that is broken in any part is refused as a whole.
 
+mod error;
+mod load;
 mod model;
+mod tokens;
 
+pub use error::ConfigError;
+pub use load::is_scope_id;
 pub use model::{Config, HistoryConfig, HttpConfig, ScopeConfig, ScopePolicy};
+pub use tokens::{NewToken, TokenRecord, Tokens};

@@ -7,6 +7,7 @@
 mod beneath;
 mod dir;
 mod door_error;
+mod own_file;
 mod private;
 mod rel_path;
 mod root;
@@ -14,6 +15,7 @@ mod stat;
 
 pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;
+pub use own_file::{FileStamp, OwnFileError, Secrecy, read_own_file};
 pub use private::{create_private_dir, replace_private_file};
 pub use rel_path::{PathProblem, RelPath};
 pub use root::{Opened, Root};
