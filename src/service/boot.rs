@@ -1,6 +1,6 @@
 //! Making a service out of a config.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use tokio::sync::Semaphore;
 
@@ -11,6 +11,8 @@ use crate::operations::FAMILIES;
 use crate::platform::dirs::Dirs;
 use crate::policy::{OwnFolders, Scopes};
 use crate::registry::{Registry, ServiceFacts};
+
+use super::watch::ConfigWatch;
 
 /// How many operations run at the same time; further ones wait for their turn.
 const MAX_CONCURRENT: usize = 64;
@@ -34,6 +36,7 @@ pub struct Service {
     facts: RwLock<Arc<ServiceFacts>>,
     pub(super) history: HistoryHandle,
     pub(super) turns: Semaphore,
+    pub(super) watch: OnceLock<ConfigWatch>,
 }
 
 impl Service {
@@ -55,11 +58,18 @@ impl Service {
             facts: RwLock::new(Arc::new(facts)),
             history,
             turns: Semaphore::new(MAX_CONCURRENT),
+            watch: OnceLock::new(),
         }))
     }
 
-    /// Gives the facts in force.
+    /// Gives the facts in force, after a look at whether the watched config has changed.
     pub fn facts(&self) -> Arc<ServiceFacts> {
+        let _ = self.refresh();
+        self.in_force()
+    }
+
+    /// Gives the facts in force.
+    pub(super) fn in_force(&self) -> Arc<ServiceFacts> {
         Arc::clone(&self.facts.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -73,7 +83,7 @@ impl Service {
     /// # Errors
     /// As [`Service::boot`]; the old config then stays in force.
     pub fn reload(&self, config: Config) -> Result<(), BootError> {
-        let old = self.facts();
+        let old = self.in_force();
         let new = facts(config, old.dirs.clone(), Arc::clone(&old.registry), old.started_at_ms)?;
         *self.facts.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())

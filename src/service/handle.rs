@@ -49,7 +49,10 @@ impl Service {
         };
         record.asked(&envelope);
 
-        let facts = self.facts();
+        if let Some(failure) = self.refresh() {
+            return record.refuse(failure).await;
+        }
+        let facts = self.in_force();
         let case = Case {
             caller: &caller,
             envelope: &envelope,

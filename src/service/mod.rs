@@ -6,5 +6,6 @@ mod boot;
 mod dispatch;
 mod handle;
 mod record;
+mod watch;
 
 pub use boot::{BootError, Service, ServiceSettings};
