@@ -1,4 +1,6 @@
 //! The one integration binary: `cargo test --test it`. Each module is a kind of test.
 
+mod architecture;
 mod cases;
+mod source;
 mod temporary;

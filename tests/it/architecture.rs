@@ -1,0 +1,305 @@
+//! The rules of the house, held by reading the source: layers, fences, one file for one operation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use bailiwick::operations::FAMILIES;
+use bailiwick::policy::STAGES;
+use regex::Regex;
+
+use crate::source::{SourceFile, files, repository, rust_files};
+
+/// The longest file, in lines.
+const MAX_LINES: usize = 800;
+
+/// What may be named only in some places.
+struct Fence {
+    /// What is fenced, as a pattern over code without comments and literals.
+    pattern: &'static str,
+    /// The paths below which it may stand; none means nowhere.
+    inside: &'static [&'static str],
+    /// Why.
+    because: &'static str,
+}
+
+const FENCES: &[Fence] = &[
+    Fence {
+        pattern: r"\b(rmcp|axum|hyper|hyper_util|tower|http)\s*(::|;)",
+        inside: &["src/adapters/"],
+        because: "transports are adapters' business; nothing below knows how a request arrived",
+    },
+    Fence {
+        pattern: r"\brusqlite\s*(::|;)",
+        inside: &["src/history/"],
+        because: "only the history knows how it is stored",
+    },
+    Fence {
+        pattern: r"\b(grep_matcher|grep_regex|grep_searcher|ignore|nucleo_matcher)\s*(::|;)",
+        inside: &["src/providers/"],
+        because: "mechanisms of search are providers, reached with a permit",
+    },
+    Fence {
+        pattern: r"\b(clap|clap_complete)\s*(::|;)",
+        inside: &["src/adapters/cli/"],
+        because: "the command line is one adapter among others",
+    },
+    Fence {
+        pattern: r"\bcfg(_attr)?\b.*\b(target_os|target_family|target_env|unix|windows)\b|\bcfg!\s*\(\s*(target_|unix|windows)",
+        inside: &["src/platform/"],
+        because: "what differs between systems lives in one place",
+    },
+    Fence { pattern: r"\bunsafe\b", inside: &["src/platform/"], because: "the crate forbids it" },
+    Fence {
+        pattern: r"\b(print|println|eprint|eprintln|dbg)!",
+        inside: &["src/adapters/cli/"],
+        because: "standard output belongs to MCP or to the CLI's printer",
+    },
+];
+
+fn layers() -> Vec<String> {
+    let text = fs::read_to_string(repository().join("src/lib.rs")).expect("src/lib.rs exists");
+    let line = Regex::new(r"(?m)^pub mod ([a-z_]+);").expect("a good pattern");
+    line.captures_iter(&text).map(|found| found[1].to_owned()).collect()
+}
+
+fn assert_none(problems: &[String]) {
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn a_module_uses_only_modules_above_it() {
+    let layers = layers();
+    let rank: BTreeMap<&str, usize> =
+        layers.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+    let path = Regex::new(r"\bcrate::(\w+|\{)").expect("a good pattern");
+    let mut problems = Vec::new();
+    for file in rust_files("src") {
+        let modules = file.module_path();
+        let Some(own) = modules.first() else { continue };
+        let Some(own_rank) = rank.get(own) else {
+            problems.push(format!("{}: `{own}` is no `pub mod` line of src/lib.rs", file.path));
+            continue;
+        };
+        for (number, line) in file.lines() {
+            for found in path.captures_iter(line) {
+                let used = &found[1];
+                let problem = if used == "{" {
+                    "write one `use crate::…` for each module, so that the layer is plain to see".to_owned()
+                } else {
+                    match rank.get(used) {
+                        Some(used_rank) if used_rank <= own_rank => continue,
+                        Some(_) => format!("`{own}` uses `{used}`, which is below it in src/lib.rs"),
+                        None => format!("`crate::{used}` is no layer"),
+                    }
+                };
+                problems.push(format!("{}:{number}: {problem}", file.path));
+            }
+        }
+        problems.extend(climbs_to_the_crate(&file, modules.len()));
+    }
+    assert_none(&problems);
+}
+
+/// `super::` must not reach the crate itself, past the check above.
+fn climbs_to_the_crate(file: &SourceFile, depth: usize) -> Vec<String> {
+    let chain = Regex::new(r"\b(super::)+").expect("a good pattern");
+    let mut inline = 0;
+    let mut problems = Vec::new();
+    for (number, line) in file.lines() {
+        if line.trim_start().starts_with("mod ") && line.trim_end().ends_with('{') {
+            inline = 1;
+        }
+        for found in chain.find_iter(line) {
+            if found.as_str().matches("super::").count() >= depth + inline {
+                problems.push(format!(
+                    "{}:{number}: `{}` reaches the crate; write `crate::…`",
+                    file.path,
+                    found.as_str()
+                ));
+            }
+        }
+    }
+    problems
+}
+
+#[test]
+fn fenced_names_stay_inside_their_fences() {
+    let sources = rust_files("src");
+    let mut problems = Vec::new();
+    for fence in FENCES {
+        let pattern = Regex::new(fence.pattern).expect("a good pattern");
+        for file in &sources {
+            if fence.inside.iter().any(|place| file.path.starts_with(place)) {
+                continue;
+            }
+            for (number, line) in file.lines().filter(|(_, line)| pattern.is_match(line)) {
+                let places =
+                    if fence.inside.is_empty() { "nowhere".to_owned() } else { fence.inside.join(", ") };
+                problems.push(format!(
+                    "{}:{number}: `{}` may stand only in {places}: {}",
+                    file.path,
+                    line.trim(),
+                    fence.because
+                ));
+            }
+        }
+    }
+    assert_none(&problems);
+}
+
+#[test]
+fn every_fence_finds_what_it_fences() {
+    let samples = [
+        "use axum::Router;",
+        "let c = rusqlite::Connection::open();",
+        "use ignore::WalkBuilder;",
+        "#[derive(clap::Parser)]",
+        "#[cfg(target_os = )]",
+        "unsafe { f() }",
+        "println!();",
+    ];
+    for (fence, sample) in FENCES.iter().zip(samples) {
+        assert!(Regex::new(fence.pattern).expect("a good pattern").is_match(sample), "{sample}");
+    }
+    let system = Regex::new(FENCES[4].pattern).expect("a good pattern");
+    for sample in
+        ["#[cfg(unix)]", "#[cfg(not(windows))]", "if cfg!(target_os = \"\") {", "#[cfg_attr(unix, x)]"]
+    {
+        assert!(system.is_match(sample), "{sample}");
+    }
+    assert!(!system.is_match("#[cfg(test)]"));
+}
+
+#[test]
+fn no_file_is_longer_than_the_limit() {
+    let problems: Vec<String> = ["src", "tests", "benches", "examples"]
+        .into_iter()
+        .flat_map(rust_files)
+        .filter_map(|file| {
+            let lines = file.text.lines().count();
+            (lines > MAX_LINES).then(|| format!("{}: {lines} lines, more than {MAX_LINES}", file.path))
+        })
+        .collect();
+    assert_none(&problems);
+}
+
+#[test]
+fn every_module_begins_by_saying_what_it_is_for() {
+    let problems: Vec<String> = ["src", "tests", "benches"]
+        .into_iter()
+        .flat_map(rust_files)
+        .filter(|file| !file.text.starts_with("//! "))
+        .map(|file| format!("{}:1: the file must begin with `//! `", file.path))
+        .collect();
+    assert_none(&problems);
+}
+
+#[test]
+fn a_mod_file_holds_no_logic() {
+    let function = Regex::new(r"\bfn\s+\w+").expect("a good pattern");
+    let mut problems = Vec::new();
+    for file in rust_files("src") {
+        if !file.path.ends_with("/mod.rs") && file.path != "src/lib.rs" {
+            continue;
+        }
+        for (number, line) in file.lines().filter(|(_, line)| function.is_match(line)) {
+            problems.push(format!(
+                "{}:{number}: `{}`: a mod.rs holds docs, modules, re-exports and tables",
+                file.path,
+                line.trim()
+            ));
+        }
+    }
+    assert_none(&problems);
+}
+
+#[test]
+fn every_operation_has_one_file_of_its_name() {
+    let operation = Regex::new(r"\bimpl Operation for\b").expect("a good pattern");
+    let name = Regex::new(r#"(?m)^\s*name: "([^"]+)","#).expect("a good pattern");
+    let sources = rust_files("src/operations");
+    let mut problems = Vec::new();
+    let mut found = BTreeSet::new();
+    for file in &sources {
+        let implemented = operation.find_iter(&file.code).count();
+        if implemented == 0 {
+            continue;
+        }
+        let own = file.module_path()[1..].join(".");
+        if implemented > 1 {
+            problems.push(format!("{}: {implemented} operations in one file", file.path));
+        }
+        let stated = name.captures(&file.text).map(|found| found[1].to_owned()).unwrap_or_default();
+        if stated != own {
+            problems.push(format!("{}: its SPEC is named `{stated}`, the file says `{own}`", file.path));
+        }
+        found.insert(own);
+    }
+    for family in FAMILIES {
+        for entry in family.operations {
+            if entry.spec.family() != family.name {
+                problems.push(format!("{} stands in the table of `{}`", entry.spec.name, family.name));
+            }
+            if !found.remove(entry.spec.name) {
+                problems.push(format!(
+                    "{} has no file src/operations/{}.rs",
+                    entry.spec.name,
+                    entry.spec.name.replacen('.', "/", 1)
+                ));
+            }
+        }
+    }
+    problems.extend(found.iter().map(|name| format!("{name} is in no family's table")));
+    assert_none(&problems);
+}
+
+#[test]
+fn every_stage_of_the_policy_has_one_file_of_its_name() {
+    let mut expected: BTreeSet<String> =
+        STAGES.iter().map(|stage| format!("src/policy/stage/{}.rs", stage.name)).collect();
+    let mut problems = Vec::new();
+    for file in rust_files("src/policy/stage") {
+        if file.code.contains("const STAGE:") && !expected.remove(&file.path) {
+            problems.push(format!("{}: no stage in STAGES has the name of this file", file.path));
+        }
+    }
+    problems.extend(expected.iter().map(|path| format!("{path} does not exist")));
+    assert_none(&problems);
+}
+
+#[test]
+fn only_the_policy_makes_permits() {
+    // The fields of both are private to the policy; a public constructor would be a second door.
+    let constructor =
+        Regex::new(r"pub fn \w+\([^)]*\) -> (Self|Permit|PermittedPath)\b").expect("a good pattern");
+    let problems: Vec<String> = ["src/policy/permit.rs", "src/policy/paths.rs"]
+        .into_iter()
+        .flat_map(|path| {
+            let text = fs::read_to_string(repository().join(path)).expect("the file exists");
+            let code = crate::source::code_only(&text);
+            constructor
+                .find_iter(&code)
+                .filter(|found| !found.as_str().contains("&self"))
+                .map(|found| format!("{path}: `{}` is a second door", found.as_str()))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    assert_none(&problems);
+}
+
+#[test]
+fn there_is_no_leftover_file_in_the_schemas() {
+    let names: BTreeSet<String> = FAMILIES
+        .iter()
+        .flat_map(|family| family.operations)
+        .map(|entry| format!("{}.json", entry.spec.name))
+        .collect();
+    let problems: Vec<String> = files("schemas/operations")
+        .iter()
+        .filter_map(|path| path.file_name())
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| !names.contains(name))
+        .map(|name| format!("schemas/operations/{name} belongs to no operation"))
+        .collect();
+    assert_none(&problems);
+}
