@@ -19,5 +19,5 @@ pub use door::{OpenedFile, door_failure};
 pub use paths::{PathRules, PermittedPath};
 pub use permit::{Permit, PermittedTarget};
 pub use scope::{OwnFolders, Scope, ScopeRoot, Scopes, Standing};
-pub use sensitive::{SENSITIVE, SensitiveRow};
+pub use sensitive::{SENSITIVE, SensitiveRow, shared_patterns};
 pub use stage::{STAGES, Stage};

@@ -100,7 +100,29 @@ const SHARED: &[Form] = &[
     Form::Both("id_", ".pub"),
 ];
 
+impl SensitiveRow {
+    /// Shows which names the row closes, as a glob.
+    pub fn pattern(&self) -> String {
+        self.form.pattern()
+    }
+}
+
+/// Shows the names that are open although a row matches them, as globs.
+pub fn shared_patterns() -> Vec<String> {
+    SHARED.iter().map(|form| form.pattern()).collect()
+}
+
 impl Form {
+    fn pattern(self) -> String {
+        match self {
+            Self::Name(text) => text.to_owned(),
+            Self::Start(text) => format!("{text}*"),
+            Self::End(text) => format!("*{text}"),
+            Self::Both(start, end) => format!("{start}*{end}"),
+            Self::In(folder, text) => format!("{folder}/{text}"),
+        }
+    }
+
     fn matches(self, parent: Option<&[u8]>, name: &[u8]) -> bool {
         match self {
             Self::Name(text) => name == text.as_bytes(),

@@ -64,7 +64,7 @@ fn describe_fields(schema: &Value) -> Map<String, Value> {
 }
 
 /// Names the type of a field in one word, or lists the values of an enumeration.
-fn type_name(root: &Value, field: &Value) -> String {
+pub fn type_name(root: &Value, field: &Value) -> String {
     if let Some(reference) = field["$ref"].as_str() {
         let target = reference.strip_prefix("#/$defs/").map_or(&Value::Null, |name| &root["$defs"][name]);
         return type_name(root, target);
