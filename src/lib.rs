@@ -14,3 +14,4 @@ pub mod providers;
 pub mod registry;
 pub mod operations;
 pub mod service;
+pub mod reference;

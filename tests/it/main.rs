@@ -2,5 +2,6 @@
 
 mod architecture;
 mod cases;
+mod reference;
 mod source;
 mod temporary;
