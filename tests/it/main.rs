@@ -2,6 +2,7 @@
 
 mod architecture;
 mod cases;
+mod policy;
 mod reference;
 mod source;
 mod temporary;
