@@ -1,0 +1,1 @@
+"""The groups of checks; each module has a `run(bench)`."""

@@ -1,0 +1,43 @@
+"""The official conformance suite, for both protocol eras, through a proxy that adds the token.
+
+Each file conformance/<revision>.yml lists the checks that a product without fixture tools cannot pass, with the reason.
+An unlisted failure fails, and so does an entry that no longer fails.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+from harness.plan import Clients, client_home
+from harness.product import Product
+from harness.proxy import TokenProxy
+from harness.report import Report
+
+REVISIONS = ("2025-11-25", "2026-07-28")
+LISTS = Path(__file__).parent.parent / "conformance"
+
+
+def run(report: Report, clients: Clients, product: Product, folder: Path) -> None:
+    """Runs the requirements of each revision."""
+    for revision in REVISIONS:
+        name = f"conformance {revision}"
+        if not (clients.node.exists() and clients.conformance().exists()):
+            report.skip(name, "the suite is not installed; run tests/clients/install")
+            continue
+        with TokenProxy(product.port, product.token(f"conformance-{revision}")) as proxy:
+            command = [
+                str(clients.node), str(clients.conformance()), "server", "--url", f"http://localhost:{proxy.port}/mcp",
+                "--requirements", revision, "--expected-failures", str(LISTS / f"{revision}.yml"),
+                "-o", str(folder / f"conformance-{revision}"),
+            ]
+            home = client_home(folder, "client-home")
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=300, env=clients.environment(home), cwd=home
+            )
+        said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
+        (folder / f"conformance-{revision}.log").write_text(said)
+        counts = re.findall(r"(\d+) passed, (\d+) failed", said)
+        total = f"{counts[-1][0]} checks pass, {counts[-1][1]} are listed as out of reach" if counts else "no count"
+        held = report.check(f"{name}: {total}", done.returncode == 0 and counts, said[-2500:])
+        if held:
+            report.check(f"{name}: the service lives", product.lives())

@@ -1,0 +1,32 @@
+// What both TypeScript drivers share: the plan on standard input, the calls, what was seen on standard output.
+// See harness/plan.py.
+
+import { text } from 'node:stream/consumers';
+
+/** Makes one call; a call that the plan cancels answers `{cancelled: true}`. `send(tool, arguments, signal)` calls. */
+async function call(step, send) {
+  const stop = new AbortController();
+  const timer = step.cancelAfterMs === undefined ? undefined : setTimeout(() => stop.abort('stopped'), step.cancelAfterMs);
+  try {
+    return await send({ name: step.tool, arguments: step.arguments }, stop.signal);
+  } catch (error) {
+    return stop.signal.aborted ? { cancelled: true } : { raised: String(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Runs the plan. `connect(plan)` gives `{client, protocol, send}` of one SDK generation. */
+export async function converse(connect) {
+  const plan = JSON.parse(await text(process.stdin));
+  const { client, protocol, send } = await connect(plan);
+  const seen = { instructions: client.getInstructions(), list: await client.listTools(), results: {} };
+  for (const step of plan.steps) {
+    const began = performance.now();
+    const result = await call(step, send);
+    seen.results[step.name] = { ...result, tookMs: Math.round(performance.now() - began) };
+  }
+  seen.protocol = protocol();
+  await client.close();
+  process.stdout.write(`${JSON.stringify(seen)}\n`);
+}

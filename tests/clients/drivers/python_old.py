@@ -1,0 +1,61 @@
+"""Drives the older Python client (`mcp` 1.30) through one plan and prints what it saw; see harness/plan.py."""
+
+import json
+import sys
+import time
+
+import anyio
+import httpx
+from mcp import ClientSession, StdioServerParameters, types
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+
+async def call(session: ClientSession, step: dict) -> dict:
+    """Makes one call; a call that the plan cancels answers `{"cancelled": true}`."""
+    try:
+        if "cancelAfterMs" not in step:
+            result = await session.call_tool(step["tool"], step["arguments"])
+            return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+        # This client has no cancellation of its own: the plain notification of the protocol is sent by hand.
+        request_id = session._request_id
+        with anyio.move_on_after(step["cancelAfterMs"] / 1000):
+            result = await session.call_tool(step["tool"], step["arguments"])
+            return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+        params = types.CancelledNotificationParams(requestId=request_id, reason="the client's user stopped it")
+        await session.send_notification(types.ClientNotification(types.CancelledNotification(params=params)))
+        return {"cancelled": True}
+    except Exception as error:  # the report says what the client made of it
+        return {"raised": f"{type(error).__name__}: {error}"}
+
+
+async def converse(read, write, steps: list) -> dict:
+    """Connects, lists the tools, and makes the calls one after another."""
+    async with ClientSession(read, write) as session:
+        hello = await session.initialize()
+        tools = (await session.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
+        seen = {"protocol": hello.protocolVersion, "instructions": hello.instructions, "list": tools, "results": {}}
+        for step in steps:
+            began = time.monotonic()
+            seen["results"][step["name"]] = await call(session, step)
+            seen["results"][step["name"]]["tookMs"] = int((time.monotonic() - began) * 1000)
+        return seen
+
+
+async def main() -> None:
+    plan = json.load(sys.stdin)
+    transport = plan["transport"]
+    if transport["kind"] == "stdio":
+        command, *arguments = transport["command"]
+        server = StdioServerParameters(command=command, args=arguments, env=transport["env"])
+        async with stdio_client(server) as (read, write):
+            seen = await converse(read, write, plan["steps"])
+    else:
+        headers = {"Authorization": f"Bearer {transport['token']}"}
+        async with httpx.AsyncClient(headers=headers, timeout=60) as http:
+            async with streamable_http_client(transport["url"], http_client=http) as (read, write, _):
+                seen = await converse(read, write, plan["steps"])
+    print(json.dumps(seen))
+
+
+anyio.run(main)

@@ -1,0 +1,156 @@
+"""The product under test: a temporary installation of the real binary, its service, its tokens, its history."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+from .wire import Http, Stdio, free_port, plain_environment
+
+SECRET = "correct-horse-battery-staple"
+
+
+class Product:
+    """One `BAILIWICK_HOME` with one scope `app` on a small real git repository."""
+
+    def __init__(self, binary: Path, folder: Path) -> None:
+        self.binary = binary
+        self.home = folder / "home"
+        self.project = folder / "project"
+        self.folder = folder
+        self.port = free_port()
+        self.service = None
+        make_project(self.project)
+        (folder / "outside.txt").write_text("outside\n")
+        self.cli("setup", str(self.project), "--id", "app", "--preset", "coding", "--yes")
+
+    @property
+    def environment(self) -> dict:
+        """The environment of every process of this installation."""
+        return {**plain_environment(), "BAILIWICK_HOME": str(self.home)}
+
+    @property
+    def url(self) -> str:
+        """Where the service answers MCP."""
+        return f"http://127.0.0.1:{self.port}/mcp"
+
+    def run(self, *arguments: str, seconds: int = 60) -> subprocess.CompletedProcess:
+        """Runs a command of the CLI, whatever its exit code."""
+        return subprocess.run(
+            [str(self.binary), *arguments], env=self.environment, capture_output=True, text=True, timeout=seconds,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def cli(self, *arguments: str) -> str:
+        """Runs a command of the CLI that has to succeed, and gives what it printed."""
+        done = self.run(*arguments)
+        if done.returncode != 0:
+            raise RuntimeError(f"bailiwick {' '.join(arguments)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def start(self) -> None:
+        """Starts the service and waits until it answers."""
+        log = open(self.folder / "service.log", "ab")
+        self.service = subprocess.Popen(
+            [str(self.binary), "start", "--port", str(self.port)], env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=log, stderr=log,
+        )
+        log.close()
+        for _ in range(200):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=2) as answer:
+                    if answer.status == 200:
+                        return
+            except OSError:
+                pass
+            if self.service.poll() is not None:
+                break
+            time.sleep(0.05)
+        raise RuntimeError(f"bailiwick start does not answer:\n{(self.folder / 'service.log').read_text()[-2000:]}")
+
+    def lives(self) -> bool:
+        """Tells whether the service runs."""
+        return self.service is not None and self.service.poll() is None
+
+    def stop(self, how: int = signal.SIGTERM, seconds: float = 10):
+        """Ends the service by a signal; gives `(exit code, seconds)`, or `None` where it had to be killed."""
+        service, self.service = self.service, None
+        if service is None:
+            return None
+        began = time.monotonic()
+        service.send_signal(how)
+        try:
+            code = service.wait(seconds)
+            return code, time.monotonic() - began
+        except subprocess.TimeoutExpired:
+            service.kill()
+            service.wait()
+            return None
+
+    def token(self, name: str, *options: str) -> str:
+        """Makes a token and gives its secret."""
+        return json.loads(self.cli("token", "create", name, *options, "--json"))["token"]
+
+    def http(self, token) -> Http:
+        """Gives raw access to the MCP endpoint."""
+        return Http(self.url, token)
+
+    def command(self, *options: str) -> list:
+        """Gives the command of a stdio server."""
+        return [str(self.binary), "mcp", *options]
+
+    def stdio(self, *options: str) -> Stdio:
+        """Starts a stdio server."""
+        return Stdio(self.command(*options), self.environment)
+
+    def history(self, limit: int = 1000) -> list:
+        """Gives the newest rows of the history, newest first, by the CLI."""
+        return json.loads(self.cli("history", "--limit", str(limit), "--json"))["data"]["entries"]
+
+    def await_history(self, holds, seconds: float = 10):
+        """Waits for a row of the history for which `holds(row)`, and gives it or `None`."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = next((row for row in self.history() if holds(row)), None)
+            if found or time.monotonic() > deadline:
+                return found
+            time.sleep(0.2)
+
+    def __enter__(self) -> "Product":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.stop(signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def make_project(project: Path) -> None:
+    """Makes a small git repository with a secret in it that must stay closed."""
+    project.mkdir(parents=True)
+    (project / "README.md").write_text("# Sample\n\nA line to find: cobalt\n")
+    (project / ".env").write_text(f"PASSWORD={SECRET}\n")
+    (project / "src").mkdir()
+    (project / "src" / "main.rs").write_text('fn main() {\n    println!("cobalt");\n}\n')
+    git = ["git", "-c", "user.name=Sample", "-c", "user.email=sample@example.invalid"]
+    for arguments in (["init", "-q"], ["add", "README.md", "src"], ["commit", "-q", "-m", "first"]):
+        subprocess.run([*git, *arguments], cwd=project, check=True, env=plain_environment())
+
+
+def make_slow_folder(folder: Path, files: int = 400, kilobytes: int = 250) -> None:
+    """Makes files on which `SLOW_SEARCH` takes long, so that there is a middle to cancel in."""
+    folder.mkdir(parents=True)
+    line = "".join(chr(97 + (index * 7) % 26) for index in range(79)) + "\n"
+    text = line * (kilobytes * 1024 // len(line))
+    for index in range(files):
+        (folder / f"part-{index:04}.txt").write_text(text)
+
+
+SLOW_SEARCH = {
+    "op": "file.search",
+    "target": "slow",
+    "input": {"query": r"[a-z]{3,60}.{0,80}[k-z]{2,50}Q[0-9]{3}"},
+    "options": {"timeoutSeconds": 120},
+}
