@@ -144,6 +144,11 @@ impl PermittedPath {
         }
     }
 
+    /// Gives the folder that holds the path; `None` for the root. What holds an open path is open.
+    pub fn parent(&self) -> Option<Self> {
+        Some(Self { rel: self.rel.parent()?, ..self.clone() })
+    }
+
     /// Gives the scope's rules, for walks that judge each name as they meet it.
     pub fn rules(&self) -> &PathRules {
         &self.rules

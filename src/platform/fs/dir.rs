@@ -7,6 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat};
 
+use super::root::is_system_files;
 use super::{DoorError, FileId, FileKind, Opened, Stat};
 
 /// A folder that was opened without following a link.
@@ -72,11 +73,15 @@ impl Dir {
     /// Opens a folder in this one; a link is refused.
     ///
     /// # Errors
-    /// The usual ones.
+    /// [`DoorError::SystemFiles`] where procfs, sysfs or their like is mounted, and the usual ones.
     pub fn open_dir(&self, name: &OsStr) -> Result<Self, DoorError> {
         check_name(name)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Self::from_fd(openat(&self.fd, name, flags, Mode::empty())?)
+        let dir = Self::from_fd(openat(&self.fd, name, flags, Mode::empty())?)?;
+        if dir.id.device != self.id.device && is_system_files(&dir.fd)? {
+            return Err(DoorError::SystemFiles);
+        }
+        Ok(dir)
     }
 
     /// Opens a regular file in this folder for reading; a link is refused, nothing is waited for.
@@ -88,6 +93,9 @@ impl Dir {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = openat(&self.fd, name, flags, Mode::empty())?;
         let stat = Stat::from_system(&fstat(&fd)?);
+        if stat.id.device != self.id.device && is_system_files(&fd)? {
+            return Err(DoorError::SystemFiles);
+        }
         match stat.kind {
             FileKind::File => Ok(Opened { file: File::from(fd), stat }),
             FileKind::Dir => Err(DoorError::IsADirectory),

@@ -160,7 +160,7 @@ impl Root {
 /// # Source
 /// statfs(2), the list of `*_MAGIC` numbers.
 #[cfg(target_os = "linux")]
-fn is_system_files(fd: impl AsFd) -> Result<bool, DoorError> {
+pub(super) fn is_system_files(fd: impl AsFd) -> Result<bool, DoorError> {
     const PROC: u64 = 0x9fa0;
     const SYSFS: u64 = 0x6265_6572;
     const DEBUGFS: u64 = 0x6462_6720;
@@ -177,6 +177,6 @@ fn is_system_files(fd: impl AsFd) -> Result<bool, DoorError> {
 
 /// Other systems have no such files in the tree of folders.
 #[cfg(not(target_os = "linux"))]
-fn is_system_files(_: impl AsFd) -> Result<bool, DoorError> {
+pub(super) fn is_system_files(_: impl AsFd) -> Result<bool, DoorError> {
     Ok(false)
 }
