@@ -1,1 +1,3 @@
 //! Mechanism without opinion: how things are done, once the policy has said that they may be.
+
+pub mod search;

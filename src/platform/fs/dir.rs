@@ -7,8 +7,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat};
 
+use super::beneath::open_beneath;
 use super::root::is_system_files;
-use super::{DoorError, FileId, FileKind, Opened, Stat};
+use super::{DoorError, FileId, FileKind, Opened, RelPath, Stat};
 
 /// A folder that was opened without following a link.
 #[derive(Debug)]
@@ -78,6 +79,19 @@ impl Dir {
         check_name(name)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let dir = Self::from_fd(openat(&self.fd, name, flags, Mode::empty())?)?;
+        if dir.id.device != self.id.device && is_system_files(&dir.fd)? {
+            return Err(DoorError::SystemFiles);
+        }
+        Ok(dir)
+    }
+
+    /// Opens a folder any number of levels below this one; no part of the path may be a link.
+    ///
+    /// # Errors
+    /// As [`Dir::open_dir`].
+    pub fn open_dir_beneath(&self, path: &RelPath) -> Result<Self, DoorError> {
+        let fd = open_beneath(self.fd.as_fd(), path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let dir = Self::from_fd(fd)?;
         if dir.id.device != self.id.device && is_system_files(&dir.fd)? {
             return Err(DoorError::SystemFiles);
         }
