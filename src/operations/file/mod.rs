@@ -1,5 +1,6 @@
 //! `file.*`: files and folders inside the scope's roots.
 
+mod find;
 mod stat;
 
 use crate::registry::{Entry, Family};
@@ -11,4 +12,4 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 1] = [Entry::of::<stat::Op>()];
+static OPERATIONS: [Entry; 2] = [Entry::of::<stat::Op>(), Entry::of::<find::Op>()];

@@ -104,7 +104,12 @@ pub struct FindAnswer {
 ///
 /// # Errors
 /// As [`PermittedPath::open_dir`]; `invalid_request` for a pattern that is too long; `cancelled`, `timeout`.
-pub fn find(path: &PermittedPath, dir: Dir, query: &FindQuery, cancel: &Cancel) -> Result<FindAnswer, Failure> {
+pub fn find(
+    path: &PermittedPath,
+    dir: Dir,
+    query: &FindQuery,
+    cancel: &Cancel,
+) -> Result<FindAnswer, Failure> {
     let fuzzy = match &query.wanted {
         Wanted::Glob(_) => None,
         Wanted::Fuzzy(text) if text.len() > MAX_FUZZY_BYTES => {

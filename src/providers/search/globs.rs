@@ -30,12 +30,7 @@ impl Globs {
     ///
     /// # Errors
     /// `invalid_request` that names the field.
-    pub fn compile(
-        field: &str,
-        globs: &[String],
-        ignore_case: bool,
-        target: &[u8],
-    ) -> Result<Self, Failure> {
+    pub fn compile(field: &str, globs: &[String], ignore_case: bool, target: &[u8]) -> Result<Self, Failure> {
         if globs.len() > MAX_GLOBS {
             return Err(Failure::invalid(field, format!("`{field}` has more than {MAX_GLOBS} globs")));
         }
@@ -56,7 +51,8 @@ impl Globs {
             }
             let glob = if anchored { glob.to_owned() } else { format!("**/{glob}") };
             let mut add = |glob: &str| -> Result<(), Failure> {
-                let built = GlobBuilder::new(glob).literal_separator(true).case_insensitive(ignore_case).build();
+                let built =
+                    GlobBuilder::new(glob).literal_separator(true).case_insensitive(ignore_case).build();
                 set.add(built.map_err(|error| wrong(field, text, &error.kind().to_string()))?);
                 Ok(())
             };

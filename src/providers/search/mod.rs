@@ -17,10 +17,12 @@ mod folder;
 mod globs;
 mod ignored;
 mod listing;
+mod room;
 mod skip;
 mod walk;
 
 pub use finder::{FindAnswer, FindKind, FindOrder, FindQuery, Found, Wanted, find};
 pub use globs::Globs;
 pub use ignored::IgnoreRules;
+pub use room::Room;
 pub use skip::{Skip, SkipCounts};

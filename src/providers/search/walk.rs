@@ -130,7 +130,9 @@ impl Shared<'_> {
         let mut path = Vec::new();
         while let Some(task) = self.next() {
             match task {
-                Task::Enter { parent, name, ignore } => self.enter(visitor, &mut path, &parent, &name, &ignore),
+                Task::Enter { parent, name, ignore } => {
+                    self.enter(visitor, &mut path, &parent, &name, &ignore)
+                }
                 Task::Run { folder, entries } => self.run(visitor, &mut path, &folder, entries),
             }
             self.done();
