@@ -1,9 +1,25 @@
 //! The history: every operation and its outcome, redacted, hash-chained, on disk before the answer.
 //!
 //! The only module that knows SQLite. Nothing here changes or removes a row but retention.
+//!
+//! # On disk
+//! `database.rs` lists the files, `migrations/` is the schema: `events` holds one row for each moment of
+//! a request (`received` before an effect, `finished` before the answer). Its `hash` is SHA-256 over the
+//! hash of the row before and every column (`row.rs`). All processes of an installation append to the
+//! one chain: the head is read inside the writing transaction.
 
+mod anchor;
+mod board;
+mod database;
 mod event;
+mod redact;
+mod retention;
+mod row;
 mod store;
+mod writer;
 
 pub use event::{EventDraft, Phase};
+#[cfg(test)]
+mod tests;
+
 pub use store::{HistoryError, HistoryHandle, HistorySettings};

@@ -1,8 +1,16 @@
-//! The store: one writer thread owns the connection and commits what is queued as one group.
+//! The way to the store: rows go to the writing thread, which answers when they are on disk.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
 
 use super::EventDraft;
+use super::board::Board;
+use super::writer::{Job, Reply, Writer};
 
 /// How the history is kept.
 #[derive(Debug, Clone)]
@@ -22,41 +30,91 @@ pub struct HistorySettings {
 #[error("the history cannot be written: {0}")]
 pub struct HistoryError(pub String);
 
-/// The way to the store; cheap to clone.
+/// The way to the store; cheap to clone. With the last clone the writing thread ends.
 #[derive(Debug, Clone)]
 pub struct HistoryHandle {
-    settings: HistorySettings,
+    link: Arc<Link>,
+}
+
+struct Link {
+    board: Arc<Board>,
+    folder: PathBuf,
+    /// Taken when the link ends, so that the thread ends before it is waited for.
+    jobs: Option<Sender<Job>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("folder", &self.folder).finish_non_exhaustive()
+    }
 }
 
 impl HistoryHandle {
     /// Begins to keep a history. The store is opened on a thread of its own; this returns at once.
     pub fn start(settings: HistorySettings) -> Self {
-        Self { settings }
+        let board = Arc::new(Board::new(settings.folder.clone(), settings.machine_id.clone()));
+        let folder = settings.folder.clone();
+        let (jobs, queue): (Sender<Job>, Receiver<Job>) = channel();
+        let writer = Writer::new(settings, Arc::clone(&board));
+        let thread = std::thread::Builder::new().name("history".to_owned()).spawn(move || writer.run(&queue));
+        let thread = match thread {
+            Ok(thread) => Some(thread),
+            Err(error) => {
+                board.is_failing(format!("its thread cannot be started: {error}"));
+                None
+            }
+        };
+        let link = Link { board, folder, jobs: Some(jobs), thread: Mutex::new(thread) };
+        Self { link: Arc::new(link) }
     }
 
     /// Records an event and waits until it is on disk.
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn append(&self, _event: EventDraft) -> Result<(), HistoryError> {
-        let _ = &self.settings;
-        Ok(())
+    pub fn append(&self, event: EventDraft) -> Result<(), HistoryError> {
+        let (reply, answer) = sync_channel(1);
+        self.send(event, Reply::Thread(reply))?;
+        answer.recv().unwrap_or_else(|_| Err(self.gone()))
     }
-}
 
-impl HistoryHandle {
-    /// Tells whether the history is in order: `{"ok": bool, …}`.
-    pub fn status(&self) -> serde_json::Value {
-        serde_json::json!({"ok": true})
-    }
-}
-
-impl HistoryHandle {
     /// As [`HistoryHandle::append`], for asynchronous threads.
     ///
     /// # Errors
     /// When the store cannot be written.
     pub async fn append_async(&self, event: EventDraft) -> Result<(), HistoryError> {
-        self.append(event)
+        let (reply, answer) = oneshot::channel();
+        self.send(event, Reply::Task(reply))?;
+        answer.await.unwrap_or_else(|_| Err(self.gone()))
+    }
+
+    /// Tells whether the history is in order: `{"ok", "headSeq", "headHash", "problem"?, "setAside"?}`.
+    pub fn status(&self) -> serde_json::Value {
+        self.link.board.status()
+    }
+
+    fn send(&self, event: EventDraft, reply: Reply) -> Result<(), HistoryError> {
+        let row = self.link.board.redactor().row(event, self.link.board.machine());
+        let jobs = self.link.jobs.as_ref().ok_or_else(|| self.gone())?;
+        jobs.send(Job { row, reply }).map_err(|_| self.gone())
+    }
+
+    fn gone(&self) -> HistoryError {
+        let trouble = self.link.board.trouble();
+        HistoryError(if trouble.is_empty() { "its thread has ended".to_owned() } else { trouble })
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.jobs = None;
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && thread.thread().id() != std::thread::current().id()
+        {
+            // A panic of the thread was said when it happened; here only its end counts.
+            let _ = thread.join();
+        }
     }
 }

@@ -16,7 +16,7 @@ mod stat;
 pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;
 pub use own_file::{FileStamp, OwnFileError, Secrecy, read_own_file};
-pub use private::{create_private_dir, replace_private_file};
+pub use private::{create_private_dir, create_private_file, replace_private_file};
 pub use rel_path::{PathProblem, RelPath};
 pub use root::{Opened, Root};
 pub use stat::{FileId, FileKind, Stat};

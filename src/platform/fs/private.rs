@@ -24,6 +24,19 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes an empty file of mode 0600, unless something of that name is there already.
+///
+/// An existing file is not opened: closing it again would drop the locks that this process holds on it.
+///
+/// # Errors
+/// Those of the file system.
+pub fn create_private_file(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other.map(drop),
+    }
+}
+
 /// Replaces a file as a whole: a new one of mode 0600 beside it, synced, then renamed over it.
 ///
 /// # Errors

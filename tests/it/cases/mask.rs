@@ -97,6 +97,7 @@ fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
     match key {
         "operationId" | "approvalId" if text.is_some() => Some("<id>"),
         "startedAt" | "modified" | "at" if text.is_some() => Some("<time>"),
+        "headHash" if text.is_some() => Some("<hash>"),
         "durationMs" | "elapsedMs" if value.is_number() => Some("<ms>"),
         "nextCursor" if text.is_some() => Some("<cursor>"),
         "version" if text?.starts_with("m-") => Some("<version>"),

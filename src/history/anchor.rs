@@ -1,0 +1,71 @@
+//! The anchor: the head of the chain, kept beside the store, so that a cut tail is found.
+//!
+//! It is written after the log was written back and synced, so it never names a row that a power loss
+//! could take. It only ever moves forward.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::time;
+use crate::platform::fs::replace_private_file;
+
+use super::database::{Database, StoreError};
+use super::row::hex;
+
+const FILE_NAME: &str = "history.anchor";
+
+/// The content of the file, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Anchor {
+    /// The id of the store that it belongs to.
+    pub store: String,
+    /// The number of the row.
+    pub seq: i64,
+    /// Its hash, in hexadecimal.
+    pub hash: String,
+    /// When it was written, RFC 3339.
+    pub at: String,
+}
+
+/// Reads the anchor of a folder; `None` where there is none that can be read.
+///
+/// # Errors
+/// Those of the file system, except that the file does not exist.
+pub fn read(folder: &Path) -> io::Result<Option<Anchor>> {
+    match fs::read(folder.join(FILE_NAME)) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes the log back into the store, syncs both, and moves the anchor to the head.
+///
+/// # Errors
+/// See [`StoreError`].
+pub fn checkpoint(database: &Database, folder: &Path) -> Result<(), StoreError> {
+    let (seq, hash) = database.head()?;
+    let (busy, pages, written): (i64, i64, i64) =
+        database.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+    // A reader can hold back the rest; it comes with the next one.
+    if busy != 0 || written < pages {
+        return Ok(());
+    }
+    let store = database.store_id()?;
+    if let Some(old) = read(folder)?
+        && old.store == store
+        && old.seq >= seq
+    {
+        return Ok(());
+    }
+    let anchor = Anchor { store, seq, hash: hex(&hash), at: time::rfc3339(time::now_ms()) };
+    let content = serde_json::to_vec(&anchor).expect("an anchor has a JSON form");
+    replace_private_file(&folder.join(FILE_NAME), &content)?;
+    Ok(())
+}

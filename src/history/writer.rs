@@ -1,0 +1,336 @@
+//! The one thread of this process that writes: it commits what is queued as one group.
+//!
+//! A group that tells of an effect is synced to the disk (`synchronous=FULL`); one of read-only
+//! operations alone is in the system's page cache when it is answered, and survives SIGKILL.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Transaction, TransactionBehavior};
+use tokio::sync::oneshot;
+
+use super::board::Board;
+use super::database::{Database, StoreError, set_damaged_aside};
+use super::row::{Hash, NUMBERS, Row, TEXTS, chain};
+use super::store::{HistoryError, HistorySettings};
+use super::{anchor, retention};
+
+/// How many rows one transaction takes at most.
+const MAX_GROUP: usize = 512;
+/// How long the opening waits for a first row, so as not to disturb the start of the process.
+const OPEN_DELAY: Duration = Duration::from_millis(20);
+/// After a failed opening: how long until the next try.
+const RETRY: Duration = Duration::from_secs(1);
+/// How long nothing must come before the thread tidies up.
+const REST: Duration = Duration::from_secs(1);
+/// About how many pages the log may hold before it is written back although requests wait.
+const MAX_LOG_PAGES: usize = 8_192;
+/// How often retention is looked at when nothing else happens.
+const RETENTION_INTERVAL: Duration = Duration::from_secs(3_600);
+/// How often an answered group is checked against retention.
+const RETENTION_ROWS: usize = 4_096;
+
+/// A row on its way to the store, and who waits for it.
+pub struct Job {
+    pub row: Row,
+    pub reply: Reply,
+}
+
+/// Who waits.
+pub enum Reply {
+    Thread(SyncSender<Result<(), HistoryError>>),
+    Task(oneshot::Sender<Result<(), HistoryError>>),
+}
+
+impl Reply {
+    fn send(self, result: Result<(), HistoryError>) {
+        // Nobody may wait any more; the row is written all the same.
+        match self {
+            Self::Thread(sender) => drop(sender.send(result)),
+            Self::Task(sender) => drop(sender.send(result)),
+        }
+    }
+}
+
+/// The state of the writing thread.
+pub struct Writer {
+    settings: HistorySettings,
+    board: Arc<Board>,
+    database: Option<Database>,
+    retry_at: Instant,
+    synced: bool,
+    log_pages: usize,
+    rows_since_retention: usize,
+    retention_due: bool,
+}
+
+impl Writer {
+    pub fn new(settings: HistorySettings, board: Arc<Board>) -> Self {
+        Self {
+            settings,
+            board,
+            database: None,
+            retry_at: Instant::now(),
+            synced: false,
+            log_pages: 0,
+            rows_since_retention: 0,
+            retention_due: true,
+        }
+    }
+
+    /// Serves until the last handle is gone.
+    pub fn run(mut self, jobs: &Receiver<Job>) {
+        let mut group: Vec<Job> = Vec::with_capacity(MAX_GROUP);
+        let mut first = jobs.recv_timeout(OPEN_DELAY);
+        if matches!(first, Err(RecvTimeoutError::Timeout)) {
+            // What fails now is said again with the first row.
+            let _ = self.open();
+        }
+        loop {
+            match first {
+                Ok(job) => {
+                    group.push(job);
+                    while group.len() < MAX_GROUP
+                        && let Ok(job) = jobs.try_recv()
+                    {
+                        group.push(job);
+                    }
+                    let result = self.commit(&group);
+                    for job in group.drain(..) {
+                        job.reply.send(result.clone());
+                    }
+                    self.tidy(Idle::No);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.retention_due |= !self.has_chores();
+                    self.tidy(Idle::Yes);
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            first = jobs.recv_timeout(match (self.retention_due, self.has_chores()) {
+                (true, true) => Duration::from_millis(5),
+                (false, true) => REST,
+                (_, false) => RETENTION_INTERVAL,
+            });
+        }
+        self.close();
+    }
+
+    /// Writes a group: all of it or nothing.
+    fn commit(&mut self, group: &[Job]) -> Result<(), HistoryError> {
+        let needs_sync = group.iter().any(|job| job.row.has_effect);
+        // Twice a store can turn out to be damaged or replaced; a third time something else is wrong.
+        let mut last = StoreError::Damaged;
+        for _ in 0..3 {
+            if let Err(error) = self.open() {
+                return Err(self.failed(&error));
+            }
+            match self.write(needs_sync, group.iter().map(|job| &job.row)) {
+                Ok(true) => {
+                    self.log_pages += 3 + group.len() / 4;
+                    self.rows_since_retention += group.len();
+                    self.board.is_well();
+                    return Ok(());
+                }
+                // Another process has set this store aside: the rows belong into the new one.
+                Ok(false) => self.database = None,
+                Err(StoreError::Damaged) => {
+                    if let Err(error) = self.set_aside() {
+                        return Err(self.failed(&error));
+                    }
+                }
+                Err(error) => {
+                    last = error;
+                    break;
+                }
+            }
+        }
+        self.database = None;
+        Err(self.failed(&last))
+    }
+
+    fn write<'a>(
+        &mut self,
+        needs_sync: bool,
+        rows: impl Iterator<Item = &'a Row>,
+    ) -> Result<bool, StoreError> {
+        let Some(database) = &self.database else { return Ok(false) };
+        if needs_sync != self.synced {
+            let mode = if needs_sync { "FULL" } else { "NORMAL" };
+            database.connection.execute_batch(&format!("PRAGMA synchronous = {mode}"))?;
+            self.synced = needs_sync;
+        }
+        let (seq, hash) = append_rows(database, rows)?;
+        self.board.set_head(seq, hash);
+        Ok(database.is_current())
+    }
+
+    /// Opens the store unless it is open; not more often than once in [`RETRY`] when that fails.
+    fn open(&mut self) -> Result<(), StoreError> {
+        if self.database.is_some() {
+            return Ok(());
+        }
+        if Instant::now() < self.retry_at {
+            return Err(StoreError::Io(std::io::Error::other(self.board.trouble())));
+        }
+        match open_with_notice(&self.settings.folder, &self.board) {
+            Ok(database) => {
+                self.synced = false;
+                self.database = Some(database);
+                self.board.is_well();
+                Ok(())
+            }
+            Err(error) => {
+                self.retry_at = Instant::now() + RETRY;
+                self.board.is_failing(error.to_string());
+                Err(error)
+            }
+        }
+    }
+
+    fn set_aside(&mut self) -> Result<(), StoreError> {
+        let Some(damaged) = self.database.take() else { return Ok(()) };
+        let name = set_damaged_aside(&self.settings.folder, damaged)?;
+        self.database = Some(open_with_notice(&self.settings.folder, &self.board)?);
+        self.synced = false;
+        if let Some(name) = name {
+            self.say_set_aside(&name)?;
+        }
+        Ok(())
+    }
+
+    fn say_set_aside(&self, name: &str) -> Result<(), StoreError> {
+        say_set_aside(self.database.as_ref(), &self.board, name)
+    }
+
+    fn failed(&self, error: &StoreError) -> HistoryError {
+        let said = error.to_string();
+        self.board.is_failing(said.clone());
+        HistoryError(said)
+    }
+
+    fn has_chores(&self) -> bool {
+        self.database.is_some() && (self.retention_due || self.log_pages > 0)
+    }
+
+    /// Removes what is too old and writes the log back: in small steps, best when nobody waits.
+    fn tidy(&mut self, idle: Idle) {
+        let Some(database) = &self.database else { return };
+        if self.rows_since_retention >= RETENTION_ROWS {
+            self.rows_since_retention = 0;
+            self.retention_due = true;
+        }
+        let tidied = if self.retention_due && (idle == Idle::Yes || self.rows_since_retention % 8 == 0) {
+            retention::remove_batch(database, &self.settings, &self.board).map(|more| {
+                self.retention_due = more;
+                self.log_pages += usize::from(more) * 64;
+            })
+        } else if self.log_pages >= MAX_LOG_PAGES || (idle == Idle::Yes && self.log_pages > 0) {
+            self.log_pages = 0;
+            anchor::checkpoint(database, &self.settings.folder)
+        } else {
+            Ok(())
+        };
+        match tidied {
+            Ok(()) | Err(StoreError::Busy) => {}
+            Err(StoreError::Damaged) => {
+                if let Err(error) = self.set_aside() {
+                    self.failed(&error);
+                }
+            }
+            Err(error) => {
+                self.failed(&error);
+                self.database = None;
+            }
+        }
+    }
+
+    fn close(mut self) {
+        if let Some(database) = self.database.take()
+            && self.log_pages > 0
+            && let Err(error) = anchor::checkpoint(&database, &self.settings.folder)
+        {
+            self.failed(&error);
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Idle {
+    Yes,
+    No,
+}
+
+fn open_with_notice(folder: &Path, board: &Board) -> Result<Database, StoreError> {
+    let (database, set_aside) = Database::open(folder)?;
+    if let Some(name) = set_aside {
+        say_set_aside(Some(&database), board, &name)?;
+    }
+    let (seq, hash) = database.head()?;
+    board.set_head(seq, hash);
+    Ok(database)
+}
+
+fn say_set_aside(database: Option<&Database>, board: &Board, name: &str) -> Result<(), StoreError> {
+    board.was_set_aside(name);
+    let notice = board.redactor().notice(
+        board.machine(),
+        "history.set_aside",
+        &format!("a damaged history was set aside as {name}"),
+    );
+    if let Some(database) = database {
+        append_rows(database, std::iter::once(&notice))?;
+    }
+    Ok(())
+}
+
+/// Appends rows to the chain in one transaction, and gives the new head.
+///
+/// The head is read inside the transaction: other processes append to the same chain.
+///
+/// # Errors
+/// See [`StoreError`]; nothing is appended then.
+pub fn append_rows<'a>(
+    database: &Database,
+    rows: impl Iterator<Item = &'a Row>,
+) -> Result<(i64, Hash), StoreError> {
+    let transaction = Transaction::new_unchecked(&database.connection, TransactionBehavior::Immediate)?;
+    let head = insert_rows(database, rows)?;
+    transaction.commit()?;
+    Ok(head)
+}
+
+/// As [`append_rows`], within a transaction that is open already.
+///
+/// # Errors
+/// See [`StoreError`].
+pub fn insert_rows<'a>(
+    database: &Database,
+    rows: impl Iterator<Item = &'a Row>,
+) -> Result<(i64, Hash), StoreError> {
+    let (mut seq, mut hash) = database.head()?;
+    let mut insert = database.connection.prepare_cached(INSERT)?;
+    for row in rows {
+        seq += 1;
+        let (numbers, texts) = (row.numbers(), row.texts());
+        hash = chain(&hash, seq, &numbers, &texts);
+        insert.raw_bind_parameter(1, seq)?;
+        for (at, number) in numbers.iter().enumerate() {
+            insert.raw_bind_parameter(2 + at, number)?;
+        }
+        for (at, text) in texts.iter().enumerate() {
+            insert.raw_bind_parameter(2 + NUMBERS.len() + at, text)?;
+        }
+        insert.raw_bind_parameter(2 + NUMBERS.len() + TEXTS.len(), hash.as_slice())?;
+        insert.raw_execute()?;
+    }
+    Ok((seq, hash))
+}
+
+/// The columns in the order of [`NUMBERS`] and [`TEXTS`].
+const INSERT: &str = "INSERT INTO events (seq, kind, at_ms, duration_us, bytes, has_effect,
+    id, machine, caller, client, session, transport, scope, op, target, capability, stage, rule, code,
+    summary, error, template, hash)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)";
