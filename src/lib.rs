@@ -15,3 +15,4 @@ pub mod registry;
 pub mod operations;
 pub mod service;
 pub mod reference;
+pub mod adapters;

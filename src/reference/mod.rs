@@ -9,10 +9,12 @@ mod family_page;
 mod fields;
 mod index_page;
 mod markdown;
+mod openapi;
 mod policy_page;
 mod schema;
 
 mod documents;
 
 pub use documents::{Document, documents};
+pub use openapi::openapi;
 pub use schema::{config_schema, envelope_schema, operation_schema, outcome_schema};

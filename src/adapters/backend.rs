@@ -1,0 +1,177 @@
+//! Where an adapter sends its envelopes: to a service in this process, or to a running one.
+//!
+//! Must not judge anything: both ways end in [`Service::handle`].
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::contract::{Caller, Envelope, ErrorCode, Failure};
+use crate::platform::dirs::Dirs;
+use crate::service::Service;
+
+use super::offer::Offer;
+use super::socket::{self, ConnectError, Hello};
+
+/// What a client says about itself in one request; it proves nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// What the client calls itself, such as `claude-code 2.1`.
+    pub client: Option<String>,
+    /// Groups the requests of one connection.
+    pub session: Option<String>,
+}
+
+/// Makes a service in this process, with the caller that it serves.
+pub type Embed = Box<dyn Fn() -> Result<(Arc<Service>, Caller), Failure> + Send + Sync>;
+
+/// Where envelopes go.
+pub enum Backend {
+    /// A service in this process.
+    Embedded {
+        /// The service.
+        service: Arc<Service>,
+        /// Who sends the envelopes.
+        caller: Caller,
+    },
+    /// A running service, through its local socket.
+    Remote(Remote),
+}
+
+/// A running service, and what is done when it goes away.
+pub struct Remote {
+    path: PathBuf,
+    hello: Hello,
+    embed: Embed,
+    state: Mutex<State>,
+}
+
+#[derive(Clone)]
+enum State {
+    Linked(Arc<socket::Client>),
+    Embedded(Arc<Service>, Caller),
+}
+
+impl Backend {
+    /// Uses the running service if one answers, else makes one in this process.
+    ///
+    /// # Errors
+    /// When the running service refuses the caller, or none can be made.
+    pub async fn open(dirs: &Dirs, hello: Hello, embed: Embed) -> Result<Self, Failure> {
+        let path = socket::path(dirs);
+        match socket::connect(&path, &hello).await {
+            Ok(client) => {
+                let state = Mutex::new(State::Linked(Arc::new(client)));
+                Ok(Self::Remote(Remote { path, hello, embed, state }))
+            }
+            Err(ConnectError::Refused(failure)) => Err(failure),
+            Err(ConnectError::Io(_)) => {
+                let (service, caller) = embed()?;
+                Ok(Self::Embedded { service, caller })
+            }
+        }
+    }
+
+    /// Hands in one request and gives the result envelope.
+    pub async fn submit(&self, envelope: Result<Envelope, Failure>, gone: &CancellationToken) -> Value {
+        self.submit_from(&Origin::default(), envelope, gone).await
+    }
+
+    /// As [`Backend::submit`], with what the client says about itself.
+    pub async fn submit_from(
+        &self,
+        origin: &Origin,
+        envelope: Result<Envelope, Failure>,
+        gone: &CancellationToken,
+    ) -> Value {
+        match self {
+            Self::Embedded { service, caller } => embedded(service, caller, origin, envelope, gone).await,
+            Self::Remote(remote) => remote.submit(origin, envelope, gone).await,
+        }
+    }
+
+    /// Tells what is open to the caller.
+    pub async fn offer(&self) -> Offer {
+        match self {
+            Self::Embedded { service, caller } => Offer::to(caller, &service.facts()),
+            Self::Remote(remote) => remote.offer().await,
+        }
+    }
+
+    /// Tells whether envelopes go to another process.
+    pub fn is_remote(&self) -> bool {
+        matches!(self, Self::Remote(_))
+    }
+}
+
+async fn embedded(
+    service: &Arc<Service>,
+    caller: &Caller,
+    origin: &Origin,
+    envelope: Result<Envelope, Failure>,
+    gone: &CancellationToken,
+) -> Value {
+    let caller = Caller {
+        client: origin.client.clone().or_else(|| caller.client.clone()),
+        session: origin.session.clone().or_else(|| caller.session.clone()),
+        ..caller.clone()
+    };
+    service.handle(&caller, envelope, gone).await.into_json()
+}
+
+impl Remote {
+    async fn submit(
+        &self,
+        origin: &Origin,
+        envelope: Result<Envelope, Failure>,
+        gone: &CancellationToken,
+    ) -> Value {
+        let (scope, op) = match &envelope {
+            Ok(envelope) => (envelope.scope.clone(), envelope.op.clone()),
+            Err(_) => (None, String::new()),
+        };
+        match self.state().await {
+            Ok(State::Linked(client)) => match client.submit(origin, &envelope, gone).await {
+                Ok(outcome) => outcome,
+                Err(failure) => socket::unanswered(scope.as_deref(), &op, &failure),
+            },
+            Ok(State::Embedded(service, caller)) => embedded(&service, &caller, origin, envelope, gone).await,
+            Err(failure) => socket::unanswered(scope.as_deref(), &op, &failure),
+        }
+    }
+
+    async fn offer(&self) -> Offer {
+        match self.state().await {
+            Ok(State::Linked(client)) => client.offer().await.unwrap_or_default(),
+            Ok(State::Embedded(service, caller)) => Offer::to(&caller, &service.facts()),
+            Err(_) => Offer::default(),
+        }
+    }
+
+    /// Gives the way that is open now: the link, a new link, or a service in this process.
+    async fn state(&self) -> Result<State, Failure> {
+        let mut state = self.state.lock().await;
+        let State::Linked(client) = &*state else { return Ok(state.clone()) };
+        if client.is_alive() {
+            return Ok(state.clone());
+        }
+        *state = match socket::connect(&self.path, &self.hello).await {
+            Ok(client) => State::Linked(Arc::new(client)),
+            Err(ConnectError::Refused(failure)) => return Err(failure),
+            Err(ConnectError::Io(_)) => {
+                let (service, caller) = (self.embed)()?;
+                State::Embedded(service, caller)
+            }
+        };
+        Ok(state.clone())
+    }
+}
+
+/// Makes the failure of a request whose service went away before it answered.
+pub(super) fn went_away() -> Failure {
+    Failure::new(ErrorCode::ProviderUnavailable, "the running service went away before it answered")
+        .hint("Look with history.last whether the request was carried out, then send it again if it was not.")
+}

@@ -1,0 +1,177 @@
+//! What a request has to pass before a route sees it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderMap, Method, StatusCode};
+
+use crate::contract::{Caller, Transport};
+
+use super::super::auth::{Bearer, KeyRing, Throttle, bearer};
+use super::host::Hosts;
+use super::origin::Origins;
+use super::reply::{harden, refusal, slow_down, unauthorized};
+use super::settings::MAX_BODY_BYTES;
+
+/// How long a client may take to send a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest client name that is kept.
+const MAX_CLIENT_CHARS: usize = 100;
+
+/// What is known about the other side of a connection.
+#[derive(Debug, Clone)]
+pub(super) struct Peer {
+    /// Its address.
+    pub address: IpAddr,
+    /// The connection's id, which groups its requests in the history.
+    pub connection: Arc<str>,
+}
+
+/// What requests are held to.
+pub(super) struct Guard {
+    pub hosts: Hosts,
+    pub origins: Origins,
+    pub keys: Arc<KeyRing>,
+    pub throttle: Throttle,
+    /// Serve callers without a token: only ever true when bound to loopback.
+    pub allow_without_token: bool,
+}
+
+/// Checks host and origin, on every route, and adds the headers that every answer carries.
+pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let mut response = if !guard.hosts.accept(request.headers(), request.uri()) {
+        refusal(
+            StatusCode::FORBIDDEN,
+            "permission_denied",
+            "this Host is not served here; the person can add it to http.allowedHosts",
+        )
+    } else if !guard.origins.accept(request.headers()) {
+        refusal(
+            StatusCode::FORBIDDEN,
+            "permission_denied",
+            "requests from this Origin are not served; the person can add it to http.allowedOrigins",
+        )
+    } else {
+        next.run(request).await
+    };
+    harden(response.headers_mut());
+    response
+}
+
+/// Finds the caller, then reads the body, on every route but `/healthz`.
+pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+    let caller = match guard.caller(&request) {
+        Ok(caller) => caller,
+        Err(response) => return *response,
+    };
+    request.extensions_mut().insert(caller);
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    if let Err(response) = check_body_headers(request.headers()) {
+        return *response;
+    }
+    let (parts, body) = request.into_parts();
+    match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, MAX_BODY_BYTES)).await {
+        Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        // Too long, or broken off; in the second case nobody reads this.
+        Ok(Err(_)) => too_large(),
+        Err(_) => refusal(StatusCode::REQUEST_TIMEOUT, "timeout", "the body took too long to arrive"),
+    }
+}
+
+impl Guard {
+    fn caller(&self, request: &Request) -> Result<Caller, Box<Response>> {
+        let transport = if request.uri().path() == "/mcp" { Transport::Http } else { Transport::JsonApi };
+        let peer = request.extensions().get::<Peer>();
+        let mut caller = match bearer(request.headers()) {
+            Bearer::Token(token) => match self.keys.verify(token, transport) {
+                Some(caller) => caller,
+                None => return Err(Box::new(self.refuse(peer))),
+            },
+            Bearer::Malformed => return Err(Box::new(self.refuse(peer))),
+            Bearer::Absent if self.allow_without_token => Caller::local(transport),
+            Bearer::Absent => return Err(Box::new(unauthorized(false))),
+        };
+        caller.session = peer.map(|peer| peer.connection.to_string());
+        caller.client = request
+            .headers()
+            .get(USER_AGENT)
+            .and_then(|it| it.to_str().ok())
+            .map(|name| name.chars().filter(|it| !it.is_control()).take(MAX_CLIENT_CHARS).collect());
+        Ok(caller)
+    }
+
+    fn refuse(&self, peer: Option<&Peer>) -> Response {
+        let wait = peer.and_then(|peer| self.throttle.strike(peer.address));
+        wait.map_or_else(|| unauthorized(true), slow_down)
+    }
+}
+
+fn check_body_headers(headers: &HeaderMap) -> Result<(), Box<Response>> {
+    if !is_json(headers) || headers.contains_key(CONTENT_ENCODING) {
+        return Err(Box::new(refusal(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "invalid_request",
+            "the body must be JSON as it is: Content-Type: application/json, no Content-Encoding",
+        )));
+    }
+    let length =
+        headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()).and_then(|it| it.parse::<u64>().ok());
+    if length.is_some_and(|length| length > MAX_BODY_BYTES as u64) {
+        return Err(Box::new(too_large()));
+    }
+    Ok(())
+}
+
+/// Tells whether there is one content type and it is JSON, in UTF-8 if it says.
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(value), None) = (types.next(), types.next()) else { return false };
+    let Ok(text) = value.to_str() else { return false };
+    let mut parts = text.split(';').map(str::trim);
+    parts.next().is_some_and(|it| it.eq_ignore_ascii_case("application/json"))
+        && parts.all(|it| {
+            let it = it.to_ascii_lowercase();
+            it == "charset=utf-8" || it == "charset=\"utf-8\""
+        })
+}
+
+fn too_large() -> Response {
+    let message = format!("the body must arrive whole and have at most {MAX_BODY_BYTES} bytes");
+    refusal(StatusCode::PAYLOAD_TOO_LARGE, "invalid_request", &message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_json_is_json() {
+        let check = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(CONTENT_TYPE, value.parse().expect("a header value"));
+            }
+            is_json(&headers)
+        };
+        assert!(check(&["application/json"]) && check(&["Application/JSON; charset=UTF-8"]));
+        for wrong in [
+            &[][..],
+            &["text/plain"],
+            &["application/x-www-form-urlencoded"],
+            &["multipart/form-data; boundary=x"],
+            &["text/plain; application/json"],
+            &["application/json; charset=utf-7"],
+            &["application/json", "text/plain"],
+        ] {
+            assert!(!check(wrong), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Reading and judging the `Host` header: the defence against names that are rebound to this computer.
+//!
+//! The parser is strict on purpose. General authority parsers take `evil.example@127.0.0.1` for
+//! `127.0.0.1`.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use http::header::HOST;
+use http::{HeaderMap, Uri};
+
+/// A host as a request or the config names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Host {
+    /// In lower case; IPv6 addresses in their shortest form, without brackets.
+    pub name: String,
+    /// The port, if one is named.
+    pub port: Option<u16>,
+}
+
+impl Host {
+    /// Reads `name`, `name:port`, `[address]` or `[address]:port`. Nothing else is a host.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (name, port) = if let Some(rest) = text.strip_prefix('[') {
+            let (address, port) = rest.split_once(']')?;
+            (address.parse::<Ipv6Addr>().ok()?.to_string(), port)
+        } else {
+            let at = text.find(':').unwrap_or(text.len());
+            let (name, port) = text.split_at(at);
+            let plain = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'.');
+            if name.is_empty() || name.len() > 253 || !name.bytes().all(plain) {
+                return None;
+            }
+            (name.to_ascii_lowercase(), port)
+        };
+        let port = match port.strip_prefix(':') {
+            None if port.is_empty() => None,
+            Some(digits)
+                if (1..=5).contains(&digits.len()) && digits.bytes().all(|it| it.is_ascii_digit()) =>
+            {
+                Some(digits.parse().ok()?)
+            }
+            _ => return None,
+        };
+        Some(Self { name, port })
+    }
+
+    /// Tells whether it names this computer's loopback interface. `localhost` counts, other names never.
+    pub fn is_loopback(&self) -> bool {
+        self.name == "localhost" || self.name.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
+    }
+}
+
+/// The hosts under which the service answers.
+#[derive(Debug, Clone)]
+pub(super) struct Hosts {
+    allowed: Vec<Host>,
+}
+
+impl Hosts {
+    /// Compiles the list: loopback names with any port, the address that is listened on, and the
+    /// configured ones. Gives the entry that cannot be read as an error.
+    pub fn compile(configured: &[String], bound: IpAddr) -> Result<Self, String> {
+        let mut allowed = Vec::new();
+        if !bound.is_unspecified() {
+            allowed.push(Host { name: bound.to_canonical().to_string(), port: None });
+        }
+        for entry in configured {
+            allowed.push(Host::parse(entry).ok_or_else(|| entry.clone())?);
+        }
+        Ok(Self { allowed })
+    }
+
+    /// Tells whether a request names a host under which the service answers: one `Host` header, and the
+    /// same one in the target where that is absolute.
+    pub fn accept(&self, headers: &HeaderMap, target: &Uri) -> bool {
+        let mut values = headers.get_all(HOST).iter();
+        let (Some(value), None) = (values.next(), values.next()) else { return false };
+        let Some(host) = value.to_str().ok().and_then(Host::parse) else { return false };
+        let same_target = match target.authority() {
+            Some(authority) => Host::parse(authority.as_str()).as_ref() == Some(&host),
+            None => true,
+        };
+        same_target && (host.is_loopback() || self.allowed.iter().any(|entry| matches(entry, &host)))
+    }
+}
+
+/// An entry without a port stands for every port.
+fn matches(entry: &Host, host: &Host) -> bool {
+    entry.name == host.name && (entry.port.is_none() || entry.port == host.port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts() -> Hosts {
+        let configured = ["bw.example".to_owned(), "tunnel.example:8443".to_owned()];
+        Hosts::compile(&configured, "127.0.0.1".parse().expect("an address")).expect("valid entries")
+    }
+
+    fn accepts(values: &[&str], target: &str) -> bool {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(HOST, value.parse().expect("a header value"));
+        }
+        hosts().accept(&headers, &target.parse().expect("a target"))
+    }
+
+    #[test]
+    fn loopback_and_configured_hosts_are_accepted() {
+        for host in [
+            "localhost",
+            "LOCALHOST:3939",
+            "127.0.0.1",
+            "127.0.0.1:3939",
+            "[::1]",
+            "[::1]:3939",
+            "[0:0:0:0:0:0:0:1]:1",
+            "bw.example",
+            "bw.example:443",
+            "tunnel.example:8443",
+        ] {
+            assert!(accepts(&[host], "/mcp"), "{host}");
+        }
+        assert!(accepts(&["localhost:3939"], "http://localhost:3939/mcp"));
+    }
+
+    #[test]
+    fn foreign_malformed_and_doubled_hosts_are_refused() {
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "tunnel.example",
+            "evil.example@127.0.0.1:80",
+            "localhost:",
+            "localhost:99999",
+            "localhost:8o",
+            "localhost:1:2",
+            "localhost/x",
+            "localhost,evil.example",
+            " localhost x",
+            "[::1",
+            "::1",
+            "[::1]x",
+            "localhost.",
+            "0.0.0.0",
+            "loc\talhost",
+        ] {
+            assert!(!accepts(&[host], "/mcp"), "{host}");
+        }
+        assert!(!accepts(&[], "/mcp"));
+        assert!(!accepts(&["localhost", "localhost"], "/mcp"));
+        assert!(!accepts(&["localhost"], "http://evil.example/mcp"));
+        assert!(!accepts(&["localhost"], "http://user@localhost/mcp"));
+    }
+
+    #[test]
+    fn an_entry_that_is_no_host_is_named() {
+        let wrong = Hosts::compile(&["https://x".to_owned()], "::1".parse().expect("an address"));
+        assert_eq!(wrong.expect_err("not a host"), "https://x");
+    }
+}

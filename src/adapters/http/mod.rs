@@ -1,0 +1,19 @@
+//! The HTTP listener: MCP at `/mcp`, the JSON API at `/api/v1`, and `/healthz`.
+//!
+//! Every request passes, in this order: host, origin, token, content type, size and time of the body. Must
+//! never serve a route other than `/healthz` to somebody it does not know.
+
+mod guard;
+mod host;
+mod listener;
+mod origin;
+mod places;
+mod reply;
+mod router;
+mod settings;
+
+pub use listener::{Server, serve};
+pub use router::ROUTES;
+pub use settings::HttpSettings;
+
+pub(super) use reply::json;

@@ -1,0 +1,61 @@
+//! Answers of the listener itself.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, StatusCode};
+use serde_json::{Value, json};
+
+/// Makes an answer of JSON text.
+pub(in super::super) fn json(status: StatusCode, text: impl Into<Body>) -> Response {
+    let mut response = Response::new(text.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// Makes the answer to a request that is not looked at further.
+pub(super) fn refusal(status: StatusCode, code: &str, message: &str) -> Response {
+    json(status, error_body(code, message).to_string())
+}
+
+fn error_body(code: &str, message: &str) -> Value {
+    json!({"ok": false, "error": {"code": code, "message": message}})
+}
+
+/// Makes the answer to a request without a good token; it does not say what was wrong with the token.
+pub(super) fn unauthorized(presented: bool) -> Response {
+    let mut response = refusal(
+        StatusCode::UNAUTHORIZED,
+        "permission_denied",
+        "a bearer token is needed: Authorization: Bearer bwl_… (`bailiwick token create NAME` makes one)",
+    );
+    let challenge = if presented {
+        r#"Bearer realm="bailiwick", error="invalid_token""#
+    } else {
+        r#"Bearer realm="bailiwick""#
+    };
+    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    response
+}
+
+/// Makes the answer to an address that presents too many bad tokens.
+pub(super) fn slow_down(wait: std::time::Duration) -> Response {
+    let mut response =
+        refusal(StatusCode::TOO_MANY_REQUESTS, "permission_denied", "too many requests with a bad token");
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
+    response
+}
+
+/// Adds the headers that every answer carries.
+pub(super) fn harden(headers: &mut HeaderMap) {
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(
+        HeaderName::from_static("cross-origin-resource-policy"),
+        HeaderValue::from_static("same-origin"),
+    );
+}

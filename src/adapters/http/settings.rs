@@ -1,0 +1,34 @@
+//! What the listener is told.
+
+use crate::config::Config;
+
+/// The largest request body: 4 MiB.
+pub const MAX_BODY_BYTES: usize = 4 << 20;
+
+/// Where to listen and what to accept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpSettings {
+    /// The address or name to listen on.
+    pub host: String,
+    /// The port; 0 takes a free one.
+    pub port: u16,
+    /// `Host` values that are accepted beyond loopback names, as `name` or `name:port`.
+    pub allowed_hosts: Vec<String>,
+    /// `Origin` values that are accepted beyond loopback ones, as `scheme://name[:port]`.
+    pub allowed_origins: Vec<String>,
+    /// Serve callers without a token, if bound to loopback.
+    pub allow_loopback_without_token: bool,
+}
+
+impl HttpSettings {
+    /// Takes the settings from a config.
+    pub fn from_config(config: &Config) -> Self {
+        Self {
+            host: config.host.clone(),
+            port: config.port,
+            allowed_hosts: config.http.allowed_hosts.clone(),
+            allowed_origins: config.http.allowed_origins.clone(),
+            allow_loopback_without_token: config.http.allow_loopback_without_token,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The routes of the JSON API.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::body::Bytes;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use http::StatusCode;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::contract::{Caller, Envelope, Failure, Outcome};
+use crate::operations::FAMILIES;
+use crate::reference::openapi;
+use crate::registry::Registry;
+use crate::service::Service;
+
+use super::super::http::json;
+use super::super::mcp::history_envelope;
+use super::query;
+
+struct Api {
+    service: Arc<Service>,
+    shutdown: CancellationToken,
+}
+
+/// Builds the routes, to be put behind the guard.
+pub(in super::super) fn router(service: Arc<Service>, shutdown: CancellationToken) -> Router {
+    Router::new()
+        .route("/api/v1/operations", post(operations))
+        .route("/api/v1/info", get(info))
+        .route("/api/v1/history", get(history))
+        .route("/api/v1/openapi.json", get(document))
+        .with_state(Arc::new(Api { service, shutdown }))
+}
+
+async fn operations(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Caller>,
+    body: Bytes,
+) -> Response {
+    api.answer(&caller, Envelope::from_json(&body)).await
+}
+
+async fn info(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Caller>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    api.answer(&caller, info_envelope(&query.unwrap_or_default())).await
+}
+
+async fn history(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Caller>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    api.answer(&caller, history_request(&query.unwrap_or_default())).await
+}
+
+/// The same document for every caller: it describes the program, not this computer.
+async fn document() -> Response {
+    static TEXT: LazyLock<String> = LazyLock::new(|| openapi(&Registry::new(FAMILIES)).to_string());
+    json(StatusCode::OK, TEXT.as_str())
+}
+
+fn info_envelope(text: &str) -> Result<Envelope, Failure> {
+    let mut envelope = Envelope { op: "computer.info".to_owned(), ..Envelope::default() };
+    for (name, value) in query::parse(text, &["scope", "include", "family"])? {
+        match name {
+            "scope" => envelope.scope = (!value.is_empty()).then_some(value),
+            "include" => {
+                let parts = value.split(',').filter(|part| !part.is_empty()).map(Value::from).collect();
+                envelope.input.insert(name.to_owned(), Value::Array(parts));
+            }
+            _ => drop(envelope.input.insert(name.to_owned(), Value::from(value))),
+        }
+    }
+    Ok(envelope)
+}
+
+fn history_request(text: &str) -> Result<Envelope, Failure> {
+    let (mut scope, mut view, mut fields) = (None, None, Map::new());
+    for (name, value) in query::parse(text, &["scope", "view", "limit", "query", "cursor"])? {
+        match name {
+            "scope" => scope = (!value.is_empty()).then_some(value),
+            "view" => view = (!value.is_empty()).then_some(value),
+            "limit" => {
+                let limit: u64 = value.parse().map_err(|_| {
+                    Failure::invalid("limit", "the query parameter `limit` must be a whole number")
+                })?;
+                fields.insert(name.to_owned(), Value::from(limit));
+            }
+            _ => drop(fields.insert(name.to_owned(), Value::from(value))),
+        }
+    }
+    history_envelope(scope, view.as_deref(), fields)
+}
+
+impl Api {
+    async fn answer(&self, caller: &Caller, envelope: Result<Envelope, Failure>) -> Response {
+        // If the client goes away this future is dropped, and the operation told to stop.
+        let outcome = self.service.handle(caller, envelope, &self.shutdown).await;
+        json(status(&outcome), outcome.into_json().to_string())
+    }
+}
+
+fn status(outcome: &Outcome) -> StatusCode {
+    match &outcome.result {
+        Ok(_) => StatusCode::OK,
+        Err(failure) => StatusCode::from_u16(failure.code.facts().http_status)
+            .expect("the statuses of the error codes are statuses"),
+    }
+}

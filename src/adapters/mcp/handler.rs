@@ -1,0 +1,252 @@
+//! The one handler behind every MCP transport.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult,
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::contract::envelope::kind;
+use crate::contract::{Caller, Envelope, Failure, id};
+use crate::service::Service;
+
+use super::super::backend::{Backend, Origin};
+use super::super::offer::Offer;
+use super::{instructions, render, tools};
+
+/// The revisions that are spoken, oldest first.
+const VERSIONS: &[ProtocolVersion] = &[
+    ProtocolVersion::V_2025_03_26,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+/// The longest client name that is kept.
+const MAX_CLIENT_CHARS: usize = 100;
+
+/// Answers MCP requests. Cheap to clone.
+#[derive(Clone)]
+pub struct Handler {
+    way: Way,
+    /// Cancels what is in the works when the service stops.
+    shutdown: CancellationToken,
+}
+
+#[derive(Clone)]
+enum Way {
+    /// One caller, fixed when the process began.
+    Fixed { backend: Arc<Backend>, session: Arc<str> },
+    /// Each request brings its caller, put there by the HTTP guard.
+    PerRequest(Arc<Service>),
+}
+
+/// Where one request goes.
+struct Route {
+    backend: Arc<Backend>,
+    session: Option<String>,
+}
+
+impl Handler {
+    /// Makes the handler of a transport with one caller.
+    pub fn fixed(backend: Arc<Backend>, shutdown: CancellationToken) -> Self {
+        Self { way: Way::Fixed { backend, session: id::new_id().into() }, shutdown }
+    }
+
+    /// Makes the handler of the HTTP transport.
+    pub fn per_request(service: Arc<Service>, shutdown: CancellationToken) -> Self {
+        Self { way: Way::PerRequest(service), shutdown }
+    }
+
+    /// Finds out where a request goes and on whose behalf.
+    fn route(&self, context: &RequestContext<RoleServer>) -> Result<Route, ErrorData> {
+        match &self.way {
+            Way::Fixed { backend, session } => {
+                Ok(Route { backend: Arc::clone(backend), session: Some(session.to_string()) })
+            }
+            Way::PerRequest(service) => {
+                let caller = context
+                    .extensions
+                    .get::<http::request::Parts>()
+                    .and_then(|parts| parts.extensions.get::<Caller>())
+                    // Only a route outside the guard could get here; it gets nothing.
+                    .ok_or_else(|| ErrorData::internal_error("the request has no caller", None))?;
+                let backend = Backend::Embedded { service: Arc::clone(service), caller: caller.clone() };
+                Ok(Route { backend: Arc::new(backend), session: None })
+            }
+        }
+    }
+
+    async fn offer(&self, context: &RequestContext<RoleServer>) -> Result<Offer, ErrorData> {
+        Ok(self.route(context)?.backend.offer().await)
+    }
+
+    async fn submit(
+        &self,
+        envelope: Result<Envelope, Failure>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let Route { backend, session } = self.route(context)?;
+        let origin = Origin { client: client_name(context), session };
+        let gone = context.ct.child_token();
+        let mut work = std::pin::pin!(backend.submit_from(&origin, envelope, &gone));
+        let outcome = tokio::select! {
+            outcome = &mut work => outcome,
+            () = self.shutdown.cancelled() => {
+                gone.cancel();
+                work.await
+            }
+        };
+        Ok(render::tool_result(outcome))
+    }
+}
+
+fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
+    let info = context.client_info()?;
+    let clean = |text: &str| -> String {
+        text.chars().filter(|it| !it.is_control()).take(MAX_CLIENT_CHARS / 2).collect()
+    };
+    // rmcp fills in its own name for stateless requests of clients that have not said theirs.
+    if info == Implementation::default() {
+        return None;
+    }
+    Some(format!("{} {}", clean(&info.name), clean(&info.version)).trim().to_owned())
+}
+
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context
+        .protocol_version()
+        .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let about = Implementation::new("bailiwick", env!("CARGO_PKG_VERSION")).with_title("Bailiwick");
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build()).with_server_info(about)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(VERSIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let result = self.negotiate_initialize(&request)?;
+        context.peer.set_peer_info(request);
+        Ok(result.with_instructions(instructions::instructions(&self.offer(&context).await?)))
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let text = instructions::instructions(&self.offer(&context).await?);
+        let info = self.get_info().with_instructions(text);
+        Ok(DiscoverResult::from_server_info(VERSIONS.to_vec(), info)
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let list = ListToolsResult::with_all_items(tools::listed(&self.offer(&context).await?));
+        // What one caller sees must not be shown to another by a cache in between.
+        Ok(if is_modern(&context) { list.with_ttl_ms(0).with_cache_scope(CacheScope::Private) } else { list })
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::find(name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let envelope = tools::envelope_of(&request.name, request.arguments.unwrap_or_default())
+            .ok_or_else(|| unknown_tool(&request.name))?;
+        Ok(self.submit(envelope, &context).await?.into())
+    }
+
+    /// Gets the calls whose `arguments` are no object: rmcp cannot read those as calls of a tool.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != CallToolRequestMethod::VALUE {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        }
+        let params = request.params.unwrap_or_default();
+        let name = params["name"]
+            .as_str()
+            .ok_or_else(|| ErrorData::invalid_params("`name` must be the name of a tool", None))?;
+        if tools::find(name).is_none() {
+            return Err(unknown_tool(name));
+        }
+        let failure = match &params["arguments"] {
+            Value::Object(_) | Value::Null => {
+                return Err(ErrorData::invalid_params("the parameters of the call cannot be read", None));
+            }
+            other => {
+                Failure::invalid("arguments", format!("`arguments` must be an object, not {}", kind(other)))
+                    .hint("Send the fields of the tool as an object.")
+            }
+        };
+        let mut result = self.submit(Err(failure), &context).await?;
+        if !is_modern(&context) {
+            result.result_type = None;
+        }
+        Ok(CustomResult::new(serde_json::to_value(result).expect("a tool result has a JSON form")))
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+}
+
+fn unknown_tool(name: &str) -> ErrorData {
+    let name: String = name.chars().take(64).collect();
+    ErrorData::new(ErrorCode::INVALID_PARAMS, format!("there is no tool `{name}`"), None)
+}

@@ -1,0 +1,44 @@
+//! The instructions that a client shows its model; the first 512 characters carry the meaning.
+
+use super::super::offer::Offer;
+
+/// How many scope ids are named.
+const MAX_SCOPES: usize = 12;
+
+/// Says how to start, and in which scopes.
+pub(super) fn instructions(offer: &Offer) -> String {
+    let scopes = match offer.scopes.as_slice() {
+        [] => "No scope is open to you yet: the person opens one with `bailiwick setup FOLDER`.".to_owned(),
+        [only] => format!("Your scope is `{only}`; you may leave it out."),
+        several => {
+            let shown = several.iter().take(MAX_SCOPES).map(|id| format!("`{id}`")).collect::<Vec<_>>();
+            let more = if several.len() > MAX_SCOPES { " and more" } else { "" };
+            format!("Your scopes are {}{more}; name one in every call.", shown.join(", "))
+        }
+    };
+    format!(
+        "Works on the person's computer, inside the scopes that they opened. {scopes} \
+         Call get_computer_info with include [\"operations\"] to see what you can do, and with family \
+         (\"file\") for fields and examples. Send {{op, target, input, options}} to computer_query to look \
+         and to computer_operation to change. Paths are relative to the scope's folder. \
+         A refusal says in its hints what would work."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_512_characters_name_the_scopes_and_the_tools() {
+        let scopes = (0..100).map(|n| format!("scope-{n}")).collect();
+        for offer in [Offer::default(), Offer { scopes, ..Offer::default() }] {
+            let text = instructions(&offer);
+            let head: String = text.chars().take(512).collect();
+            assert!(head.contains("get_computer_info"), "{head}");
+            assert!(text.chars().count() < 1_000);
+        }
+        let one = Offer { scopes: vec!["app".into()], ..Offer::default() };
+        assert!(instructions(&one).chars().take(512).collect::<String>().contains("computer_query"));
+    }
+}

@@ -1,0 +1,15 @@
+//! The Model Context Protocol, revisions 2025-03-26 to 2026-07-28, from one handler over every transport.
+//!
+//! Four tools carry every operation. Must not judge, and must not know an operation by name beyond
+//! `computer.info` and `history.*`, which two of the tools stand for.
+
+mod handler;
+mod instructions;
+mod render;
+pub mod stdio;
+mod stdio_transport;
+mod tools;
+
+pub use handler::Handler;
+pub(super) use tools::history_envelope;
+pub use tools::{COMPUTER_OPERATION, COMPUTER_QUERY, GET_COMPUTER_INFO, GET_OPERATION_HISTORY, listed};

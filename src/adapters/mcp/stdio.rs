@@ -1,0 +1,47 @@
+//! MCP over standard input and output: one client, which is trusted as the local user or a named profile.
+//!
+//! Nothing but protocol may go to standard output while this runs.
+
+use std::sync::Arc;
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use super::super::backend::Backend;
+use super::Handler;
+use super::stdio_transport::StdioTransport;
+
+/// How a conversation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The client closed its side; what was in the works has been answered.
+    ByClient,
+    /// `shutdown` was cancelled.
+    ByShutdown,
+}
+
+/// Serves the client at standard input and output until it goes away or `shutdown` is cancelled.
+pub async fn run(backend: Backend, shutdown: CancellationToken) -> Ended {
+    let (input, output) = rmcp::transport::io::stdio_pipes();
+    converse(backend, input, output, shutdown).await
+}
+
+/// Serves a client over any pair of byte streams.
+pub async fn converse<R, W>(backend: Backend, input: R, output: W, shutdown: CancellationToken) -> Ended
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let handler = Handler::fixed(Arc::new(backend), shutdown.clone());
+    let transport = StdioTransport::new(input, output);
+    let token = shutdown.clone();
+    match handler.serve_with_ct(transport, token).await {
+        // The end of the conversation is all that there is to know.
+        Ok(running) => drop(running.waiting().await),
+        Err(ServerInitializeError::Cancelled) => return Ended::ByShutdown,
+        Err(_) => {}
+    }
+    if shutdown.is_cancelled() { Ended::ByShutdown } else { Ended::ByClient }
+}

@@ -1,0 +1,188 @@
+//! MCP over lines: bounded lines, errors for unreadable ones, and back-pressure.
+//!
+//! rmcp starts a task for every message that it is given, so this transport gives it no more than a bounded
+//! number at a time, and reads on only while the answers are being read.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, GetExtensions, GetMeta, JsonRpcMessage, ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore};
+
+use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
+
+/// How many requests are in the works at the same time.
+const MAX_IN_FLIGHT: usize = 128;
+/// How many bytes of answers may wait to be read before no further request is read.
+const MAX_QUEUED_BYTES: usize = 4 << 20;
+
+/// A transport over a pair of byte streams.
+pub(super) struct StdioTransport<R, W> {
+    lines: LineReader<R>,
+    output: Arc<Output<W>>,
+    turns: Arc<Semaphore>,
+    /// A message that waits for its turn; kept here because `receive` may be dropped while it waits.
+    next: Option<ClientJsonRpcMessage>,
+    /// Errors for lines that could not be read, not yet written.
+    problems: VecDeque<ErrorData>,
+    /// A request that begins a conversation has been read; notifications before it are dropped.
+    begun: bool,
+}
+
+struct Output<W> {
+    writer: Mutex<Option<W>>,
+    queued_bytes: AtomicUsize,
+    written: Notify,
+}
+
+/// Counts a request as in the works until the handler has dropped its context.
+#[derive(Clone)]
+struct Turn {
+    _permit: Arc<OwnedSemaphorePermit>,
+}
+
+impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioTransport<R, W> {
+    /// Makes the transport.
+    pub fn new(input: R, output: W) -> Self {
+        Self {
+            lines: LineReader::new(input, MAX_LINE_BYTES),
+            output: Arc::new(Output {
+                writer: Mutex::new(Some(output)),
+                queued_bytes: AtomicUsize::new(0),
+                written: Notify::new(),
+            }),
+            turns: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
+            next: None,
+            problems: VecDeque::new(),
+            begun: false,
+        }
+    }
+
+    /// Waits for the next message that rmcp can use, and puts it into `self.next`.
+    async fn read(&mut self) -> Option<()> {
+        loop {
+            while let Some(error) = self.problems.front() {
+                let line = to_line(&ServerJsonRpcMessage::error(error.clone(), None));
+                let output = Arc::clone(&self.output);
+                self.problems.pop_front();
+                output.write(line).await.ok()?;
+            }
+            let problem = match self.lines.next().await.ok()? {
+                Line::End => return None,
+                Line::TooLong => {
+                    ErrorData::parse_error(format!("the line has more than {MAX_LINE_BYTES} bytes"), None)
+                }
+                Line::Text(text) => match serde_json::from_slice(text) {
+                    Ok(message) => {
+                        if self.begins(&message) {
+                            self.next = Some(message);
+                            return Some(());
+                        }
+                        continue;
+                    }
+                    Err(error) => match problem(text, &error) {
+                        Some(problem) => problem,
+                        None => continue,
+                    },
+                },
+            };
+            self.problems.push_back(problem);
+        }
+    }
+
+    /// Tells whether a message can be passed on: rmcp ends a conversation that begins with anything but
+    /// a request.
+    fn begins(&mut self, message: &ClientJsonRpcMessage) -> bool {
+        let JsonRpcMessage::Request(request) = message else { return self.begun };
+        if !matches!(request.request, ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)) {
+            self.begun |= matches!(request.request, ClientRequest::InitializeRequest(_))
+                || request.request.get_meta().protocol_version().is_some();
+        }
+        true
+    }
+}
+
+/// Makes the error for a line that is no message; `None` for foreign notifications, which need no answer.
+fn problem(line: &[u8], error: &serde_json::Error) -> Option<ErrorData> {
+    match serde_json::from_slice::<Value>(line) {
+        Err(_) if std::str::from_utf8(line).is_err() => {
+            Some(ErrorData::parse_error("the line is not valid UTF-8", None))
+        }
+        Err(error) => Some(ErrorData::parse_error(format!("the line is not valid JSON: {error}"), None)),
+        Ok(value) if value.get("method").is_some() && value.get("id").is_none() => None,
+        Ok(_) => {
+            Some(ErrorData::invalid_request(format!("the line is not a JSON-RPC message: {error}"), None))
+        }
+    }
+}
+
+fn to_line(message: &ServerJsonRpcMessage) -> Vec<u8> {
+    let mut line = serde_json::to_vec(message).expect("protocol messages have a JSON form");
+    line.push(b'\n');
+    line
+}
+
+impl<W: AsyncWrite + Unpin> Output<W> {
+    async fn write(&self, line: Vec<u8>) -> io::Result<()> {
+        self.queued_bytes.fetch_add(line.len(), Ordering::AcqRel);
+        let result = self.write_now(&line).await;
+        self.queued_bytes.fetch_sub(line.len(), Ordering::AcqRel);
+        self.written.notify_one();
+        result
+    }
+
+    async fn write_now(&self, line: &[u8]) -> io::Result<()> {
+        let mut writer = self.writer.lock().await;
+        let writer = writer.as_mut().ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
+        writer.write_all(line).await?;
+        writer.flush().await
+    }
+}
+
+impl<R, W> Transport<RoleServer> for StdioTransport<R, W>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let output = Arc::clone(&self.output);
+        let line = to_line(&message);
+        async move { output.write(line).await }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        while self.output.queued_bytes.load(Ordering::Acquire) > MAX_QUEUED_BYTES {
+            self.output.written.notified().await;
+        }
+        if self.next.is_none() {
+            self.read().await?;
+        }
+        if matches!(self.next, Some(JsonRpcMessage::Request(_))) {
+            let permit = Arc::clone(&self.turns).acquire_owned().await.expect("never closed");
+            if let Some(JsonRpcMessage::Request(request)) = &mut self.next {
+                request.request.extensions_mut().insert(Turn { _permit: Arc::new(permit) });
+            }
+        }
+        self.next.take()
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        match self.output.writer.lock().await.take() {
+            Some(mut writer) => writer.shutdown().await,
+            None => Ok(()),
+        }
+    }
+}

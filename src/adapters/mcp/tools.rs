@@ -1,0 +1,265 @@
+//! The four tools: what clients see of them, and what envelopes their calls become.
+//!
+//! The whole list costs a client at most 2,800 characters, however many operations exist.
+
+use std::sync::{Arc, LazyLock};
+
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use crate::contract::{Envelope, Failure, fields};
+use crate::operations::FAMILIES;
+
+use super::super::offer::Offer;
+
+/// The tool that tells what this computer is.
+pub const GET_COMPUTER_INFO: &str = "get_computer_info";
+/// The tool for operations without effect.
+pub const COMPUTER_QUERY: &str = "computer_query";
+/// The tool for every operation.
+pub const COMPUTER_OPERATION: &str = "computer_operation";
+/// The tool that tells what was done.
+pub const GET_OPERATION_HISTORY: &str = "get_operation_history";
+
+static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
+    [
+        tool(
+            GET_COMPUTER_INFO,
+            "Computer info",
+            "Start here. Tells which scopes and operations are open to you. include [\"operations\"] lists the operations; add family (\"file\") or one name (\"file.read\") for fields and examples.",
+            hints(true, false, true),
+            json!({
+                "include": {"type": "array", "items": {"enum": [
+                    "identity", "platform", "service", "tools", "scopes", "policy", "status", "operations",
+                ]}},
+                "family": {"type": "string"},
+            }),
+            &[],
+        ),
+        tool(
+            COMPUTER_QUERY,
+            "Query computer",
+            "Runs one operation that changes nothing, inside one scope. Example: {\"scope\":\"app\",\"op\":\"file.read\",\"target\":\"README.md\"}",
+            hints(true, false, true),
+            envelope(),
+            &["op"],
+        ),
+        tool(
+            COMPUTER_OPERATION,
+            "Operate computer",
+            "Runs any operation inside one scope, also those that write, delete or run. Same fields as computer_query.",
+            hints(false, true, false),
+            envelope(),
+            &["op"],
+        ),
+        tool(
+            GET_OPERATION_HISTORY,
+            "Operation history",
+            "What was done in a scope, newest first.",
+            hints(true, false, true),
+            json!({
+                "scope": {"type": "string"},
+                "view": {"enum": VIEWS},
+                "limit": {"type": "integer"},
+                "query": {"type": "string"},
+                "cursor": {"type": "string"},
+            }),
+            &[],
+        ),
+    ]
+});
+
+/// The views of the history, each an operation of the family `history`; the first is the default.
+const VIEWS: &[&str] = &["timeline", "last", "sessions", "connections", "failed_replay"];
+
+fn envelope() -> Value {
+    json!({
+        "scope": {"type": "string", "description": "Scope id; optional if you have one scope"},
+        "op": {"type": "string"},
+        "target": {"type": "string", "description": "Path in the scope, or an id"},
+        "input": {"type": "object", "description": "The operation's data"},
+        "options": {"type": "object", "description": "Limits, filters, timeoutSeconds, maxOutputBytes, dryRun, cursor"},
+    })
+}
+
+fn hints(read_only: bool, destructive: bool, idempotent: bool) -> ToolAnnotations {
+    ToolAnnotations::new()
+        .read_only(read_only)
+        .destructive(destructive)
+        .idempotent(idempotent)
+        // The world is this computer; an operation that reaches beyond it runs code, which is destructive.
+        .open_world(destructive)
+}
+
+fn tool(
+    name: &'static str,
+    title: &str,
+    description: &'static str,
+    annotations: ToolAnnotations,
+    properties: Value,
+    required: &[&str],
+) -> Tool {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), Value::from("object"));
+    schema.insert("properties".to_owned(), properties);
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), Value::from(required));
+    }
+    Tool::new(name, description, Arc::new(schema)).with_title(title).with_annotations(annotations)
+}
+
+/// Gives the tools that a caller can use.
+pub fn listed(offer: &Offer) -> Vec<Tool> {
+    TOOLS
+        .iter()
+        .filter(|tool| match tool.name.as_ref() {
+            COMPUTER_OPERATION => offer.effects,
+            GET_OPERATION_HISTORY => offer.history,
+            _ => true,
+        })
+        .cloned()
+        .collect()
+}
+
+/// Finds a tool by name.
+pub(super) fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// Makes the envelope that a call stands for. `None` if there is no such tool.
+pub(super) fn envelope_of(name: &str, arguments: Map<String, Value>) -> Option<Result<Envelope, Failure>> {
+    match name {
+        GET_COMPUTER_INFO => Some(info(arguments)),
+        COMPUTER_QUERY => Some(query(arguments)),
+        COMPUTER_OPERATION => Some(Envelope::from_value(Value::Object(arguments))),
+        GET_OPERATION_HISTORY => Some(history(arguments)),
+        _ => None,
+    }
+}
+
+fn info(mut arguments: Map<String, Value>) -> Result<Envelope, Failure> {
+    refuse_unknown(GET_COMPUTER_INFO, &arguments, &["include", "family"])?;
+    // Some clients send one name where a list is wanted.
+    if let Some(Value::String(one)) = arguments.get("include")
+        && !one.is_empty()
+    {
+        arguments.insert("include".to_owned(), json!([one]));
+    }
+    Ok(Envelope { op: "computer.info".to_owned(), input: arguments, ..Envelope::default() })
+}
+
+fn query(arguments: Map<String, Value>) -> Result<Envelope, Failure> {
+    let envelope = Envelope::from_value(Value::Object(arguments))?;
+    let mut rows = FAMILIES.iter().flat_map(|family| family.operations);
+    match rows.find(|entry| entry.spec.name == envelope.op) {
+        Some(entry) if !entry.spec.effect.is_read_only() => Err(Failure::invalid(
+            "op",
+            format!("`{}` changes things; {COMPUTER_QUERY} takes only operations that do not", envelope.op),
+        )
+        .hint(format!("Send the same arguments to {COMPUTER_OPERATION}."))),
+        _ => Ok(envelope),
+    }
+}
+
+fn history(mut arguments: Map<String, Value>) -> Result<Envelope, Failure> {
+    refuse_unknown(GET_OPERATION_HISTORY, &arguments, &["scope", "view", "limit", "query", "cursor"])?;
+    let scope = take_text(&mut arguments, "scope")?;
+    let view = take_text(&mut arguments, "view")?;
+    history_envelope(scope, view.as_deref(), arguments)
+}
+
+/// Makes the envelope of a view of the history; shared with the JSON API.
+///
+/// # Errors
+/// `invalid_request` for a view that there is not.
+pub(in super::super) fn history_envelope(
+    scope: Option<String>,
+    view: Option<&str>,
+    fields: Map<String, Value>,
+) -> Result<Envelope, Failure> {
+    let view = view.unwrap_or(VIEWS[0]);
+    if !VIEWS.contains(&view) {
+        let shown: String = view.chars().take(64).collect();
+        return Err(Failure::invalid("view", format!("there is no view `{shown}`"))
+            .detail("accepted", VIEWS.to_vec())
+            .hint(format!("Use one of {}.", VIEWS.join(", "))));
+    }
+    let mut envelope = Envelope { scope, op: format!("history.{view}"), ..Envelope::default() };
+    for (name, value) in fields {
+        if value.is_null() || value.as_str() == Some("") {
+            continue;
+        }
+        // What is looked for is data; how much of it, and from where on, are options.
+        if name == "query" { &mut envelope.input } else { &mut envelope.options }.insert(name, value);
+    }
+    Ok(envelope)
+}
+
+fn refuse_unknown(tool: &str, arguments: &Map<String, Value>, accepted: &[&str]) -> Result<(), Failure> {
+    let Some(unknown) = arguments.keys().find(|name| !accepted.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    let failure = Failure::invalid(unknown, format!("{tool} has no argument `{unknown}`"))
+        .detail("accepted", accepted.to_vec());
+    Err(match fields::nearest(unknown, accepted.iter().copied(), 1).first() {
+        Some(name) => failure.hint(format!("Did you mean `{name}`?")),
+        None => failure.hint(format!("The arguments are {}.", accepted.join(", "))),
+    })
+}
+
+fn take_text(arguments: &mut Map<String, Value>, name: &str) -> Result<Option<String>, Failure> {
+    match arguments.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok((!text.is_empty()).then_some(text)),
+        Some(_) => Err(Failure::invalid(name, format!("`{name}` must be a string"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<Tool> {
+        listed(&Offer { scopes: Vec::new(), effects: true, history: true })
+    }
+
+    #[test]
+    fn the_whole_list_has_at_most_2800_characters() {
+        let text = serde_json::to_string(&json!({"tools": all()})).expect("tools have a JSON form");
+        assert!(text.chars().count() <= 2_800, "{} characters", text.chars().count());
+    }
+
+    #[test]
+    fn every_tool_has_a_title_and_all_four_hints() {
+        for tool in all() {
+            let hints = tool.annotations.expect("annotations");
+            assert!(tool.title.is_some(), "{}", tool.name);
+            for hint in
+                [hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint]
+            {
+                assert!(hint.is_some(), "{}", tool.name);
+            }
+        }
+    }
+
+    #[test]
+    fn tools_that_the_caller_cannot_use_are_not_listed() {
+        let names = |offer: Offer| -> Vec<String> {
+            listed(&offer).into_iter().map(|tool| tool.name.into_owned()).collect()
+        };
+        assert_eq!(names(Offer::default()), [GET_COMPUTER_INFO, COMPUTER_QUERY]);
+        let reader = Offer { history: true, ..Offer::default() };
+        assert_eq!(names(reader), [GET_COMPUTER_INFO, COMPUTER_QUERY, GET_OPERATION_HISTORY]);
+    }
+
+    #[test]
+    fn every_view_of_the_history_is_an_operation() {
+        let rows = || FAMILIES.iter().flat_map(|family| family.operations);
+        if rows().any(|entry| entry.spec.family() == "history") {
+            for view in VIEWS {
+                let name = format!("history.{view}");
+                assert!(rows().any(|entry| entry.spec.name == name), "{name}");
+            }
+        }
+    }
+}

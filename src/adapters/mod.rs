@@ -1,0 +1,13 @@
+//! Adapters: authenticate, parse, render. They have no opinion; every way in ends in
+//! `Service::handle`.
+
+pub mod auth;
+pub mod backend;
+pub mod http;
+pub mod json_api;
+mod lines;
+pub mod mcp;
+mod offer;
+pub mod socket;
+
+pub use offer::Offer;

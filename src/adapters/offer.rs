@@ -1,0 +1,55 @@
+//! What is open to a caller: which tools to list, and which scopes to name.
+//!
+//! Only a courtesy to clients: the policy judges every request again.
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Caller, Capability, ScopeNeed};
+use crate::policy::{Scope, Standing};
+use crate::registry::{Entry, ServiceFacts};
+
+/// What a caller can do, as far as listings go.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Offer {
+    /// The ids of the scopes that the caller may name.
+    pub scopes: Vec<String>,
+    /// Whether some operation with an effect is open to the caller in some scope.
+    pub effects: bool,
+    /// Whether the caller may read the history of some scope.
+    pub history: bool,
+}
+
+impl Offer {
+    /// Finds out what is open to a caller.
+    pub fn to(caller: &Caller, facts: &ServiceFacts) -> Self {
+        let scopes: Vec<&Scope> = facts.scopes.open_to(caller).map(AsRef::as_ref).collect();
+        let effects = facts
+            .registry
+            .operations()
+            .filter(|entry| !entry.spec.effect.is_read_only())
+            .any(|entry| scopes.iter().any(|scope| is_open(caller, scope, entry)));
+        Self {
+            scopes: scopes.iter().map(|scope| scope.id().to_owned()).collect(),
+            effects,
+            history: scopes.iter().any(|scope| may(caller, scope, Capability::HistoryRead)),
+        }
+    }
+}
+
+fn may(caller: &Caller, scope: &Scope, capability: Capability) -> bool {
+    caller.capabilities.allows(capability) && scope.standing(capability) != Standing::Denied
+}
+
+fn is_open(caller: &Caller, scope: &Scope, entry: &Entry) -> bool {
+    let fits = match entry.spec.scope {
+        ScopeNeed::Optional => true,
+        ScopeNeed::In(types) => types.contains(&scope.scope_type()),
+    };
+    fits && entry.spec.supports_platform(std::env::consts::OS)
+        && entry
+            .spec
+            .capabilities
+            .iter()
+            .all(|group| group.iter().any(|capability| may(caller, scope, *capability)))
+}

@@ -1,0 +1,15 @@
+//! The local socket: how the CLI and stdio adapters of the same user reach a running service.
+//!
+//! Newline-delimited JSON over a Unix socket of mode 0600 in a folder of mode 0700; the other side's user
+//! is checked. Must never answer another user, and never widen what a named profile may do.
+
+mod client;
+mod frame;
+mod place;
+mod server;
+
+pub use client::{Client, ConnectError, connect};
+pub use frame::Hello;
+pub(super) use frame::unanswered;
+pub use place::{BindError, Listener, is_own_user, path};
+pub use server::serve;

@@ -1,0 +1,220 @@
+//! The service's side of the local socket.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedWriteHalf;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::contract::{Caller, Envelope, ErrorCode, Failure, Transport};
+use crate::service::Service;
+
+use super::super::auth::KeyRing;
+use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
+use super::super::offer::Offer;
+use super::frame::{Answer, Ask, Hello, PROTOCOL, Request, line};
+use super::place::Listener;
+
+/// How many connections are served at the same time; further ones wait.
+const MAX_CONNECTIONS: usize = 128;
+/// How many requests of one connection run at the same time; further lines wait.
+const MAX_IN_FLIGHT: usize = 128;
+/// How long a connection may take to say who it is.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a stopping service waits for what runs.
+const STOP_TIMEOUT: Duration = Duration::from_millis(1_500);
+
+/// Serves the socket until `shutdown` is cancelled; requests in flight are cancelled then.
+pub async fn serve(
+    listener: Listener,
+    service: Arc<Service>,
+    keys: Arc<KeyRing>,
+    shutdown: CancellationToken,
+) {
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let place = tokio::select! {
+            place = Arc::clone(&places).acquire_owned() => place.expect("the semaphore is never closed"),
+            () = shutdown.cancelled() => break,
+        };
+        let stream = tokio::select! {
+            stream = listener.accept() => stream,
+            () = shutdown.cancelled() => break,
+        };
+        let Ok(stream) = stream else {
+            // Out of descriptors, as a rule: wait until some connection has ended.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        while connections.try_join_next().is_some() {}
+        let (service, keys) = (Arc::clone(&service), Arc::clone(&keys));
+        let stop = shutdown.child_token();
+        connections.spawn(async move {
+            // A connection that breaks is over; there is nobody to tell.
+            let _ = attend(stream, &service, &keys, &stop).await;
+            drop(place);
+        });
+    }
+    // Those who take longer are dropped with the set.
+    let _ =
+        tokio::time::timeout(STOP_TIMEOUT, async { while connections.join_next().await.is_some() {} }).await;
+}
+
+/// Serves one connection.
+async fn attend(
+    stream: UnixStream,
+    service: &Arc<Service>,
+    keys: &KeyRing,
+    stop: &CancellationToken,
+) -> io::Result<()> {
+    let (input, mut output) = stream.into_split();
+    let mut lines = LineReader::new(input, MAX_LINE_BYTES);
+    let hello = tokio::select! {
+        hello = tokio::time::timeout(HELLO_TIMEOUT, lines.next()) => hello,
+        () = stop.cancelled() => return Ok(()),
+    };
+    let Ok(first) = hello else { return Ok(()) };
+    let caller = match admit(first?, keys) {
+        Ok(caller) => caller,
+        Err(failure) => return output.write_all(&line(&Answer::Refused(failure.into()))).await,
+    };
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    output.write_all(&line(&Answer::Welcome { protocol: PROTOCOL, version })).await?;
+
+    let (answers, queue) = mpsc::channel(16);
+    let writer = tokio::spawn(write_all(output, queue));
+    let gone = stop.child_token();
+    let guest =
+        Guest { service: Arc::clone(service), caller, answers, gone: gone.clone(), running: Arc::default() };
+    let result = tokio::select! {
+        result = guest.listen(&mut lines) => result,
+        // It said goodbye, or nobody reads the answers any more.
+        () = stop.cancelled() => Ok(()),
+    };
+    gone.cancel();
+    drop(guest);
+    // The requests in flight give their answers back, cancelled; then the queue closes. A client that
+    // does not read them is not waited for.
+    let abort = writer.abort_handle();
+    let _ = tokio::time::timeout(STOP_TIMEOUT, writer).await;
+    abort.abort();
+    result
+}
+
+/// Reads the first line and finds out on whose behalf the connection speaks.
+fn admit(first: Line<'_>, keys: &KeyRing) -> Result<Caller, Failure> {
+    let wrong =
+        |message: &str| Failure::invalid("hello", message).hint("Use the same version on both sides.");
+    let Line::Text(text) = first else { return Err(wrong("the first line is missing or too long")) };
+    let Ok(Ask::Hello(Hello { protocol, transport, caller })) = serde_json::from_slice(text) else {
+        return Err(wrong("the first line must be a hello"));
+    };
+    if protocol != PROTOCOL {
+        return Err(wrong(&format!("protocol {protocol} is not spoken here, only {PROTOCOL}")));
+    }
+    if !matches!(transport, Transport::Stdio | Transport::Cli | Transport::Socket) {
+        return Err(wrong("the transport must be stdio, cli or socket"));
+    }
+    match caller {
+        None => Ok(Caller::local(transport)),
+        Some(name) => keys.profile(&name, transport).ok_or_else(|| unknown_profile(&name)),
+    }
+}
+
+/// Makes the failure for a caller name that no token has.
+pub(super) fn unknown_profile(name: &str) -> Failure {
+    let name: String = name.chars().take(64).collect();
+    Failure::new(ErrorCode::PermissionDenied, format!("no token is named `{name}`"))
+        .detail("rule", "caller")
+        .hint("For the person: `bailiwick token list` shows the names.")
+}
+
+struct Guest {
+    service: Arc<Service>,
+    caller: Caller,
+    answers: mpsc::Sender<Vec<u8>>,
+    gone: CancellationToken,
+    running: Arc<Mutex<HashMap<u64, CancellationToken>>>,
+}
+
+impl Guest {
+    async fn listen<R: AsyncRead + Unpin>(&self, lines: &mut LineReader<R>) -> io::Result<()> {
+        let turns = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
+        loop {
+            let problem = match lines.next().await? {
+                Line::End => return Ok(()),
+                Line::TooLong => format!("a line has more than {MAX_LINE_BYTES} bytes"),
+                Line::Text(text) => match serde_json::from_slice(text) {
+                    Ok(Ask::Request(request)) => {
+                        let turn = Arc::clone(&turns);
+                        let turn = turn.acquire_owned().await.expect("the semaphore is never closed");
+                        let work = self.work(request);
+                        tokio::spawn(async move {
+                            work.await;
+                            drop(turn);
+                        });
+                        continue;
+                    }
+                    Ok(Ask::Cancel { id }) => {
+                        if let Some(token) = lock(&self.running).get(&id) {
+                            token.cancel();
+                        }
+                        continue;
+                    }
+                    Ok(Ask::Offer { id }) => {
+                        let offer = Offer::to(&self.caller, &self.service.facts());
+                        if self.answers.send(line(&Answer::Offer { id, offer })).await.is_err() {
+                            return Ok(());
+                        }
+                        continue;
+                    }
+                    Ok(Ask::Hello(_)) => "the connection has said hello already".to_owned(),
+                    Err(error) => format!("a line is not of the protocol: {error}"),
+                },
+            };
+            if self.answers.send(line(&Answer::Problem { message: problem })).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Makes the work of one request; it ends with the answer in the queue.
+    fn work(&self, request: Request) -> impl Future<Output = ()> + Send + 'static {
+        let Request { id, envelope, failure, client, session } = request;
+        let caller = Caller { client, session, ..self.caller.clone() };
+        let envelope = match (envelope, failure) {
+            (Some(value), None) => Envelope::from_value(value),
+            (None, Some(failure)) => Err(failure.into()),
+            _ => Err(Failure::invalid("envelope", "a request holds either an envelope or a failure")),
+        };
+        let token = self.gone.child_token();
+        lock(&self.running).insert(id, token.clone());
+        let (service, answers, running) =
+            (Arc::clone(&self.service), self.answers.clone(), Arc::clone(&self.running));
+        async move {
+            let outcome = service.handle(&caller, envelope, &token).await.into_json();
+            lock(&running).remove(&id);
+            // Nobody waits for the answer if the connection is gone.
+            let _ = answers.send(line(&Answer::Outcome { id, outcome })).await;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn write_all(mut output: OwnedWriteHalf, mut queue: mpsc::Receiver<Vec<u8>>) {
+    while let Some(line) = queue.recv().await {
+        if output.write_all(&line).await.is_err() {
+            return;
+        }
+    }
+}
