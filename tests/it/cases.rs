@@ -3,6 +3,7 @@
 //! CONTRIBUTING.md describes the format. `UPDATE=1` rewrites the expected blocks, `CASE=file/read`
 //! limits the run to one file.
 
+mod audit;
 mod diff;
 mod file;
 mod mask;

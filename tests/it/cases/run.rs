@@ -14,6 +14,7 @@ use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::audit;
 use super::diff::diff;
 use super::file::{Block, Case, Part};
 use super::mask::Seen;
@@ -48,6 +49,15 @@ pub async fn run(case: &mut Case, update: bool) -> Vec<Problem> {
                 Some((_, answer)) => Some(answer),
                 None => {
                     problems.push((line, "there is no `call` before this `outcome`".to_owned()));
+                    None
+                }
+            },
+            "audit" => match world.audit(&block.content) {
+                // Spaces and the order of keys are the writer's.
+                Ok(got) if audit::normal(&block.content).is_ok_and(|normal| normal == got) => None,
+                Ok(got) => Some(got),
+                Err(problem) => {
+                    problems.push((line, problem));
                     None
                 }
             },
@@ -219,6 +229,10 @@ impl World {
         self.seen.note(&outcome);
         self.seen.mask(&mut outcome);
         pretty(&outcome)
+    }
+
+    fn audit(&self, block: &str) -> Result<String, String> {
+        audit::audit(&self.folder.path().join("home/state"), block, &self.seen)
     }
 
     /// Lists what is below the scope's folder: `folder/`, `file`, `link -> where`.
