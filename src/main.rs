@@ -1,1 +1,5 @@
-fn main() {}
+//! The program `bailiwick`: arguments in, exit code out.
+
+fn main() -> std::process::ExitCode {
+    bailiwick::adapters::cli::main()
+}

@@ -3,6 +3,7 @@
 
 pub mod auth;
 pub mod backend;
+pub mod cli;
 pub mod http;
 pub mod json_api;
 mod lines;

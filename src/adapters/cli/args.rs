@@ -1,0 +1,353 @@
+//! The command line as it is typed. Its doc comments are the help text.
+
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::contract::Capability;
+
+/// Lets an AI client work on your computer, inside the bounds that you set.
+///
+/// Start with `bailiwick setup FOLDER`: it opens that folder, and only that one, and prints how to
+/// connect a client. Everything that is asked of Bailiwick is judged by your policy and kept in the
+/// history.
+///
+/// Exit codes: 0 success, 1 the operation failed, 2 wrong usage, 10 to 22 one for each error code
+/// (docs/guides/exit-codes.md). Environment: BAILIWICK_HOME moves config, state and socket;
+/// NO_COLOR turns colour off.
+#[derive(Debug, Parser)]
+#[command(name = "bailiwick", version, disable_help_subcommand = true, max_term_width = 100)]
+pub struct Arguments {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub shared: Shared,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags of every command.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Shared {
+    /// Use this config file instead of the usual one; tokens.json lies beside it
+    #[arg(long, global = true, value_name = "PATH")]
+    pub config: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// The commands, in the order in which a person meets them.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Open a folder for clients, and print how to connect them
+    ///
+    /// Makes the config and the owner's token if there are none yet. Running it again changes nothing,
+    /// unless you name another preset.
+    Setup(SetupArgs),
+    /// Open the current folder: the same as `setup .`
+    Here(HereArgs),
+    /// Serve clients over HTTP and the local socket, until Ctrl-C
+    Start(StartArgs),
+    /// Serve one MCP client over standard input and output
+    Mcp(McpArgs),
+    /// Run one operation and print its result
+    #[command(disable_help_flag = true)]
+    Call(CallArgs),
+    /// Tell whether it is set up and running, and what is open
+    Status(StatusArgs),
+    /// Manage the scopes: which folders are open, and for what
+    #[command(subcommand)]
+    Scope(ScopeCommand),
+    /// Manage the tokens by which clients are known
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// See how the policy judges a request
+    #[command(subcommand)]
+    Policy(PolicyCommand),
+    /// Print how to connect a client
+    Connect,
+    /// Print the completions for a shell
+    Completions(CompletionsArgs),
+}
+
+/// `try`.
+#[derive(Debug, Args)]
+pub struct TryArgs {
+    /// The folder to look at
+    #[arg(default_value = ".")]
+    pub folder: PathBuf,
+}
+
+/// What a scope is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// Read, search and list files
+    ReadOnly,
+    /// And change files, and use Git
+    Coding,
+    /// And run commands, as far as this version can
+    Full,
+}
+
+/// `setup`.
+#[derive(Debug, Args)]
+pub struct SetupArgs {
+    /// The folder to open; without one only the config and the owner's token are made
+    pub folder: Option<PathBuf>,
+    /// How it is opened.
+    #[command(flatten)]
+    pub how: HereArgs,
+}
+
+/// `here`, and the flags of `setup`.
+#[derive(Debug, Args)]
+pub struct HereArgs {
+    /// The scope's id; default from the folder's name
+    #[arg(long)]
+    pub id: Option<String>,
+    /// The scope's name for people
+    #[arg(long)]
+    pub name: Option<String>,
+    /// What clients may do there; default read-only
+    #[arg(long, value_enum)]
+    pub preset: Option<Preset>,
+    /// Do not ask before opening the folder
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Open the whole home folder (or one that contains it), which holds more than you think
+    #[arg(long)]
+    pub whole_home: bool,
+}
+
+/// `start`.
+#[derive(Debug, Args)]
+pub struct StartArgs {
+    /// Listen on this address; default as configured (127.0.0.1)
+    #[arg(long)]
+    pub host: Option<IpAddr>,
+    /// Listen on this port; default as configured (3939); 0 for any free one
+    #[arg(long)]
+    pub port: Option<u16>,
+}
+
+/// `mcp`.
+#[derive(Debug, Default, Args)]
+pub struct McpArgs {
+    /// Serve with the rights of this token instead of the local user's
+    #[arg(long, value_name = "NAME")]
+    pub caller: Option<String>,
+}
+
+/// `call`: read by its own parser, since the flags depend on the operation.
+#[derive(Debug, Args)]
+pub struct CallArgs {
+    /// OPERATION [TARGET] [--FIELD VALUE …]; see `bailiwick call --help`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub rest: Vec<OsString>,
+}
+
+/// `status`.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Tell everything
+    #[arg(long)]
+    pub details: bool,
+}
+
+/// The views of the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HistoryView {
+    /// What was done, newest first
+    Timeline,
+    /// The last operation, and what to do next
+    Last,
+    /// The connections of clients, with counts
+    Sessions,
+    /// Who connects, over which way
+    Connections,
+    /// One operation in full: `history get ID`
+    Get,
+    /// Requests that failed, as templates to try again
+    FailedReplay,
+    /// Check that no row was changed, removed or reordered
+    Verify,
+}
+
+/// `history`.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// What to show
+    #[arg(value_enum, default_value = "timeline")]
+    pub view: HistoryView,
+    /// The operation's id, for `get`
+    pub id: Option<String>,
+    /// Only this scope
+    #[arg(long)]
+    pub scope: Option<String>,
+    /// Only rows that contain this text
+    #[arg(long)]
+    pub query: Option<String>,
+    /// At most this many rows
+    #[arg(long, default_value_t = 20)]
+    pub limit: u32,
+    /// Go on where an earlier answer ended
+    #[arg(long)]
+    pub cursor: Option<String>,
+}
+
+/// `scope …`.
+#[derive(Debug, Subcommand)]
+pub enum ScopeCommand {
+    /// List the scopes and what they grant
+    List,
+    /// Add a scope for a folder
+    Add(ScopeAddArgs),
+    /// Change a scope's name, folders or limits
+    Edit(ScopeEditArgs),
+    /// Remove a scope; its files stay
+    Remove(ScopeIdArgs),
+    /// Grant capabilities, or open or close files
+    Allow(GrantArgs),
+    /// Take capabilities away; a denied one stays denied whatever else is granted
+    Deny(GrantArgs),
+}
+
+/// `scope add`.
+#[derive(Debug, Args)]
+pub struct ScopeAddArgs {
+    /// The folder
+    pub folder: PathBuf,
+    /// How it is opened.
+    #[command(flatten)]
+    pub how: HereArgs,
+}
+
+/// `scope edit`.
+#[derive(Debug, Args)]
+pub struct ScopeEditArgs {
+    /// The scope
+    pub id: String,
+    /// Give it another name for people
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Open one more folder in it
+    #[arg(long, value_name = "FOLDER")]
+    pub add_root: Vec<PathBuf>,
+    /// Close one of its folders
+    #[arg(long, value_name = "FOLDER")]
+    pub remove_root: Vec<PathBuf>,
+    /// Grant what this preset grants, instead of what is granted now
+    #[arg(long, value_enum)]
+    pub preset: Option<Preset>,
+    /// The longest time for one operation
+    #[arg(long, value_name = "SECONDS")]
+    pub max_runtime_seconds: Option<u64>,
+    /// The largest result
+    #[arg(long, value_name = "BYTES")]
+    pub max_output_bytes: Option<u64>,
+    /// Whether files with several names (hard links) are refused
+    #[arg(long, value_name = "BOOL")]
+    pub refuse_hard_links: Option<bool>,
+    /// Open the whole home folder (or one that contains it)
+    #[arg(long)]
+    pub whole_home: bool,
+}
+
+/// A scope by id.
+#[derive(Debug, Args)]
+pub struct ScopeIdArgs {
+    /// The scope
+    pub id: String,
+}
+
+/// `scope allow` and `scope deny`.
+#[derive(Debug, Args)]
+pub struct GrantArgs {
+    /// The scope
+    pub id: String,
+    /// Capabilities, such as fs:write
+    #[arg(required_unless_present = "files", value_parser = capability)]
+    pub capabilities: Vec<Capability>,
+    /// With allow: open sensitive files that match; with deny: close files that match (globs)
+    #[arg(long, value_name = "GLOB")]
+    pub files: Vec<String>,
+    /// With allow: grant with a person's yes each time
+    #[arg(long)]
+    pub ask: bool,
+}
+
+fn capability(name: &str) -> Result<Capability, String> {
+    Capability::parse(name).ok_or_else(|| {
+        let names: Vec<&str> = Capability::ALL.iter().map(|it| it.as_str()).collect();
+        format!("there is no such capability; there are: {}", names.join(", "))
+    })
+}
+
+/// `token …`.
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Make a token and print it, once
+    Create(TokenCreateArgs),
+    /// List the tokens (not their values, which are kept nowhere)
+    List,
+    /// Give a token a new value; the old one opens nothing any more
+    Rotate(TokenNameArgs),
+    /// Remove a token
+    Revoke(TokenNameArgs),
+}
+
+/// `token create`.
+#[derive(Debug, Args)]
+pub struct TokenCreateArgs {
+    /// The name that the history shows
+    pub name: String,
+    /// A scope that it opens; repeat for more; default all
+    #[arg(long, value_name = "ID")]
+    pub scope: Vec<String>,
+    /// A capability that it may use, where the scope grants it; repeat for more; default all
+    #[arg(long, value_name = "NAME", value_parser = capability)]
+    pub capability: Vec<Capability>,
+    /// When it expires: a number of days (30d) or hours (8h), or a date (2027-01-31)
+    #[arg(long, value_name = "WHEN")]
+    pub expires: Option<String>,
+}
+
+/// A token by name.
+#[derive(Debug, Args)]
+pub struct TokenNameArgs {
+    /// The token's name or id
+    pub name: String,
+}
+
+/// `policy …`.
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Print each stage's verdict on a request, without running it
+    ///
+    /// The request is an envelope in JSON, or an operation with target and fields as for `call`.
+    /// `--caller NAME` judges it with the rights of a token.
+    #[command(disable_help_flag = true)]
+    Explain(CallArgs),
+}
+
+/// `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: ShellName,
+}
+
+/// The shells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShellName {
+    /// Bash
+    Bash,
+    /// Zsh
+    Zsh,
+    /// Fish
+    Fish,
+}

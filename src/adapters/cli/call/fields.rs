@@ -1,0 +1,529 @@
+//! From the words after `call` to an envelope. The flags come from the operation's row.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use crate::contract::path::encode_name;
+use crate::contract::{CommonOption, Envelope, ErrorCode, Failure, fields};
+use crate::operations::FAMILIES;
+use crate::registry::{Entry, Registry};
+
+/// The largest file that `--input @FILE` or `--FIELD-file FILE` reads.
+const LIMIT_BYTES: u64 = 16 << 20;
+
+/// What the words ask for.
+#[derive(Debug, Default)]
+pub struct Words {
+    /// `--help` or `-h`.
+    pub help: bool,
+    /// `--json`.
+    pub json: bool,
+    /// `--config PATH`.
+    pub config: Option<PathBuf>,
+    /// `--caller NAME`.
+    pub caller: Option<String>,
+    /// The first word: an operation's name, or a whole envelope as JSON.
+    pub first: Option<String>,
+    /// The second word.
+    target: Option<String>,
+    scope: Option<String>,
+    input: Option<String>,
+    options: Option<String>,
+    flags: Vec<Flag>,
+}
+
+#[derive(Debug)]
+struct Flag {
+    name: String,
+    /// What follows a `=`.
+    attached: Option<String>,
+    /// The next word, if it could be a value; whether it is one depends on the field.
+    following: Option<String>,
+}
+
+/// A field of an operation, as a flag.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// The name on the wire, such as `maxResults`.
+    pub name: String,
+    /// Whether it belongs to `options` rather than `input`.
+    pub is_option: bool,
+    /// Whether it must be given.
+    pub required: bool,
+    /// What its value is.
+    pub kind: Kind,
+    /// What it is for.
+    pub description: String,
+}
+
+impl Field {
+    /// Gives the name of the flag, such as `max-results`.
+    pub fn flag(&self) -> String {
+        kebab(&self.name)
+    }
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// Text.
+    Text,
+    /// One of these texts.
+    Choice(Vec<String>),
+    /// Several values, by repeating the flag, or as a JSON array.
+    List(Box<Kind>),
+    /// Anything else, as JSON.
+    Json,
+}
+
+impl Kind {
+    /// Names the value in help texts.
+    pub fn placeholder(&self) -> String {
+        match self {
+            Self::Bool => String::new(),
+            Self::Integer | Self::Number => "N".to_owned(),
+            Self::Text => "TEXT".to_owned(),
+            Self::Choice(values) => values.join("|"),
+            Self::List(inner) => format!("{}…", inner.placeholder()),
+            Self::Json => "JSON".to_owned(),
+        }
+    }
+}
+
+impl Words {
+    /// Sorts the words that followed the command.
+    ///
+    /// # Errors
+    /// `invalid_request` for words that are not UTF-8 where text is needed, a missing value, or a
+    /// word too many.
+    pub fn sort(rest: Vec<OsString>) -> Result<Self, Failure> {
+        let mut words = Self::default();
+        let mut rest = rest.into_iter().peekable();
+        let mut only_words = false;
+        while let Some(word) = rest.next() {
+            let word = text(word);
+            let Some(flag) = word.strip_prefix('-').filter(|rest| !only_words && !rest.is_empty()) else {
+                words.take_word(word)?;
+                continue;
+            };
+            if word == "--" {
+                only_words = true;
+                continue;
+            }
+            if word == "-h" {
+                words.help = true;
+                continue;
+            }
+            let Some(flag) = flag.strip_prefix('-') else {
+                return Err(Failure::invalid(&word, format!("there is no flag `{word}`"))
+                    .hint("A word that begins with `-` goes after `--`."));
+            };
+            let (name, attached) = match flag.split_once('=') {
+                Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+                None => (flag.to_owned(), None),
+            };
+            let mut value = || {
+                attached
+                    .clone()
+                    .or_else(|| rest.next().map(text))
+                    .ok_or_else(|| Failure::invalid(&name, format!("`--{name}` needs a value")))
+            };
+            match name.as_str() {
+                "help" => words.help = true,
+                "json" => words.json = true,
+                "config" => words.config = Some(PathBuf::from(value()?)),
+                "caller" => words.caller = Some(value()?),
+                "scope" => words.scope = Some(value()?),
+                "target" => words.target = Some(value()?),
+                "input" => words.input = Some(value()?),
+                "options" => words.options = Some(value()?),
+                _ => {
+                    let following = match attached {
+                        Some(_) => None,
+                        None => rest.peek().cloned().map(text),
+                    };
+                    // Whether the next word is the value is known when the operation is.
+                    words.flags.push(Flag { name, attached, following });
+                    if let Some(flag) = words.flags.last()
+                        && flag.following.is_some()
+                        && words.takes_value(&flag.name, flag.following.as_deref())
+                    {
+                        rest.next();
+                    } else if let Some(flag) = words.flags.last_mut() {
+                        flag.following = None;
+                    }
+                }
+            }
+        }
+        Ok(words)
+    }
+
+    fn take_word(&mut self, word: String) -> Result<(), Failure> {
+        if self.first.is_none() {
+            self.first = Some(word);
+        } else if self.target.is_none() {
+            self.target = Some(word);
+        } else {
+            return Err(Failure::invalid("", format!("`{}` is one word too many", one(&word))).hint(
+                "The words are OPERATION and TARGET; everything else has a flag. Quote a target with blanks.",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Tells whether a flag of the operation named so far takes the word after it as its value.
+    fn takes_value(&self, name: &str, following: Option<&str>) -> bool {
+        let known = self.first.as_deref().and_then(|op| Registry::new(FAMILIES).entry(op));
+        let Some(entry) = known else { return !following.is_some_and(|it| it.starts_with("--")) };
+        match find(&all_fields(entry), name) {
+            Some((field, Form::Plain)) if field.kind == Kind::Bool => {
+                matches!(following, Some("true" | "false"))
+            }
+            Some((_, Form::Negated)) => false,
+            Some((_, Form::Plain | Form::File)) => true,
+            None => !following.is_some_and(|it| it.starts_with('-')),
+        }
+    }
+
+    /// Makes the envelope.
+    ///
+    /// # Errors
+    /// `unknown_operation` or `invalid_request`, with the nearest names.
+    pub fn envelope(self) -> Result<Envelope, Failure> {
+        let first = self.first.as_deref().ok_or_else(|| {
+            Failure::invalid("op", "no operation is named").hint("`bailiwick call --help` lists them.")
+        })?;
+        if first.trim_start().starts_with('{') {
+            return Envelope::from_json(first.as_bytes());
+        }
+        let entry = entry(first)?;
+        let fields = all_fields(entry);
+        let mut envelope = Envelope {
+            scope: self.scope,
+            op: first.to_owned(),
+            target: self.target,
+            input: self.input.map(|text| object("--input", &text)).transpose()?.unwrap_or_default(),
+            options: self.options.map(|text| object("--options", &text)).transpose()?.unwrap_or_default(),
+        };
+        for flag in self.flags {
+            let (field, form) =
+                find(&fields, &flag.name).ok_or_else(|| unknown_flag(entry, &fields, &flag.name))?;
+            let value = match form {
+                Form::Negated => Value::Bool(false),
+                Form::File => {
+                    let path = flag
+                        .attached
+                        .or(flag.following)
+                        .ok_or_else(|| missing(&flag.name, "a file, or `-`"))?;
+                    Value::String(read_text(&flag.name, &path)?)
+                }
+                Form::Plain => match flag.attached.or(flag.following) {
+                    Some(text) => value(field, &field.kind, &text)?,
+                    None if field.kind == Kind::Bool => Value::Bool(true),
+                    None => return Err(missing(&flag.name, &field.kind.placeholder())),
+                },
+            };
+            let part = if field.is_option { &mut envelope.options } else { &mut envelope.input };
+            add(part, field, value);
+        }
+        Ok(envelope)
+    }
+}
+
+/// Finds an operation's row.
+///
+/// # Errors
+/// `unknown_operation` with the nearest names.
+pub fn entry(op: &str) -> Result<&'static Entry, Failure> {
+    let registry = Registry::new(FAMILIES);
+    registry.entry(op).ok_or_else(|| {
+        let failure =
+            Failure::new(ErrorCode::UnknownOperation, format!("there is no operation `{}`", one(op)));
+        let nearest = fields::nearest(op, registry.operations().map(|entry| entry.spec.name), 3);
+        if nearest.is_empty() {
+            failure.hint("`bailiwick call --help` lists the operations.")
+        } else {
+            failure.hint(format!("Did you mean {}?", nearest.join(" or ")))
+        }
+    })
+}
+
+/// Gives every field of an operation: of `input`, of `options`, and the shared options.
+pub fn all_fields(entry: &Entry) -> Vec<Field> {
+    let schemas = entry.schemas();
+    let mut fields = own_fields(&schemas.input, false);
+    fields.extend(own_fields(&schemas.options, true));
+    for option in CommonOption::ALL {
+        let universal = matches!(option, CommonOption::TimeoutSeconds | CommonOption::MaxOutputBytes);
+        if universal || entry.spec.options.contains(option) {
+            let kind = match option {
+                CommonOption::TimeoutSeconds | CommonOption::MaxOutputBytes => Kind::Integer,
+                CommonOption::DryRun => Kind::Bool,
+                CommonOption::Cursor => Kind::Text,
+                CommonOption::Detail => Kind::Choice(vec!["concise".to_owned(), "full".to_owned()]),
+            };
+            fields.push(Field {
+                name: option.as_str().to_owned(),
+                is_option: true,
+                required: false,
+                kind,
+                description: option.describe().to_owned(),
+            });
+        }
+    }
+    fields
+}
+
+fn own_fields(schema: &Value, is_option: bool) -> Vec<Field> {
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .map(|it| it.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
+    properties
+        .iter()
+        .map(|(name, field)| Field {
+            name: name.clone(),
+            is_option,
+            required: required.contains(&name.as_str()),
+            kind: kind(schema, field),
+            description: field["description"].as_str().unwrap_or_default().replace('\n', " "),
+        })
+        .collect()
+}
+
+/// Reads the kind of a value out of its JSON Schema.
+fn kind(root: &Value, field: &Value) -> Kind {
+    if let Some(name) = field["$ref"].as_str().and_then(|it| it.strip_prefix("#/$defs/")) {
+        return kind(root, &root["$defs"][name]);
+    }
+    if let Some(values) = field["enum"].as_array() {
+        let texts: Vec<String> = values.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        return if texts.is_empty() { Kind::Json } else { Kind::Choice(texts) };
+    }
+    if let Some(ways) = field["anyOf"].as_array().or_else(|| field["oneOf"].as_array()) {
+        let ways: Vec<&Value> = ways.iter().filter(|way| way["type"] != "null").collect();
+        let constants: Vec<String> =
+            ways.iter().filter_map(|way| way["const"].as_str()).map(str::to_owned).collect();
+        return match ways.as_slice() {
+            [only] => kind(root, only),
+            _ if constants.len() == ways.len() => Kind::Choice(constants),
+            _ => Kind::Json,
+        };
+    }
+    let name = match &field["type"] {
+        Value::String(name) => name.as_str(),
+        Value::Array(names) => match names.iter().filter_map(Value::as_str).find(|name| *name != "null") {
+            Some(name) => name,
+            None => return Kind::Json,
+        },
+        _ => return Kind::Json,
+    };
+    match name {
+        "boolean" => Kind::Bool,
+        "integer" => Kind::Integer,
+        "number" => Kind::Number,
+        "string" => Kind::Text,
+        "array" => Kind::List(Box::new(kind(root, &field["items"]))),
+        _ => Kind::Json,
+    }
+}
+
+enum Form {
+    Plain,
+    Negated,
+    File,
+}
+
+/// Finds the field that a flag means: its name in camel or kebab case, `no-NAME`, or `NAME-file`.
+fn find<'a>(fields: &'a [Field], flag: &str) -> Option<(&'a Field, Form)> {
+    let named = |name: &str| fields.iter().find(|field| field.name == name || field.flag() == name);
+    if let Some(field) = named(flag) {
+        return Some((field, Form::Plain));
+    }
+    if let Some(field) = flag.strip_prefix("no-").and_then(named)
+        && field.kind == Kind::Bool
+    {
+        return Some((field, Form::Negated));
+    }
+    let field = flag.strip_suffix("-file").and_then(named)?;
+    matches!(field.kind, Kind::Text).then_some((field, Form::File))
+}
+
+fn unknown_flag(entry: &Entry, fields: &[Field], name: &str) -> Failure {
+    let flags: Vec<String> = fields.iter().map(Field::flag).collect();
+    let failure = Failure::invalid(name, format!("{} has no field `{}`", entry.spec.name, one(name)))
+        .detail("accepted", flags.clone());
+    let nearest = fields::nearest(&kebab(name), flags.iter().map(String::as_str), 1);
+    match nearest.first() {
+        Some(near) => failure.hint(format!("Did you mean `--{near}`?")),
+        None => failure.hint(format!("`bailiwick call {} --help` lists its fields.", entry.spec.name)),
+    }
+}
+
+fn missing(name: &str, what: &str) -> Failure {
+    Failure::invalid(name, format!("`--{name}` needs a value: {what}"))
+}
+
+/// Turns a word into the value of a field.
+fn value(field: &Field, kind: &Kind, text: &str) -> Result<Value, Failure> {
+    let flag = field.flag();
+    let wrong = |expected: &str| {
+        Err(Failure::invalid(&field.name, format!("`--{flag}` must be {expected}, not `{}`", one(text))))
+    };
+    match kind {
+        Kind::Bool => match text {
+            "true" => Ok(Value::Bool(true)),
+            "false" => Ok(Value::Bool(false)),
+            _ => wrong("true or false"),
+        },
+        Kind::Integer => match (text.parse::<u64>(), text.parse::<i64>()) {
+            (Ok(number), _) => Ok(number.into()),
+            (_, Ok(number)) => Ok(number.into()),
+            _ => wrong("a whole number"),
+        },
+        Kind::Number => match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number.into()),
+            _ => wrong("a number"),
+        },
+        Kind::Text => Ok(text.into()),
+        Kind::Choice(values) if values.iter().any(|it| it == text) => Ok(text.into()),
+        Kind::Choice(values) => wrong(&format!("one of {}", values.join(", "))),
+        Kind::List(inner) => {
+            if text.trim_start().starts_with('[') {
+                match serde_json::from_str(text) {
+                    Ok(list) => return Ok(list),
+                    Err(_) if **inner != Kind::Text => return wrong("a value or a JSON array"),
+                    // A text may begin with a bracket too.
+                    Err(_) => {}
+                }
+            }
+            value(field, inner, text).map(|one| Value::Array(vec![one]))
+        }
+        Kind::Json => match serde_json::from_str(text) {
+            Ok(value) => Ok(value),
+            Err(_) if text.starts_with(['{', '[', '"']) => wrong("JSON"),
+            Err(_) => Ok(text.into()),
+        },
+    }
+}
+
+/// Puts a value into its part; repeated lists grow, anything else is replaced.
+fn add(part: &mut Map<String, Value>, field: &Field, value: Value) {
+    if let (Some(Value::Array(old)), Value::Array(new)) = (part.get_mut(&field.name), &value) {
+        old.extend(new.iter().cloned());
+        return;
+    }
+    part.insert(field.name.clone(), value);
+}
+
+/// Reads `JSON`, `@FILE` or `-` as a JSON object.
+fn object(flag: &str, text: &str) -> Result<Map<String, Value>, Failure> {
+    let text = match text.strip_prefix('@') {
+        Some(path) => read_text(flag, path)?,
+        None if text == "-" => read_text(flag, "-")?,
+        None => text.to_owned(),
+    };
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err(Failure::invalid(flag, format!("`{flag}` must be a JSON object"))),
+        Err(error) => Err(Failure::invalid(flag, format!("`{flag}` is not valid JSON: {error}"))
+            .hint("Give an object such as '{\"maxResults\": 10}', `@FILE`, or `-` for standard input.")),
+    }
+}
+
+fn read_text(flag: &str, path: &str) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = if path == "-" {
+        std::io::stdin().lock().take(LIMIT_BYTES + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(LIMIT_BYTES + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| Failure::invalid(flag, format!("`{}`: {error}", one(path))))?;
+    if bytes.len() as u64 > LIMIT_BYTES {
+        return Err(Failure::invalid(flag, format!("`{}` is larger than {LIMIT_BYTES} bytes", one(path))));
+    }
+    String::from_utf8(bytes).map_err(|_| Failure::invalid(flag, format!("`{}` is not UTF-8 text", one(path))))
+}
+
+/// Turns a word into text; bytes that are not UTF-8 take the form that paths have on the wire.
+fn text(word: OsString) -> String {
+    word.into_string().unwrap_or_else(|word| encode_name(&word.into_vec()))
+}
+
+fn one(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+/// `maxResults` to `max-results`.
+fn kebab(name: &str) -> String {
+    let mut flag = String::with_capacity(name.len() + 4);
+    for it in name.chars() {
+        if it.is_ascii_uppercase() {
+            flag.push('-');
+            flag.push(it.to_ascii_lowercase());
+        } else {
+            flag.push(if it == '_' { '-' } else { it });
+        }
+    }
+    flag
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn envelope(words: &[&str]) -> Result<Envelope, Failure> {
+        Words::sort(words.iter().map(OsString::from).collect())?.envelope()
+    }
+
+    #[test]
+    fn flags_become_typed_fields_of_input_and_options() {
+        let made = envelope(&["file.stat", "a b", "--scope", "app", "--hash", "--timeout-seconds", "5"]);
+        let made = serde_json::to_value(made.expect("well-formed")).expect("JSON");
+        assert_eq!(
+            made,
+            json!({"scope":"app","op":"file.stat","target":"a b","options":{"hash":true,"timeoutSeconds":5}})
+        );
+        let made = envelope(&["computer.info", "--include", "identity", "--include=scopes", "--family=file"]);
+        assert_eq!(
+            Value::from(made.expect("well-formed").input),
+            json!({"include":["identity","scopes"],"family":"file"})
+        );
+        let made = envelope(&["file.stat", "--no-hash", "--", "-odd"]).expect("well-formed");
+        assert_eq!(
+            (made.target.as_deref(), Value::from(made.options)),
+            (Some("-odd"), json!({"hash":false}))
+        );
+    }
+
+    #[test]
+    fn mistakes_name_the_flag_and_the_nearest_one() {
+        for (words, part) in [
+            (&["file.stat", "--hsah"][..], "--hash"),
+            (&["file.stat", "--timeout-seconds", "soon"], "whole number"),
+            (&["file.stat", "--timeout-seconds"], "needs a value"),
+            (&["file.stta"], "file.stat"),
+            (&["file.stat", "a", "b"], "too many"),
+            (&["file.stat", "--input", "[1]"], "JSON object"),
+            (&["computer.info", "--include", "nothing"], "one of"),
+            (&[], "no operation"),
+        ] {
+            let failure = envelope(words).expect_err("refused");
+            let said = format!("{} {}", failure.message, failure.hints.join(" "));
+            assert!(said.contains(part), "{words:?}: {said}");
+        }
+    }
+}

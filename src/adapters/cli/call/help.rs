@@ -1,0 +1,97 @@
+//! The help of `call`: the list of operations, and one operation's fields, out of the registry.
+
+use std::fmt::Write;
+
+use crate::contract::{ScopeNeed, TargetRule};
+use crate::operations::FAMILIES;
+use crate::registry::{Entry, describe_operation};
+
+use super::super::printer::table;
+use super::fields::{Field, Kind, all_fields};
+
+/// Lists the operations, with how to call one.
+pub fn overview() -> String {
+    let mut text = "\
+Run one operation and print its result
+
+Usage: bailiwick call OPERATION [TARGET] [--FIELD VALUE …]
+       bailiwick call '{\"op\":\"file.read\",\"target\":\"README.md\"}'
+
+Flags for every operation:
+  --scope ID            the scope; needed where several are open
+  --caller NAME         with the rights of this token instead of the local user's
+  --input JSON|@FILE|-  the input as one JSON object; flags add to it
+  --options JSON|@FILE  the options as one JSON object
+  --FIELD-file FILE|-   take a text field from a file or standard input
+  --json                print the result envelope
+  --help                with an operation: its fields
+
+"
+    .to_owned();
+    for family in FAMILIES {
+        let _ = writeln!(text, "{}", family.summary);
+        let rows: Vec<_> = family
+            .operations
+            .iter()
+            .map(|entry| vec![format!("  {}", entry.spec.name), entry.spec.summary.to_owned()])
+            .collect();
+        text.push_str(&table(&rows));
+        text.push('\n');
+    }
+    text.push_str("`bailiwick call OPERATION --help` tells an operation's fields and gives an example.\n");
+    text
+}
+
+/// Describes one operation: usage, what it needs, its fields, an example.
+pub fn operation(entry: &Entry) -> String {
+    let spec = entry.spec;
+    let fields = all_fields(entry);
+    let target = match spec.target {
+        TargetRule::None => "",
+        TargetRule::Path(_) => " PATH",
+        TargetRule::PathOrRoot(_) => " [PATH]",
+        TargetRule::Id(_) => " ID",
+        TargetRule::OptionalId(_) => " [ID]",
+    };
+    let mut text = format!("{}\n\nUsage: bailiwick call {}{target}", spec.summary, spec.name);
+    for field in fields.iter().filter(|field| field.required) {
+        let _ = write!(text, " --{} {}", field.flag(), field.kind.placeholder());
+    }
+    text.push_str(" [--FIELD VALUE …]\n");
+    if !spec.details.is_empty() {
+        let _ = write!(text, "\n{}\n", spec.details);
+    }
+    let needs: Vec<String> = spec
+        .capabilities
+        .iter()
+        .map(|group| group.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(" or "))
+        .collect();
+    if !needs.is_empty() {
+        let _ = write!(text, "\nNeeds: {}\n", needs.join(", and "));
+    }
+    if let TargetRule::Id(what) | TargetRule::OptionalId(what) = spec.target {
+        let _ = write!(text, "\nID: {what}\n");
+    }
+    let own: Vec<&Field> = fields.iter().collect();
+    text.push_str("\nFields:\n");
+    text.push_str(&table(&own.iter().map(|field| row(field)).collect::<Vec<_>>()));
+    if spec.scope != ScopeNeed::Optional {
+        text.push_str("\nAnd --scope, --caller, --input, --options, --json (`bailiwick call --help`).\n");
+    }
+    let _ = write!(text, "\nExample:\n  bailiwick call '{}'\n", spec.example);
+    text
+}
+
+/// Describes one operation as JSON.
+pub fn operation_json(entry: &Entry) -> serde_json::Value {
+    describe_operation(entry)
+}
+
+fn row(field: &Field) -> Vec<String> {
+    let placeholder = match &field.kind {
+        Kind::Bool => String::new(),
+        other => format!(" {}", other.placeholder()),
+    };
+    let needed = if field.required { "Required. " } else { "" };
+    vec![format!("  --{}{placeholder}", field.flag()), format!("{needed}{}", field.description)]
+}

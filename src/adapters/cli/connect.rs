@@ -1,0 +1,222 @@
+//! How a client connects: the commands and snippets that a person copies.
+
+use std::env;
+
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::contract::Failure;
+
+use super::home::Home;
+use super::printer::Report;
+
+/// What a client needs to know.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    command: String,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    url: String,
+}
+
+impl Connection {
+    /// Finds out how clients reach an installation.
+    pub fn new(home: &Home, config: &Config) -> Self {
+        let command =
+            env::current_exe().map_or_else(|_| "bailiwick".to_owned(), |path| path.display().to_string());
+        let mut arguments = vec!["mcp".to_owned()];
+        if home.config_is_named {
+            arguments.extend(["--config".to_owned(), home.config_path.display().to_string()]);
+        }
+        let environment = env::var("BAILIWICK_HOME")
+            .ok()
+            .filter(|home| !home.is_empty())
+            .map(|home| ("BAILIWICK_HOME".to_owned(), home));
+        Self {
+            command,
+            arguments,
+            environment: environment.into_iter().collect(),
+            url: url(&config.host, config.port),
+        }
+    }
+
+    /// Gives the snippets as one JSON object.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "stdio": {
+                "command": self.command,
+                "arguments": self.arguments,
+                "environment": self.environment.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
+                "claudeCode": self.claude_code(),
+                "codex": self.codex(),
+                "claudeDesktop": self.servers(),
+                "codexToml": self.codex_toml(),
+            },
+            "http": {
+                "url": self.url,
+                "header": "Authorization: Bearer TOKEN",
+                "claudeCode": self.claude_code_http(),
+                "codex": self.codex_http(),
+            },
+        })
+    }
+
+    /// Gives the few lines that fit everyone.
+    pub fn short(&self) -> String {
+        format!(
+            "Connect a client on this computer:\n  Claude Code   {}\n  Codex         {}\n  others        {}\nSnippets for more clients, and over HTTP: `bailiwick connect`\n",
+            self.claude_code(),
+            self.codex(),
+            self.command_line(),
+        )
+    }
+
+    /// Gives every snippet.
+    pub fn long(&self) -> String {
+        let indented = |text: &str| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
+        let servers = serde_json::to_string_pretty(&self.servers()).expect("a value has a JSON form");
+        format!(
+            "\
+On this computer, over standard input and output (no token needed):
+  Claude Code
+    {}
+  Codex
+    {}
+  Codex, in ~/.codex/config.toml
+{}  Claude Desktop, Cursor and others, in their JSON file of MCP servers
+{}  any other client: this command
+    {}
+
+Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN holds a token):
+  Claude Code
+    {}
+  Codex
+    {}
+  any other client
+    URL     {}
+    header  Authorization: Bearer TOKEN
+  A token of its own for each client: `bailiwick token create NAME`
+",
+            self.claude_code(),
+            self.codex(),
+            indented(&self.codex_toml()),
+            indented(&servers),
+            self.command_line(),
+            self.claude_code_http(),
+            self.codex_http(),
+            self.url,
+        )
+    }
+
+    fn words(&self) -> String {
+        let words = std::iter::once(&self.command).chain(&self.arguments);
+        words.map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+    }
+
+    fn command_line(&self) -> String {
+        let environment: String =
+            self.environment.iter().map(|(name, value)| format!("{name}={} ", quote(value))).collect();
+        format!("{environment}{}", self.words())
+    }
+
+    fn flags(&self, flag: &str) -> String {
+        self.environment
+            .iter()
+            .map(|(name, value)| format!(" {flag} {}", quote(&format!("{name}={value}"))))
+            .collect()
+    }
+
+    fn claude_code(&self) -> String {
+        format!("claude mcp add bailiwick{} -- {}", self.flags("-e"), self.words())
+    }
+
+    fn codex(&self) -> String {
+        format!("codex mcp add bailiwick{} -- {}", self.flags("--env"), self.words())
+    }
+
+    fn claude_code_http(&self) -> String {
+        format!(
+            "claude mcp add --transport http bailiwick {} --header \"Authorization: Bearer $BAILIWICK_TOKEN\"",
+            self.url
+        )
+    }
+
+    fn codex_http(&self) -> String {
+        format!("codex mcp add bailiwick --url {} --bearer-token-env-var BAILIWICK_TOKEN", self.url)
+    }
+
+    fn servers(&self) -> Value {
+        let mut server = json!({"command": self.command, "args": self.arguments});
+        if !self.environment.is_empty() {
+            server["env"] =
+                self.environment.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        }
+        json!({"mcpServers": {"bailiwick": server}})
+    }
+
+    fn codex_toml(&self) -> String {
+        // A JSON string is a TOML basic string too.
+        let mut text = format!(
+            "[mcp_servers.bailiwick]\ncommand = {}\nargs = {}\n",
+            json!(self.command),
+            json!(self.arguments)
+        );
+        if !self.environment.is_empty() {
+            let pairs: Vec<String> =
+                self.environment.iter().map(|(name, value)| format!("{name} = {}", json!(value))).collect();
+            text.push_str(&format!("env = {{ {} }}\n", pairs.join(", ")));
+        }
+        text
+    }
+}
+
+/// `bailiwick connect`.
+///
+/// # Errors
+/// When Bailiwick is not set up.
+pub fn run(home: &Home) -> Result<Report, Failure> {
+    let connection = Connection::new(home, &home.config()?);
+    Ok(Report::new(connection.long(), json!({"ok": true, "connect": connection.to_json()})))
+}
+
+/// Gives the URL of the MCP endpoint as a client on this computer reaches it.
+pub fn url(host: &str, port: u16) -> String {
+    let host = match host {
+        "0.0.0.0" => "127.0.0.1",
+        "::" => "[::1]",
+        other => other,
+    };
+    if host.contains(':') && !host.starts_with('[') {
+        format!("http://[{host}]:{port}/mcp")
+    } else {
+        format!("http://{host}:{port}/mcp")
+    }
+}
+
+/// Quotes a word for a POSIX shell, if it needs it.
+pub fn quote(word: &str) -> String {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "/._-=:@%+,".contains(it);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_the_shell_only_where_needed() {
+        assert_eq!(quote("/usr/bin/bailiwick"), "/usr/bin/bailiwick");
+        assert_eq!(quote("/my tools/it's"), r"'/my tools/it'\''s'");
+        assert_eq!(quote(""), "''");
+    }
+
+    #[test]
+    fn urls_name_an_address_that_a_local_client_reaches() {
+        assert_eq!(url("127.0.0.1", 3939), "http://127.0.0.1:3939/mcp");
+        assert_eq!(url("::1", 80), "http://[::1]:80/mcp");
+        assert_eq!(url("0.0.0.0", 80), "http://127.0.0.1:80/mcp");
+    }
+}

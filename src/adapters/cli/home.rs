@@ -1,0 +1,198 @@
+//! Which installation a command works on: `BAILIWICK_HOME`, `--config`, else the platform's folders.
+
+use std::env;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::config::{Config, ConfigError, Tokens};
+use crate::contract::{Caller, ErrorCode, Failure, Transport, id, time};
+use crate::platform::dirs::Dirs;
+use crate::platform::fs::create_private_dir;
+use crate::platform::machine;
+use crate::service::{Service, ServiceSettings};
+
+/// What to do where there is no config yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfMissing {
+    /// Say that Bailiwick is not set up.
+    Fail,
+    /// Begin with a config without scopes.
+    Make,
+}
+
+/// One installation.
+#[derive(Debug, Clone)]
+pub struct Home {
+    /// Bailiwick's own folders.
+    pub dirs: Dirs,
+    /// The config file.
+    pub config_path: PathBuf,
+    /// Whether `--config` named it.
+    pub config_is_named: bool,
+}
+
+impl Home {
+    /// Finds the installation.
+    ///
+    /// # Errors
+    /// `provider_unavailable` where the user has no home folder; `invalid_request` for a relative
+    /// `BAILIWICK_HOME`, which would mean another place in every folder.
+    pub fn find(named: Option<&Path>) -> Result<Self, Failure> {
+        if env::var_os("BAILIWICK_HOME")
+            .is_some_and(|home| !home.is_empty() && !Path::new(&home).is_absolute())
+        {
+            return Err(Failure::invalid("BAILIWICK_HOME", "BAILIWICK_HOME is not an absolute path")
+                .hint("Write the folder's whole path, from `/`."));
+        }
+        let mut dirs = Dirs::find().ok_or_else(|| {
+            Failure::new(
+                ErrorCode::ProviderUnavailable,
+                "HOME is not set, so there is no place for the config",
+            )
+            .hint("Set HOME, or set BAILIWICK_HOME to a folder of your own.")
+        })?;
+        let Some(named) = named else {
+            return Ok(Self { config_path: Config::path(&dirs), dirs, config_is_named: false });
+        };
+        let config_path = std::path::absolute(named)
+            .map_err(|error| Failure::invalid("--config", format!("`{}`: {error}", named.display())))?;
+        // Everything of a named config lies beside it, so that it meets neither the socket nor the
+        // history of another one. No scope may reach any of it.
+        if config_path != Config::path(&dirs)
+            && let (Some(folder), Some(stem)) = (config_path.parent(), config_path.file_stem())
+        {
+            let mut state = stem.to_owned();
+            state.push(".state");
+            let state = folder.join(state);
+            dirs = Dirs { config: folder.to_owned(), runtime: state.join("run"), state };
+        }
+        Ok(Self { dirs, config_path, config_is_named: true })
+    }
+
+    /// Reads the config.
+    ///
+    /// # Errors
+    /// `provider_unavailable` with the place and the fix.
+    pub fn config(&self) -> Result<Config, Failure> {
+        Config::load(&self.config_path).map_err(|error| self.config_failure(&error))
+    }
+
+    /// Reads the config, or gives `None` where there is none yet.
+    ///
+    /// # Errors
+    /// As [`Home::config`].
+    pub fn config_if_there(&self) -> Result<Option<Config>, Failure> {
+        match Config::load(&self.config_path) {
+            Ok(config) => Ok(Some(config)),
+            Err(error) if error.missing => Ok(None),
+            Err(error) => Err(self.config_failure(&error)),
+        }
+    }
+
+    fn config_failure(&self, error: &ConfigError) -> Failure {
+        if error.missing {
+            return Failure::new(
+                ErrorCode::ProviderUnavailable,
+                format!("Bailiwick is not set up: there is no {}", self.config_path.display()),
+            )
+            .hint("Run `bailiwick setup FOLDER` to open a folder, or `bailiwick here` for this one.");
+        }
+        error.for_person()
+    }
+
+    /// Changes the config: reads it (or makes a new one), lets `change` work on it, and saves it.
+    ///
+    /// A lock keeps two commands from undoing each other's change.
+    ///
+    /// # Errors
+    /// Those of reading and writing, and those of `change`; nothing is saved then.
+    pub fn edit<T>(
+        &self,
+        if_missing: IfMissing,
+        change: impl FnOnce(&mut Config) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let _lock = self.lock()?;
+        let before = match if_missing {
+            IfMissing::Fail => Some(self.config()?),
+            IfMissing::Make => self.config_if_there()?,
+        };
+        let mut config = before.clone().unwrap_or_else(|| Config::new(id::new_id(), machine::host_name()));
+        let made = change(&mut config)?;
+        if before.as_ref() != Some(&config) {
+            config.save(&self.config_path).map_err(|error| error.for_person())?;
+        }
+        Ok(made)
+    }
+
+    /// Changes the tokens, under the same lock.
+    ///
+    /// # Errors
+    /// As [`Home::edit`].
+    pub fn edit_tokens<T>(
+        &self,
+        change: impl FnOnce(&mut Tokens) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let _lock = self.lock()?;
+        let mut tokens = self.tokens()?;
+        let before = tokens.records().to_vec();
+        let made = change(&mut tokens)?;
+        if before != tokens.records() {
+            tokens.save().map_err(|error| error.for_person())?;
+        }
+        Ok(made)
+    }
+
+    fn lock(&self) -> Result<File, Failure> {
+        let path = self.dirs.config.join(".lock");
+        let locked = (|| {
+            create_private_dir(&self.dirs.config)?;
+            let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
+            file.lock()?;
+            Ok(file)
+        })();
+        locked.map_err(|error: std::io::Error| {
+            Failure::new(ErrorCode::ProviderUnavailable, format!("{}: {error}", path.display()))
+                .hint("Check the folder's owner, permissions and free space.")
+        })
+    }
+
+    /// Reads the tokens.
+    ///
+    /// # Errors
+    /// `provider_unavailable` with the place and the fix.
+    pub fn tokens(&self) -> Result<Tokens, Failure> {
+        Tokens::load(&self.dirs).map_err(|error| error.for_person())
+    }
+
+    /// Starts a service in this process, which notices changes of the config.
+    ///
+    /// # Errors
+    /// When the config is broken: nothing is started.
+    pub fn boot(&self) -> Result<std::sync::Arc<Service>, Failure> {
+        let (config, stamp) =
+            Config::load_stamped(&self.config_path).map_err(|error| self.config_failure(&error))?;
+        let settings = ServiceSettings { config, dirs: self.dirs.clone() };
+        let service = Service::boot(settings).map_err(|error| error.0)?;
+        service.watch_config(self.config_path.clone(), stamp);
+        Ok(service)
+    }
+
+    /// Finds the caller that a local process speaks for: the local user, or a named token's rights.
+    ///
+    /// # Errors
+    /// `not_found` for a name that no token has; `permission_denied` for one that has expired.
+    pub fn caller(&self, name: Option<&str>, transport: Transport) -> Result<Caller, Failure> {
+        let Some(name) = name else { return Ok(Caller::local(transport)) };
+        let tokens = self.tokens()?;
+        let record = tokens.find(name).ok_or_else(|| {
+            Failure::new(ErrorCode::NotFound, format!("there is no token named `{name}`"))
+                .hint("See `bailiwick token list`, or make one with `bailiwick token create NAME`.")
+        })?;
+        if record.is_expired(time::now_ms()) {
+            return Err(Failure::denied("expired-token", format!("the token `{name}` has expired"))
+                .hint(format!("Run `bailiwick token revoke {name}`, then create it again.")));
+        }
+        Ok(record.caller(transport))
+    }
+}

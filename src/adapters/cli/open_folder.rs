@@ -1,0 +1,202 @@
+//! Opening a folder as a scope: what `setup`, `here` and `scope add` have in common.
+//!
+//! Refuses what would open more than a project: the top of the file system, the home folder without a
+//! word about it, and whatever holds Bailiwick's own files.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::config::{Config, ScopeConfig, ScopePolicy, is_scope_id};
+use crate::contract::{Capability, ErrorCode, Failure, ScopeType};
+use crate::policy::OwnFolders;
+
+use super::args::{HereArgs, Preset};
+use super::home::Home;
+
+impl Preset {
+    /// Gives what the preset grants.
+    pub fn capabilities(self) -> Vec<Capability> {
+        use Capability::{FsRead, FsWrite, GitRead, GitWrite, HistoryRead, SearchRead};
+        match self {
+            Self::ReadOnly => vec![FsRead, SearchRead, HistoryRead],
+            // Commands are not part of this version; granting them ahead would turn them on unasked.
+            Self::Coding | Self::Full => vec![FsRead, SearchRead, FsWrite, GitRead, GitWrite, HistoryRead],
+        }
+    }
+}
+
+/// What opening a folder did to the config.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// A scope was added.
+    Added,
+    /// The folder was open; its scope was changed.
+    Changed,
+    /// The folder was open, and nothing changed.
+    Nothing,
+}
+
+/// Finds the folder that a person named.
+///
+/// # Errors
+/// `not_found` or `invalid_request`; `permission_denied` for folders that must not be opened.
+pub fn find_folder(home: &Home, named: &Path, whole_home: bool) -> Result<PathBuf, Failure> {
+    let shown = named.display();
+    let folder = named.canonicalize().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Failure::new(ErrorCode::NotFound, format!("there is no folder `{shown}`"))
+                .hint("Name a folder that exists.")
+        }
+        _ => Failure::new(ErrorCode::OsPermissionRequired, format!("`{shown}`: {error}")),
+    })?;
+    if !folder.is_dir() {
+        return Err(Failure::invalid("folder", format!("`{shown}` is a file, not a folder"))
+            .hint("Name the folder that holds it."));
+    }
+    if folder.parent().is_none() {
+        return Err(Failure::denied("whole-computer", "the whole file system is not opened as a scope")
+            .hint("Name the folder of one project."));
+    }
+    let user_home = env::var_os("HOME").and_then(|path| PathBuf::from(path).canonicalize().ok());
+    if !whole_home && user_home.is_some_and(|user_home| user_home.starts_with(&folder)) {
+        return Err(Failure::denied(
+            "whole-home",
+            format!("`{shown}` is your home folder or contains it: keys, mail and browsers lie there"),
+        )
+        .hint("Name the folder of one project, or add --whole-home if you mean it."));
+    }
+    let own = [&home.dirs.config, &home.dirs.state, &home.dirs.runtime].map(Clone::clone);
+    if OwnFolders::new(own).touches(&folder) {
+        return Err(Failure::denied(
+            "own-folders",
+            format!("`{shown}` contains Bailiwick's own config or state, or lies inside it"),
+        )
+        .hint("Name a narrower folder, or move Bailiwick's own with BAILIWICK_HOME."));
+    }
+    Ok(folder)
+}
+
+/// Opens a folder in a config; an open one keeps its scope.
+///
+/// # Errors
+/// `conflict` for an id that another folder has; `invalid_request` for one that cannot be an id.
+pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result<(String, Change), Failure> {
+    if let Some(id) = how.id.as_deref().filter(|id| !is_scope_id(id)) {
+        return Err(Failure::invalid("--id", format!("`{id}` cannot be the id of a scope"))
+            .hint("Use letters, digits, `-`, `_` and `.`, at most 64 of them."));
+    }
+    let is_open = |scope: &ScopeConfig| {
+        scope.scope_type == ScopeType::Folder
+            && scope.roots.first().and_then(|root| root.canonicalize().ok()).as_deref() == Some(folder)
+            && how.id.as_ref().is_none_or(|id| *id == scope.id)
+    };
+    if let Some(scope) = config.scopes.iter_mut().find(|scope| is_open(scope)) {
+        let before = scope.clone();
+        if let Some(preset) = how.preset {
+            scope.capabilities = preset.capabilities();
+        }
+        if how.name.is_some() {
+            scope.name.clone_from(&how.name);
+        }
+        let change = if *scope == before { Change::Nothing } else { Change::Changed };
+        return Ok((scope.id.clone(), change));
+    }
+    let taken = |id: &str| config.scopes.iter().any(|scope| scope.id.eq_ignore_ascii_case(id));
+    let id = match &how.id {
+        Some(id) if taken(id) => {
+            return Err(Failure::new(ErrorCode::Conflict, format!("another folder has the scope id `{id}`"))
+                .hint("Choose another --id, or remove that scope with `bailiwick scope remove`."));
+        }
+        Some(id) => id.clone(),
+        None => {
+            let base = id_from(folder);
+            if taken(&base) {
+                let numbered = (2..).map(|number| format!("{base}-{number}"));
+                numbered.filter(|id| !taken(id)).find(|id| is_scope_id(id)).unwrap_or(base)
+            } else {
+                base
+            }
+        }
+    };
+    config.scopes.push(ScopeConfig {
+        id: id.clone(),
+        name: how.name.clone(),
+        scope_type: ScopeType::Folder,
+        roots: vec![folder.to_owned()],
+        capabilities: how.preset.unwrap_or(Preset::ReadOnly).capabilities(),
+        ask: Vec::new(),
+        deny: Vec::new(),
+        policy: ScopePolicy::default(),
+    });
+    Ok((id, Change::Added))
+}
+
+/// Makes an id out of a folder's name.
+fn id_from(folder: &Path) -> String {
+    let name = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let mut id = String::new();
+    for it in name.chars() {
+        if it.is_ascii_alphanumeric() || matches!(it, '_' | '.') {
+            id.push(it);
+        } else if !id.ends_with('-') {
+            id.push('-');
+        }
+    }
+    let id = id.trim_matches(['-', '.']);
+    let id: String = id.chars().take(48).collect();
+    if is_scope_id(&id) { id } else { "folder".to_owned() }
+}
+
+/// Says in words what a scope grants and what it does not.
+pub fn describe_grants(scope: &ScopeConfig) -> Vec<(&'static str, String)> {
+    let is_granted = |it: &Capability| {
+        (scope.capabilities.contains(it) || scope.ask.contains(it)) && !scope.deny.contains(it)
+    };
+    let words = |it: &Capability| {
+        let asks = if scope.ask.contains(it) && is_granted(it) { ", each time with your yes" } else { "" };
+        format!("{it} ({}{asks})", meaning(*it))
+    };
+    let list = |wanted: bool| {
+        let found: Vec<String> =
+            Capability::ALL.iter().filter(|it| is_granted(it) == wanted).map(words).collect();
+        if found.is_empty() { "nothing".to_owned() } else { found.join("\n") }
+    };
+    let not: Vec<&str> = Capability::ALL.iter().filter(|it| !is_granted(it)).map(|it| it.as_str()).collect();
+    vec![
+        ("clients may", list(true)),
+        ("they may not", if not.is_empty() { "-".to_owned() } else { not.join(", ") }),
+    ]
+}
+
+fn meaning(capability: Capability) -> &'static str {
+    match capability {
+        Capability::FsRead => "read and list files",
+        Capability::SearchRead => "search in files",
+        Capability::FsWrite => "create, change, move and delete files",
+        Capability::GitRead => "read the state and history of Git",
+        Capability::GitWrite => "stage and commit",
+        Capability::CommandRun => "run commands",
+        Capability::ProcessManage => "start and stop processes",
+        Capability::PackageRun => "run the project's scripts",
+        Capability::CodexRun => "run Codex",
+        Capability::ScreenCapture => "take images of the screen",
+        Capability::HistoryRead => "see what was done here",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_come_from_the_folders_name() {
+        for (folder, id) in [
+            ("/work/My App (old)", "my-app-old"),
+            ("/work/été", "t"),
+            ("/work/...", "folder"),
+            ("/work/bailiwick", "bailiwick"),
+        ] {
+            assert_eq!(id_from(Path::new(folder)), id);
+        }
+    }
+}

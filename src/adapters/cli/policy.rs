@@ -1,0 +1,101 @@
+//! `policy explain`: each stage's verdict on a request, by the code that judges real ones.
+
+use serde_json::{Value, json};
+
+use crate::contract::{Failure, Transport};
+use crate::operations::FAMILIES;
+use crate::policy::{Case, OwnFolders, Scopes, StageVerdict, Verdict, explain};
+use crate::registry::Registry;
+
+use super::args::Shared;
+use super::call::Words;
+use super::home::Home;
+use super::printer::{Paint, Report, one_line, paint, printable};
+
+const HELP: &str = "\
+Print each stage's verdict on a request, without running it
+
+Usage: bailiwick policy explain OPERATION [TARGET] [--FIELD VALUE …]
+       bailiwick policy explain '{\"scope\":\"app\",\"op\":\"file.read\",\"target\":\"README.md\"}'
+
+  --scope ID     the scope; needed where several are open
+  --caller NAME  judge it with the rights of this token
+  --json         print the verdicts as JSON
+
+Nothing is read from the disk: a link is judged when it is followed.
+";
+
+/// Explains one request. Exits as a call of it would be judged: 0, or the code of the first refusal.
+///
+/// # Errors
+/// When the request cannot be read, or Bailiwick is not set up.
+pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
+    if words.help || words.first.is_none() {
+        return Ok(Report::new(HELP, json!({"ok": true, "help": HELP})));
+    }
+    let home = Home::find(words.config.as_deref().or(shared.config.as_deref()))?;
+    let config = home.config()?;
+    let caller = home.caller(words.caller.as_deref(), Transport::Cli)?;
+    let envelope = words.envelope()?;
+    let own = [&home.dirs.config, &home.dirs.state, &home.dirs.runtime].map(Clone::clone);
+    let scopes = Scopes::compile(&config, &OwnFolders::new(own))?;
+    let registry = Registry::new(FAMILIES);
+    let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &registry };
+    let verdicts = explain(&case);
+
+    let first = verdicts.iter().find_map(|it| match &it.verdict {
+        Verdict::Refused(failure) => Some(failure),
+        Verdict::Passed(_) | Verdict::NotAsked => None,
+    });
+    let mut text = String::new();
+    for verdict in &verdicts {
+        text.push_str(&line(verdict));
+    }
+    text.push_str(&match first {
+        None => format!("\n{} it would be permitted.\n", paint(Paint::Good, "yes:")),
+        Some(failure) => {
+            let stage = failure.stage().unwrap_or_default();
+            format!(
+                "\n{} it would be refused at stage {stage}, with {}.\n",
+                paint(Paint::Bad, "no:"),
+                failure.code
+            )
+        }
+    });
+    let json = json!({
+        "ok": true,
+        "permitted": first.is_none(),
+        "code": first.map(|failure| failure.code.as_str()),
+        "caller": caller.name,
+        "envelope": envelope,
+        "stages": verdicts.iter().map(StageVerdict::to_json).collect::<Vec<Value>>(),
+    });
+    let exit = first.map_or(0, |failure| failure.code.facts().exit_code);
+    Ok(Report { exit, ..Report::new(text, json) })
+}
+
+fn line(verdict: &StageVerdict) -> String {
+    match &verdict.verdict {
+        Verdict::Passed(note) => {
+            format!("{} {:<11} {}\n", paint(Paint::Good, "passed "), verdict.stage, one_line(note))
+        }
+        Verdict::Refused(failure) => {
+            let mut text = format!(
+                "{} {:<11} {}\n",
+                paint(Paint::Bad, "refused"),
+                verdict.stage,
+                one_line(&failure.message)
+            );
+            for hint in &failure.hints {
+                text.push_str(&format!("{:20}{}\n", "", printable(hint)));
+            }
+            text
+        }
+        Verdict::NotAsked => {
+            format!(
+                "{} {:<11} {}\n",
+                "-      ", verdict.stage, "not asked: an earlier stage refused what it builds on"
+            )
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Where text for the person goes. The only place of the crate that writes to the terminal.
+//!
+//! Standard output carries data, standard error carries talk. A reader that closes its end early is
+//! no error. Text from files, clients and the history passes [`printable`] first, so that it cannot
+//! steer the terminal.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+
+use serde_json::{Value, json};
+
+use crate::contract::Failure;
+
+/// What a command hands back: the same facts for a person and for a program.
+#[derive(Debug)]
+pub struct Report {
+    /// For a person; ends with a line break unless empty.
+    pub text: String,
+    /// For a program, with `--json`.
+    pub json: Value,
+    /// Talk that goes to standard error, such as hints; only without `--json`.
+    pub notes: Vec<String>,
+    /// The exit code.
+    pub exit: u8,
+}
+
+impl Report {
+    /// Makes the report of a command that succeeded.
+    pub fn new(text: impl Into<String>, json: Value) -> Self {
+        Self { text: text.into(), json, notes: Vec::new(), exit: 0 }
+    }
+
+    /// Adds a line of talk.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+}
+
+/// Writes to the two standard streams.
+#[derive(Debug, Clone, Copy)]
+pub struct Printer {
+    /// Whether data goes out as JSON.
+    pub json: bool,
+}
+
+impl Printer {
+    /// Writes a whole report and gives its exit code.
+    pub fn report(self, report: &Report) -> u8 {
+        if self.json {
+            self.data(&format!("{}\n", report.json));
+        } else {
+            self.data(&report.text);
+            for note in &report.notes {
+                self.talk(note);
+            }
+        }
+        report.exit
+    }
+
+    /// Writes a failure and gives its exit code.
+    pub fn failure(self, failure: &Failure) -> u8 {
+        if self.json {
+            self.data(&format!("{}\n", json!({"ok": false, "error": failure.to_json()})));
+        } else {
+            self.talk(&failure_text(failure));
+        }
+        failure.code.facts().exit_code
+    }
+
+    /// Writes data to standard output as it is.
+    pub fn data(self, text: &str) {
+        let mut out = io::stdout().lock();
+        // Nobody is left to be told of a closed pipe; a full disk shows in the reader's own checks.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// Writes one line of talk to standard error.
+    pub fn talk(self, line: &str) {
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    }
+}
+
+/// Writes out a failure: what stood in the way, then what to do.
+pub fn failure_text(failure: &Failure) -> String {
+    let mut text = format!("{} {}", paint(Paint::Bad, "error:"), printable(&failure.message));
+    if let Some(stage) = failure.stage() {
+        text.push_str(&format!(" ({}, refused at stage {})", failure.code, printable(stage)));
+    }
+    for (index, hint) in failure.hints.iter().enumerate() {
+        let gap = if index == 0 { "\n\n" } else { "\n" };
+        text.push_str(&format!("{gap}{} {}", paint(Paint::Hint, "hint:"), printable(hint)));
+    }
+    text
+}
+
+/// The few colours; everything is understandable without them.
+#[derive(Debug, Clone, Copy)]
+pub enum Paint {
+    /// Something is wrong.
+    Bad,
+    /// Something is in order.
+    Good,
+    /// Advice.
+    Hint,
+}
+
+/// Colours a text if standard error is a terminal that wants colour.
+///
+/// # Source
+/// <https://no-color.org>: any non-empty `NO_COLOR` turns colour off.
+pub fn paint(paint: Paint, text: &str) -> String {
+    let off = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || env::var_os("TERM").is_some_and(|value| value == "dumb")
+        || !io::stderr().is_terminal()
+        || !io::stdout().is_terminal();
+    if off {
+        return text.to_owned();
+    }
+    let code = match paint {
+        Paint::Bad => 31,
+        Paint::Good => 32,
+        Paint::Hint => 36,
+    };
+    format!("\x1b[{code}m{text}\x1b[0m")
+}
+
+/// Shows text from elsewhere so that it cannot steer the terminal: control characters, and those that
+/// reorder or hide text, are written as escapes. Line breaks and tabs stay.
+pub fn printable(text: &str) -> String {
+    let steers = |it: char| {
+        (it.is_control() && it != '\n' && it != '\t')
+            || matches!(it, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    if !text.contains(steers) {
+        return text.to_owned();
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for it in text.chars() {
+        if steers(it) {
+            shown.push_str(&format!("\\u{{{:x}}}", it as u32));
+        } else {
+            shown.push(it);
+        }
+    }
+    shown
+}
+
+/// As [`printable`], on one line: line breaks and tabs are written as escapes too.
+pub fn one_line(text: &str) -> String {
+    printable(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// Lays out rows in columns, two blanks apart, without blanks at the ends of lines.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|it| it.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', width + 2 - cell.chars().count()));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_elsewhere_cannot_steer_the_terminal() {
+        assert_eq!(printable("größe\n\tok"), "größe\n\tok");
+        assert_eq!(printable("a\x1b[2Jb\r\u{9b}"), "a\\u{1b}[2Jb\\u{d}\\u{9b}");
+        assert_eq!(printable("exe.\u{202e}gnp"), "exe.\\u{202e}gnp");
+        assert_eq!(one_line("a\nb"), "a\\nb");
+    }
+
+    #[test]
+    fn tables_align_and_leave_no_trailing_blanks() {
+        let rows = [vec!["a".to_owned(), "bb".to_owned()], vec!["ccc".to_owned(), String::new()]];
+        assert_eq!(table(&rows), "a    bb\nccc\n");
+    }
+}

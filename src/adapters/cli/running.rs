@@ -1,0 +1,42 @@
+//! Where a running service can be reached: a note that `start` leaves beside the socket.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::platform::dirs::Dirs;
+use crate::platform::fs::{Secrecy, create_private_dir, read_own_file, replace_private_file};
+
+/// The note. It holds no secret; it is gone when the service has ended in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunningNote {
+    /// The service's process.
+    pub process_id: u32,
+    /// The URL of the MCP endpoint.
+    pub url: String,
+}
+
+impl RunningNote {
+    fn path(dirs: &Dirs) -> PathBuf {
+        dirs.runtime.join("service.json")
+    }
+
+    /// Leaves the note. Nothing depends on it but what `status` prints.
+    pub fn leave(&self, dirs: &Dirs) {
+        let text = serde_json::to_vec(self).expect("a note has a JSON form");
+        let _ =
+            create_private_dir(&dirs.runtime).and_then(|()| replace_private_file(&Self::path(dirs), &text));
+    }
+
+    /// Removes the note.
+    pub fn remove(dirs: &Dirs) {
+        let _ = std::fs::remove_file(Self::path(dirs));
+    }
+
+    /// Reads the note; believe it only while the socket answers.
+    pub fn read(dirs: &Dirs) -> Option<Self> {
+        let (text, _) = read_own_file(&Self::path(dirs), Secrecy::Secret, 4_096).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+}

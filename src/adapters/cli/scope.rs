@@ -1,0 +1,226 @@
+//! `scope …`: the person changes what is open. No operation can do this; only this command does.
+
+use serde_json::{Value, json};
+
+use crate::config::{Config, ScopeConfig};
+use crate::contract::{Capability, ErrorCode, Failure, ScopeType, fields};
+use crate::policy::{OwnFolders, Scope};
+
+use super::args::{GrantArgs, ScopeAddArgs, ScopeCommand, ScopeEditArgs};
+use super::home::{Home, IfMissing};
+use super::open_folder::{Change, find_folder, open_folder};
+use super::printer::{Report, table};
+
+/// Runs one of the commands.
+///
+/// # Errors
+/// When the scope is not there or the change is refused; the config is then untouched.
+pub fn run(home: &Home, command: &ScopeCommand) -> Result<Report, Failure> {
+    match command {
+        ScopeCommand::List => list(&home.config()?),
+        ScopeCommand::Add(args) => add(home, args),
+        ScopeCommand::Edit(args) => edit(home, args),
+        ScopeCommand::Remove(args) => home.edit(IfMissing::Fail, |config| {
+            let place = place_of(config, &args.id)?;
+            config.scopes.remove(place);
+            Ok(Report::new(
+                format!("Closed scope `{}`. Its files stay as they are.\n", args.id),
+                json!({"ok": true, "removed": args.id}),
+            ))
+        }),
+        ScopeCommand::Allow(args) => grant(home, args, allow),
+        ScopeCommand::Deny(args) => grant(home, args, deny),
+    }
+}
+
+fn list(config: &Config) -> Result<Report, Failure> {
+    let mut rows = vec![["ID", "TYPE", "GRANTS", "FOLDERS"].map(str::to_owned).to_vec()];
+    for scope in &config.scopes {
+        rows.push(vec![scope.id.clone(), type_name(scope).to_owned(), grants(scope), roots(scope)]);
+    }
+    let text = if config.scopes.is_empty() { "No scope is open.\n".to_owned() } else { table(&rows) };
+    let report = Report::new(text, json!({"ok": true, "scopes": config.scopes}));
+    Ok(if config.scopes.is_empty() {
+        report.note("\nhint: `bailiwick setup FOLDER` opens a folder.")
+    } else {
+        report
+    })
+}
+
+/// Names a scope's type.
+pub fn type_name(scope: &ScopeConfig) -> &'static str {
+    match scope.scope_type {
+        ScopeType::Folder => "folder",
+        ScopeType::Computer => "computer",
+    }
+}
+
+/// Says a scope's grants in one line; `?` marks those that ask.
+pub fn grants(scope: &ScopeConfig) -> String {
+    let words: Vec<String> = Capability::ALL
+        .iter()
+        .filter(|it| !scope.deny.contains(it))
+        .filter_map(|it| {
+            if scope.ask.contains(it) {
+                Some(format!("{it}?"))
+            } else {
+                scope.capabilities.contains(it).then(|| it.to_string())
+            }
+        })
+        .collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
+}
+
+fn roots(scope: &ScopeConfig) -> String {
+    scope.roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+fn add(home: &Home, args: &ScopeAddArgs) -> Result<Report, Failure> {
+    let folder = find_folder(home, &args.folder, args.how.whole_home)?;
+    home.edit(IfMissing::Fail, |config| {
+        let (id, change) = open_folder(config, &folder, &args.how)?;
+        let said = match change {
+            Change::Added => format!("Opened {} as scope `{id}`", folder.display()),
+            Change::Changed => format!("{} is scope `{id}`; it was changed", folder.display()),
+            Change::Nothing => format!("{} is open already, as scope `{id}`", folder.display()),
+        };
+        changed(home, config, &id, &said)
+    })
+}
+
+fn edit(home: &Home, args: &ScopeEditArgs) -> Result<Report, Failure> {
+    home.edit(IfMissing::Fail, |config| {
+        let place = place_of(config, &args.id)?;
+        let scope = &mut config.scopes[place];
+        if args.name.is_some() {
+            scope.name.clone_from(&args.name);
+        }
+        for folder in &args.add_root {
+            let folder = find_folder(home, folder, args.whole_home)?;
+            if !scope.roots.contains(&folder) {
+                scope.roots.push(folder);
+            }
+        }
+        for folder in &args.remove_root {
+            // A folder that is gone can still be closed, by the path that the config has.
+            let found = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            let before = scope.roots.len();
+            scope.roots.retain(|root| *root != found && root != folder);
+            if scope.roots.len() == before {
+                return Err(Failure::new(
+                    ErrorCode::NotFound,
+                    format!("scope `{}` has no folder `{}`", args.id, folder.display()),
+                )
+                .hint(format!("It has: {}.", roots(scope))));
+            }
+        }
+        if scope.roots.is_empty() && scope.scope_type == ScopeType::Folder {
+            return Err(Failure::invalid("--remove-root", "a scope needs at least one folder")
+                .hint(format!("Remove the scope with `bailiwick scope remove {}`.", args.id)));
+        }
+        if let Some(preset) = args.preset {
+            scope.capabilities = preset.capabilities();
+        }
+        if args.max_runtime_seconds.is_some() {
+            scope.policy.max_runtime_seconds = args.max_runtime_seconds;
+        }
+        if args.max_output_bytes.is_some() {
+            scope.policy.max_output_bytes = args.max_output_bytes;
+        }
+        if let Some(refuse) = args.refuse_hard_links {
+            scope.policy.refuse_hard_links = refuse;
+        }
+        changed(home, config, &args.id, &format!("Changed scope `{}`", args.id))
+    })
+}
+
+fn grant(home: &Home, args: &GrantArgs, change: fn(&mut ScopeConfig, &GrantArgs)) -> Result<Report, Failure> {
+    home.edit(IfMissing::Fail, |config| {
+        let place = place_of(config, &args.id)?;
+        change(&mut config.scopes[place], args);
+        changed(home, config, &args.id, &format!("Changed scope `{}`", args.id))
+    })
+}
+
+fn allow(scope: &mut ScopeConfig, args: &GrantArgs) {
+    for capability in &args.capabilities {
+        scope.deny.retain(|it| it != capability);
+        scope.ask.retain(|it| it != capability);
+        scope.capabilities.retain(|it| it != capability);
+        if args.ask { &mut scope.ask } else { &mut scope.capabilities }.push(*capability);
+    }
+    for glob in &args.files {
+        scope.policy.closed_files.retain(|it| it != glob);
+        if !scope.policy.open_sensitive.contains(glob) {
+            scope.policy.open_sensitive.push(glob.clone());
+        }
+    }
+}
+
+fn deny(scope: &mut ScopeConfig, args: &GrantArgs) {
+    for capability in &args.capabilities {
+        scope.capabilities.retain(|it| it != capability);
+        scope.ask.retain(|it| it != capability);
+        if !scope.deny.contains(capability) {
+            scope.deny.push(*capability);
+        }
+    }
+    for glob in &args.files {
+        scope.policy.open_sensitive.retain(|it| it != glob);
+        if !scope.policy.closed_files.contains(glob) {
+            scope.policy.closed_files.push(glob.clone());
+        }
+    }
+}
+
+/// Compiles the changed scope as the service would, so that nothing broken is saved, and reports it.
+fn changed(home: &Home, config: &Config, id: &str, said: &str) -> Result<Report, Failure> {
+    let scope = &config.scopes[place_of(config, id)?];
+    let own = [&home.dirs.config, &home.dirs.state, &home.dirs.runtime].map(Clone::clone);
+    Scope::compile(scope, &OwnFolders::new(own))?;
+    let mut text = format!("{said}.\n  folders  {}\n  grants   {}\n", roots(scope), grants(scope));
+    for (what, globs) in [("opened", &scope.policy.open_sensitive), ("closed", &scope.policy.closed_files)] {
+        if !globs.is_empty() {
+            text.push_str(&format!("  {what}   {}\n", globs.join(", ")));
+        }
+    }
+    Ok(Report::new(text, json!({"ok": true, "scope": scope})))
+}
+
+fn place_of(config: &Config, id: &str) -> Result<usize, Failure> {
+    config.scopes.iter().position(|scope| scope.id == id).ok_or_else(|| {
+        let ids: Vec<&str> = config.scopes.iter().map(|scope| scope.id.as_str()).collect();
+        let failure = Failure::new(ErrorCode::UnknownScope, format!("there is no scope `{id}`"));
+        match fields::nearest(id, ids.iter().copied(), 1).first() {
+            Some(near) => failure.hint(format!("Did you mean `{near}`?")),
+            None if ids.is_empty() => failure.hint("`bailiwick setup FOLDER` opens a folder."),
+            None => failure.hint(format!("There are: {}.", ids.join(", "))),
+        }
+    })
+}
+
+/// Describes the scopes of a config for `status`, with whether each folder can be opened.
+pub fn states(home: &Home, config: &Config) -> Vec<Value> {
+    let own = [&home.dirs.config, &home.dirs.state, &home.dirs.runtime].map(Clone::clone);
+    let own = OwnFolders::new(own);
+    let problem_of = |scope: &ScopeConfig| match Scope::compile(scope, &own) {
+        Ok(compiled) => {
+            compiled.roots().iter().find_map(|root| root.door.as_ref().err().map(|it| it.message.clone()))
+        }
+        Err(failure) => Some(failure.message),
+    };
+    config
+        .scopes
+        .iter()
+        .map(|scope| {
+            json!({
+                "id": scope.id,
+                "name": scope.name.as_ref().unwrap_or(&scope.id),
+                "type": type_name(scope),
+                "roots": scope.roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>(),
+                "grants": grants(scope),
+                "problem": problem_of(scope),
+            })
+        })
+        .collect()
+}

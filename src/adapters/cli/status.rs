@@ -1,0 +1,128 @@
+//! `status`: whether it is set up and running, what is open, whether the history is in order.
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::contract::{Envelope, ErrorCode, Failure, Transport};
+
+use super::call::{backend, failure_of};
+use super::connect::Connection;
+use super::home::Home;
+use super::printer::{Paint, Report, one_line, paint, table};
+use super::running::RunningNote;
+use super::runtime;
+use super::scope::states;
+
+/// Tells how things stand. Exits 0 when everything is in order, 18 when something is not.
+///
+/// # Errors
+/// When it is not set up, or config or tokens are broken: with the place and the fix.
+pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
+    let config = home.config()?;
+    let tokens = home.tokens()?;
+    let scopes = states(home, &config);
+    let (is_running, info) = ask(home)?;
+    let history = &info["status"]["history"];
+    let note = if is_running { RunningNote::read(&home.dirs) } else { None };
+    let has_problem = scopes.iter().any(|scope| !scope["problem"].is_null()) || history["ok"] == false;
+
+    let mut text = format!("Bailiwick {} on {}: ", env!("CARGO_PKG_VERSION"), one_line(&config.machine_name));
+    text.push_str(&match (&note, is_running) {
+        (Some(note), _) => format!("running at {} (process {})\n", note.url, note.process_id),
+        (None, true) => "running\n".to_owned(),
+        (None, false) => {
+            "set up; no service is running (`bailiwick start`; stdio clients need none)\n".to_owned()
+        }
+    });
+    text.push_str("\nScopes\n");
+    if scopes.is_empty() {
+        text.push_str("  none: `bailiwick setup FOLDER` opens a folder\n");
+    }
+    let cell = |scope: &Value, name: &str| one_line(scope[name].as_str().unwrap_or_default());
+    let rows: Vec<Vec<String>> = scopes
+        .iter()
+        .map(|scope| {
+            let roots: Vec<&str> =
+                scope["roots"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            vec![format!("  {}", cell(scope, "id")), cell(scope, "grants"), one_line(&roots.join(", "))]
+        })
+        .collect();
+    text.push_str(&table(&rows));
+    for scope in scopes.iter().filter(|scope| !scope["problem"].is_null()) {
+        text.push_str(&format!(
+            "  {} {}: {}\n",
+            paint(Paint::Bad, "problem"),
+            cell(scope, "id"),
+            cell(scope, "problem")
+        ));
+    }
+    text.push_str(&match history["ok"].as_bool() {
+        Some(false) => format!(
+            "\nHistory  {} {}\n",
+            paint(Paint::Bad, "problem:"),
+            one_line(history["problem"].as_str().unwrap_or("it cannot be written"))
+        ),
+        _ => "\nHistory  in order\n".to_owned(),
+    });
+    text.push_str(&format!("Tokens   {}\n", tokens.records().len()));
+    if details {
+        let rows = [
+            ("config", home.config_path.display().to_string()),
+            ("tokens", home.dirs.config.join("tokens.json").display().to_string()),
+            ("state", home.dirs.state.display().to_string()),
+            ("socket", home.dirs.runtime.join("bailiwick.sock").display().to_string()),
+            ("machine id", config.machine_id.clone()),
+            ("listens on", format!("{}, port {}", config.host, config.port)),
+            (
+                "without a token",
+                if config.http.allow_loopback_without_token { "allowed on loopback" } else { "refused" }
+                    .to_owned(),
+            ),
+            (
+                "history kept",
+                format!("{} days, {} MiB", config.history.max_age_days, config.history.max_megabytes),
+            ),
+            (
+                "history head",
+                history["headSeq"].as_u64().map_or_else(|| "-".to_owned(), |seq| format!("row {seq}")),
+            ),
+        ];
+        text.push_str("\nDetails\n");
+        text.push_str(&table(&rows.map(|(name, value)| vec![format!("  {name}"), value])));
+        text.push_str(&format!("\n{}", Connection::new(home, &config).long()));
+    }
+    let json = json!({
+        "ok": !has_problem,
+        "version": env!("CARGO_PKG_VERSION"),
+        "machineId": config.machine_id,
+        "machineName": config.machine_name,
+        "running": is_running,
+        "service": note,
+        "startedAt": if is_running { info["service"]["startedAt"].clone() } else { Value::Null },
+        "config": home.config_path,
+        "state": home.dirs.state,
+        "scopes": scopes,
+        "tokens": tokens.records().len(),
+        "history": history,
+    });
+    let exit = if has_problem { ErrorCode::ProviderUnavailable.facts().exit_code } else { 0 };
+    Ok(Report { exit, ..Report::new(text, json) })
+}
+
+/// Asks the running service, or one in this process, how it is.
+fn ask(home: &Home) -> Result<(bool, Value), Failure> {
+    let runtime = runtime::small()?;
+    let asked = runtime.block_on(async {
+        let backend = backend(home, Transport::Cli, None).await?;
+        let mut envelope = Envelope { op: "computer.info".to_owned(), ..Envelope::default() };
+        envelope.input.insert("include".to_owned(), json!(["service", "status"]));
+        let mut outcome = backend.submit(Ok(envelope), &CancellationToken::new()).await;
+        if outcome["ok"] == true {
+            Ok((backend.is_remote(), outcome["data"].take()))
+        } else {
+            Err(failure_of(&outcome["error"]))
+        }
+    });
+    runtime.shutdown_background();
+    asked
+}
