@@ -8,6 +8,7 @@ mod diff;
 mod file;
 mod mask;
 mod run;
+mod schema;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -18,6 +18,7 @@ use super::audit;
 use super::diff::diff;
 use super::file::{Block, Case, Part};
 use super::mask::Seen;
+use super::schema;
 use crate::temporary::TemporaryFolder;
 
 /// A problem and the line that it belongs to.
@@ -42,7 +43,9 @@ pub async fn run(case: &mut Case, update: bool) -> Vec<Problem> {
         let line = block.line;
         let expected = match block.name.as_str() {
             "call" => {
-                answer = Some((line, world.call(&block.content).await));
+                let (text, contradictions) = world.call(&block.content).await;
+                problems.extend(contradictions.into_iter().map(|problem| (line, problem)));
+                answer = Some((line, text));
                 None
             }
             "outcome" => match answer.take() {
@@ -210,25 +213,30 @@ impl World {
         Ok(config)
     }
 
-    async fn call(&mut self, text: &str) -> String {
-        if self.service.is_none() {
-            let settings = match self.config() {
-                Ok(config) => ServiceSettings { config, dirs: Dirs::below(self.folder.path().join("home")) },
-                Err(problem) => return format!("{problem}\n"),
-            };
-            match Service::boot(settings) {
-                Ok(service) => self.service = Some(service),
-                Err(error) => return format!("the service does not start: {error}\n"),
-            }
+    /// Sends a request. Gives the answer, and in what request or answer contradict the schemas.
+    async fn call(&mut self, text: &str) -> (String, Vec<String>) {
+        if let Err(problem) = self.boot() {
+            return (format!("{problem}\n"), Vec::new());
         }
         let service = self.service.as_ref().expect("it was booted above");
         let text = self.seen.fill(text.trim_end_matches('\n'));
         let envelope = Envelope::from_json(text.as_bytes());
         let outcome = service.handle(&self.caller, envelope, &CancellationToken::new()).await;
         let mut outcome = outcome.into_json();
+        let contradictions = schema::contradictions(&text, &outcome);
         self.seen.note(&outcome);
         self.seen.mask(&mut outcome);
-        pretty(&outcome)
+        (pretty(&outcome), contradictions)
+    }
+
+    fn boot(&mut self) -> Result<(), String> {
+        if self.service.is_none() {
+            let dirs = Dirs::below(self.folder.path().join("home"));
+            let settings = ServiceSettings { config: self.config()?, dirs };
+            let booted = Service::boot(settings);
+            self.service = Some(booted.map_err(|error| format!("the service does not start: {error}"))?);
+        }
+        Ok(())
     }
 
     fn audit(&self, block: &str) -> Result<String, String> {
