@@ -1,6 +1,7 @@
 //! `file.*`: files and folders inside the scope's roots.
 
 mod find;
+mod search;
 mod stat;
 
 use crate::registry::{Entry, Family};
@@ -12,4 +13,4 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 2] = [Entry::of::<stat::Op>(), Entry::of::<find::Op>()];
+static OPERATIONS: [Entry; 3] = [Entry::of::<stat::Op>(), Entry::of::<find::Op>(), Entry::of::<search::Op>()];

@@ -10,19 +10,30 @@
 //! Listing       the judged entries of one folder, in order
 //! walk          every file beneath a folder, on several threads, in order of path
 //! find          paths by glob or likeness
+//! search        lines by regular expression
 //! ```
 
+mod best;
 mod finder;
 mod folder;
 mod globs;
 mod ignored;
 mod listing;
+mod matches;
+mod query;
 mod room;
+mod searcher;
 mod skip;
+mod tally;
 mod walk;
 
+pub use best::MatchedFile;
 pub use finder::{FindAnswer, FindKind, FindOrder, FindQuery, Found, Wanted, find};
 pub use globs::Globs;
 pub use ignored::IgnoreRules;
+pub use matches::{MatchMode, MatchedLine};
+pub use query::{ContentQuery, FileTypes, QuerySettings};
 pub use room::Room;
+pub use searcher::{Place, Search, SearchAnswer, search, search_file};
 pub use skip::{Skip, SkipCounts};
+pub use tally::Tally;
