@@ -15,12 +15,28 @@ from harness.report import Report
 
 REVISIONS = ("2025-11-25", "2026-07-28")
 LISTS = Path(__file__).parent.parent / "conformance"
+# What a server without fixture tools has to pass; none of it may be listed as an expected failure.
+REQUIRED = (
+    "server-initialize", "ping", "tools-list", "dns-rebinding-protection", "http-header-validation",
+    "server-session-lifecycle", "input-required-result-unsupported-methods", "input-required-result-validate-input",
+)
+
+
+def judge_list(report: Report, revision: str) -> None:
+    """Every expected failure says why, and none is of what has to pass."""
+    lines = [line.strip() for line in (LISTS / f"{revision}.yml").read_text().splitlines()]
+    entries = [line for line in lines if line.startswith("- ")]
+    silent = [entry for entry in entries if not entry.partition(" # ")[2]]
+    report.check(f"conformance {revision}: each of the {len(entries)} expected failures says why", not silent, silent)
+    excused = [entry for entry in entries if entry.removeprefix("- ").split(":")[0] in REQUIRED]
+    report.check(f"conformance {revision}: what has to pass is not excused", not excused, excused)
 
 
 def run(report: Report, clients: Clients, product: Product, folder: Path) -> None:
     """Runs the requirements of each revision."""
     for revision in REVISIONS:
         name = f"conformance {revision}"
+        judge_list(report, revision)
         if not (clients.node.exists() and clients.conformance().exists()):
             report.skip(name, "the suite is not installed; run tests/clients/install")
             continue
