@@ -92,7 +92,7 @@ class Product:
 
     def token(self, name: str, *options: str) -> str:
         """Makes a token and gives its secret."""
-        return json.loads(self.cli("token", "create", name, *options, "--json"))["token"]
+        return json.loads(self.cli("token", "create", name, *options, "--json"))["token"]["secret"]
 
     def http(self, token) -> Http:
         """Gives raw access to the MCP endpoint."""
