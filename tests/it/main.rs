@@ -2,6 +2,7 @@
 
 mod architecture;
 mod cases;
+mod known_attacks;
 mod policy;
 mod reference;
 mod source;

@@ -1,0 +1,82 @@
+//! Every row of `docs/concepts/known-attacks.md` names a test that exists.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use regex::Regex;
+
+use crate::source::{files, repository, rust_files};
+
+/// What the last column may name.
+struct Guards {
+    /// Functions under `#[test]`, or inside `proptest!`.
+    functions: BTreeSet<String>,
+    /// Cases, as `family.verb: title`.
+    cases: BTreeSet<String>,
+    /// The text of the client tests.
+    checks: String,
+}
+
+impl Guards {
+    fn find() -> Self {
+        let test = Regex::new(r"#\[(?:tokio::)?test(?:\([^\]]*\))?\]\s*(?:#\[[^\]]*\]\s*)*(?:async )?fn (\w+)")
+            .expect("a good pattern");
+        let functions = ["src", "tests"]
+            .into_iter()
+            .flat_map(rust_files)
+            .flat_map(|file| {
+                test.captures_iter(&file.code).map(|found| found[1].to_owned()).collect::<Vec<_>>()
+            })
+            .collect();
+        let mut cases = BTreeSet::new();
+        for path in files("tests/operations") {
+            let text = fs::read_to_string(&path).expect("a case file can be read");
+            let operation = text.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
+            let titles = text.lines().filter_map(|line| line.strip_prefix("## "));
+            cases.extend(titles.filter_map(|title| Some(format!("{operation}: {}", title.split_once(": ")?.1))));
+        }
+        let checks = files("tests/clients")
+            .iter()
+            .filter(|path| path.extension().is_some_and(|it| it == "py"))
+            .filter_map(|path| fs::read_to_string(path).ok())
+            .collect();
+        Self { functions, cases, checks }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.functions.contains(name)
+            || self.cases.contains(name)
+            || (name.contains(' ') && self.checks.contains(name))
+    }
+}
+
+#[test]
+fn every_known_attack_names_a_test_that_exists() {
+    let path = "docs/concepts/known-attacks.md";
+    let text = fs::read_to_string(repository().join(path)).expect("the page exists");
+    let quoted = Regex::new("`([^`]+)`").expect("a good pattern");
+    let guards = Guards::find();
+    let mut problems = Vec::new();
+    let mut rows = 0;
+    for (number, line) in text.lines().enumerate().map(|(at, line)| (at + 1, line)) {
+        if !line.starts_with('|') || line.starts_with("| attack |") || line.starts_with("| --- |") {
+            continue;
+        }
+        rows += 1;
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
+        let [_, _, guarding] = cells.as_slice() else {
+            problems.push(format!("{path}:{number}: a row has three cells"));
+            continue;
+        };
+        let names: Vec<&str> =
+            quoted.captures_iter(guarding).filter_map(|found| found.get(1)).map(|it| it.as_str()).collect();
+        if names.is_empty() {
+            problems.push(format!("{path}:{number}: no test guards this"));
+        }
+        for name in names.iter().filter(|name| !guards.has(name)) {
+            problems.push(format!("{path}:{number}: there is no test `{name}`"));
+        }
+    }
+    assert!(rows > 10, "the table was not read");
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
