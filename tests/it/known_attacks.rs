@@ -19,8 +19,9 @@ struct Guards {
 
 impl Guards {
     fn find() -> Self {
-        let test = Regex::new(r"#\[(?:tokio::)?test(?:\([^\]]*\))?\]\s*(?:#\[[^\]]*\]\s*)*(?:async )?fn (\w+)")
-            .expect("a good pattern");
+        let test =
+            Regex::new(r"#\[(?:tokio::)?test(?:\([^\]]*\))?\]\s*(?:#\[[^\]]*\]\s*)*(?:async )?fn (\w+)")
+                .expect("a good pattern");
         let functions = ["src", "tests"]
             .into_iter()
             .flat_map(rust_files)
@@ -33,7 +34,9 @@ impl Guards {
             let text = fs::read_to_string(&path).expect("a case file can be read");
             let operation = text.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
             let titles = text.lines().filter_map(|line| line.strip_prefix("## "));
-            cases.extend(titles.filter_map(|title| Some(format!("{operation}: {}", title.split_once(": ")?.1))));
+            cases.extend(
+                titles.filter_map(|title| Some(format!("{operation}: {}", title.split_once(": ")?.1))),
+            );
         }
         let checks = files("tests/clients")
             .iter()
