@@ -2,25 +2,23 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
 
 use crate::contract::{Caller, Transport};
 
 use super::super::auth::{Bearer, KeyRing, Throttle, bearer};
+use super::body;
 use super::host::Hosts;
 use super::origin::Origins;
 use super::reply::{harden, refusal, slow_down, unauthorized};
 use super::settings::MAX_BODY_BYTES;
 
-/// How long a client may take to send a body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest client name that is kept.
 const MAX_CLIENT_CHARS: usize = 100;
 
@@ -78,11 +76,15 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
         return *response;
     }
     let (parts, body) = request.into_parts();
-    match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, MAX_BODY_BYTES)).await {
-        Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
-        // Too long, or broken off; in the second case nobody reads this.
-        Ok(Err(_)) => too_large(),
-        Err(_) => refusal(StatusCode::REQUEST_TIMEOUT, "timeout", "the body took too long to arrive"),
+    match body::read(&parts.headers, body).await {
+        Ok(bytes) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Err(status @ StatusCode::REQUEST_TIMEOUT) => {
+            refusal(status, "timeout", "the body took too long to arrive")
+        }
+        Err(status) => {
+            let message = format!("the body must arrive whole and have at most {MAX_BODY_BYTES} bytes");
+            refusal(status, "invalid_request", &message)
+        }
     }
 }
 
@@ -122,11 +124,6 @@ fn check_body_headers(headers: &HeaderMap) -> Result<(), Box<Response>> {
             "the body must be JSON as it is: Content-Type: application/json, no Content-Encoding",
         )));
     }
-    let length =
-        headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()).and_then(|it| it.parse::<u64>().ok());
-    if length.is_some_and(|length| length > MAX_BODY_BYTES as u64) {
-        return Err(Box::new(too_large()));
-    }
     Ok(())
 }
 
@@ -141,11 +138,6 @@ fn is_json(headers: &HeaderMap) -> bool {
             let it = it.to_ascii_lowercase();
             it == "charset=utf-8" || it == "charset=\"utf-8\""
         })
-}
-
-fn too_large() -> Response {
-    let message = format!("the body must arrive whole and have at most {MAX_BODY_BYTES} bytes");
-    refusal(StatusCode::PAYLOAD_TOO_LARGE, "invalid_request", &message)
 }
 
 #[cfg(test)]

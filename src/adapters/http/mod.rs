@@ -3,6 +3,7 @@
 //! Every request passes, in this order: host, origin, token, content type, size and time of the body. Must
 //! never serve a route other than `/healthz` to somebody it does not know.
 
+mod body;
 mod guard;
 mod host;
 mod listener;

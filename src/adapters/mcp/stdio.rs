@@ -36,8 +36,8 @@ where
 {
     let handler = Handler::fixed(Arc::new(backend), shutdown.clone());
     let transport = StdioTransport::new(input, output);
-    let token = shutdown.clone();
-    match handler.serve_with_ct(transport, token).await {
+    // rmcp cancels the token that it is given when the conversation ends.
+    match handler.serve_with_ct(transport, shutdown.child_token()).await {
         // The end of the conversation is all that there is to know.
         Ok(running) => drop(running.waiting().await),
         Err(ServerInitializeError::Cancelled) => return Ended::ByShutdown,

@@ -1,0 +1,198 @@
+//! Requests that must not get through the HTTP listener.
+
+use std::sync::Arc;
+
+use bailiwick::adapters::http::{HttpSettings, ROUTES, Server};
+use bailiwick::config::Tokens;
+use serde_json::json;
+
+use super::house::House;
+use super::http_client::{Reply, api, call, mcp, request, send, send_raw};
+
+const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_route_but_health_needs_a_token() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let others =
+        [("GET", "/"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("GET", "/no/such"), ("OPTIONS", "/mcp")];
+    for (method, route) in ROUTES.iter().chain(&others) {
+        let headers =
+            [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
+        let reply = send(address, method, route, &headers, "{}").await;
+        if *route == "/healthz" {
+            assert_eq!((reply.status, reply.body.as_str()), (200, "ok"));
+        } else {
+            assert_eq!(reply.status, 401, "{method} {route}: {reply:?}");
+            assert!(reply.header("www-authenticate").is_some_and(|it| it.starts_with("Bearer")), "{reply:?}");
+        }
+        assert_eq!(reply.header("x-content-type-options"), Some("nosniff"), "{route}");
+        assert_eq!(reply.header("cache-control"), Some("no-store"), "{route}");
+        assert_eq!(reply.header("cross-origin-resource-policy"), Some("same-origin"), "{route}");
+        assert!(!reply.head.to_lowercase().contains("access-control"), "{route}");
+    }
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn foreign_doubled_and_disguised_hosts_are_refused() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let bearer = format!("Bearer {}", house.token);
+    for route in ["/healthz", "/api/v1/info"] {
+        let get = async |target: &str, hosts: &[&str]| {
+            let mut headers: Vec<(&str, &str)> = hosts.iter().map(|host| ("Host", *host)).collect();
+            headers.push(("Authorization", &bearer));
+            send_raw(address, request("GET", target, &headers, "").as_bytes()).await.status
+        };
+        assert_eq!(get(route, &["localhost"]).await, 200);
+        for host in [
+            "evil.example",
+            "evil.example:3939",
+            "evil.example@127.0.0.1",
+            "localhost:99999",
+            "127.0.0.1.evil.example",
+            "",
+        ] {
+            assert_eq!(get(route, &[host]).await, 403, "{host}");
+        }
+        assert!(matches!(get(route, &["localhost", "evil.example"]).await, 400 | 403));
+        assert!(matches!(get(route, &["localhost", "localhost"]).await, 400 | 403));
+        assert!(matches!(get(route, &[]).await, 400 | 403));
+        assert_eq!(get(&format!("http://evil.example{route}"), &["localhost"]).await, 403);
+    }
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_of_other_sites_are_refused_even_with_a_token() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let bearer = format!("Bearer {}", house.token);
+    let ask = async |name: &str, value: &str| {
+        let headers =
+            [("Authorization", bearer.as_str()), ("Content-Type", "application/json"), (name, value)];
+        send(address, "POST", "/api/v1/operations", &headers, STAT).await.status
+    };
+    assert_eq!(ask("Origin", "http://localhost:6274").await, 200);
+    for (name, value) in [
+        ("Origin", "null"),
+        ("Origin", "https://evil.example"),
+        ("Origin", "http://localhost.evil.example"),
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Site", "same-site"),
+    ] {
+        assert_eq!(ask(name, value).await, 403, "{name}: {value}");
+    }
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_simple_cross_site_post_does_nothing() {
+    let mut house = House::new();
+    let settings = HttpSettings { allow_loopback_without_token: true, ..house.settings() };
+    let address = house.http_with(settings).await;
+    // What a page can send without asking first, to a service that needs no token.
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
+        for route in ["/api/v1/operations", "/mcp"] {
+            let reply = send(address, "POST", route, &[("Content-Type", kind)], STAT).await;
+            assert_eq!(reply.status, 415, "{kind}: {reply:?}");
+        }
+    }
+    let reply = send(address, "POST", "/api/v1/operations", &[], STAT).await;
+    assert_eq!(reply.status, 415, "{reply:?}");
+    let json = [("Content-Type", "application/json")];
+    assert_eq!(send(address, "POST", "/api/v1/operations", &json, STAT).await.status, 200);
+    // A bad token is not the same as none.
+    let bad = [("Content-Type", "application/json"), ("Authorization", "Bearer bwl_no")];
+    assert_eq!(send(address, "POST", "/api/v1/operations", &bad, STAT).await.status, 401);
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tokens_count_only_in_the_header() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let cookie = format!("token={}", house.token);
+    for target in [
+        format!("/api/v1/info?token={}", house.token),
+        format!("/api/v1/info?access_token={}", house.token),
+        format!("/mcp?token={}", house.token),
+    ] {
+        let reply = send(address, "GET", &target, &[("Cookie", &cookie)], "").await;
+        assert_eq!(reply.status, 401, "{reply:?}");
+    }
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn wrong_expired_and_revoked_tokens_open_nothing() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let expired = house.token("expired", Some(1), &["*"], &["*"]);
+    let revoked = house.token("revoked", None, &["*"], &["*"]);
+    assert_eq!(api(address, &revoked, STAT).await.status, 200, "a new token works without a restart");
+    let mut tokens = Tokens::load(&house.dirs).expect("readable");
+    tokens.revoke("revoked").expect("it was there");
+    tokens.save().expect("saved");
+    let (whole, half) = (house.token.clone(), &house.token[..house.token.len() / 2]);
+    for token in ["", "bwl_0", half, &format!("{whole}0"), &whole.to_uppercase(), &expired, &revoked] {
+        let reply = api(address, token, STAT).await;
+        assert_eq!(reply.status, 401, "{reply:?}");
+        assert!(!reply.body.contains("expired") && !reply.body.contains("revoked"), "{reply:?}");
+    }
+    assert_eq!(api(address, &whole, STAT).await.status, 200);
+    // A token file that others can read counts for nothing.
+    use std::os::unix::fs::PermissionsExt;
+    let exposed = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(Tokens::path(&house.dirs), exposed).expect("own file");
+    assert_eq!(api(address, &whole, STAT).await.status, 401);
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn guessing_is_slowed_and_does_not_lock_the_owner_out() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let mut statuses = Vec::new();
+    for n in 0..40 {
+        statuses.push(api(address, &format!("bwl_{n}"), STAT).await.status);
+    }
+    assert_eq!(statuses[0], 401);
+    assert_eq!(statuses[39], 429);
+    assert_eq!(api(address, &house.token, STAT).await.status, 200);
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_exposed_without_a_token() {
+    let house = House::new();
+    let mut tokens = Tokens::load(&house.dirs).expect("readable");
+    tokens.revoke("local").expect("it was there");
+    tokens.save().expect("saved");
+    for host in ["0.0.0.0", "::"] {
+        let settings =
+            HttpSettings { host: host.into(), allow_loopback_without_token: true, ..house.settings() };
+        let bound = Server::bind(Arc::clone(&house.service), Arc::clone(&house.keys), settings).await;
+        let failure = bound.err().expect("refused");
+        assert_eq!(failure.rule(), Some("token-needed"), "{failure}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_caller_is_the_one_of_its_token_in_every_request() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let narrow = house.token("narrow", None, &["notes"], &["*"]);
+    let envelope = json!({"op": "computer.info", "input": {"include": ["identity"]}});
+    for version in ["2025-11-25", "2026-07-28"] {
+        for (token, name) in [(&house.token, "local"), (&narrow, "narrow")] {
+            let reply: Reply = mcp(address, token, version, call("computer_query", &envelope)).await;
+            let caller = &reply.json()["result"]["structuredContent"]["data"]["identity"]["caller"];
+            assert_eq!(caller, name);
+            assert!(reply.header("mcp-session-id").is_none(), "nothing outlives a request");
+        }
+    }
+    house.end().await;
+}

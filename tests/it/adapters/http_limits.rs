@@ -1,0 +1,172 @@
+//! Sizes, times and numbers that the HTTP listener bounds.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::house::House;
+use super::http_client::{Reply, api, mcp, request, send, send_raw};
+
+const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
+
+async fn api_raw(address: std::net::SocketAddr, token: &str, more: &str, body: &[u8]) -> Reply {
+    let mut bytes = format!(
+        "POST /api/v1/operations HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n{more}\r\n\r\n"
+    )
+    .into_bytes();
+    bytes.extend_from_slice(body);
+    send_raw(address, &bytes).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_beyond_4_mebibytes_are_refused_however_they_are_announced() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let large = format!("{{\"op\":\"{}\"}}", "x".repeat(5 << 20));
+    let reply = api(address, &house.token, &large).await;
+    assert_eq!(reply.status, 413, "{}", reply.head);
+    // Announced, waiting for leave, and never sent.
+    let more = format!("Content-Length: {}\r\nExpect: 100-continue", 5 << 20);
+    assert_eq!(api_raw(address, &house.token, &more, b"").await.status, 413);
+    assert_eq!(api_raw(address, &house.token, "Content-Length: 99999999999", b"").await.status, 413);
+    let mut chunked = Vec::new();
+    for _ in 0..5 {
+        chunked.extend_from_slice(format!("{:x}\r\n", 1 << 20).as_bytes());
+        chunked.extend_from_slice(&vec![b'x'; 1 << 20]);
+        chunked.extend_from_slice(b"\r\n");
+    }
+    chunked.extend_from_slice(b"0\r\n\r\n");
+    assert_eq!(api_raw(address, &house.token, "Transfer-Encoding: chunked", &chunked).await.status, 413);
+    let small = format!("{:x}\r\n{STAT}\r\n0\r\n\r\n", STAT.len());
+    assert_eq!(
+        api_raw(address, &house.token, "Transfer-Encoding: chunked", small.as_bytes()).await.status,
+        200
+    );
+    assert_eq!(
+        api_raw(address, &house.token, "Content-Length: 2\r\nContent-Encoding: gzip", b"{}").await.status,
+        415
+    );
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn too_many_and_too_large_headers_are_refused() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let many: Vec<(String, String)> = (0..200).map(|n| (format!("X-{n}"), "x".to_owned())).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(send(address, "GET", "/healthz", &many, "").await.status, 431);
+    let large = "x".repeat(200_000);
+    let reply = send(address, "GET", "/healthz", &[("X-Large", &large)], "").await;
+    assert!(matches!(reply.status, 0 | 400 | 431), "{reply:?}");
+    assert_eq!(send(address, "GET", "/healthz", &[], "").await.status, 200);
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn smuggled_and_broken_framing_is_refused() {
+    let mut house = House::new();
+    let address = house.http().await;
+    for more in [
+        "Content-Length: 2\r\nContent-Length: 3",
+        "Content-Length: 2, 3",
+        "Content-Length: -1",
+        "Content-Length: 2\r\nTransfer-Encoding: gzip",
+    ] {
+        let reply = api_raw(address, &house.token, more, STAT.as_bytes()).await;
+        assert!(matches!(reply.status, 0 | 400 | 501), "{more}: {reply:?}");
+    }
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_that_does_not_arrive_is_given_up() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let mut stream = TcpStream::connect(address).await.expect("accepted");
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: local").await.expect("written");
+    let mut rest = Vec::new();
+    // The listener ends it; the test's own patience is far longer.
+    let ended = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut rest)).await;
+    assert!(ended.is_ok(), "the connection is still open");
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn idle_connections_make_room_for_new_ones() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let mut idle = Vec::new();
+    for _ in 0..300 {
+        idle.push(TcpStream::connect(address).await.expect("accepted"));
+    }
+    let reply = tokio::time::timeout(Duration::from_secs(60), api(address, &house.token, STAT)).await;
+    assert_eq!(reply.expect("answered").status, 200);
+    house.end().await;
+}
+
+/// Gives the memory that the process holds, in bytes.
+fn resident_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("the system tells it");
+    let pages: u64 = text.split(' ').nth(1).expect("a second number").parse().expect("a number");
+    pages * 4_096
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_handshakes_leave_the_memory_bounded() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let handshake = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    }})
+    .to_string();
+    let bearer = format!("Bearer {}", house.token);
+    let headers = [
+        ("Host", "localhost"),
+        ("Authorization", bearer.as_str()),
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+    ];
+    let one = request("POST", "/mcp", &headers, &handshake).replace("Connection: close\r\n", "");
+    let round = async |count: usize| {
+        let mut stream = TcpStream::connect(address).await.expect("accepted");
+        let mut answer = vec![0; 64 << 10];
+        for _ in 0..count {
+            stream.write_all(one.as_bytes()).await.expect("written");
+            let mut seen = Vec::new();
+            while !seen.ends_with(b"0\r\n\r\n") {
+                let got = stream.read(&mut answer).await.expect("read");
+                assert!(got > 0, "closed: {}", String::from_utf8_lossy(&seen));
+                seen.extend_from_slice(&answer[..got]);
+            }
+            assert!(seen.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&seen));
+        }
+    };
+    round(500).await;
+    let before = resident_bytes();
+    round(10_000).await;
+    let grown = resident_bytes().saturating_sub(before);
+    // Sessions would hold 50 kB each, 500 MB in all; other tests run beside this one.
+    assert!(grown < 200 << 20, "{grown} bytes more");
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn shutdown_ends_idle_and_open_connections_in_time() {
+    let mut house = House::new();
+    let address = house.http().await;
+    house.socket();
+    let _idle = TcpStream::connect(address).await.expect("accepted");
+    let mut half = TcpStream::connect(address).await.expect("accepted");
+    half.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Len").await.expect("written");
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
+    assert_eq!(mcp(address, &house.token, "2026-07-28", list).await.status, 200);
+    let began = Instant::now();
+    house.end().await;
+    let took = began.elapsed();
+    // A bound of the product (2 s), not a measurement of this machine.
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    assert!(TcpStream::connect(address).await.is_err(), "the listener is closed");
+}

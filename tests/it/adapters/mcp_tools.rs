@@ -1,0 +1,154 @@
+//! The four tools as clients see them.
+
+use bailiwick::adapters::backend::Backend;
+use bailiwick::contract::Transport;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+use super::house::House;
+use super::http_client::{call, mcp};
+use super::stdio_client::{Client, in_memory, meta, outcome};
+
+fn names(answer: &Value) -> Vec<&str> {
+    let tools = answer["result"]["tools"].as_array().expect("a list of tools");
+    tools.iter().map(|tool| tool["name"].as_str().expect("a name")).collect()
+}
+
+async fn begin(house: &House) -> Client {
+    let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
+    client.initialize("2025-11-25").await;
+    client
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_list_fits_into_2800_characters_and_is_private() {
+    let house = House::new();
+    let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
+    let answer = client.ask("tools/list", json!({"_meta": meta()})).await;
+    let size = answer["result"].to_string().chars().count();
+    assert!(size <= 2_800, "{size} characters");
+    assert_eq!(answer["result"]["cacheScope"], "private");
+    assert_eq!(answer["result"]["ttlMs"], 0);
+    for tool in answer["result"]["tools"].as_array().expect("a list") {
+        assert!(tool["title"].is_string(), "{tool}");
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][hint].is_boolean(), "{hint}: {tool}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_caller_sees_only_the_tools_that_it_can_use() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
+    let reader = house.token("reader", None, &["notes"], &["*"]);
+    let auditor = house.token("auditor", None, &["*"], &["history:read"]);
+    for version in ["2025-11-25", "2026-07-28"] {
+        let answer = mcp(address, &reader, version, list.clone()).await.json();
+        assert_eq!(names(&answer), ["get_computer_info", "computer_query"]);
+        let answer = mcp(address, &auditor, version, list.clone()).await.json();
+        assert_eq!(names(&answer), ["get_computer_info", "computer_query", "get_operation_history"]);
+    }
+    // What is not listed is refused in words all the same.
+    let envelope = json!({"scope": "app", "op": "file.stat", "target": "README.md"});
+    let answer = mcp(address, &reader, "2025-11-25", call("computer_operation", &envelope)).await.json();
+    assert_eq!(outcome(&answer)["error"]["code"], "unknown_scope");
+    house.end().await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_instructions_name_the_scopes_of_the_caller() {
+    let house = House::new();
+    house.token("narrow", None, &["notes"], &["*"]);
+    let caller = house.keys.profile("narrow", Transport::Stdio).expect("the token is there");
+    let backend = Backend::Embedded { service: Arc::clone(&house.service), caller };
+    let (mut client, _) = in_memory(backend, CancellationToken::new());
+    let answer = client.ask("server/discover", json!({"_meta": meta()})).await;
+    let text = answer["result"]["instructions"].as_str().expect("instructions");
+    assert!(text.contains("`notes`") && !text.contains("`app`"), "{text}");
+    let versions = &answer["result"]["supportedVersions"];
+    assert_eq!(versions, &json!(["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]));
+    let answer = client.initialize("2024-11-05").await;
+    assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
+    let text = answer["result"]["instructions"].as_str().expect("instructions");
+    assert!(text.contains("`notes`") && !text.contains("`app`"), "{text}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_query_tool_refuses_operations_with_an_effect() {
+    let house = House::new();
+    let mut client = begin(&house).await;
+    let effects =
+        house.service.facts().registry.operations().filter(|it| !it.spec.effect.is_read_only()).count();
+    for entry in house.service.facts().registry.operations() {
+        let envelope = json!({"scope": "app", "op": entry.spec.name, "target": "README.md"});
+        let outcome = outcome(&client.call("computer_query", envelope).await);
+        let refused = outcome["error"]["message"].as_str().is_some_and(|it| it.contains("changes things"));
+        assert_eq!(refused, !entry.spec.effect.is_read_only(), "{outcome}");
+        if refused {
+            assert!(outcome["error"]["hints"][0].as_str().expect("a hint").contains("computer_operation"));
+        }
+    }
+    assert_eq!(std::fs::read_to_string(house.path("app/README.md")).expect("still there"), "hello\n");
+    assert!(effects > 0 || house.service.facts().registry.operations().count() < 20);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn malformed_arguments_are_results_that_name_the_field() {
+    let house = House::new();
+    let mut client = begin(&house).await;
+    for (tool, arguments, field) in [
+        ("computer_query", json!("file.stat"), "arguments"),
+        ("computer_query", json!(["file.stat"]), "arguments"),
+        ("computer_query", json!({"op": 3}), "op"),
+        ("computer_operation", json!({"op": "file.stat", "options": []}), "options"),
+        ("get_computer_info", json!({"includ": ["scopes"]}), "includ"),
+        ("get_computer_info", json!({"include": ["nothing"]}), "input.include[0]"),
+        ("get_operation_history", json!({"view": "tomorrow"}), "view"),
+        ("get_operation_history", json!({"scope": 3}), "scope"),
+        ("get_operation_history", json!({"veiw": "last"}), "veiw"),
+    ] {
+        let answer = client.call(tool, arguments.clone()).await;
+        let outcome = outcome(&answer);
+        assert_eq!(outcome["error"]["code"], "invalid_request", "{tool} {arguments}: {outcome}");
+        assert_eq!(outcome["error"]["details"]["field"], field, "{tool} {arguments}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn arguments_that_are_no_object_are_results_over_http_too() {
+    let mut house = House::new();
+    let address = house.http().await;
+    for version in ["2025-11-25", "2026-07-28"] {
+        let reply = mcp(address, &house.token, version, call("computer_query", &json!("file.stat"))).await;
+        assert_eq!(outcome(&reply.json())["error"]["details"]["field"], "arguments", "{version}: {reply:?}");
+    }
+    house.end().await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn what_is_not_declared_is_refused_as_an_unknown_method() {
+    let house = House::new();
+    let mut client = begin(&house).await;
+    for method in [
+        "prompts/list",
+        "prompts/get",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "completion/complete",
+        "logging/setLevel",
+        "no/such",
+    ] {
+        let params = json!({
+            "name": "x", "uri": "x:y", "level": "info",
+            "ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "x", "value": "y"},
+        });
+        let answer = client.ask(method, params).await;
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+    }
+    let answer = client.call("no_such_tool", json!({})).await;
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+}

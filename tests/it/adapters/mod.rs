@@ -1,0 +1,13 @@
+//! The transports: the same envelopes through each, and what each has to withstand.
+
+mod envelopes;
+mod house;
+mod http_attacks;
+mod http_client;
+mod http_limits;
+mod local_socket;
+mod mcp_stdio;
+mod mcp_tools;
+mod openapi;
+mod same_outcome;
+mod stdio_client;

@@ -1,0 +1,66 @@
+//! The committed OpenAPI document equals the generated one, and says what is true.
+
+use std::fs;
+
+use bailiwick::adapters::http::ROUTES;
+use bailiwick::operations::FAMILIES;
+use bailiwick::reference::openapi;
+use bailiwick::registry::Registry;
+use serde_json::Value;
+
+use super::house::House;
+use super::http_client::send;
+use crate::source::repository;
+
+#[test]
+fn the_committed_document_equals_the_generated_one() {
+    let mut text = serde_json::to_string_pretty(&openapi(&Registry::new(FAMILIES))).expect("a JSON form");
+    text.push('\n');
+    let path = repository().join("schemas/openapi.json");
+    if std::env::var("UPDATE").is_ok_and(|value| value == "1") {
+        fs::write(&path, &text).expect("a generated file can be written");
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == text, "UPDATE=1 cargo test --test it openapi, and read the diff");
+}
+
+#[test]
+fn the_document_holds_every_route_of_the_api_and_every_operation() {
+    let document = openapi(&Registry::new(FAMILIES));
+    for (method, route) in ROUTES.iter().filter(|(_, route)| *route != "/mcp") {
+        let entry = &document["paths"][route][method.to_lowercase()];
+        assert!(entry["summary"].is_string(), "{method} {route}");
+    }
+    for entry in FAMILIES.iter().flat_map(|family| family.operations) {
+        let schema = &document["components"]["schemas"][entry.spec.name];
+        assert_eq!(schema["properties"]["op"]["const"], entry.spec.name);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_api_gives_its_document_info_and_history() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let bearer = format!("Bearer {}", house.token);
+    let get = async |target: &str| send(address, "GET", target, &[("Authorization", &bearer)], "").await;
+    let reply = get("/api/v1/openapi.json").await;
+    assert_eq!(reply.json()["openapi"], "3.1.1");
+    let reply = get("/api/v1/info?include=identity,operations&family=file.stat").await;
+    assert_eq!(reply.status, 200, "{reply:?}");
+    assert_eq!(reply.json()["data"]["operations"]["op"], "file.stat");
+    for (target, field) in [
+        ("/api/v1/info?token=x", "token"),
+        ("/api/v1/history?view=tomorrow", "view"),
+        ("/api/v1/history?limit=many", "limit"),
+        ("/api/v1/history?scope=a&scope=b", "scope"),
+    ] {
+        let reply = get(target).await;
+        assert_eq!(reply.status, 400, "{target}: {reply:?}");
+        assert_eq!(reply.json()["error"]["details"]["field"], field, "{target}");
+    }
+    let outcome: Value = get("/api/v1/history?scope=app").await.json();
+    let known =
+        FAMILIES.iter().flat_map(|family| family.operations).any(|it| it.spec.name == "history.timeline");
+    assert_eq!(outcome["ok"] == true, known, "{outcome}");
+    house.end().await;
+}
