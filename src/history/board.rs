@@ -1,6 +1,7 @@
 //! What the writing thread and the handles tell each other: health, the head of the chain, the redactor.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ pub struct Board {
     redactor: OnceLock<Redactor>,
     health: Mutex<Health>,
     known: Condvar,
+    suspected: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -34,7 +36,14 @@ struct Health {
 impl Board {
     pub fn new(folder: PathBuf, machine: String) -> Self {
         let health = Health { well: None, trouble: String::new(), head: (0, GENESIS), set_aside: Vec::new() };
-        Self { folder, machine, redactor: OnceLock::new(), health: Mutex::new(health), known: Condvar::new() }
+        Self {
+            folder,
+            machine,
+            redactor: OnceLock::new(),
+            health: Mutex::new(health),
+            known: Condvar::new(),
+            suspected: AtomicBool::new(false),
+        }
     }
 
     /// Gives the redactor; its key is read, or made, when it is first needed.
@@ -77,10 +86,7 @@ impl Board {
 
     /// Tells the state as JSON; waits a moment where the store is just being opened.
     pub fn status(&self) -> Value {
-        let health = self
-            .known
-            .wait_timeout_while(self.health(), OPENING, |health| health.well.is_none())
-            .map_or_else(|poisoned| poisoned.into_inner().0, |(health, _)| health);
+        let health = self.known();
         let mut status = json!({
             "ok": health.well == Some(true),
             "headSeq": health.head.0,
@@ -93,6 +99,27 @@ impl Board {
             status["setAside"] = json!(health.set_aside);
         }
         status
+    }
+
+    /// Waits a moment where the store is just being opened.
+    pub fn wait_until_known(&self) {
+        drop(self.known());
+    }
+
+    /// Notes that a reader met damage: the writer looks at the whole store next.
+    pub fn suspect_damage(&self) {
+        self.suspected.store(true, Ordering::Release);
+    }
+
+    /// Takes the note of a reader.
+    pub fn take_suspicion(&self) -> bool {
+        self.suspected.swap(false, Ordering::AcqRel)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Health> {
+        self.known
+            .wait_timeout_while(self.health(), OPENING, |health| health.well.is_none())
+            .map_or_else(|poisoned| poisoned.into_inner().0, |(health, _)| health)
     }
 
     fn health(&self) -> MutexGuard<'_, Health> {

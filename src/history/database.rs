@@ -160,7 +160,10 @@ impl Database {
     }
 
     /// Lets SQLite check the whole file.
-    fn is_whole(&self) -> Result<bool, StoreError> {
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub fn is_whole(&self) -> Result<bool, StoreError> {
         let said: String = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         Ok(said == "ok")
     }

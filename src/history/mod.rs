@@ -12,6 +12,9 @@ mod anchor;
 mod board;
 mod database;
 mod event;
+mod groups;
+mod query;
+mod readers;
 mod redact;
 mod retention;
 mod row;
@@ -22,4 +25,6 @@ pub use event::{EventDraft, Phase};
 #[cfg(test)]
 mod tests;
 
-pub use store::{HistoryError, HistoryHandle, HistorySettings};
+pub use groups::{Group, GroupBy, Groups};
+pub use query::{Entry, Filter, Page, State, query};
+pub use store::{HistoryError, HistoryHandle, HistoryReadError, HistorySettings};

@@ -6,11 +6,17 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::EventDraft;
 use super::board::Board;
+use super::database::StoreError;
+use super::groups::{GroupBy, Groups, groups};
+use super::query::{Entry, Filter, Page, page, rows_of};
+use super::readers::Readers;
 use super::writer::{Job, Reply, Writer};
+use crate::contract::Cancel;
 
 /// How the history is kept.
 #[derive(Debug, Clone)]
@@ -30,6 +36,11 @@ pub struct HistorySettings {
 #[error("the history cannot be written: {0}")]
 pub struct HistoryError(pub String);
 
+/// Why the history cannot be read.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the history cannot be read: {0}")]
+pub struct HistoryReadError(pub String);
+
 /// The way to the store; cheap to clone. With the last clone the writing thread ends.
 #[derive(Debug, Clone)]
 pub struct HistoryHandle {
@@ -38,7 +49,7 @@ pub struct HistoryHandle {
 
 struct Link {
     board: Arc<Board>,
-    folder: PathBuf,
+    readers: Readers,
     /// Taken when the link ends, so that the thread ends before it is waited for.
     jobs: Option<Sender<Job>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -46,7 +57,7 @@ struct Link {
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link").field("folder", &self.folder).finish_non_exhaustive()
+        f.debug_struct("Link").field("readers", &self.readers).finish_non_exhaustive()
     }
 }
 
@@ -54,7 +65,7 @@ impl HistoryHandle {
     /// Begins to keep a history. The store is opened on a thread of its own; this returns at once.
     pub fn start(settings: HistorySettings) -> Self {
         let board = Arc::new(Board::new(settings.folder.clone(), settings.machine_id.clone()));
-        let folder = settings.folder.clone();
+        let readers = Readers::new(settings.folder.clone());
         let (jobs, queue): (Sender<Job>, Receiver<Job>) = channel();
         let writer = Writer::new(settings, Arc::clone(&board));
         let thread = std::thread::Builder::new().name("history".to_owned()).spawn(move || writer.run(&queue));
@@ -65,7 +76,7 @@ impl HistoryHandle {
                 None
             }
         };
-        let link = Link { board, folder, jobs: Some(jobs), thread: Mutex::new(thread) };
+        let link = Link { board, readers, jobs: Some(jobs), thread: Mutex::new(thread) };
         Self { link: Arc::new(link) }
     }
 
@@ -92,6 +103,53 @@ impl HistoryHandle {
     /// Tells whether the history is in order: `{"ok", "headSeq", "headHash", "problem"?, "setAside"?}`.
     pub fn status(&self) -> serde_json::Value {
         self.link.board.status()
+    }
+
+    /// Reads a page of the operations that the filter asks for.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or `cancel` is raised. Without a store the page is empty.
+    pub fn query(&self, filter: &Filter, cancel: &Cancel) -> Result<Page, HistoryReadError> {
+        self.read(cancel, |connection| page(connection, filter))
+    }
+
+    /// Reads the rows of one operation of a scope, oldest first.
+    ///
+    /// # Errors
+    /// As [`HistoryHandle::query`].
+    pub fn rows_of(&self, scope: &str, id: &str, cancel: &Cancel) -> Result<Vec<Entry>, HistoryReadError> {
+        self.read(cancel, |connection| rows_of(connection, scope, id))
+    }
+
+    /// Counts the operations of a scope by the way they came, from `cursor` backwards.
+    ///
+    /// # Errors
+    /// As [`HistoryHandle::query`].
+    pub fn groups(
+        &self,
+        scope: &str,
+        by: GroupBy,
+        cursor: Option<&str>,
+        cancel: &Cancel,
+    ) -> Result<Groups, HistoryReadError> {
+        self.read(cancel, |connection| groups(connection, scope, by, cursor))
+    }
+
+    fn read<T: Default>(
+        &self,
+        cancel: &Cancel,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, HistoryReadError> {
+        self.link.board.wait_until_known();
+        match self.link.readers.read(cancel, work) {
+            Ok(result) => Ok(result.unwrap_or_default()),
+            Err(error) => {
+                if matches!(error, StoreError::Damaged) {
+                    self.link.board.suspect_damage();
+                }
+                Err(HistoryReadError(error.to_string()))
+            }
+        }
     }
 
     fn send(&self, event: EventDraft, reply: Reply) -> Result<(), HistoryError> {

@@ -222,7 +222,9 @@ impl Writer {
             self.rows_since_retention = 0;
             self.retention_due = true;
         }
-        let tidied = if self.retention_due && (idle == Idle::Yes || self.rows_since_retention % 8 == 0) {
+        let tidied = if self.board.take_suspicion() {
+            database.is_whole().and_then(|whole| if whole { Ok(()) } else { Err(StoreError::Damaged) })
+        } else if self.retention_due && (idle == Idle::Yes || self.rows_since_retention % 8 == 0) {
             retention::remove_batch(database, &self.settings, &self.board).map(|more| {
                 self.retention_due = more;
                 self.log_pages += usize::from(more) * 64;
