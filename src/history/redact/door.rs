@@ -25,10 +25,14 @@ const MAX_DEPTH: usize = 32;
 impl Redactor {
     /// Makes the row of an event.
     pub fn row(&self, event: EventDraft, machine: &str) -> Row {
-        let name = |text: &str| self.text(text, NAME_BYTES);
-        let optional = |text: &Option<String>, limit: usize| -> Option<Redacted<String>> {
-            text.as_deref().filter(|text| !text.is_empty()).map(|text| self.text(text, limit))
+        // What is secret in the target or the template is secret in the error and the summary too.
+        let mut found = Vec::new();
+        let template = self.template(event.template, &mut found);
+        let mut optional = |text: &Option<String>, limit: usize| -> Option<Redacted<String>> {
+            text.as_deref().filter(|text| !text.is_empty()).map(|text| self.text(text, limit, &mut found))
         };
+        let target = optional(&event.target, TARGET_BYTES);
+        let name = |text: &str| self.text(text, NAME_BYTES, &mut Vec::new());
         // A scope that the caller may not name must not get rows from it.
         let scope = match (event.stage.as_deref(), event.scope.as_deref()) {
             (Some("scope"), _) | (_, None) => "",
@@ -51,29 +55,27 @@ impl Redactor {
             transport: event.transport.as_str(),
             scope: name(scope),
             op: name(&event.op),
-            target: optional(&event.target, TARGET_BYTES),
+            target,
             capability: event.capability.map(crate::contract::Capability::as_str),
             stage: optional(&event.stage, NAME_BYTES),
             rule: optional(&event.rule, NAME_BYTES),
             code: event.code.map(crate::contract::ErrorCode::as_str),
-            summary: Some(event.summary.as_str())
-                .filter(|text| !text.is_empty())
-                .map(|text| self.text(text, SENTENCE_BYTES)),
+            summary: optional(&Some(event.summary), SENTENCE_BYTES),
             error: optional(&event.error, SENTENCE_BYTES),
-            template: self.template(event.template),
+            template,
         }
     }
 
     /// Makes a row by which the history tells of itself.
     pub fn notice(&self, machine: &str, op: &'static str, summary: &str) -> Row {
         Row {
-            id: self.text(&id::new_id(), NAME_BYTES),
+            id: self.text(&id::new_id(), NAME_BYTES, &mut Vec::new()),
             kind: Kind::Notice,
             at_ms: time::now_ms(),
             duration_us: 0,
             bytes: 0,
             has_effect: false,
-            machine: self.text(machine, NAME_BYTES),
+            machine: self.text(machine, NAME_BYTES, &mut Vec::new()),
             caller: Redacted::word("bailiwick"),
             client: None,
             session: None,
@@ -85,7 +87,7 @@ impl Redactor {
             stage: None,
             rule: None,
             code: None,
-            summary: Some(self.text(summary, SENTENCE_BYTES)),
+            summary: Some(self.text(summary, SENTENCE_BYTES, &mut Vec::new())),
             error: None,
             template: None,
         }
@@ -103,9 +105,9 @@ impl Redactor {
     }
 
     /// Redacts a text, then shortens it to at most `limit` bytes.
-    fn text(&self, text: &str, limit: usize) -> Redacted<String> {
+    fn text(&self, text: &str, limit: usize, found: &mut Vec<String>) -> Redacted<String> {
         let seen = clip(text, limit + OVERLAP_BYTES);
-        let mut cleaned = self.clean(seen).into_owned();
+        let mut cleaned = self.clean(seen, found).into_owned();
         if cleaned.len() > limit || seen.len() < text.len() {
             cleaned.truncate(clip(&cleaned, limit - '…'.len_utf8()).len());
             cleaned.push('…');
@@ -114,7 +116,7 @@ impl Redactor {
     }
 
     /// Keeps of an envelope's template what the row's own columns do not hold; as JSON text.
-    fn template(&self, template: Value) -> Option<Redacted<String>> {
+    fn template(&self, template: Value, found: &mut Vec<String>) -> Option<Redacted<String>> {
         let Value::Object(mut template) = template else { return None };
         for column in ["scope", "op", "target"] {
             template.remove(column);
@@ -122,24 +124,24 @@ impl Redactor {
         if template.is_empty() {
             return None;
         }
-        let cleaned = self.value(Value::Object(template), MAX_DEPTH).to_string();
+        let cleaned = self.value(Value::Object(template), MAX_DEPTH, found).to_string();
         if cleaned.len() > TEMPLATE_BYTES {
             return Some(Redacted::word(r#"{"leftOut":["input","options"]}"#));
         }
         Some(Redacted(cleaned))
     }
 
-    fn value(&self, value: Value, depth: usize) -> Value {
+    fn value(&self, value: Value, depth: usize, found: &mut Vec<String>) -> Value {
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => value,
             _ if depth == 0 => Value::Null,
-            Value::String(text) => Value::String(self.text(&text, TEMPLATE_BYTES).0),
+            Value::String(text) => Value::String(self.text(&text, TEMPLATE_BYTES, found).0),
             Value::Array(items) => {
                 let mut after_flag = false;
                 let items = items.into_iter().map(|item| {
                     let secret =
                         std::mem::replace(&mut after_flag, item.as_str().is_some_and(is_secret_flag));
-                    if secret { self.whole(&item) } else { self.value(item, depth - 1) }
+                    if secret { self.whole(&item, found) } else { self.value(item, depth - 1, found) }
                 });
                 Value::Array(items.collect())
             }
@@ -148,11 +150,11 @@ impl Redactor {
                     let scalar =
                         !item.is_array() && !item.is_object() && !item.is_null() && !item.is_boolean();
                     let item = if scalar && is_secret_name(&name) {
-                        self.whole(&item)
+                        self.whole(&item, found)
                     } else {
-                        self.value(item, depth - 1)
+                        self.value(item, depth - 1, found)
                     };
-                    (self.text(&name, NAME_BYTES).0, item)
+                    (self.text(&name, NAME_BYTES, found).0, item)
                 });
                 Value::Object(fields.collect::<Map<String, Value>>())
             }
@@ -160,9 +162,13 @@ impl Redactor {
     }
 
     /// Replaces a value as a whole.
-    fn whole(&self, value: &Value) -> Value {
+    fn whole(&self, value: &Value, found: &mut Vec<String>) -> Value {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        Value::String(self.mark("named", &text))
+        let mark = self.mark("named", &text);
+        if text.len() >= 6 {
+            found.push(text);
+        }
+        Value::String(mark)
     }
 }
 

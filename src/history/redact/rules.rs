@@ -51,8 +51,9 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "url-user",
-        words: &["://"],
-        pattern: r#"(?i)\b[a-z][a-z0-9+.-]{0,30}://([^\s/?#"'<>]+)@"#,
+        words: &[":/"],
+        // One slash is enough: a path made of a URL has lost the other.
+        pattern: r#"(?i)\b[a-z][a-z0-9+.-]{1,30}:/{1,3}([^\s/?#"'<>`]+)@"#,
         holds: |user| user != "git",
         sample: ("postgres://", &["app:hunt", "er2"]),
     },

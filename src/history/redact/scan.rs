@@ -16,6 +16,11 @@ const MARK: &str = "[redacted:";
 /// The shortest value of an environment variable that is looked for.
 const MIN_VALUE: usize = 8;
 
+/// The shortest secret of one column that is looked for in the others.
+const MIN_AGAIN: usize = 6;
+/// How many secrets of one row are looked for in all its columns.
+const MAX_AGAIN: usize = 16;
+
 /// Takes secrets out of texts. One for each installation; made once.
 pub struct Redactor {
     key: Key,
@@ -76,8 +81,14 @@ impl Redactor {
     }
 
     /// Replaces the secrets in a text.
-    pub(super) fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    ///
+    /// `also` are secrets that were found in texts that belong to this one; those found here are added.
+    pub(super) fn clean<'t>(&self, text: &'t str, also: &mut Vec<String>) -> Cow<'t, str> {
         let mut spans = self.known(text);
+        for secret in also.iter() {
+            let again = text.match_indices(secret.as_str());
+            spans.extend(again.map(|(start, it)| Span { start, end: start + it.len(), kind: "same" }));
+        }
         self.by_rules(text, &mut spans);
         let random = random::find(text).into_iter();
         spans.extend(random.map(|(start, end)| Span { start, end, kind: "random" }));
@@ -96,9 +107,13 @@ impl Redactor {
             while let Some(next) = spans.next_if(|next| next.start < span.end) {
                 span.end = span.end.max(next.end);
             }
+            let secret = &text[span.start..span.end];
             cleaned.push_str(&text[done..span.start]);
-            cleaned.push_str(&self.mark(span.kind, &text[span.start..span.end]));
+            cleaned.push_str(&self.mark(span.kind, secret));
             done = span.end;
+            if secret.len() >= MIN_AGAIN && also.len() < MAX_AGAIN && !also.iter().any(|it| it == secret) {
+                also.push(secret.to_owned());
+            }
         }
         cleaned.push_str(&text[done..]);
         Cow::Owned(cleaned)

@@ -11,6 +11,10 @@ fn redactor(values: &[&str]) -> Redactor {
     Redactor::new(key, values.iter().map(|value| (*value).to_owned()).collect())
 }
 
+fn clean(redactor: &Redactor, text: &str) -> String {
+    redactor.clean(text, &mut Vec::new()).into_owned()
+}
+
 #[test]
 fn every_rule_finds_its_own_sample_alone_and_embedded() {
     let redactor = redactor(&[]);
@@ -24,10 +28,10 @@ fn every_rule_finds_its_own_sample_alone_and_embedded() {
             format!("first line\n{before}{secret}{end}\nlast line"),
             format!("größe\t{before}{secret}{end}"),
         ] {
-            let cleaned = redactor.clean(&text);
+            let cleaned = clean(&redactor, &text);
             assert!(!cleaned.contains(&secret), "{}: {cleaned}", rule.name);
             assert!(cleaned.contains(&format!("[redacted:{}:", rule.name)), "{}: {cleaned}", rule.name);
-            assert_eq!(redactor.clean(&cleaned), cleaned, "a mark is not marked again");
+            assert_eq!(clean(&redactor, &cleaned), cleaned, "a mark is not marked again");
         }
     }
 }

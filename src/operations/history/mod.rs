@@ -1,7 +1,27 @@
-//! `history.*`: what was done in a scope.
+//! `history.*`: what was done in a scope. Every view shows the permitted scope and nothing else.
 
-use crate::registry::Family;
+mod connections;
+mod failed_replay;
+mod get;
+mod last;
+mod sessions;
+mod shown;
+mod timeline;
+
+use crate::registry::{Entry, Family};
 
 /// The family's table.
-pub static FAMILY: Family =
-    Family { name: "history", summary: "See what was done in a scope, and what failed.", operations: &[] };
+pub static FAMILY: Family = Family {
+    name: "history",
+    summary: "See what was done in a scope, and what failed.",
+    operations: &OPERATIONS,
+};
+
+static OPERATIONS: [Entry; 6] = [
+    Entry::of::<last::Op>(),
+    Entry::of::<timeline::Op>(),
+    Entry::of::<sessions::Op>(),
+    Entry::of::<connections::Op>(),
+    Entry::of::<failed_replay::Op>(),
+    Entry::of::<get::Op>(),
+];

@@ -81,6 +81,7 @@ impl Seen {
                         *text = text.replace(folder, placeholder);
                     }
                 }
+                mask_marks(text);
                 for id in &self.ids {
                     if text.contains(id) {
                         *text = text.replace(id, "<id>");
@@ -92,11 +93,26 @@ impl Seen {
     }
 }
 
+/// Masks the keyed part of what stands for a secret, which differs between installations.
+fn mask_marks(text: &mut String) {
+    let mut from = 0;
+    while let Some(start) = text[from..].find("[redacted:").map(|at| from + at)
+        && let Some(end) = text[start..].find(']').map(|at| start + at)
+    {
+        if let Some(colon) = text[start..end].rfind(':').map(|at| start + at)
+            && text[colon + 1..end].len() == 8
+        {
+            text.replace_range(colon + 1..end, "<mark>");
+        }
+        from = start + 1;
+    }
+}
+
 fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
     let text = value.as_str();
     match key {
         "operationId" | "approvalId" if text.is_some() => Some("<id>"),
-        "startedAt" | "modified" | "at" if text.is_some() => Some("<time>"),
+        "startedAt" | "modified" | "at" | "firstAt" | "lastAt" if text.is_some() => Some("<time>"),
         "headHash" if text.is_some() => Some("<hash>"),
         "durationMs" | "elapsedMs" if value.is_number() => Some("<ms>"),
         "nextCursor" if text.is_some() => Some("<cursor>"),
