@@ -1,10 +1,11 @@
 //! Using a permitted path: opening what it leads to, judged again wherever a link leads.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 
 use crate::contract::{ErrorCode, Failure};
-use crate::platform::fs::{Dir, DoorError, Root, Stat};
+use crate::platform::fs::{Dir, DoorError, FileKind, RelPath, Root, Stat};
 
 use super::PermittedPath;
 
@@ -34,15 +35,21 @@ impl PermittedPath {
     /// `invalid_request` for what is not a regular file.
     pub fn open_file(&self) -> Result<OpenedFile, Failure> {
         let (opened, path) = self.through_links(|root, path| root.open_file(path.rel()))?;
-        if opened.stat.links > 1 && path.rules.refuses_hard_links() {
-            return Err(Failure::denied(
-                "hard-links",
-                format!("`{}` has several names (hard links)", self.shown()),
-            )
-            .at_stage("path")
-            .hint("For the person: set `policy.refuseHardLinks` to false to open such files."));
-        }
+        path.judge_names_of(&opened.stat)?;
         Ok(OpenedFile { file: opened.file, stat: opened.stat, path })
+    }
+
+    /// Refuses a file with several names where the scope says so.
+    ///
+    /// # Errors
+    /// `permission_denied`.
+    pub fn judge_names_of(&self, stat: &Stat) -> Result<(), Failure> {
+        if stat.links < 2 || stat.kind != FileKind::File || !self.rules.refuses_hard_links() {
+            return Ok(());
+        }
+        Err(Failure::denied("hard-links", format!("`{}` has several names (hard links)", self.shown()))
+            .at_stage("path")
+            .hint("For the person: set `policy.refuseHardLinks` to false to open such files."))
     }
 
     /// Opens the folder that the path leads to. Links inside the scope are followed and judged.
@@ -51,11 +58,59 @@ impl PermittedPath {
     /// As [`PermittedPath::open_file`]; `invalid_request` for what is not a folder.
     pub fn open_dir(&self) -> Result<(Dir, Self), Failure> {
         let (dir, path) = self.through_links(|root, path| root.open_dir(path.rel()))?;
-        if path.rules.is_own_folder(dir.id()) {
+        path.judge_folder(&dir)?;
+        Ok((dir, path))
+    }
+
+    /// Opens the folder that has this very name: a link is refused, not followed. For walks.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_dir`]; `conflict` if the name, or one above it, has become a link.
+    pub fn open_dir_itself(&self) -> Result<Dir, Failure> {
+        let dir = self.root()?.open_dir(&self.rel).map_err(|error| door_failure(&error, self))?;
+        self.judge_folder(&dir)?;
+        Ok(dir)
+    }
+
+    /// Opens the folder, and makes it and those above it where they are missing.
+    ///
+    /// Links on the way are followed and judged; a link that leads nowhere is not filled in.
+    /// Gives also the number of folders that were made.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_dir`].
+    pub fn open_or_make_dir(&self) -> Result<(Dir, Self, usize), Failure> {
+        let (mut dir, mut path) = Self { rel: RelPath::root(), ..self.clone() }.open_dir()?;
+        let mut made = 0;
+        for name in self.rel.components() {
+            let name = OsStr::from_bytes(name);
+            let next = path.child(name)?;
+            let opened = match next.open_dir() {
+                Err(failure) if failure.code == ErrorCode::NotFound => {
+                    match dir.make_dir(name) {
+                        Ok(()) => {
+                            dir.sync().map_err(|error| door_failure(&error, &next))?;
+                            made += 1;
+                        }
+                        // Someone else made it, or a link that leads nowhere has the name.
+                        Err(DoorError::Exists) => {}
+                        Err(error) => return Err(door_failure(&error, &next)),
+                    }
+                    next.open_dir()
+                }
+                other => other,
+            };
+            (dir, path) = opened?;
+        }
+        Ok((dir, path, made))
+    }
+
+    fn judge_folder(&self, dir: &Dir) -> Result<(), Failure> {
+        if self.rules.is_own_folder(dir.id()) {
             return Err(Failure::denied("own-folders", format!("`{}` is Bailiwick's own", self.shown()))
                 .at_stage("path"));
         }
-        Ok((dir, path))
+        Ok(())
     }
 
     /// Gives the facts of the name itself: the last name is not followed if it is a link.
@@ -121,6 +176,10 @@ pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
     let shown = path.shown();
     let failure = |code, text: String| Failure::new(code, text);
     match error {
+        DoorError::NotFound if path.root.door.as_ref().is_ok_and(Root::is_removed) => {
+            failure(ErrorCode::ProviderUnavailable, "the scope's folder was removed or replaced".to_owned())
+                .hint("For the person: put the folder back, then restart the service.")
+        }
         DoorError::NotFound => failure(ErrorCode::NotFound, format!("`{shown}` does not exist")),
         DoorError::Symlink => failure(ErrorCode::Conflict, format!("the links in `{shown}` change too fast"))
             .hint("Try again when nothing else changes the folder."),

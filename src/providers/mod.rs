@@ -1,3 +1,4 @@
 //! Mechanism without opinion: how things are done, once the policy has said that they may be.
 
+pub mod file;
 pub mod search;

@@ -1,6 +1,8 @@
 //! `file.*`: files and folders inside the scope's roots.
 
 mod find;
+mod read;
+mod read_many;
 mod search;
 mod stat;
 
@@ -13,4 +15,10 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 3] = [Entry::of::<stat::Op>(), Entry::of::<find::Op>(), Entry::of::<search::Op>()];
+static OPERATIONS: [Entry; 5] = [
+    Entry::of::<stat::Op>(),
+    Entry::of::<read::Op>(),
+    Entry::of::<read_many::Op>(),
+    Entry::of::<find::Op>(),
+    Entry::of::<search::Op>(),
+];

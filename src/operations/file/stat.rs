@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::time::rfc3339;
 use crate::contract::{
-    Access, Capability, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
+    Access, Capability, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
 };
 use crate::platform::fs::FileKind;
-use crate::policy::{InputPath, Permit};
+use crate::policy::{InputPath, Permit, PermittedPath};
+use crate::providers::file::{content_version, facts_version, hash_file};
 use crate::registry::{Context, NoFields, Operation, no_paths};
 
 /// The operation.
@@ -36,13 +37,29 @@ pub struct Output {
     pub modified: String,
     /// Its permission bits in octal, such as `0644`.
     pub mode: String,
+    /// How many names (hard links) a file has, if more than one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<u64>,
+    /// The SHA-256 of a file, with `options.hash`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// The version of a file, for `ifVersion`; that of its content with `options.hash`, else of its facts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Where a link leads, if that is inside the scope and open; it need not exist.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leads_to: Option<String>,
+    /// `true` for a link that leads out of the scope, and is not followed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub leads_outside: bool,
 }
 
 impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "file.stat",
         summary: "Tell what a path is",
-        details: "Kind, size, time of the last change and permission bits. A symbolic link is described itself.",
+        details: "Kind, size, time of the last change, permission bits and version. A symbolic link is described \
+                  itself, with the place inside the scope that it leads to.",
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
@@ -62,15 +79,50 @@ impl Operation for Op {
         no_paths(input)
     }
 
-    async fn run(_: &Context, permit: &Permit, _: &NoFields, _: &Options) -> Result<Output, Failure> {
+    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
         let path = permit.path();
-        let stat = path.stat()?;
+        let mut stat = path.stat()?;
+        let (mut sha256, mut version) = (None, None);
+        if stat.kind == FileKind::File {
+            version = Some(facts_version(&stat));
+            if options.hash {
+                let mut opened = path.open_file()?;
+                let hash = hash_file(&mut opened.file, &cx.cancel)?;
+                stat = opened.stat;
+                version = Some(content_version(&hash));
+                sha256 = Some(hash);
+            }
+        }
+        let (leads_to, leads_outside) = match stat.kind {
+            FileKind::Symlink => destination(path)?,
+            _ => (None, false),
+        };
         Ok(Output {
             path: path.shown(),
             kind: stat.kind,
             size: stat.size,
             modified: rfc3339(stat.modified_ms()),
             mode: format!("{:04o}", stat.mode),
+            names: (stat.kind == FileKind::File && stat.links > 1).then_some(stat.links),
+            sha256,
+            version,
+            leads_to,
+            leads_outside,
         })
+    }
+}
+
+/// Tells where a link leads: the place inside the scope, or that it leads out.
+fn destination(path: &PermittedPath) -> Result<(Option<String>, bool), Failure> {
+    match path.follow() {
+        Ok(place) => Ok((Some(place.shown()), false)),
+        Err(failure) => match failure.code {
+            ErrorCode::PathOutOfScope => Ok((None, true)),
+            // A closed file, a circle, a file where a folder is needed: it leads nowhere that can be opened.
+            ErrorCode::PermissionDenied | ErrorCode::InvalidRequest | ErrorCode::NotFound => {
+                Ok((None, false))
+            }
+            _ => Err(failure),
+        },
     }
 }

@@ -39,13 +39,19 @@ pub(super) fn open_beneath(dir: BorrowedFd<'_>, path: &RelPath, flags: OFlags) -
     open_by_component(dir, path, flags)
 }
 
+/// How folders on the way are opened: the right to pass through is enough where the system can say so.
+#[cfg(target_os = "linux")]
+const STEP: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const STEP: OFlags = OFlags::RDONLY;
+
 /// The portable way: each folder is opened from its parent's handle, never through a link.
 pub(super) fn open_by_component(
     dir: BorrowedFd<'_>,
     path: &RelPath,
     flags: OFlags,
 ) -> Result<OwnedFd, Errno> {
-    let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = STEP | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Some(name) = path.file_name() else {
         return openat(dir, ".", flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
     };
@@ -62,7 +68,8 @@ pub(super) fn open_by_component(
         .map_err(|errno| link_or(at, name.as_bytes(), errno))
 }
 
-fn link_or(at: BorrowedFd<'_>, name: &[u8], errno: Errno) -> Errno {
+/// Says `ELOOP` where the `ENOTDIR` of an open came from a link.
+pub(super) fn link_or(at: BorrowedFd<'_>, name: &[u8], errno: Errno) -> Errno {
     use rustix::fs::{AtFlags, FileType, statat};
 
     if errno != Errno::NOTDIR {

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use rustix::fs::{AtFlags, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 
-use super::beneath::open_beneath;
+use super::beneath::{link_or, open_beneath};
 use super::root::is_system_files;
 use super::{DoorError, FileId, FileKind, Opened, RelPath, Stat};
 
@@ -78,7 +78,10 @@ impl Dir {
     pub fn open_dir(&self, name: &OsStr) -> Result<Self, DoorError> {
         check_name(name)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let dir = Self::from_fd(openat(&self.fd, name, flags, Mode::empty())?)?;
+        let dir = Self::from_fd(openat(&self.fd, name, flags, Mode::empty()).map_err(|errno| {
+            // A link answers ENOTDIR here; say what it is, as openat2 does.
+            link_or(self.as_fd(), name.as_bytes(), errno)
+        })?)?;
         if dir.id.device != self.id.device && is_system_files(&dir.fd)? {
             return Err(DoorError::SystemFiles);
         }
@@ -116,37 +119,10 @@ impl Dir {
             other => Err(DoorError::NotRegular(other)),
         }
     }
-
-    /// Makes a folder in this one, with mode 0755 less the umask.
-    ///
-    /// # Errors
-    /// [`DoorError::Exists`] and the usual ones.
-    pub fn make_dir(&self, name: &OsStr) -> Result<(), DoorError> {
-        check_name(name)?;
-        Ok(mkdirat(&self.fd, name, Mode::from_raw_mode(0o755))?)
-    }
-
-    /// Removes a file or link by name.
-    ///
-    /// # Errors
-    /// The usual ones.
-    pub fn remove_file(&self, name: &OsStr) -> Result<(), DoorError> {
-        check_name(name)?;
-        Ok(unlinkat(&self.fd, name, AtFlags::empty())?)
-    }
-
-    /// Removes an empty folder by name.
-    ///
-    /// # Errors
-    /// [`DoorError::NotEmpty`] and the usual ones.
-    pub fn remove_dir(&self, name: &OsStr) -> Result<(), DoorError> {
-        check_name(name)?;
-        Ok(unlinkat(&self.fd, name, AtFlags::REMOVEDIR)?)
-    }
 }
 
 /// Refuses what is not a single name: these calls resolve nothing.
-fn check_name(name: &OsStr) -> Result<(), DoorError> {
+pub(super) fn check_name(name: &OsStr) -> Result<(), DoorError> {
     let bytes = name.as_bytes();
     if bytes.is_empty() || bytes == b"." || bytes == b".." || bytes.contains(&b'/') {
         return Err(DoorError::Outside);

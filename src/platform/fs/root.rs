@@ -58,6 +58,11 @@ impl Root {
         self.id
     }
 
+    /// Tells whether the folder was removed since it was opened; it then holds nothing any more.
+    pub fn is_removed(&self) -> bool {
+        fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)
+    }
+
     /// Opens a regular file for reading. No link is followed, no pipe or device waited for.
     ///
     /// # Errors
@@ -170,9 +175,20 @@ pub(super) fn is_system_files(fd: impl AsFd) -> Result<bool, DoorError> {
     const CGROUP2: u64 = 0x6367_7270;
     const BPF: u64 = 0xcafe_4a11;
     const EFIVARS: u64 = 0xde5e_81e4;
+    const BINFMT: u64 = 0x4249_4e4d;
+    const CONFIGFS: u64 = 0x6265_6570;
+    const FUSECTL: u64 = 0x6573_5543;
+    const NSFS: u64 = 0x6e73_6673;
+    const PSTORE: u64 = 0x6165_676c;
+    const SELINUX: u64 = 0xf97c_ff8c;
+    const SMACK: u64 = 0x4341_5d53;
     #[expect(clippy::cast_sign_loss, reason = "the magic numbers are compared as bits")]
     let magic = rustix::fs::fstatfs(fd)?.f_type as u64 & 0xffff_ffff;
-    Ok([PROC, SYSFS, DEBUGFS, TRACEFS, SECURITYFS, CGROUP, CGROUP2, BPF, EFIVARS].contains(&magic))
+    Ok([
+        PROC, SYSFS, DEBUGFS, TRACEFS, SECURITYFS, CGROUP, CGROUP2, BPF, EFIVARS, BINFMT, CONFIGFS, FUSECTL,
+        NSFS, PSTORE, SELINUX, SMACK,
+    ]
+    .contains(&magic))
 }
 
 /// Other systems have no such files in the tree of folders.

@@ -1,0 +1,32 @@
+//! Files: reading windows of them, replacing them as a whole, and whole trees.
+//!
+//! Takes [`crate::policy::PermittedPath`] only. No judgement is made here but by asking such a path.
+
+mod change;
+mod image;
+mod locks;
+mod place;
+mod read;
+mod remove;
+mod replace;
+mod temporary;
+mod text;
+mod transfer;
+mod tree;
+mod version;
+mod window;
+
+pub use image::{MAX_IMAGE_BYTES, image_type};
+pub use locks::Locks;
+pub use place::{Place, find_place};
+pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_image};
+pub use remove::{Removal, Removed, remove};
+pub use replace::{IfExists, Replaced, Replacement, replace};
+pub use temporary::is_temporary;
+pub use text::{Encoding, LineEnding, json_len};
+pub use transfer::{Transfer, Transferred, copy, rename};
+pub use tree::Counts;
+pub use version::{content_version, facts_version, hash_file};
+pub use window::Marks;
+
+use change::{Existing, existing};

@@ -1,0 +1,69 @@
+//! Version tokens: what a client hands back as `ifVersion` to say which content it has seen.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
+
+use sha2::{Digest, Sha256};
+
+use crate::contract::{Cancel, ErrorCode, Failure};
+use crate::platform::fs::Stat;
+
+/// How much of a file is hashed between two looks at the cancellation flag.
+const CHUNK_BYTES: usize = 1 << 18;
+/// How many hexadecimal digits of a hash a token carries.
+const TOKEN_DIGITS: usize = 24;
+
+/// Gives the SHA-256 of bytes, as 64 hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    digits(&Sha256::digest(bytes))
+}
+
+/// Gives the token of a content from its SHA-256 in hexadecimal: `s-` and 24 digits.
+pub fn content_version(sha256: &str) -> String {
+    format!("s-{}", &sha256[..TOKEN_DIGITS])
+}
+
+/// Gives the token of a file's facts, for where its content is not read: `m-` and 24 digits.
+pub fn facts_version(stat: &Stat) -> String {
+    let mut hash = Sha256::new();
+    hash.update(stat.id.device.to_le_bytes());
+    hash.update(stat.id.inode.to_le_bytes());
+    hash.update(stat.size.to_le_bytes());
+    hash.update(stat.modified_ns.to_le_bytes());
+    hash.update(stat.changed_ns.to_le_bytes());
+    format!("m-{}", &digits(&hash.finalize())[..TOKEN_DIGITS])
+}
+
+/// Tells whether a token that a client sent stands for this state of a file.
+pub fn matches_version(token: &str, stat: &Stat, sha256: Option<&str>) -> bool {
+    token == facts_version(stat) || sha256.is_some_and(|sha256| token == content_version(sha256))
+}
+
+/// Reads a file to its end and gives its SHA-256 in hexadecimal.
+///
+/// # Errors
+/// `cancelled`, `timeout`, `execution_failed`.
+pub fn hash_file(file: &mut File, cancel: &Cancel) -> Result<String, Failure> {
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        cancel.check()?;
+        let read = file.read(&mut chunk).map_err(|error| {
+            Failure::new(ErrorCode::ExecutionFailed, format!("the file cannot be read: {error}"))
+        })?;
+        if read == 0 {
+            return Ok(digits(&hash.finalize()));
+        }
+        hash.update(&chunk[..read]);
+    }
+}
+
+/// Writes bytes as hexadecimal digits.
+fn digits(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        write!(text, "{byte:02x}").expect("a String takes all that is written");
+    }
+    text
+}
