@@ -12,6 +12,8 @@ pub struct FieldNames {
     pub accepted: Vec<String>,
     /// Those that must be given.
     pub required: Vec<String>,
+    /// Texts for which `""` is a value like any other: their schema says `minLength: 0`.
+    pub may_be_empty: Vec<String>,
 }
 
 impl FieldNames {
@@ -21,13 +23,21 @@ impl FieldNames {
         let required = schema["required"]
             .as_array()
             .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect());
-        Self { accepted: accepted.unwrap_or_default(), required: required.unwrap_or_default() }
+        let may_be_empty = schema["properties"].as_object().map(|map| {
+            let fields = map.iter().filter(|(_, field)| field["minLength"] == 0);
+            fields.map(|(name, _)| name.clone()).collect()
+        });
+        Self {
+            accepted: accepted.unwrap_or_default(),
+            required: required.unwrap_or_default(),
+            may_be_empty: may_be_empty.unwrap_or_default(),
+        }
     }
 }
 
 /// Parses `input` or `options` into an operation's type.
 ///
-/// Optional fields that are `null` or `""` count as absent.
+/// Optional fields that are `null` or `""` count as absent, but for texts that may be empty.
 ///
 /// # Errors
 /// `invalid_request` that names the field (`input.content`), what was expected, and for an unknown
@@ -39,7 +49,7 @@ pub fn parse<T: DeserializeOwned>(
     also_accepted: &[&str],
 ) -> Result<T, Failure> {
     fields.retain(|name, value| {
-        let empty = value.is_null() || value.as_str() == Some("");
+        let empty = value.is_null() || (value.as_str() == Some("") && !names.may_be_empty.contains(name));
         !empty || names.required.contains(name) || !names.accepted.contains(name)
     });
     if let Some(unknown) = fields.keys().find(|name| !names.accepted.contains(name)) {

@@ -188,9 +188,10 @@ pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
             .at_stage("path")
             .hint("Links may lead only to places inside the scope, by relative paths."),
         DoorError::LinkLoop => failure(ErrorCode::InvalidRequest, format!("`{shown}` is a circle of links")),
-        DoorError::NotADirectory => {
-            failure(ErrorCode::InvalidRequest, format!("`{shown}`: a part of the path is not a folder"))
-        }
+        DoorError::NotADirectory => failure(
+            ErrorCode::InvalidRequest,
+            format!("`{shown}` is not a folder, or leads through something that is none"),
+        ),
         DoorError::IsADirectory => {
             failure(ErrorCode::InvalidRequest, format!("`{shown}` is a folder, not a file"))
                 .hint("Use file.list or file.tree to see what is in it.")

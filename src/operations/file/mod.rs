@@ -1,10 +1,17 @@
 //! `file.*`: files and folders inside the scope's roots.
 
+mod copy;
+mod create;
+mod delete;
 mod find;
+mod list;
+mod mkdir;
+mod r#move;
 mod read;
 mod read_many;
 mod search;
 mod stat;
+mod write;
 
 use crate::registry::{Entry, Family};
 
@@ -15,10 +22,17 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 5] = [
+static OPERATIONS: [Entry; 12] = [
     Entry::of::<stat::Op>(),
+    Entry::of::<list::Op>(),
     Entry::of::<read::Op>(),
     Entry::of::<read_many::Op>(),
+    Entry::of::<write::Op>(),
+    Entry::of::<create::Op>(),
+    Entry::of::<r#move::Op>(),
+    Entry::of::<copy::Op>(),
+    Entry::of::<mkdir::Op>(),
+    Entry::of::<delete::Op>(),
     Entry::of::<find::Op>(),
     Entry::of::<search::Op>(),
 ];

@@ -153,7 +153,6 @@ fn rename_error(errno: Errno) -> DoorError {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::allow_attributes, reason = "the type of modes differs")]
 fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode((mode & 0o777) as rustix::fs::RawMode)
 }

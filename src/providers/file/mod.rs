@@ -26,7 +26,7 @@ pub use temporary::is_temporary;
 pub use text::{Encoding, LineEnding, json_len};
 pub use transfer::{Transfer, Transferred, copy, rename};
 pub use tree::Counts;
-pub use version::{content_version, facts_version, hash_file};
+pub use version::{content_version, facts_version, hash_file, sha256_hex};
 pub use window::Marks;
 
 use change::{Existing, existing};

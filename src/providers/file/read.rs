@@ -12,7 +12,7 @@ use crate::policy::{OpenedFile, PermittedPath};
 
 use super::image_type;
 use super::text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_len, lines_of};
-use super::version::{content_version, facts_version, hex};
+use super::version::{content_version, facts_version, sha256_hex};
 use super::window::{Budget, Marks, take_lines};
 
 /// Files up to this size are read whole; beyond it only the part that was asked for is.
@@ -193,7 +193,7 @@ pub fn read_image(opened: OpenedFile) -> Result<Option<(Vec<u8>, String)>, Failu
     let OpenedFile { mut file, stat, path } = opened;
     let bytes = read_whole(&mut file, &stat, &path)?;
     Ok(bytes.filter(|bytes| bytes.len() as u64 <= super::MAX_IMAGE_BYTES).map(|bytes| {
-        let sha256 = hex(&bytes);
+        let sha256 = sha256_hex(&bytes);
         (bytes, sha256)
     }))
 }
@@ -219,7 +219,7 @@ struct Facts {
 
 impl Reading<'_> {
     fn whole(&self, bytes: &[u8]) -> Result<Content, Failure> {
-        let sha256 = hex(bytes);
+        let sha256 = sha256_hex(bytes);
         let mut facts = Facts {
             version: content_version(&sha256),
             sha256: Some(sha256),
@@ -526,7 +526,7 @@ impl Reading<'_> {
     fn beyond_last_line(&self, first: u64, total: u64) -> Failure {
         Failure::invalid(
             "options.startLine",
-            format!("`{}` has {total} lines, line {first} lies beyond its end", self.path.shown()),
+            format!("`{}` ends with line {total}, before line {first}", self.path.shown()),
         )
         .detail("totalLines", total)
         .hint("Choose a line within the file.")
@@ -535,7 +535,7 @@ impl Reading<'_> {
     fn binary(&self, head: &[u8], at: usize) -> Failure {
         let failure = Failure::new(
             ErrorCode::InvalidRequest,
-            format!("`{}` is binary: it is not text in UTF-8 from byte {at}", self.path.shown()),
+            format!("`{}` is binary: byte {at} is not text in UTF-8", self.path.shown()),
         )
         .detail("binary", true)
         .detail("offset", at as u64)

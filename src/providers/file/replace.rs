@@ -2,12 +2,15 @@
 
 use std::io::Write;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::contract::{Cancel, ErrorCode, Failure};
 use crate::platform::fs::{Attributes, DoorError};
 
 use super::change::{conflict, not_a_file};
 use super::temporary::{sweep, temporary_name};
-use super::version::{content_version, facts_version, hex};
+use super::version::{content_version, facts_version, sha256_hex};
 use super::{Existing, Locks, Place, existing};
 
 /// How much is written between two looks at the cancellation flag.
@@ -31,9 +34,11 @@ pub struct Replacement<'a> {
 }
 
 /// What to do where the name is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum IfExists {
     /// Refuse with `conflict`.
+    #[default]
     Fail,
     /// Replace it.
     Replace,
@@ -71,7 +76,7 @@ pub fn replace(
             .hint("Use file.write to replace a file, or choose another name."));
     }
     let before = existing(place, replacement.if_version, cancel)?;
-    let version = content_version(&hex(replacement.content));
+    let version = content_version(&sha256_hex(replacement.content));
     let mut warnings = Vec::new();
     if let Some(before) = &before
         && before.stat.links > 1

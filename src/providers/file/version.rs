@@ -15,7 +15,7 @@ const CHUNK_BYTES: usize = 1 << 18;
 const TOKEN_DIGITS: usize = 24;
 
 /// Gives the SHA-256 of bytes, as 64 hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     digits(&Sha256::digest(bytes))
 }
 

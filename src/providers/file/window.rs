@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::text::json_len;
-use super::version::hex;
+use super::version::sha256_hex;
 
 /// What is put before each line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -98,7 +98,7 @@ fn mark(line: &str, number: u64, marks: Marks) -> String {
         Marks::Anchors => {
             let bare = line.strip_suffix('\n').unwrap_or(line);
             let bare = bare.strip_suffix('\r').unwrap_or(bare);
-            write!(mark, "{number}:{}|", &hex(bare.as_bytes())[..4])
+            write!(mark, "{number}:{}|", &sha256_hex(bare.as_bytes())[..4])
                 .expect("a String takes all that is written");
         }
     }

@@ -1,0 +1,48 @@
+//! `file.copy`: make another file or folder of the same content.
+
+use crate::contract::{
+    Access, Capability, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
+    Threads,
+};
+use crate::policy::{InputPath, Permit};
+use crate::providers::file::{Locks, Transfer, copy};
+use crate::registry::{Context, Operation};
+
+use super::r#move::{Input, Options, Output, destination, output, places};
+
+/// The operation.
+pub struct Op;
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "file.copy",
+        summary: "Copy a file or folder",
+        details: "Keeps mode, time and extended attributes. A symbolic link is copied as a link, never what it \
+                  leads to. Every entry of a folder is judged first: if one is closed, or belongs to Git's own \
+                  files, nothing is copied. The copy has its new name only when it is complete.",
+        capabilities: &[&[Capability::FsWrite]],
+        effect: Effect::Destroys,
+        target: TargetRule::Path(Access::Read),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 120,
+        threads: Threads::Blocking,
+        audited_fields: &["to", "ifExists"],
+        example: r#"{"op":"file.copy","target":"old.md","input":{"to":"copy.md"}}"#,
+    };
+    type Input = Input;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        destination(&input.to)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
+        let (from, to) = places(permit)?;
+        let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
+        let copied = copy(&from, &to, transfer, &Locks::below(&cx.service.dirs.state), &cx.cancel)?;
+        Ok(output(cx, &from, &to, &copied, transfer.dry_run))
+    }
+}

@@ -1,0 +1,89 @@
+//! `file.delete`: remove a file, a link or a folder.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{
+    Access, Capability, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
+    Threads,
+};
+use crate::platform::fs::FileKind;
+use crate::policy::{InputPath, Permit};
+use crate::providers::file::{Locks, Place, Removal, remove};
+use crate::registry::{Context, NoFields, Operation, no_paths};
+
+/// The operation.
+pub struct Op;
+
+/// How much to remove.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// Remove a folder with everything in it; default false.
+    pub recursive: bool,
+}
+
+/// What was removed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The path that is gone.
+    pub path: String,
+    /// What it was.
+    pub kind: FileKind,
+    /// How many files went.
+    pub files: u64,
+    /// How many folders went.
+    pub folders: u64,
+    /// How many symbolic links went; never what they lead to.
+    pub links: u64,
+    /// How many bytes the files had.
+    pub bytes: u64,
+    /// `true` if nothing was done, since `options.dryRun` was set.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "file.delete",
+        summary: "Remove a file or folder",
+        details: "A symbolic link is removed itself, never what it leads to. Every entry of a folder is judged \
+                  first: if one is closed, or belongs to Git's own files, nothing is removed.",
+        capabilities: &[&[Capability::FsWrite]],
+        effect: Effect::Destroys,
+        target: TargetRule::Path(Access::Write),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 120,
+        threads: Threads::Blocking,
+        audited_fields: &["recursive"],
+        example: r#"{"op":"file.delete","target":"old.md"}"#,
+    };
+    type Input = NoFields;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &NoFields) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+        let place = Place::of(permit.path())?;
+        let dry_run = permit.common().dry_run;
+        let removal = Removal { recursive: options.recursive, dry_run };
+        let removed = remove(&place, removal, &Locks::below(&cx.service.dirs.state), &cx.cancel)?;
+        let counts = removed.counts;
+        cx.summarize(format!("{} files, {} folders, {} bytes", counts.files, counts.folders, counts.bytes));
+        Ok(Output {
+            path: place.path.shown(),
+            kind: removed.stat.kind,
+            files: counts.files,
+            folders: counts.folders,
+            links: counts.links,
+            bytes: counts.bytes,
+            dry_run,
+        })
+    }
+}
