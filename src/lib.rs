@@ -4,6 +4,7 @@
 //! `tests/it/architecture.rs` holds every `crate::` path to it. ARCHITECTURE.md is the map.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make and look at files of their own"))]
 
 pub mod contract;
 pub mod platform;

@@ -94,6 +94,7 @@ impl Config {
         text.push(b'\n');
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // A link in the file's place is the person's choice: what it leads to is replaced.
+        #[expect(clippy::disallowed_methods, reason = "the config is no scope's file")]
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let written = || {
             create_private_dir(folder)?;

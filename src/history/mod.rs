@@ -8,6 +8,8 @@
 //! hash of the row before and every column (`row.rs`). All processes of an installation append to the
 //! one chain: the head is read inside the writing transaction.
 
+#![expect(clippy::disallowed_methods, reason = "the store and its neighbours are Bailiwick's own files")]
+
 mod anchor;
 mod board;
 mod database;

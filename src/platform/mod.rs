@@ -2,6 +2,8 @@
 //!
 //! Mechanism without opinion: nothing here knows scopes, policies or operations.
 
+#![expect(clippy::disallowed_methods, reason = "this layer opens roots and Bailiwick's own files")]
+
 pub mod dirs;
 pub mod fs;
 pub mod machine;

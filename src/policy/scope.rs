@@ -82,6 +82,10 @@ impl OwnFolders {
 }
 
 /// Gives the identities of a folder (or its nearest existing parent) and of all folders above it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a root's configured path is compared by identity, at the start"
+)]
 fn id_chain(path: &Path) -> Option<Vec<FileId>> {
     let existing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok())?;
     let chain: Vec<FileId> = existing.ancestors().filter_map(FileId::of).collect();

@@ -1,5 +1,11 @@
 //! The one integration binary: `cargo test --test it`. Each module is a kind of test.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::panic,
+    reason = "tests make files of their own, and fail by panicking"
+)]
+
 mod adapters;
 mod architecture;
 mod cases;

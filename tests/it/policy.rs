@@ -239,7 +239,7 @@ proptest! {
         capability in select(Capability::ALL), glob in select(GLOBS),
     ) {
         let ground = Ground::empty();
-        if refusal(&ground.compile(&[app.clone()]), &caller, &envelope).is_some() {
+        if refusal(&ground.compile(std::slice::from_ref(&app)), &caller, &envelope).is_some() {
             let mut denied = app.clone();
             denied.deny.push(capability);
             let mut closed = app.clone();

@@ -1,5 +1,7 @@
 //! Where the socket lies, and who may hold it and use it.
 
+#![expect(clippy::disallowed_methods, reason = "the socket and its lock are Bailiwick's own files")]
+
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};

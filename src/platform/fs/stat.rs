@@ -92,7 +92,11 @@ pub struct Stat {
 }
 
 impl Stat {
-    #[expect(clippy::unnecessary_cast, reason = "the fields' types differ between platforms")]
+    #[expect(
+        clippy::unnecessary_cast,
+        clippy::cast_possible_wrap,
+        reason = "the fields' types differ between platforms"
+    )]
     pub(super) fn from_system(stat: &rustix::fs::Stat) -> Self {
         let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
         Self {

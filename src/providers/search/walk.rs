@@ -131,7 +131,7 @@ impl Shared<'_> {
         while let Some(task) = self.next() {
             match task {
                 Task::Enter { parent, name, ignore } => {
-                    self.enter(visitor, &mut path, &parent, &name, &ignore)
+                    self.enter(visitor, &mut path, &parent, &name, &ignore);
                 }
                 Task::Run { folder, entries } => self.run(visitor, &mut path, &folder, entries),
             }
