@@ -9,6 +9,7 @@
 mod adapters;
 mod architecture;
 mod cases;
+mod containment;
 mod known_attacks;
 mod policy;
 mod reference;
