@@ -140,17 +140,18 @@ def make_project(project: Path) -> None:
         subprocess.run([*git, *arguments], cwd=project, check=True, env=plain_environment())
 
 
-def make_slow_folder(folder: Path, files: int = 100, kilobytes: int = 200) -> None:
-    """Makes files on which `SLOW_SEARCH` takes long, so that there is a middle to cancel in."""
+def make_slow_folder(folder: Path, files: int = 4_000) -> None:
+    """Makes files of 10 kB on which `SLOW_SEARCH` takes long, so that there is a middle to cancel in."""
     folder.mkdir(parents=True)
     chance = random.Random(7)
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    text = "\n".join("".join(chance.choices(letters, k=200)) for _ in range(kilobytes * 1024 // 201))
+    letters = bytes(97 + value % 26 for value in range(256))
     for index in range(files):
-        (folder / f"part-{index:03}.txt").write_text(text)
+        text = chance.randbytes(10_000).translate(letters)
+        lines = [text[start : start + 200] for start in range(0, len(text), 200)]
+        (folder / f"part-{index:04}.txt").write_bytes(b"\n".join(lines) + b"\n")
 
 
-# Finds nothing, and has to remember 40 letters at every place.
+# Finds nothing, and at every place has to remember which of the last 40 letters were early ones.
 SLOW_SEARCH = {
     "op": "file.search",
     "target": "slow",
