@@ -47,6 +47,7 @@ pub(super) async fn run(
                 done = &mut work => return done.unwrap_or_else(|_| unfinished.abandon(panicked())),
                 failure = stopped(&cancel, gone) => failure,
             };
+            cancel.cancel();
             match tokio::time::timeout(GRACE, work).await {
                 Ok(Ok(outcome)) => outcome,
                 // It goes on until it looks at the flag, and writes its row then.
@@ -56,14 +57,10 @@ pub(super) async fn run(
     }
 }
 
-/// Waits for a reason to stop. The flag is raised only for those who left: an operation that stops by
-/// itself at its deadline has to tell that reason.
+/// Waits for a reason to stop.
 async fn stopped(cancel: &Cancel, gone: &CancellationToken) -> Failure {
     tokio::select! {
-        () = gone.cancelled() => {
-            cancel.cancel();
-            cancelled()
-        }
+        () = gone.cancelled() => cancelled(),
         () = tokio::time::sleep_until(cancel.deadline().into()) => cancel.timed_out(),
     }
 }

@@ -9,6 +9,7 @@
 mod adapters;
 mod architecture;
 mod cases;
+mod cli;
 mod containment;
 mod known_attacks;
 mod policy;
