@@ -11,6 +11,7 @@ mod architecture;
 mod cases;
 mod cli;
 mod containment;
+mod hostile_paths;
 mod known_attacks;
 mod policy;
 mod reference;
