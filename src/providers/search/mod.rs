@@ -11,6 +11,7 @@
 //! walk          every file beneath a folder, on several threads, in order of path
 //! find          paths by glob or likeness
 //! search        lines by regular expression
+//! outline       a folder's tree, breadth first
 //! ```
 
 mod best;
@@ -20,6 +21,7 @@ mod globs;
 mod ignored;
 mod listing;
 mod matches;
+mod outline;
 mod query;
 mod room;
 mod searcher;
@@ -32,6 +34,7 @@ pub use finder::{FindAnswer, FindKind, FindOrder, FindQuery, Found, Wanted, find
 pub use globs::Globs;
 pub use ignored::IgnoreRules;
 pub use matches::{MatchMode, MatchedLine};
+pub use outline::{Outline, OutlineBounds, OutlineEntry, outline};
 pub use query::{ContentQuery, FileTypes, QuerySettings};
 pub use room::Room;
 pub use searcher::{Place, Search, SearchAnswer, search, search_file};

@@ -20,6 +20,8 @@ const LIMIT_BYTES: u64 = 16 << 20;
 pub struct Words {
     /// `--help` or `-h`.
     pub help: bool,
+    /// `--json`.
+    pub json: bool,
     /// `--config PATH`.
     pub config: Option<PathBuf>,
     /// `--caller NAME`.
@@ -138,8 +140,7 @@ impl Words {
             };
             match name.as_str() {
                 "help" => words.help = true,
-                // It was looked for before, since it counts even when the words are wrong.
-                "json" => {}
+                "json" => words.json = true,
                 "config" => words.config = Some(PathBuf::from(value()?)),
                 "caller" => words.caller = Some(value()?),
                 "scope" => words.scope = Some(value()?),
