@@ -1,0 +1,333 @@
+//! Walks and searches over hostile trees, and that every run gives the same answer as a plain one.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::Arc;
+
+use bailiwick::config::{Config, ScopeConfig};
+use bailiwick::contract::path::encode_name;
+use bailiwick::contract::{Caller, Envelope, Transport};
+use bailiwick::platform::dirs::Dirs;
+use bailiwick::service::{Service, ServiceSettings};
+use rustix::fs::{Mode, OFlags, openat};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::temporary::TemporaryFolder;
+
+struct World {
+    folder: TemporaryFolder,
+    service: Arc<Service>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl World {
+    fn new(policy: Value) -> Self {
+        let folder = TemporaryFolder::new();
+        let root = folder.path().join("root");
+        fs::create_dir(&root).expect("a folder can be made");
+        let scope: ScopeConfig = serde_json::from_value(
+            json!({"id": "app", "roots": [root], "capabilities": ["fs:read"], "policy": policy}),
+        )
+        .expect("a good scope");
+        let config: Config =
+            serde_json::from_value(json!({"machineId": "m", "machineName": "m", "scopes": [scope]}))
+                .expect("a good config");
+        let dirs = Dirs::below(folder.path().join("home"));
+        let service = Service::boot(ServiceSettings { config, dirs }).expect("the service boots");
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+        Self { folder, service, runtime }
+    }
+
+    fn root(&self) -> std::path::PathBuf {
+        self.folder.path().join("root")
+    }
+
+    fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder can be made");
+        fs::write(path, content).expect("a file can be written");
+    }
+
+    /// Gives `data` without what differs from run to run.
+    fn call(&self, envelope: Value) -> Value {
+        let caller = Caller::local(Transport::Cli);
+        let gone = CancellationToken::new();
+        let outcome =
+            self.runtime.block_on(self.service.handle(&caller, Envelope::from_value(envelope), &gone));
+        let mut outcome = outcome.into_json();
+        assert_eq!(outcome["ok"], true, "{outcome:#}");
+        let mut data = outcome["data"].take();
+        data.as_object_mut().expect("data is an object").remove("elapsedMs");
+        data
+    }
+}
+
+fn texts(list: &Value) -> Vec<&str> {
+    list.as_array().expect("a list").iter().map(|text| text.as_str().expect("a text")).collect()
+}
+
+/// Several hundred files in many folders, with rules, closed, hidden and binary ones among them.
+fn make_tree(world: &World) {
+    world.write(".gitignore", "*.log\n/build/\n");
+    world.write("part1/.ignore", "!kept.log\nsecond*\n");
+    for number in 0..600_usize {
+        let folder = format!("part{}/unit{}", number % 4, number % 23);
+        let name = match number % 10 {
+            0 => format!("{number}.log"),
+            1 => format!("second{number}.txt"),
+            2 => format!(".hidden{number}"),
+            3 => format!("{number}.pem"),
+            _ => format!("{number}.txt"),
+        };
+        let mut text = String::new();
+        for line in 0..number % 40 {
+            let word = if (line * number) % 7 == 3 { "needle" } else { "straw" };
+            text.push_str(&format!("{line} {word} in file {number}\n"));
+        }
+        if number % 50 == 7 {
+            text.push('\0');
+        }
+        world.write(format!("{folder}/{name}"), text);
+    }
+    world.write("part1/unit1/kept.log", "a needle\n");
+    world.write("build/out.txt", "a needle\n");
+    // Names around the separator: `a-b` comes before `a/b` by bytes, after it by names.
+    for path in ["a-b", "a/b", "a.b", "a0"] {
+        world.write(path, "a needle\n");
+    }
+}
+
+/// Does the same with the simplest means: one thread, paths, lines.
+fn reference(world: &World, folder: &Path, hits: &mut Vec<(String, u64)>) {
+    for entry in fs::read_dir(folder).expect("it can be read") {
+        let path = entry.expect("an entry").path();
+        let below =
+            path.strip_prefix(world.root()).expect("beneath the root").to_str().expect("UTF-8").to_owned();
+        let name = path.file_name().expect("a name").to_str().expect("UTF-8");
+        let second = name.starts_with("second") && below.starts_with("part1/");
+        let log = name.ends_with(".log") && !(name == "kept.log" && below.starts_with("part1/"));
+        if name.starts_with('.') || second || log || name.ends_with(".pem") || below == "build" {
+            continue;
+        }
+        if path.is_dir() {
+            reference(world, &path, hits);
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("it can be read");
+        if !text.contains('\0') {
+            let lines = (1..).zip(text.lines()).filter(|(_, line)| line.contains("needle"));
+            hits.extend(lines.map(|(number, _)| (below.clone(), number)));
+        }
+    }
+}
+
+fn hits(data: &Value) -> Vec<(String, u64)> {
+    let matches = data["matches"].as_array().expect("matches");
+    let hit = |hit: &Value| {
+        (hit["path"].as_str().expect("a path").to_owned(), hit["line"].as_u64().expect("a number"))
+    };
+    matches.iter().map(hit).collect()
+}
+
+#[test]
+fn every_run_finds_what_a_plain_search_finds_also_when_it_is_cut() {
+    let world = World::new(json!({}));
+    make_tree(&world);
+    let mut expected = Vec::new();
+    reference(&world, &world.root(), &mut expected);
+    expected.sort();
+    assert!(expected.len() > 500, "the tree has enough to find");
+
+    let call = |max_results: usize, cursor: &str| {
+        world.call(json!({
+            "op": "file.search", "input": {"query": "needle"},
+            "options": {"maxResults": max_results, "maxOutputBytes": 1_000_000, "cursor": cursor},
+        }))
+    };
+    let whole = call(10_000, "");
+    assert_eq!(hits(&whole), expected);
+    assert_eq!(whole["totalMatches"], expected.len());
+    for limit in [1, 2, 7, 100, 333] {
+        let first = call(limit, "");
+        assert_eq!(hits(&first), expected[..limit], "the first {limit}");
+        assert_eq!(first["truncated"], true);
+        for _ in 0..20 {
+            assert_eq!(call(limit, ""), first, "counts are the same too");
+        }
+    }
+    let mut pages = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = call(97, &cursor);
+        pages.extend(hits(&page));
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = next.to_owned(),
+            None => break,
+        }
+    }
+    assert_eq!(pages, expected, "pages put together are the whole");
+}
+
+#[test]
+fn answers_stay_within_their_bytes_and_pages_lose_nothing() {
+    let world = World::new(json!({}));
+    for number in 0..60 {
+        world.write(
+            format!("{number}.txt"),
+            format!("{} needle {}\n", "a".repeat(500), "b".repeat(5_000)).repeat(5),
+        );
+    }
+    let mut cursor = String::new();
+    let mut found = 0;
+    loop {
+        let page = world.call(json!({
+            "op": "file.search", "input": {"query": "needle"},
+            "options": {"maxResults": 10_000, "maxOutputBytes": 10_000, "cursor": cursor},
+        }));
+        assert!(page.to_string().len() <= 10_000, "{}", page.to_string().len());
+        found += hits(&page).len();
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = next.to_owned(),
+            None => break,
+        }
+    }
+    assert_eq!(found, 300);
+}
+
+#[test]
+fn walks_follow_no_link_and_wait_for_no_pipe() {
+    let world = World::new(json!({}));
+    let root = world.root();
+    fs::create_dir(world.folder.path().join("outside")).expect("made");
+    fs::write(world.folder.path().join("outside/secret.txt"), "needle").expect("written");
+    world.write("a/open.txt", "needle");
+    symlink(world.folder.path().join("outside"), root.join("absolute")).expect("linked");
+    symlink("../outside", root.join("climbing")).expect("linked");
+    symlink("../outside/secret.txt", root.join("secret.txt")).expect("linked");
+    symlink("..", root.join("a/up")).expect("linked");
+    symlink("b", root.join("c")).expect("linked");
+    symlink("c", root.join("b")).expect("linked");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        root.join("pipe.txt"),
+        rustix::fs::FileType::Fifo,
+        Mode::from_raw_mode(0o644),
+        0,
+    )
+    .expect("a pipe can be made");
+    let _listener = UnixListener::bind(root.join("socket.txt")).expect("a socket can be made");
+
+    let data = world.call(json!({"op": "file.search", "input": {"query": "needle"}}));
+    assert_eq!(hits(&data), [("a/open.txt".to_owned(), 1)]);
+    assert_eq!(data["skipped"], json!({"links": 6, "special": 2}));
+    let data = world.call(json!({"op": "file.find", "input": {"pattern": "*"}, "options": {"kind": "any"}}));
+    assert_eq!(texts(&data["paths"]), ["a/", "a/open.txt"]);
+}
+
+#[test]
+fn odd_names_are_found_and_shown_without_loss() {
+    let world = World::new(json!({}));
+    let names: [&[u8]; 4] =
+        [b"new\nline.txt", b"\xff\xfe.txt", br"a\xff.txt", "größe\u{200d}.txt".as_bytes()];
+    for name in names {
+        world.write(Path::new(OsStr::from_bytes(name)), "needle");
+    }
+    let data = world.call(json!({"op": "file.find", "input": {"pattern": "*.txt"}}));
+    let mut expected: Vec<&[u8]> = names.to_vec();
+    expected.sort();
+    let expected: Vec<String> = expected.into_iter().map(encode_name).collect();
+    assert_eq!(texts(&data["paths"]), expected);
+    for name in &expected {
+        let data = world.call(json!({"op": "file.search", "target": name, "input": {"query": "needle"}}));
+        assert_eq!(hits(&data), [(name.clone(), 1)], "its shown name opens it");
+    }
+    let tree = world.call(json!({"op": "file.tree"}));
+    assert_eq!(tree["tree"].as_str().expect("a text").lines().count(), names.len());
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_counted_and_the_rest_found() {
+    let world = World::new(json!({}));
+    world.write("shut/a.txt", "needle");
+    world.write("open/a.txt", "needle");
+    let shut = world.root().join("shut");
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0)).expect("set");
+    let is_root = fs::read_dir(&shut).is_ok();
+    let data = world.call(json!({"op": "file.search", "input": {"query": "needle"}}));
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o755)).expect("set");
+    if is_root {
+        // Root reads everything; rights cannot be shown here.
+        assert_eq!(hits(&data).len(), 2);
+        return;
+    }
+    assert_eq!(hits(&data), [("open/a.txt".to_owned(), 1)]);
+    assert_eq!(data["skipped"], json!({"unreadable": 1}));
+    assert_eq!(data["skippedExamples"], json!({"unreadable": ["shut"]}));
+}
+
+#[test]
+fn a_tree_of_two_thousand_levels_is_walked_with_few_handles_and_no_deep_stack() {
+    const LEVELS: usize = 2_000;
+    let world = World::new(json!({}));
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut folder: OwnedFd = fs::File::open(world.root()).expect("it opens").into();
+    for _ in 0..LEVELS {
+        // A sibling after the folder keeps every level's work waiting.
+        let file =
+            openat(&folder, "z", OFlags::CREATE | OFlags::WRONLY, Mode::from_raw_mode(0o644)).expect("made");
+        rustix::io::write(&file, b"needle\n").expect("written");
+        rustix::fs::mkdirat(&folder, "d", Mode::from_raw_mode(0o755)).expect("made");
+        folder = openat(&folder, "d", flags, Mode::empty()).expect("it opens");
+    }
+    let data = world.call(json!({
+        "op": "file.search", "input": {"query": "needle"}, "options": {"countOnly": true, "timeoutSeconds": 120},
+    }));
+    assert_eq!(data["totalFiles"], LEVELS);
+    assert_eq!(data["filesSearched"], LEVELS);
+    let tree = world.call(json!({"op": "file.tree", "options": {"depth": 64}}));
+    assert_eq!(tree["files"], 64);
+    remove_deep(&world.root());
+}
+
+/// Takes the chain of `d` apart from above, since removing it at once would recurse.
+fn remove_deep(root: &Path) {
+    let pile = root.join("pile");
+    fs::create_dir(&pile).expect("made");
+    let mut number = 0;
+    while root.join("d").exists() {
+        let (taken, next) = (pile.join(number.to_string()), root.join("next"));
+        fs::rename(root.join("d"), &taken).expect("moved");
+        if taken.join("d").exists() {
+            fs::rename(taken.join("d"), &next).expect("moved");
+            fs::rename(&next, root.join("d")).expect("moved");
+        }
+        number += 1;
+    }
+}
+
+#[test]
+fn closed_files_are_neither_found_nor_searched_whatever_is_asked() {
+    let world = World::new(json!({"closedFiles": ["private/**"]}));
+    world.write(".env", "needle");
+    world.write("private/a.txt", "needle");
+    world.write("deep/.ssh/config", "needle");
+    world.write("SECRETS.yaml", "needle");
+    world.write(".bailiwick-0123.tmp", "needle");
+    world.write(".git/config", "needle");
+    let options = json!({"includeHidden": true, "includeIgnored": true});
+    let found = world.call(json!({"op": "file.search", "input": {"query": "needle"}, "options": options}));
+    assert_eq!(hits(&found), []);
+    assert_eq!(found["skipped"], json!({"closed": 4}));
+    assert_eq!(found.get("skippedExamples"), None, "their names stay closed");
+    for pattern in ["*", "*.env", "private/*", "**/.ssh/**"] {
+        let found = world.call(json!({"op": "file.find", "input": {"pattern": pattern}, "options": options}));
+        assert_eq!(texts(&found["paths"]), [] as [&str; 0], "{pattern}");
+        assert_eq!(found["skipped"], json!({"closed": 4}), "the count tells nothing about the pattern");
+    }
+}
