@@ -11,6 +11,7 @@ mod read;
 mod read_many;
 mod search;
 mod stat;
+mod tree;
 mod write;
 
 use crate::registry::{Entry, Family};
@@ -22,9 +23,10 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 12] = [
+static OPERATIONS: [Entry; 13] = [
     Entry::of::<stat::Op>(),
     Entry::of::<list::Op>(),
+    Entry::of::<tree::Op>(),
     Entry::of::<read::Op>(),
     Entry::of::<read_many::Op>(),
     Entry::of::<write::Op>(),

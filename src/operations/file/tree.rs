@@ -30,8 +30,7 @@ pub struct Options {
     pub depth: Option<usize>,
     /// How many entries to show; default 500, at most 10000.
     pub max_entries: Option<usize>,
-    /// How many characters of text to give; default 12000, at least 200. What `maxOutputBytes` holds
-    /// bounds it too.
+    /// How many characters of text to give; default 12000, 200 to 1000000; half of `maxOutputBytes` at most.
     pub budget: Option<usize>,
     /// Show names that start with a dot, too; default false.
     pub include_hidden: bool,
@@ -123,7 +122,7 @@ fn bounds(options: &Options, max_output_bytes: usize) -> Result<OutlineBounds, F
         let field = format!("options.{field}");
         Err(Failure::invalid(&field, format!("`{field}` must be {least} to {most}")))
     };
-    let budget = within("budget", options.budget, 12_000, 200, usize::MAX)?;
+    let budget = within("budget", options.budget, 12_000, 200, 1_000_000)?;
     Ok(OutlineBounds {
         depth: within("depth", options.depth, 3, 1, MAX_DEPTH)?,
         max_entries: within("maxEntries", options.max_entries, 500, 1, MAX_ENTRIES)?,
