@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::time;
+use crate::contract::{id, time};
 use crate::platform::fs::replace_private_file;
 
 use super::database::{Database, StoreError};
@@ -43,16 +43,52 @@ pub fn read(folder: &Path) -> io::Result<Option<Anchor>> {
     }
 }
 
+/// Compares a store that was just opened with the anchor, and says what the anchor knows better.
+///
+/// A contradicted anchor is renamed, so that the next one does not hide it.
+///
+/// # Errors
+/// See [`StoreError`].
+pub fn contradiction(database: &Database, folder: &Path) -> Result<Option<String>, StoreError> {
+    let Some(anchor) = read(folder)? else { return Ok(None) };
+    let said = if anchor.store != database.store_id()? {
+        format!("the history that held rows up to {} is gone", anchor.seq)
+    } else if database.head()?.0 < anchor.seq {
+        format!("rows up to {} were in the history and are gone", anchor.seq)
+    } else {
+        match database.hash_of(anchor.seq)? {
+            Some(hash) if hex(&hash) != anchor.hash => {
+                format!("row {} of the history was another one", anchor.seq)
+            }
+            // What retention has removed cannot be compared.
+            Some(_) | None => return Ok(None),
+        }
+    };
+    fs::rename(folder.join(FILE_NAME), folder.join(format!("{FILE_NAME}.contradicted-{}", id::new_id())))?;
+    Ok(Some(said))
+}
+
+/// How the log is written back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checkpoint {
+    /// As far as nobody has to wait.
+    Passive,
+    /// Whole, and the log emptied: when the store is closed.
+    Truncate,
+}
+
 /// Writes the log back into the store, syncs both, and moves the anchor to the head.
 ///
 /// # Errors
 /// See [`StoreError`].
-pub fn checkpoint(database: &Database, folder: &Path) -> Result<(), StoreError> {
+pub fn checkpoint(database: &Database, folder: &Path, how: Checkpoint) -> Result<(), StoreError> {
     let (seq, hash) = database.head()?;
-    let (busy, pages, written): (i64, i64, i64) =
-        database.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })?;
+    let pragma = match how {
+        Checkpoint::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
+        Checkpoint::Truncate => "PRAGMA wal_checkpoint(TRUNCATE)",
+    };
+    let numbers = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let (busy, pages, written): (i64, i64, i64) = database.connection.query_row(pragma, [], numbers)?;
     // A reader can hold back the rest; it comes with the next one.
     if busy != 0 || written < pages {
         return Ok(());

@@ -30,12 +30,12 @@ struct Health {
     well: Option<bool>,
     trouble: String,
     head: (i64, Hash),
-    set_aside: Vec<String>,
+    notices: Vec<String>,
 }
 
 impl Board {
     pub fn new(folder: PathBuf, machine: String) -> Self {
-        let health = Health { well: None, trouble: String::new(), head: (0, GENESIS), set_aside: Vec::new() };
+        let health = Health { well: None, trouble: String::new(), head: (0, GENESIS), notices: Vec::new() };
         Self {
             folder,
             machine,
@@ -75,8 +75,9 @@ impl Board {
         self.health().head = (seq, hash);
     }
 
-    pub fn was_set_aside(&self, name: &str) {
-        self.health().set_aside.push(name.to_owned());
+    /// Notes what the person should know although the store works.
+    pub fn has_notice(&self, said: String) {
+        self.health().notices.push(said);
     }
 
     /// Says why the store cannot be used.
@@ -95,8 +96,8 @@ impl Board {
         if !health.trouble.is_empty() {
             status["problem"] = json!(health.trouble);
         }
-        if !health.set_aside.is_empty() {
-            status["setAside"] = json!(health.set_aside);
+        if !health.notices.is_empty() {
+            status["notices"] = json!(health.notices);
         }
         status
     }

@@ -139,6 +139,16 @@ impl Database {
         store_id(&self.connection)
     }
 
+    /// Gives the hash of a row; `None` where it is not kept.
+    ///
+    /// # Errors
+    /// Those of SQLite.
+    pub fn hash_of(&self, seq: i64) -> rusqlite::Result<Option<Hash>> {
+        self.connection
+            .query_row("SELECT hash FROM events WHERE seq = ?1", [seq], |row| row.get(0))
+            .optional()
+    }
+
     /// Reads the newest rows: the cheap sign of a damage.
     fn tail_is_whole(&self) -> Result<bool, StoreError> {
         let mut newest = self.connection.prepare("SELECT * FROM events ORDER BY seq DESC LIMIT 64")?;

@@ -21,6 +21,7 @@ mod redact;
 mod retention;
 mod row;
 mod store;
+mod verify;
 mod writer;
 
 pub use event::{EventDraft, Phase};
@@ -30,3 +31,4 @@ mod tests;
 pub use groups::{Group, GroupBy, Groups};
 pub use query::{Entry, Filter, Page, State, query};
 pub use store::{HistoryError, HistoryHandle, HistoryReadError, HistorySettings};
+pub use verify::{Problem, VerifyReport, verify};

@@ -100,7 +100,7 @@ impl HistoryHandle {
         answer.await.unwrap_or_else(|_| Err(self.gone()))
     }
 
-    /// Tells whether the history is in order: `{"ok", "headSeq", "headHash", "problem"?, "setAside"?}`.
+    /// Tells whether the history is in order: `{"ok", "headSeq", "headHash", "problem"?, "notices"?}`.
     pub fn status(&self) -> serde_json::Value {
         self.link.board.status()
     }

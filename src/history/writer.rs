@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
+use super::anchor::Checkpoint;
 use super::board::Board;
 use super::database::{Database, StoreError, set_damaged_aside};
 use super::row::{Hash, NUMBERS, Row, TEXTS, chain};
@@ -104,7 +105,8 @@ impl Writer {
                     self.tidy(Idle::No);
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    self.retention_due |= !self.has_chores();
+                    self.retention_due |= self.rows_since_retention > 0 || !self.has_chores();
+                    self.rows_since_retention = 0;
                     self.tidy(Idle::Yes);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -193,16 +195,13 @@ impl Writer {
     fn set_aside(&mut self) -> Result<(), StoreError> {
         let Some(damaged) = self.database.take() else { return Ok(()) };
         let name = set_damaged_aside(&self.settings.folder, damaged)?;
-        self.database = Some(open_with_notice(&self.settings.folder, &self.board)?);
-        self.synced = false;
+        let database = open_with_notice(&self.settings.folder, &self.board)?;
         if let Some(name) = name {
-            self.say_set_aside(&name)?;
+            say_set_aside(&database, &self.board, &name)?;
         }
+        self.synced = false;
+        self.database = Some(database);
         Ok(())
-    }
-
-    fn say_set_aside(&self, name: &str) -> Result<(), StoreError> {
-        say_set_aside(self.database.as_ref(), &self.board, name)
     }
 
     fn failed(&self, error: &StoreError) -> HistoryError {
@@ -231,7 +230,7 @@ impl Writer {
             })
         } else if self.log_pages >= MAX_LOG_PAGES || (idle == Idle::Yes && self.log_pages > 0) {
             self.log_pages = 0;
-            anchor::checkpoint(database, &self.settings.folder)
+            anchor::checkpoint(database, &self.settings.folder, Checkpoint::Passive)
         } else {
             Ok(())
         };
@@ -250,10 +249,12 @@ impl Writer {
     }
 
     fn close(mut self) {
-        if let Some(database) = self.database.take()
-            && self.log_pages > 0
-            && let Err(error) = anchor::checkpoint(&database, &self.settings.folder)
-        {
+        let Some(database) = self.database.take() else { return };
+        // What another process holds up stays in the log, where it is as safe.
+        let waited = database.connection.busy_timeout(Duration::from_millis(100)).map_err(StoreError::from);
+        let closed =
+            waited.and_then(|()| anchor::checkpoint(&database, &self.settings.folder, Checkpoint::Truncate));
+        if let Err(error) = closed {
             self.failed(&error);
         }
     }
@@ -265,26 +266,41 @@ enum Idle {
     No,
 }
 
+/// Opens the store and says what was found; a store that turns out to be damaged is set aside.
 fn open_with_notice(folder: &Path, board: &Board) -> Result<Database, StoreError> {
-    let (database, set_aside) = Database::open(folder)?;
+    let (mut database, mut set_aside) = Database::open(folder)?;
+    let said = match anchor::contradiction(&database, folder) {
+        Err(StoreError::Damaged) => {
+            set_aside = set_damaged_aside(folder, database)?;
+            (database, _) = Database::open(folder)?;
+            None
+        }
+        said => said?,
+    };
     if let Some(name) = set_aside {
-        say_set_aside(Some(&database), board, &name)?;
+        say_set_aside(&database, board, &name)?;
+    }
+    if let Some(said) = said {
+        say(&database, board, "history.contradiction", &said)?;
+        board.has_notice(said);
     }
     let (seq, hash) = database.head()?;
     board.set_head(seq, hash);
     Ok(database)
 }
 
-fn say_set_aside(database: Option<&Database>, board: &Board, name: &str) -> Result<(), StoreError> {
-    board.was_set_aside(name);
-    let notice = board.redactor().notice(
-        board.machine(),
-        "history.set_aside",
-        &format!("a damaged history was set aside as {name}"),
-    );
-    if let Some(database) = database {
-        append_rows(database, std::iter::once(&notice))?;
-    }
+fn say_set_aside(database: &Database, board: &Board, name: &str) -> Result<(), StoreError> {
+    let said = format!("a damaged history was set aside as {name}");
+    say(database, board, "history.set_aside", &said)?;
+    board.has_notice(said);
+    Ok(())
+}
+
+/// Appends a row by which the history tells of itself.
+fn say(database: &Database, board: &Board, op: &'static str, said: &str) -> Result<(), StoreError> {
+    let notice = board.redactor().notice(board.machine(), op, said);
+    let (seq, hash) = append_rows(database, std::iter::once(&notice))?;
+    board.set_head(seq, hash);
     Ok(())
 }
 
