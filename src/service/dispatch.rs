@@ -47,7 +47,6 @@ pub(super) async fn run(
                 done = &mut work => return done.unwrap_or_else(|_| unfinished.abandon(panicked())),
                 failure = stopped(&cancel, gone) => failure,
             };
-            cancel.cancel();
             match tokio::time::timeout(GRACE, work).await {
                 Ok(Ok(outcome)) => outcome,
                 // It goes on until it looks at the flag, and writes its row then.
@@ -57,10 +56,14 @@ pub(super) async fn run(
     }
 }
 
-/// Waits for a reason to stop.
+/// Waits for a reason to stop. The flag is raised only for those who left: an operation that stops by
+/// itself at its deadline has to tell that reason.
 async fn stopped(cancel: &Cancel, gone: &CancellationToken) -> Failure {
     tokio::select! {
-        () = gone.cancelled() => cancelled(),
+        () = gone.cancelled() => {
+            cancel.cancel();
+            cancelled()
+        }
         () = tokio::time::sleep_until(cancel.deadline().into()) => cancel.timed_out(),
     }
 }

@@ -9,6 +9,9 @@
 mod adapters;
 mod architecture;
 mod cases;
+mod cli;
+mod containment;
+mod hostile_paths;
 mod known_attacks;
 mod policy;
 mod reference;

@@ -30,9 +30,16 @@ impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         // A test may have taken rights away; give them back, so that everything can be removed.
         open_up(&self.path);
-        if let Err(error) = fs::remove_dir_all(&self.path)
-            && !std::thread::panicking()
-        {
+        let mut removed = fs::remove_dir_all(&self.path);
+        // A service that has just been dropped may still be making its files.
+        for _ in 0..100 {
+            if removed.is_ok() || std::thread::panicking() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            removed = fs::remove_dir_all(&self.path);
+        }
+        if let Err(error) = removed {
             panic!("{} cannot be removed: {error}", self.path.display());
         }
     }

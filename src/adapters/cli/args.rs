@@ -15,10 +15,10 @@ use crate::contract::Capability;
 /// history.
 ///
 /// Exit codes: 0 success, 1 the operation failed, 2 wrong usage, 10 to 22 one for each error code
-/// (docs/guides/exit-codes.md). Environment: BAILIWICK_HOME moves config, state and socket;
+/// (docs/reference/errors.md). Environment: BAILIWICK_HOME moves config, state and socket;
 /// NO_COLOR turns colour off.
 #[derive(Debug, Parser)]
-#[command(name = "bailiwick", version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(name = "bailiwick", version, verbatim_doc_comment)]
 pub struct Arguments {
     /// What holds for every command.
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub struct Arguments {
 /// Flags of every command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Shared {
-    /// Use this config file instead of the usual one; tokens.json lies beside it
+    /// Use this config file instead of the usual one; tokens and state lie beside it
     #[arg(long, global = true, value_name = "PATH")]
     pub config: Option<PathBuf>,
     /// Print one JSON object instead of text
@@ -42,10 +42,18 @@ pub struct Shared {
 /// The commands, in the order in which a person meets them.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// See it work: a real MCP conversation over a folder, changing nothing
+    ///
+    /// Makes a throw-away installation, opens the folder for reading, starts `bailiwick mcp` as a real
+    /// child process, and talks MCP to it: tree, search, read, two requests that must be refused, one
+    /// write into a temporary folder, and the history of it all. Your files are not changed.
+    #[command(verbatim_doc_comment)]
+    Try(TryArgs),
     /// Open a folder for clients, and print how to connect them
     ///
     /// Makes the config and the owner's token if there are none yet. Running it again changes nothing,
     /// unless you name another preset.
+    #[command(verbatim_doc_comment)]
     Setup(SetupArgs),
     /// Open the current folder: the same as `setup .`
     Here(HereArgs),
@@ -58,6 +66,8 @@ pub enum Command {
     Call(CallArgs),
     /// Tell whether it is set up and running, and what is open
     Status(StatusArgs),
+    /// Show what was done: by whom, where, and how it ended
+    History(HistoryArgs),
     /// Manage the scopes: which folders are open, and for what
     #[command(subcommand)]
     Scope(ScopeCommand),
@@ -69,6 +79,8 @@ pub enum Command {
     Policy(PolicyCommand),
     /// Print how to connect a client
     Connect,
+    /// Do each kind of operation for real in a temporary folder, and tell what was seen
+    SelfTest,
     /// Print the completions for a shell
     Completions(CompletionsArgs),
 }
@@ -164,9 +176,9 @@ pub enum HistoryView {
     Timeline,
     /// The last operation, and what to do next
     Last,
-    /// The connections of clients, with counts
+    /// The connections of clients one by one, with counts
     Sessions,
-    /// Who connects, over which way
+    /// Who connects in which way, with counts
     Connections,
     /// One operation in full: `history get ID`
     Get,

@@ -68,15 +68,20 @@ impl McpChild {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let line = self.lines.recv_timeout(left).map_err(|error| match error {
-                RecvTimeoutError::Timeout => {
-                    Failure::new(ErrorCode::Timeout, format!("no answer to {method} within {ANSWER_TIMEOUT:?}"))
-                }
-                RecvTimeoutError::Disconnected => {
-                    Failure::new(ErrorCode::ExecutionFailed, format!("`bailiwick mcp` ended before it answered {method}"))
-                }
+                RecvTimeoutError::Timeout => Failure::new(
+                    ErrorCode::Timeout,
+                    format!("no answer to {method} within {ANSWER_TIMEOUT:?}"),
+                ),
+                RecvTimeoutError::Disconnected => Failure::new(
+                    ErrorCode::ExecutionFailed,
+                    format!("`bailiwick mcp` ended before it answered {method}"),
+                ),
             })?;
             let mut message: Value = serde_json::from_str(&line).map_err(|_| {
-                Failure::new(ErrorCode::ExecutionFailed, "something that is not JSON came over standard output")
+                Failure::new(
+                    ErrorCode::ExecutionFailed,
+                    "something that is not JSON came over standard output",
+                )
             })?;
             if message["id"] != id {
                 continue;
@@ -110,8 +115,9 @@ impl McpChild {
     /// As [`McpChild::request`], and when the answer holds no envelope.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Failure> {
         let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
-        let texts = result["content"].as_array().into_iter().flatten().filter_map(|it| it["text"].as_str());
-        texts.last().and_then(|text| serde_json::from_str(text).ok()).ok_or_else(|| {
+        let text =
+            result["content"].as_array().into_iter().flatten().rev().find_map(|it| it["text"].as_str());
+        text.and_then(|text| serde_json::from_str(text).ok()).ok_or_else(|| {
             Failure::new(ErrorCode::ExecutionFailed, format!("{tool} answered without a result envelope"))
         })
     }
@@ -139,9 +145,10 @@ impl McpChild {
         });
         match sent {
             Some(Ok(())) => Ok(()),
-            Some(Err(_)) | None => {
-                Err(Failure::new(ErrorCode::ExecutionFailed, "`bailiwick mcp` does not read its input any more"))
-            }
+            Some(Err(_)) | None => Err(Failure::new(
+                ErrorCode::ExecutionFailed,
+                "`bailiwick mcp` does not read its input any more",
+            )),
         }
     }
 }

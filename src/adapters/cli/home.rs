@@ -173,7 +173,11 @@ impl Home {
         let (config, stamp) =
             Config::load_stamped(&self.config_path).map_err(|error| self.config_failure(&error))?;
         let settings = ServiceSettings { config, dirs: self.dirs.clone() };
-        let service = Service::boot(settings).map_err(|error| error.0)?;
+        let service = Service::boot(settings).map_err(|error| {
+            // What the loader cannot see, such as a glob that does not compile, is a broken config too.
+            let message = format!("{}: {}", self.config_path.display(), error.0.message);
+            Failure { code: ErrorCode::ProviderUnavailable, message, ..error.0 }
+        })?;
         service.watch_config(self.config_path.clone(), stamp);
         Ok(service)
     }

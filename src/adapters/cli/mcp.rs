@@ -63,11 +63,8 @@ pub fn run(home: &Home, args: McpArgs) -> Result<(), Failure> {
         });
         Ok(stdio::run(backend, shutdown).await)
     });
-    // A thread that waits for input cannot be told to stop.
-    runtime.shutdown_timeout(match ended {
-        Ok(stdio::Ended::ByShutdown) => STOP_TIMEOUT,
-        Ok(stdio::Ended::ByClient) | Err(_) => Duration::ZERO,
-    });
+    // What was cancelled writes its row; a thread that waits for input cannot be told to stop.
+    runtime.shutdown_timeout(STOP_TIMEOUT);
     ended.map(|_| ())
 }
 

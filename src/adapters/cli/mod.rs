@@ -7,8 +7,10 @@
 
 mod args;
 mod call;
+mod child;
 mod completions;
 mod connect;
+mod history;
 mod home;
 mod mcp;
 mod open_folder;
@@ -17,10 +19,14 @@ mod printer;
 mod running;
 mod runtime;
 mod scope;
+mod self_test;
 mod setup;
 mod start;
 mod status;
+mod steps;
+mod throwaway;
 mod token;
+mod try_folder;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -59,13 +65,10 @@ fn run(arguments: Arguments) -> ExitCode {
             Ok((printer, report)) => finish(printer, Ok(Some(report))),
             Err((printer, failure)) => finish(printer, Err(failure)),
         },
-        Command::Policy(PolicyCommand::Explain(args)) => match Words::sort(args.rest) {
-            Ok(words) => {
-                let printer = Printer { json: shared.json || words.json };
-                finish(printer, policy::run(&shared, words).map(Some))
-            }
-            Err(failure) => finish(printer, Err(failure)),
-        },
+        Command::Policy(PolicyCommand::Explain(args)) => {
+            let printer = Printer { json: shared.json || call::wants_json(&args.rest) };
+            finish(printer, Words::sort(args.rest).and_then(|words| policy::run(&shared, words)).map(Some))
+        }
         other => finish(printer, at_home(&shared, printer, other)),
     }
 }
@@ -74,14 +77,17 @@ fn run(arguments: Arguments) -> ExitCode {
 fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option<Report>, Failure> {
     let home = || Home::find(shared.config.as_deref());
     match command {
+        Command::Try(args) => try_folder::run(printer, &args.folder).map(Some),
         Command::Setup(args) => setup::run(&home()?, printer, args.folder.as_deref(), &args.how).map(Some),
         Command::Here(how) => setup::run(&home()?, printer, Some(Path::new(".")), &how).map(Some),
         Command::Start(args) => start::run(&home()?, printer, &args).map(|()| None),
         Command::Mcp(args) => mcp::run(&home()?, args).map(|()| None),
         Command::Status(args) => status::run(&home()?, args.details).map(Some),
+        Command::History(args) => history::run(&home()?, &args).map(Some),
         Command::Scope(command) => scope::run(&home()?, &command).map(Some),
         Command::Token(command) => token::run(&home()?, &command).map(Some),
         Command::Connect => connect::run(&home()?).map(Some),
+        Command::SelfTest => self_test::run(printer).map(Some),
         Command::Completions(args) => Ok(Some(completions::run(args.shell))),
         Command::Call(_) | Command::Policy(_) => unreachable!("these read their own words"),
     }

@@ -36,11 +36,26 @@ pub enum Change {
     Nothing,
 }
 
+/// Whether the home folder, or one that contains it, may be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WholeHome {
+    /// The person did not say so.
+    Refused,
+    /// The person said so.
+    Meant,
+}
+
+impl From<bool> for WholeHome {
+    fn from(meant: bool) -> Self {
+        if meant { Self::Meant } else { Self::Refused }
+    }
+}
+
 /// Finds the folder that a person named.
 ///
 /// # Errors
 /// `not_found` or `invalid_request`; `permission_denied` for folders that must not be opened.
-pub fn find_folder(home: &Home, named: &Path, whole_home: bool) -> Result<PathBuf, Failure> {
+pub fn find_folder(home: &Home, named: &Path, whole_home: WholeHome) -> Result<PathBuf, Failure> {
     let shown = named.display();
     let folder = named.canonicalize().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
@@ -58,12 +73,13 @@ pub fn find_folder(home: &Home, named: &Path, whole_home: bool) -> Result<PathBu
             .hint("Name the folder of one project."));
     }
     let user_home = env::var_os("HOME").and_then(|path| PathBuf::from(path).canonicalize().ok());
-    if !whole_home && user_home.is_some_and(|user_home| user_home.starts_with(&folder)) {
+    if whole_home == WholeHome::Refused && user_home.is_some_and(|user_home| user_home.starts_with(&folder)) {
         return Err(Failure::denied(
             "whole-home",
             format!("`{shown}` is your home folder or contains it: keys, mail and browsers lie there"),
         )
-        .hint("Name the folder of one project, or add --whole-home if you mean it."));
+        .hint("Name the folder of one project.")
+        .hint("If you mean it, `bailiwick setup FOLDER --whole-home` opens it all the same."));
     }
     let own = [&home.dirs.config, &home.dirs.state, &home.dirs.runtime].map(Clone::clone);
     if OwnFolders::new(own).touches(&folder) {

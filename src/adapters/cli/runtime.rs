@@ -26,18 +26,17 @@ fn unavailable(error: &std::io::Error) -> Failure {
 
 /// Waits for Ctrl-C or a request to end.
 ///
-/// Where the system allows no handler this waits for ever: the signal's own effect then ends the process.
+/// A closed terminal has its usual effect, so that `nohup` works. Where the system allows no handler this waits for ever: the signal's own effect then ends the process.
 pub async fn asked_to_stop() {
     use tokio::signal::unix::{SignalKind, signal};
 
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return std::future::pending().await;
     };
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
-        _ = hangup.recv() => {}
     }
 }

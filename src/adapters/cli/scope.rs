@@ -76,7 +76,7 @@ fn roots(scope: &ScopeConfig) -> String {
 }
 
 fn add(home: &Home, args: &ScopeAddArgs) -> Result<Report, Failure> {
-    let folder = find_folder(home, &args.folder, args.how.whole_home)?;
+    let folder = find_folder(home, &args.folder, args.how.whole_home.into())?;
     home.edit(IfMissing::Fail, |config| {
         let (id, change) = open_folder(config, &folder, &args.how)?;
         let said = match change {
@@ -96,7 +96,7 @@ fn edit(home: &Home, args: &ScopeEditArgs) -> Result<Report, Failure> {
             scope.name.clone_from(&args.name);
         }
         for folder in &args.add_root {
-            let folder = find_folder(home, folder, args.whole_home)?;
+            let folder = find_folder(home, folder, args.whole_home.into())?;
             if !scope.roots.contains(&folder) {
                 scope.roots.push(folder);
             }

@@ -19,7 +19,7 @@ use super::printer::{Printer, Report};
 /// # Errors
 /// When the folder cannot or must not be opened, or the person says no; nothing is changed then.
 pub fn run(home: &Home, printer: Printer, folder: Option<&Path>, how: &HereArgs) -> Result<Report, Failure> {
-    let folder = folder.map(|folder| find_folder(home, folder, how.whole_home)).transpose()?;
+    let folder = folder.map(|folder| find_folder(home, folder, how.whole_home.into())).transpose()?;
     if let Some(folder) = &folder
         && !how.yes
         && !printer.json

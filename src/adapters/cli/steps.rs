@@ -32,11 +32,7 @@ impl Steps {
     }
 
     /// Does a step: `work` gives what was seen, or why that is not what must be.
-    pub fn step<T>(
-        &mut self,
-        name: &str,
-        work: impl FnOnce() -> Result<(T, String), Failure>,
-    ) -> Option<T> {
+    pub fn step<T>(&mut self, name: &str, work: impl FnOnce() -> Result<(T, String), Failure>) -> Option<T> {
         let began = Instant::now();
         let result = work();
         let ms = began.elapsed().as_secs_f64() * 1_000.0;

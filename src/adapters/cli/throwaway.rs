@@ -25,10 +25,14 @@ impl Throwaway {
     /// When the temporary folder cannot be used.
     pub fn make() -> Result<Self, Failure> {
         let failed = |error: std::io::Error| {
-            Failure::new(ErrorCode::ProviderUnavailable, format!("the temporary folder cannot be used: {error}"))
-                .hint("Set TMPDIR to a folder of your own.")
+            Failure::new(
+                ErrorCode::ProviderUnavailable,
+                format!("the temporary folder cannot be used: {error}"),
+            )
+            .hint("Set TMPDIR to a folder of your own.")
         };
-        let base = std::env::temp_dir().canonicalize().map_err(failed)?.join(format!("bailiwick-{}", id::new_id()));
+        let base =
+            std::env::temp_dir().canonicalize().map_err(failed)?.join(format!("bailiwick-{}", id::new_id()));
         create_private_dir(&base).map_err(failed)?;
         let dirs = Dirs::below(base.join("home"));
         let home = Home { config_path: Config::path(&dirs), dirs, config_is_named: false };
@@ -47,7 +51,10 @@ impl Throwaway {
     pub fn make_folder(&self, name: &str) -> Result<PathBuf, Failure> {
         let folder = self.base.join(name);
         fs::create_dir(&folder).map_err(|error| {
-            Failure::new(ErrorCode::ProviderUnavailable, format!("a temporary folder cannot be made: {error}"))
+            Failure::new(
+                ErrorCode::ProviderUnavailable,
+                format!("a temporary folder cannot be made: {error}"),
+            )
         })?;
         Ok(folder)
     }

@@ -3,6 +3,7 @@
 //! Nothing but protocol may go to standard output while this runs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -11,7 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::backend::Backend;
 use super::Handler;
-use super::stdio_transport::StdioTransport;
+use super::stdio_transport::{Closing, StdioTransport};
+
+/// How long requests in the works go on after the client has closed its side.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +38,11 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let handler = Handler::fixed(Arc::new(backend), shutdown.clone());
-    let transport = StdioTransport::new(input, output);
+    // What is in the works when the client closes its side may be answered, but not for long: clients wait
+    // about 2 s for the process to end.
+    let stop = shutdown.child_token();
+    let handler = Handler::fixed(Arc::new(backend), stop.clone());
+    let transport = StdioTransport::new(input, output, Closing { after: CLOSE_TIMEOUT, stop });
     // rmcp cancels the token that it is given when the conversation ends.
     match handler.serve_with_ct(transport, shutdown.child_token()).await {
         // The end of the conversation is all that there is to know.

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, GetExtensions, GetMeta, JsonRpcMessage, ServerJsonRpcMessage,
@@ -16,6 +17,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
 
@@ -35,6 +37,15 @@ pub(super) struct StdioTransport<R, W> {
     problems: VecDeque<ErrorData>,
     /// A request that begins a conversation has been read; notifications before it are dropped.
     begun: bool,
+    closing: Closing,
+}
+
+/// What is done when the client closes its side.
+pub(super) struct Closing {
+    /// How long requests in the works may go on.
+    pub after: Duration,
+    /// Cancels them then.
+    pub stop: CancellationToken,
 }
 
 struct Output<W> {
@@ -51,7 +62,7 @@ struct Turn {
 
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioTransport<R, W> {
     /// Makes the transport.
-    pub fn new(input: R, output: W) -> Self {
+    pub fn new(input: R, output: W, closing: Closing) -> Self {
         Self {
             lines: LineReader::new(input, MAX_LINE_BYTES),
             output: Arc::new(Output {
@@ -63,6 +74,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
             next: None,
             problems: VecDeque::new(),
             begun: false,
+            closing,
         }
     }
 
@@ -76,7 +88,14 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                 output.write(line).await.ok()?;
             }
             let problem = match self.lines.next().await.ok()? {
-                Line::End => return None,
+                Line::End => {
+                    let (after, stop) = (self.closing.after, self.closing.stop.clone());
+                    tokio::spawn(async move {
+                        tokio::time::sleep(after).await;
+                        stop.cancel();
+                    });
+                    return None;
+                }
                 Line::TooLong => {
                     ErrorData::parse_error(format!("the line has more than {MAX_LINE_BYTES} bytes"), None)
                 }

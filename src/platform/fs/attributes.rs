@@ -59,7 +59,7 @@ pub trait Attributes {
         let rest = stat.modified_ns.rem_euclid(1_000_000_000);
         let times = Timestamps {
             last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT as _ },
-            last_modification: Timespec { tv_sec: seconds, tv_nsec: rest as _ },
+            last_modification: Timespec { tv_sec: seconds, tv_nsec: rest.try_into().unwrap_or(0) },
         };
         Ok(futimens(self.handle(), &times)?)
     }

@@ -80,3 +80,58 @@ pub(super) fn link_or(at: BorrowedFd<'_>, name: &[u8], errno: Errno) -> Errno {
         _ => errno,
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn both_ways_of_opening_agree_on_every_path() {
+        let top = std::env::temp_dir().join(format!("bailiwick-door-{}", crate::contract::id::new_id()));
+        fs::create_dir_all(top.join("root/a/b")).expect("the temporary folder can be written");
+        fs::create_dir(top.join("outside")).expect("the temporary folder can be written");
+        for file in ["root/f", "root/a/f", "root/a/b/f", "outside/f"] {
+            fs::write(top.join(file), file).expect("the temporary folder can be written");
+        }
+        for (link, leads_to) in [
+            ("root/in", "a"),
+            ("root/out", "../outside"),
+            ("root/a/up", ".."),
+            ("root/absolute", "/etc"),
+            ("root/file", "f"),
+            ("root/nowhere", "missing"),
+            ("root/circle", "circle"),
+        ] {
+            symlink(leads_to, top.join(link)).expect("the temporary folder can be written");
+        }
+        let root = fs::File::open(top.join("root")).expect("the folder opens");
+        let names =
+            ["", "a", "b", "f", "in", "out", "up", "absolute", "file", "nowhere", "circle", "missing"];
+        let mut opened = 0;
+        for first in names {
+            for second in names {
+                for third in names {
+                    let text = format!("{first}/{second}/{third}");
+                    let path = RelPath::parse(text.trim_start_matches('/').as_bytes()).expect("a good path");
+                    for flags in [OFlags::RDONLY, OFlags::RDONLY | OFlags::DIRECTORY] {
+                        let one_call = open_beneath(root.as_fd(), &path, flags);
+                        let by_component = open_by_component(root.as_fd(), &path, flags);
+                        let told = |result: &Result<OwnedFd, Errno>| {
+                            result.as_ref().map_err(|errno| *errno).map(|fd| {
+                                let stat = rustix::fs::fstat(fd).expect("an open file has facts");
+                                (stat.st_dev, stat.st_ino)
+                            })
+                        };
+                        assert_eq!(told(&one_call), told(&by_component), "{text} {flags:?}");
+                        opened += usize::from(one_call.is_ok());
+                    }
+                }
+            }
+        }
+        assert!(opened > 10, "some paths are good");
+        fs::remove_dir_all(top).expect("the temporary folder can be removed");
+    }
+}

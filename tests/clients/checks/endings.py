@@ -72,6 +72,16 @@ def cancel_stdio(report: Report, way: str, product: Product) -> None:
     is_cancelled(report, f"{way}: the end of input", product, before)
 
 
+def time_limit(report: Report, product: Product, token: str) -> None:
+    """A search that reaches its time limit says so, to the client and in the history."""
+    hurried = {**SLOW_SEARCH, "options": {"timeoutSeconds": 1}}
+    outcome = envelope_of(product.http(token).call("computer_query", hurried))
+    code = outcome.get("error", {}).get("code")
+    report.check("http: a search that reaches its time limit answers `timeout`", code == "timeout", outcome)
+    row = product.await_history(lambda row: row["operationId"] == outcome.get("operationId"))
+    report.check("http: a search that reaches its time limit: the history says so", row and row["code"] == "timeout", row)
+
+
 def signals_stdio(report: Report, way: str, product: Product) -> None:
     """Ctrl-C and SIGTERM during a search."""
     for name, number in (("Ctrl-C", signal.SIGINT), ("SIGTERM", signal.SIGTERM)):
@@ -214,6 +224,7 @@ def run(report: Report, running: Product, embedded: Product) -> None:
     """Runs all of it."""
     token = running.token("endings")
     leave_http(report, running, token)
+    time_limit(report, running, token)
     for way, product in (("stdio", running), ("stdio-alone", embedded)):
         cancel_stdio(report, way, product)
         signals_stdio(report, way, product)

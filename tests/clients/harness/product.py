@@ -1,6 +1,7 @@
 """The product under test: a temporary installation of the real binary, its service, its tokens, its history."""
 
 import json
+import random
 import shutil
 import signal
 import subprocess
@@ -139,18 +140,21 @@ def make_project(project: Path) -> None:
         subprocess.run([*git, *arguments], cwd=project, check=True, env=plain_environment())
 
 
-def make_slow_folder(folder: Path, files: int = 400, kilobytes: int = 250) -> None:
-    """Makes files on which `SLOW_SEARCH` takes long, so that there is a middle to cancel in."""
+def make_slow_folder(folder: Path, files: int = 4_000) -> None:
+    """Makes files of 10 kB on which `SLOW_SEARCH` takes long, so that there is a middle to cancel in."""
     folder.mkdir(parents=True)
-    line = "".join(chr(97 + (index * 7) % 26) for index in range(79)) + "\n"
-    text = line * (kilobytes * 1024 // len(line))
+    chance = random.Random(7)
+    letters = bytes(97 + value % 26 for value in range(256))
     for index in range(files):
-        (folder / f"part-{index:04}.txt").write_text(text)
+        text = chance.randbytes(10_000).translate(letters)
+        lines = [text[start : start + 200] for start in range(0, len(text), 200)]
+        (folder / f"part-{index:04}.txt").write_bytes(b"\n".join(lines) + b"\n")
 
 
+# Finds nothing, and at every place has to remember which of the last 40 letters were early ones.
 SLOW_SEARCH = {
     "op": "file.search",
     "target": "slow",
-    "input": {"query": r"[a-z]{3,60}.{0,80}[k-z]{2,50}Q[0-9]{3}"},
+    "input": {"query": "[a-m].{40}[0-9]"},
     "options": {"timeoutSeconds": 120},
 }

@@ -86,9 +86,13 @@ class Stdio:
             message = self.next(max(0.0, deadline - time.monotonic()))
             if message is None:
                 return None
-            if "id" in message and "method" not in message:
-                self._replies[message["id"]] = message
+            if "method" not in message and ("result" in message or "error" in message):
+                self._replies[message.get("id")] = message
         return self._replies.pop(identifier)
+
+    def unaddressed_error(self):
+        """Takes the error that answered no request in particular, if one was seen."""
+        return self._replies.pop(None, {}).get("error")
 
     def ask(self, message: dict, seconds: float = 20):
         """Sends a request and gives its reply."""

@@ -71,6 +71,11 @@ impl House {
         Self { dirs, config, service, keys, token, shutdown, tasks: Vec::new(), folder }
     }
 
+    /// Writes the config, for the program to read.
+    pub fn save_config(&self) {
+        self.config.save(&Config::path(&self.dirs)).expect("the config is saved");
+    }
+
     /// Gives a path in the temporary folder.
     pub fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)

@@ -1,5 +1,6 @@
 //! The transports: the same envelopes through each, and what each has to withstand.
 
+mod cancelling;
 mod envelopes;
 mod house;
 mod http_attacks;
@@ -9,5 +10,6 @@ mod local_socket;
 mod mcp_stdio;
 mod mcp_tools;
 mod openapi;
+mod program;
 mod same_outcome;
 mod stdio_client;

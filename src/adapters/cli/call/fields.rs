@@ -20,8 +20,6 @@ const LIMIT_BYTES: u64 = 16 << 20;
 pub struct Words {
     /// `--help` or `-h`.
     pub help: bool,
-    /// `--json`.
-    pub json: bool,
     /// `--config PATH`.
     pub config: Option<PathBuf>,
     /// `--caller NAME`.
@@ -140,7 +138,8 @@ impl Words {
             };
             match name.as_str() {
                 "help" => words.help = true,
-                "json" => words.json = true,
+                // It was looked for before, since it counts even when the words are wrong.
+                "json" => {}
                 "config" => words.config = Some(PathBuf::from(value()?)),
                 "caller" => words.caller = Some(value()?),
                 "scope" => words.scope = Some(value()?),

@@ -25,10 +25,14 @@ pub use fields::Words;
 /// # Errors
 /// When the words make no envelope, Bailiwick is not set up, or the caller is refused.
 pub fn run(shared: &Shared, rest: Vec<OsString>) -> Result<(Printer, Report), (Printer, Failure)> {
-    let mut printer = Printer { json: shared.json };
+    let printer = Printer { json: shared.json || wants_json(&rest) };
     let words = Words::sort(rest).map_err(|failure| (printer, failure))?;
-    printer.json |= words.json;
     call(shared, printer, words).map(|report| (printer, report)).map_err(|failure| (printer, failure))
+}
+
+/// Tells whether `--json` is among words that may be wrong otherwise.
+pub fn wants_json(rest: &[OsString]) -> bool {
+    rest.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
 fn call(shared: &Shared, printer: Printer, words: Words) -> Result<Report, Failure> {

@@ -22,9 +22,19 @@ pub fn render(op: &str, data: &Value) -> Rendered {
         "file.read" => content(data),
         "file.list" | "file.find" => paths(data),
         "file.search" => matches(data),
+        "file.tree" => data["tree"].as_str().map(|tree| format!("{}\n", printable(tree.trim_end()))),
         _ => None,
     };
-    let mut rendered = Rendered { text: text.unwrap_or_else(|| general(data)), notes: Vec::new() };
+    let text = text.unwrap_or_else(|| {
+        let mut data = data.clone();
+        // What the note below says is not said twice.
+        if let Some(fields) = data.as_object_mut() {
+            fields.remove("nextCursor");
+            fields.remove("truncated");
+        }
+        general(&data)
+    });
+    let mut rendered = Rendered { text, notes: Vec::new() };
     if let Some(cursor) = data["nextCursor"].as_str() {
         rendered
             .notes
@@ -197,6 +207,7 @@ fn list(text: &mut String, items: &[Value], depth: usize) {
 
 fn short(value: &Value) -> String {
     match value {
+        Value::Array(items) if items.is_empty() => "-".to_owned(),
         Value::Array(items) => items.iter().map(scalar).collect::<Vec<_>>().join(" "),
         Value::Object(_) => "-".to_owned(),
         other => scalar(other),

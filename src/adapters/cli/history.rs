@@ -1,0 +1,393 @@
+//! `history`: what was done, in all scopes, for the person at this computer.
+//!
+//! Reads the store directly and needs no running service. Clients have `history.*`, scope by scope.
+
+use serde_json::{Value, json};
+
+use crate::contract::time::rfc3339;
+use crate::contract::{ErrorCode, Failure, id};
+use crate::history::{self, Entry, Filter, State};
+
+use super::args::{HistoryArgs, HistoryView};
+use super::home::Home;
+use super::printer::{Paint, Report, one_line, paint, printable, table};
+
+/// How many operations are looked at to count them.
+const COUNTED: usize = 20_000;
+
+/// Shows a view.
+///
+/// # Errors
+/// `not_found` for an id that the history does not know; `provider_unavailable` when it cannot be read.
+pub fn run(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
+    if args.view != HistoryView::Get && args.id.is_some() {
+        return Err(Failure::invalid("id", "only `history get` takes an id"));
+    }
+    match args.view {
+        HistoryView::Timeline => timeline(home, args),
+        HistoryView::Last => last(home, args),
+        HistoryView::Sessions => counted(home, args, true),
+        HistoryView::Connections => counted(home, args, false),
+        HistoryView::Get => get(home, args),
+        HistoryView::FailedReplay => failed_replay(home, args),
+        HistoryView::Verify => verify(home),
+    }
+}
+
+fn filter(args: &HistoryArgs) -> Filter {
+    Filter {
+        scope: args.scope.clone(),
+        text: args.query.clone(),
+        limit: usize::try_from(args.limit.clamp(1, 1_000)).unwrap_or(1_000),
+        cursor: args.cursor.clone(),
+        ..Filter::default()
+    }
+}
+
+fn read(home: &Home, filter: &Filter) -> Result<history::Page, Failure> {
+    history::query(&home.dirs.state, filter).map_err(|error| {
+        Failure::new(ErrorCode::ProviderUnavailable, error.to_string())
+            .hint("`bailiwick status` says how the history is.")
+    })
+}
+
+fn timeline(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
+    let page = read(home, &filter(args))?;
+    let text = if page.entries.is_empty() {
+        "Nothing was done yet that fits.\n".to_owned()
+    } else {
+        let mut rows = vec![
+            ["TIME (UTC)", "CALLER", "SCOPE", "OPERATION", "TARGET", "OUTCOME"].map(str::to_owned).to_vec(),
+        ];
+        rows.extend(page.entries.iter().map(row));
+        table(&rows)
+    };
+    let entries: Vec<Value> = page.entries.iter().map(entry_json).collect();
+    let report = Report::new(text, json!({"ok": true, "operations": entries, "nextCursor": page.next}));
+    Ok(match &page.next {
+        Some(next) => report.note(format!("\nThere is more: add --cursor {next}")),
+        None => report,
+    })
+}
+
+fn row(entry: &Entry) -> Vec<String> {
+    let caller = match &entry.client {
+        Some(client) => format!("{} ({client})", entry.caller),
+        None => format!("{} ({})", entry.caller, entry.transport),
+    };
+    vec![
+        when(entry),
+        short(&caller, 32),
+        short(&entry.scope, 20),
+        short(&entry.op, 24),
+        short(entry.target.as_deref().unwrap_or_default(), 40),
+        outcome(entry),
+    ]
+}
+
+fn when(entry: &Entry) -> String {
+    rfc3339(entry.at_ms).get(..19).unwrap_or_default().replace('T', " ")
+}
+
+fn outcome(entry: &Entry) -> String {
+    match (entry.state, &entry.code) {
+        (State::Notice, _) => short(entry.summary.as_deref().unwrap_or("note"), 60),
+        (State::Unfinished, _) => "no end recorded".to_owned(),
+        (State::Finished, None) => match entry.summary.as_deref().filter(|text| !text.is_empty()) {
+            Some(summary) => format!("ok: {}", short(summary, 60)),
+            None => "ok".to_owned(),
+        },
+        (State::Finished, Some(code)) => match &entry.stage {
+            Some(stage) => format!("{code} at stage {stage}"),
+            None => code.clone(),
+        },
+    }
+}
+
+fn short(text: &str, limit: usize) -> String {
+    let text = one_line(text);
+    if text.chars().count() <= limit {
+        return text;
+    }
+    let cut: String = text.chars().take(limit - 1).collect();
+    format!("{cut}…")
+}
+
+fn entry_json(entry: &Entry) -> Value {
+    let template: Value =
+        entry.template.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
+    json!({
+        "operationId": entry.operation_id,
+        "state": entry.state,
+        "at": rfc3339(entry.at_ms),
+        "durationMs": entry.duration_us as f64 / 1_000.0,
+        "bytes": entry.bytes,
+        "machineId": entry.machine,
+        "caller": entry.caller,
+        "client": entry.client,
+        "session": entry.session,
+        "transport": entry.transport,
+        "scope": if entry.scope.is_empty() { Value::Null } else { json!(entry.scope) },
+        "op": entry.op,
+        "target": entry.target,
+        "capability": entry.capability,
+        "stage": entry.stage,
+        "rule": entry.rule,
+        "code": entry.code,
+        "summary": entry.summary,
+        "error": entry.error,
+        "template": template,
+        "hash": entry.hash,
+    })
+}
+
+fn last(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
+    let page = read(home, &Filter { limit: 1, ..filter(args) })?;
+    let Some(entry) = page.entries.first() else {
+        return Ok(Report::new("Nothing was done yet that fits.\n", json!({"ok": true, "operation": null})));
+    };
+    let next = match (&entry.code, entry.state) {
+        (None, State::Unfinished) => {
+            "It was about to have an effect, and its end is not recorded: look at its target.".to_owned()
+        }
+        (None, _) => "Nothing needs to be done.".to_owned(),
+        (Some(_), _) if entry.stage.is_some() => {
+            format!(
+                "The policy refused it. `bailiwick scope list` shows what is granted in `{}`.",
+                entry.scope
+            )
+        }
+        (Some(_), _) => {
+            "`bailiwick history failed-replay` shows the request as a template to try again.".to_owned()
+        }
+    };
+    let mut json = json!({"ok": true, "next": next});
+    json["operation"] = entry_json(entry);
+    Ok(Report::new(format!("{}\n{next}\n", full(entry)), json))
+}
+
+fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
+    let wanted = args.id.as_deref().ok_or_else(|| {
+        Failure::invalid("id", "`history get` needs the id of an operation")
+            .hint("`bailiwick history --json` shows the ids.")
+    })?;
+    if !id::is_id(wanted) {
+        return Err(Failure::invalid("id", format!("`{}` is not the id of an operation", short(wanted, 40)))
+            .hint("An id has 26 letters and digits; `bailiwick history --json` shows them."));
+    }
+    let wanted = wanted.to_ascii_uppercase();
+    // Pages go on below a cursor; this one is the next text above the id.
+    let filter = Filter {
+        limit: 1,
+        cursor: Some(format!("{wanted}0")),
+        scope: args.scope.clone(),
+        ..Filter::default()
+    };
+    let page = read(home, &filter)?;
+    let entry = page.entries.first().filter(|entry| entry.operation_id == wanted).ok_or_else(|| {
+        Failure::new(ErrorCode::NotFound, format!("the history has no operation `{wanted}`"))
+            .hint("It may have been removed by age; `bailiwick history` shows the newest.")
+    })?;
+    let mut json = json!({"ok": true});
+    json["operation"] = entry_json(entry);
+    Ok(Report::new(full(entry), json))
+}
+
+/// Everything about one operation.
+fn full(entry: &Entry) -> String {
+    let mut rows = Vec::new();
+    let mut add = |name: &str, value: String| {
+        if !value.is_empty() {
+            rows.push(vec![name.to_owned(), one_line(&value)]);
+        }
+    };
+    let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
+    add("operation", entry.op.clone());
+    add("target", or_empty(&entry.target));
+    add("scope", entry.scope.clone());
+    add("outcome", outcome(entry));
+    add("error", or_empty(&entry.error));
+    add("rule", or_empty(&entry.rule));
+    add("permitted by", or_empty(&entry.capability));
+    add("caller", format!("{} over {}", entry.caller, entry.transport));
+    add("client", or_empty(&entry.client));
+    add("session", or_empty(&entry.session));
+    add("at", rfc3339(entry.at_ms));
+    add("took", format!("{:.1} ms", entry.duration_us as f64 / 1_000.0));
+    add("request", or_empty(&entry.template));
+    add("id", entry.operation_id.clone());
+    add("row", format!("{} {}", entry.seq, entry.hash));
+    table(&rows)
+}
+
+fn failed_replay(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
+    let page = read(home, &Filter { ok: Some(false), ..filter(args) })?;
+    let mut text = String::new();
+    let mut list = Vec::new();
+    for entry in &page.entries {
+        let envelope = template(entry);
+        let left_out = envelope.1;
+        text.push_str(&format!("{}  {}\n", when(entry), outcome(entry)));
+        if let Some(error) = &entry.error {
+            text.push_str(&format!("  {}\n", one_line(error)));
+        }
+        text.push_str(&format!(
+            "  bailiwick call {}\n",
+            printable(&super::connect::quote(&envelope.0.to_string()))
+        ));
+        if !left_out.is_empty() {
+            text.push_str(&format!("  not kept, add it again: {}\n", left_out.join(", ")));
+        }
+        list.push(json!({
+            "operationId": entry.operation_id, "at": rfc3339(entry.at_ms), "code": entry.code,
+            "error": entry.error, "envelope": envelope.0, "leftOut": left_out,
+        }));
+    }
+    if text.is_empty() {
+        text.push_str("No request failed that fits.\n");
+    }
+    Ok(Report::new(text, json!({"ok": true, "failed": list, "nextCursor": page.next})))
+}
+
+/// Makes an envelope out of what was kept, and names the fields that were not.
+fn template(entry: &Entry) -> (Value, Vec<String>) {
+    let kept: Value =
+        entry.template.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
+    let mut envelope = json!({"op": entry.op});
+    if !entry.scope.is_empty() {
+        envelope["scope"] = json!(entry.scope);
+    }
+    if let Some(target) = &entry.target {
+        envelope["target"] = json!(target);
+    }
+    for part in ["input", "options"] {
+        if kept[part].is_object() {
+            envelope[part] = kept[part].clone();
+        }
+    }
+    let left_out =
+        kept["leftOut"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+    (envelope, left_out.collect())
+}
+
+/// Operations that came the same way.
+struct Way {
+    first_ms: i64,
+    last_ms: i64,
+    operations: u64,
+    failed: u64,
+}
+
+/// Counts operations by session, or by who connects in which way.
+fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, Failure> {
+    let mut filter = Filter { limit: 1_000, ..filter(args) };
+    let mut ways: Vec<([String; 4], Way)> = Vec::new();
+    let mut seen = 0;
+    let more = loop {
+        let page = read(home, &filter)?;
+        seen += page.entries.len();
+        for entry in page.entries.iter().filter(|entry| entry.state != State::Notice) {
+            let session = if by_session { entry.session.clone().unwrap_or_default() } else { String::new() };
+            let key = [
+                session,
+                entry.caller.clone(),
+                entry.client.clone().unwrap_or_default(),
+                entry.transport.clone(),
+            ];
+            let place = ways.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                let way = Way { first_ms: entry.at_ms, last_ms: entry.at_ms, operations: 0, failed: 0 };
+                ways.push((key, way));
+                ways.len() - 1
+            });
+            let way = &mut ways[place].1;
+            way.first_ms = way.first_ms.min(entry.at_ms);
+            way.last_ms = way.last_ms.max(entry.at_ms);
+            way.operations += 1;
+            way.failed += u64::from(entry.code.is_some());
+        }
+        if page.next.is_none() || seen >= COUNTED {
+            break page.next;
+        }
+        filter.cursor = page.next;
+    };
+    ways.sort_by_key(|(_, way)| std::cmp::Reverse(way.last_ms));
+    ways.truncate(usize::try_from(args.limit).unwrap_or(usize::MAX));
+
+    let time = |ms: i64| rfc3339(ms).get(..19).unwrap_or_default().replace('T', " ");
+    let mut rows = vec![
+        ["LAST (UTC)", "FIRST", "CALLER", "CLIENT", "OVER", "OPERATIONS", "FAILED"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    let mut list = Vec::new();
+    for ([session, caller, client, transport], way) in &ways {
+        rows.push(vec![
+            time(way.last_ms),
+            time(way.first_ms),
+            short(caller, 32),
+            short(client, 40),
+            transport.clone(),
+            way.operations.to_string(),
+            way.failed.to_string(),
+        ]);
+        list.push(json!({
+            "session": if session.is_empty() { Value::Null } else { json!(session) },
+            "caller": caller,
+            "client": if client.is_empty() { Value::Null } else { json!(client) },
+            "transport": transport, "first": rfc3339(way.first_ms), "last": rfc3339(way.last_ms),
+            "operations": way.operations, "failed": way.failed,
+        }));
+    }
+    let text = if ways.is_empty() { "Nobody was here yet.\n".to_owned() } else { table(&rows) };
+    let name = if by_session { "sessions" } else { "connections" };
+    let mut json = json!({"ok": true, "nextCursor": more});
+    json[name] = Value::from(list);
+    let report = Report::new(text, json);
+    Ok(match more {
+        Some(next) => {
+            report.note(format!("\nCounted the newest {seen} operations; go on with --cursor {next}"))
+        }
+        None => report,
+    })
+}
+
+/// Checks the chain. Exits 16 (`conflict`) when a row is not as it was written.
+fn verify(home: &Home) -> Result<Report, Failure> {
+    let found = history::verify(&home.dirs.state).map_err(|error| {
+        Failure::new(ErrorCode::ProviderUnavailable, error.to_string())
+            .hint("`bailiwick status` says how the history is.")
+    })?;
+    let mut text = match &found.problem {
+        None if found.rows == 0 => "The history has no rows yet.\n".to_owned(),
+        None => format!(
+            "{} {} rows, {} to {}: none was changed, removed or reordered.\n",
+            paint(Paint::Good, "whole:"),
+            found.rows,
+            found.first_seq,
+            found.last_seq
+        ),
+        Some(problem) => {
+            format!("{} row {}: {}\n", paint(Paint::Bad, "not whole:"), problem.seq, one_line(&problem.what))
+        }
+    };
+    if found.removed_through > 0 {
+        text.push_str(&format!(
+            "Rows up to {} were removed by age or size, as configured.\n",
+            found.removed_through
+        ));
+    }
+    for notice in &found.notices {
+        text.push_str(&format!("note: {}\n", one_line(notice)));
+    }
+    if !found.head_hash.is_empty() {
+        text.push_str(&format!("head {} {}\n", found.last_seq, found.head_hash));
+    }
+    let json = serde_json::to_value(&found).expect("a report has a JSON form");
+    let exit = if found.ok { 0 } else { ErrorCode::Conflict.facts().exit_code };
+    let report = Report { exit, ..Report::new(text, json) };
+    Ok(if found.ok && found.rows > 0 {
+        report.note("\nKeep the head elsewhere: a later check can then find a cut tail, too.")
+    } else {
+        report
+    })
+}

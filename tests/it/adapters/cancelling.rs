@@ -1,0 +1,152 @@
+//! A client that cancels, or goes away, stops what it asked for.
+
+use std::fs;
+use std::time::Duration;
+
+use bailiwick::adapters::backend::Origin;
+use bailiwick::adapters::socket::{Hello, connect};
+use bailiwick::contract::{Envelope, Transport};
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpStream, UnixStream};
+use tokio_util::sync::CancellationToken;
+
+use super::house::House;
+use super::http_client::{call, request};
+use super::stdio_client::{in_memory, meta, outcome};
+
+/// Makes a search that takes far longer than a test is patient: many names of one large file.
+fn long_search(house: &House) -> Value {
+    let folder = house.path("app/large");
+    fs::create_dir(&folder).expect("a folder is made");
+    let first = folder.join("0.txt");
+    fs::write(&first, "abcdefgh ijklmnop qrstuvwx yz\n".repeat(20_000)).expect("a file is written");
+    for n in 1..4_000 {
+        fs::hard_link(&first, folder.join(format!("{n}.txt"))).expect("a name is added");
+    }
+    json!({"scope": "app", "op": "file.search", "target": "large",
+           "input": {"query": "(a|b|c)[a-z ]*(x|y)[^n]*q{3}"}, "options": {"timeoutSeconds": 600}})
+}
+
+/// Waits until the history says how the search ended.
+async fn how_it_ended(house: &House) -> Value {
+    let gone = CancellationToken::new();
+    for _ in 0..600 {
+        let envelope = json!({"scope": "app", "op": "history.timeline"});
+        let outcome = house.backend().submit(Envelope::from_value(envelope), &gone).await;
+        let rows = outcome["data"]["operations"].as_array().cloned().unwrap_or_else(|| panic!("{outcome}"));
+        if let Some(row) = rows.iter().find(|row| row["op"] == "file.search") {
+            return row["code"].clone();
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the history does not know of the search");
+}
+
+/// Lets the search begin.
+async fn a_moment() {
+    tokio::time::sleep(Duration::from_millis(300)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_notification_stops_the_operation_and_the_session_lives() {
+    let house = House::new();
+    let search = long_search(&house);
+    let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
+    client.initialize("2025-11-25").await;
+    let message = json!({"jsonrpc": "2.0", "id": "long", "method": "tools/call",
+                         "params": {"name": "computer_query", "arguments": search}});
+    client.send(&message).await;
+    a_moment().await;
+    client
+        .send(
+            &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "long"}}),
+        )
+        .await;
+    let answer = client.call("computer_query", json!({"scope": "app", "op": "file.stat"})).await;
+    assert_eq!(outcome(&answer)["ok"], true, "no answer to the cancelled request comes before it");
+    assert_eq!(how_it_ended(&house).await, "cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn shutdown_answers_what_runs_as_cancelled() {
+    let house = House::new();
+    let search = long_search(&house);
+    let shutdown = CancellationToken::new();
+    let (mut client, served) = in_memory(house.backend(), shutdown.clone());
+    let params = json!({"name": "computer_query", "arguments": search, "_meta": meta()});
+    client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
+    a_moment().await;
+    shutdown.cancel();
+    assert_eq!(outcome(&client.receive().await)["error"]["code"], "cancelled");
+    served.await.expect("no panic");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_http_client_that_goes_away_stops_its_operation() {
+    for (route, version) in [("/api/v1/operations", ""), ("/mcp", "2025-11-25"), ("/mcp", "2026-07-28")] {
+        let mut house = House::new();
+        let search = long_search(&house);
+        let address = house.http().await;
+        let bearer = format!("Bearer {}", house.token);
+        let mut message = call("computer_query", &search);
+        let mut headers = vec![
+            ("Host", "localhost"),
+            ("Authorization", bearer.as_str()),
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+        ];
+        if version == "2026-07-28" {
+            message["params"]["_meta"] = meta();
+            headers.extend([("Mcp-Method", "tools/call"), ("Mcp-Name", "computer_query")]);
+        }
+        if !version.is_empty() {
+            headers.push(("MCP-Protocol-Version", version));
+        }
+        let body = if route == "/mcp" { message.to_string() } else { search.to_string() };
+        let mut stream = TcpStream::connect(address).await.expect("accepted");
+        stream.write_all(request("POST", route, &headers, &body).as_bytes()).await.expect("written");
+        a_moment().await;
+        drop(stream);
+        assert_eq!(how_it_ended(&house).await, "cancelled", "{route} {version}");
+        house.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_socket_client_can_cancel_one_request_and_goes_on() {
+    let mut house = House::new();
+    let search = long_search(&house);
+    let client = connect(&house.socket(), &Hello::new(Transport::Cli, None)).await.expect("let in");
+    let gone = CancellationToken::new();
+    let later = gone.clone();
+    tokio::spawn(async move {
+        a_moment().await;
+        later.cancel();
+    });
+    let envelope = Envelope::from_value(search);
+    let outcome = client.submit(&Origin::default(), &envelope, &gone).await.expect("answered");
+    assert_eq!(outcome["error"]["code"], "cancelled");
+    let stat = Envelope::from_value(json!({"scope": "app", "op": "file.stat"}));
+    let outcome =
+        client.submit(&Origin::default(), &stat, &CancellationToken::new()).await.expect("answered");
+    assert_eq!(outcome["ok"], true);
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_socket_client_that_goes_away_stops_its_operations() {
+    let mut house = House::new();
+    let search = long_search(&house);
+    let mut stream = UnixStream::connect(house.socket()).await.expect("accepted");
+    let lines = format!(
+        "{}\n{}\n",
+        json!({"hello": {"protocol": 1, "transport": "socket"}}),
+        json!({"request": {"id": 1, "envelope": search}})
+    );
+    stream.write_all(lines.as_bytes()).await.expect("written");
+    a_moment().await;
+    drop(stream);
+    assert_eq!(how_it_ended(&house).await, "cancelled");
+    house.end().await;
+}

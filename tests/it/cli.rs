@@ -1,0 +1,657 @@
+//! The command line, run as a person runs it: the real binary in a temporary installation.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::temporary::TemporaryFolder;
+
+/// A temporary installation with one project folder.
+struct Installation {
+    folder: TemporaryFolder,
+}
+
+/// How a command ended.
+struct Ran {
+    exit: i32,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {} {}", self.out, self.err))
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            exit: output.status.code().expect("no signal ended it"),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
+
+impl Installation {
+    fn new() -> Self {
+        let made = Self { folder: TemporaryFolder::new() };
+        fs::create_dir(made.project()).expect("made");
+        fs::write(made.project().join("hello.txt"), "hello\n").expect("written");
+        made
+    }
+
+    /// Already set up, with the project open for reading as scope `project`.
+    fn set_up() -> Self {
+        let made = Self::new();
+        let ran = made.run(&["setup", "project"]);
+        assert_eq!(ran.exit, 0, "{}", ran.err);
+        made
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    fn config(&self) -> PathBuf {
+        self.folder.path().join("home/config/config.json")
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
+        command
+            .args(words)
+            .current_dir(self.folder.path())
+            .env("BAILIWICK_HOME", self.folder.path().join("home"))
+            .env("HOME", self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        self.command(words).output().expect("the binary runs").into()
+    }
+
+    fn run_with_input(&self, words: &[&str], input: &str) -> Ran {
+        let mut child = self.command(words).stdin(Stdio::piped()).spawn().expect("the binary runs");
+        child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("it reads");
+        child.wait_with_output().expect("it ends").into()
+    }
+
+    /// Starts the service on a free port, and waits until it says where it listens.
+    fn start(&self) -> Service {
+        let mut child = self.command(&["start", "--port", "0", "--json"]).spawn().expect("the binary runs");
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().expect("piped"));
+        out.read_line(&mut line).expect("readable");
+        let started = serde_json::from_str(&line).unwrap_or_else(|_| {
+            let mut said = String::new();
+            let _ = child.stderr.take().expect("piped").read_to_string(&mut said);
+            panic!("it did not start: {line}{said}")
+        });
+        Service { child, started }
+    }
+}
+
+struct Service {
+    child: Child,
+    started: Value,
+}
+
+impl Service {
+    fn signal(&self, signal: rustix::process::Signal) {
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, signal).expect("it runs");
+    }
+
+    /// Waits for the end, at most ten seconds, and gives exit code and time taken.
+    fn end(&mut self) -> (Option<i32>, Duration) {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(10) {
+            if let Some(status) = self.child.try_wait().expect("waited") {
+                return (status.code(), began.elapsed());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("the service did not end");
+    }
+
+    /// Posts an envelope to the JSON API and gives the status.
+    fn post(&self, token: Option<&str>, envelope: &Value) -> u16 {
+        let address = self.started["address"].as_str().expect("an address");
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        let body = envelope.to_string();
+        let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+        let request = format!(
+            "POST /api/v1/operations HTTP/1.1\r\nHost: {address}\r\n{token}Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("answered");
+        answer.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status line")
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // It has ended as a rule; then this has no effect.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn setup_opens_one_folder_makes_one_token_and_changes_nothing_the_second_time() {
+    let place = Installation::new();
+    let first = place.run(&["setup", "project", "--json"]);
+    assert_eq!(first.exit, 0, "{}", first.err);
+    let first = first.json();
+    assert_eq!(first["scope"]["id"], "project");
+    assert_eq!(first["scope"]["capabilities"], json!(["fs:read", "search:read", "history:read"]));
+    let token = first["ownerToken"].as_str().expect("shown once");
+    assert_eq!((token.len(), &token[..4]), (68, "bwl_"));
+    let before = fs::read(place.config()).expect("the config");
+    for file in ["config.json", "tokens.json"] {
+        let facts = fs::metadata(place.config().with_file_name(file)).expect("there");
+        assert_eq!(facts.permissions().mode() & 0o777, 0o600, "{file}");
+    }
+
+    let second = place.run(&["setup", "project", "--json"]).json();
+    assert_eq!(second["ownerToken"], Value::Null);
+    assert_eq!(second["change"], "nothing");
+    assert_eq!(fs::read(place.config()).expect("the config"), before);
+
+    let third = place.run(&["setup", "project", "--preset", "coding", "--json"]).json();
+    assert_eq!(third["change"], "changed");
+    assert!(third["scope"]["capabilities"].as_array().expect("a list").contains(&json!("fs:write")));
+    assert_eq!(place.run(&["scope", "list", "--json"]).json()["scopes"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn setup_refuses_folders_that_would_open_too_much() {
+    let place = Installation::new();
+    let home = place.folder.path().join("home");
+    fs::create_dir(&home).expect("made");
+    symlink("/", place.folder.path().join("top")).expect("a link");
+    symlink(&home, place.folder.path().join("own")).expect("a link");
+    for (words, exit, said) in [
+        (&["setup", "/"][..], 12, "whole file system"),
+        (&["setup", "top"], 12, "whole file system"),
+        (&["setup", "."], 12, "home folder"),
+        (&["setup", ".", "--whole-home"], 12, "own config or state"),
+        (&["setup", "home"], 12, "own config or state"),
+        (&["setup", "own"], 12, "own config or state"),
+        (&["setup", "none"], 15, "no folder"),
+        (&["setup", "project/hello.txt"], 2, "a file, not a folder"),
+        (&["setup", "project", "--id", "a b"], 2, "cannot be the id"),
+    ] {
+        let ran = place.run(words);
+        assert_eq!(ran.exit, exit, "{words:?}: {}", ran.err);
+        assert!(ran.err.contains(said), "{words:?}: {}", ran.err);
+        assert!(ran.err.contains("hint:"), "{words:?}: {}", ran.err);
+    }
+    assert!(!place.config().exists(), "nothing was set up");
+}
+
+#[test]
+fn here_opens_the_current_folder() {
+    let place = Installation::new();
+    let output = place.command(&["here", "--id", "app", "--json"]).current_dir(place.project()).output();
+    let ran = Ran::from(output.expect("the binary runs"));
+    assert_eq!(ran.json()["scope"]["roots"], json!([place.project()]));
+}
+
+#[test]
+fn a_broken_config_starts_nothing_and_says_where_it_is_broken() {
+    let place = Installation::set_up();
+    let good = fs::read_to_string(place.config()).expect("the config");
+    fs::write(place.config(), good.replace("\"fs:read\"", "\"fs:raed\"")).expect("written");
+    for words in [
+        &["status"][..],
+        &["start"],
+        &["mcp"],
+        &["call", "computer.info"],
+        &["scope", "list"],
+        &["setup", "project"],
+    ] {
+        let ran = place.run(words);
+        assert_eq!(ran.exit, 18, "{words:?}: {}{}", ran.out, ran.err);
+        for part in ["config.json", "line ", "scopes[0].capabilities[0]", "fs:raed", "hint:"] {
+            assert!(ran.err.contains(part), "{words:?}: {}", ran.err);
+        }
+        assert_eq!(ran.out, "", "{words:?}");
+    }
+    fs::write(place.config(), good).expect("written");
+    fs::set_permissions(place.config(), fs::Permissions::from_mode(0o666)).expect("own file");
+    let ran = place.run(&["call", "computer.info"]);
+    assert_eq!(ran.exit, 18);
+    assert!(
+        ran.err.contains("other users can change the file") && ran.err.contains("chmod 600"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn a_running_service_takes_up_a_changed_config_and_refuses_all_while_it_is_broken() {
+    let place = Installation::set_up();
+    let service = place.start();
+    let stat = ["call", "file.stat", "hello.txt"];
+    assert_eq!(place.run(&stat).exit, 0);
+    assert_eq!(place.run(&["scope", "deny", "project", "fs:read"]).exit, 0);
+    assert_eq!(place.run(&stat).exit, 12);
+    assert_eq!(place.run(&["scope", "allow", "project", "fs:read"]).exit, 0);
+    assert_eq!(place.run(&stat).exit, 0);
+
+    let good = fs::read(place.config()).expect("the config");
+    fs::write(place.config(), "{").expect("written");
+    let ran = place.run(&[&stat[..], &["--json"]].concat());
+    assert_eq!(ran.exit, 18, "{}", ran.out);
+    let error = &ran.json()["error"];
+    assert_eq!(
+        (&error["code"], &error["details"]["rule"]),
+        (&json!("provider_unavailable"), &json!("broken-config"))
+    );
+    assert!(!error.to_string().contains(place.folder.path().to_str().expect("UTF-8")), "{error}");
+    fs::write(place.config(), good).expect("written");
+    assert_eq!(place.run(&stat).exit, 0, "it goes on when the config is whole again");
+    drop(service);
+}
+
+#[test]
+fn call_takes_fields_as_flags_and_says_the_nearest_for_a_wrong_one() {
+    let place = Installation::set_up();
+    for (words, exit, said) in [
+        (&["call", "file.stat", "hello.txt"][..], 0, ""),
+        (&["call", "file.stat", "hello.txt", "--scope", "project"], 0, ""),
+        (&["call", "file.stat", "hello.txt", "--timeout-seconds", "3"], 0, ""),
+        (&["call", "file.stat", "hello.txt", "--timeoutSeconds=3"], 0, ""),
+        (&["call", "file.stat", "none.txt"], 15, "does not exist"),
+        (&["call", "file.stat", "../x"], 13, "path_out_of_scope"),
+        (&["call", "file.stat", ".env"], 12, "sensitive"),
+        (&["call", "file.stat", "--scope", "other"], 10, "unknown_scope"),
+        (&["call", "file.stta", "hello.txt"], 11, "Did you mean file.stat"),
+        (&["call", "file.stat", "--timout-seconds", "3"], 2, "Did you mean `--timeout-seconds`"),
+        (&["call", "file.stat", "--timeout-seconds", "soon"], 2, "whole number"),
+        (&["call", "file.stat", "--options", "[]"], 2, "JSON object"),
+        (&["call", "file.stat", "--options", r#"{"colour":1}"#], 2, "no field `colour`"),
+        (&["call", "file.stat", "a", "b"], 2, "one word too many"),
+        (&["call"], 2, "no operation is named"),
+        (&["call", "{"], 2, "not valid JSON"),
+        (&["call", r#"{"op":"file.stat","target":"hello.txt"}"#], 0, ""),
+    ] {
+        let ran = place.run(words);
+        assert_eq!(ran.exit, exit, "{words:?}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(said), "{words:?}: {}", ran.err);
+        let json = place.run(&[words, &["--json"]].concat());
+        assert_eq!(json.exit, exit, "{words:?} --json: {}", json.out);
+        assert_eq!(json.json()["ok"], exit == 0, "{words:?}: {}", json.out);
+        assert_eq!(json.err, "", "{words:?}");
+    }
+    let ran = place
+        .run_with_input(&["call", "file.stat", "hello.txt", "--options", "-"], r#"{"timeoutSeconds":3}"#);
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+}
+
+#[test]
+fn call_shows_an_operations_fields_and_lists_all_operations() {
+    let place = Installation::new();
+    let one = place.run(&["call", "file.stat", "--help"]);
+    assert_eq!(one.exit, 0, "{}", one.err);
+    for part in [
+        "Usage: bailiwick call file.stat [PATH]",
+        "--hash",
+        "--timeout-seconds N",
+        "Needs: fs:read",
+        "Example:",
+    ] {
+        assert!(one.out.contains(part), "{part}: {}", one.out);
+    }
+    let all = place.run(&["call", "--help"]);
+    for family in bailiwick::operations::FAMILIES {
+        for entry in family.operations {
+            assert!(all.out.contains(entry.spec.name), "{}", entry.spec.name);
+        }
+    }
+}
+
+#[test]
+fn results_of_call_can_be_read_and_cannot_steer_the_terminal() {
+    let place = Installation::set_up();
+    fs::write(place.project().join("a\u{1b}[31m\nb.txt"), "x").expect("written");
+    let ran = place.run(&["call", "file.find", "--pattern", "*.txt"]);
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    assert!(ran.out.contains("hello.txt") && ran.out.contains("a\\u{1b}[31m\\nb.txt"), "{}", ran.out);
+    let denied = place.run(&["call", "file.stat", "\u{1b}[2J"]);
+    assert!(!denied.err.contains('\u{1b}'), "{}", denied.err);
+}
+
+#[test]
+fn a_token_opens_until_it_is_rotated_or_revoked_and_only_what_it_names() {
+    let place = Installation::set_up();
+    let service = place.start();
+    let stat = json!({"op": "file.stat", "target": "hello.txt"});
+    assert_eq!(service.post(None, &stat), 401);
+    assert_eq!(service.post(Some("bwl_wrong"), &stat), 401);
+
+    let made = place.run(&[
+        "token",
+        "create",
+        "laptop",
+        "--scope",
+        "project",
+        "--capability",
+        "history:read",
+        "--expires",
+        "1d",
+        "--json",
+    ]);
+    assert_eq!(made.exit, 0, "{}", made.err);
+    let first = made.json()["token"]["secret"].as_str().expect("shown once").to_owned();
+    assert_eq!(service.post(Some(&first), &stat), 403, "it may not read files");
+    assert_eq!(place.run(&["token", "revoke", "laptop"]).exit, 0);
+    let made = place.run(&["token", "create", "laptop"]);
+    let second = made.out.trim().to_owned();
+    assert_eq!((service.post(Some(&first), &stat), service.post(Some(&second), &stat)), (401, 200));
+
+    let third = place.run(&["token", "rotate", "laptop"]).out.trim().to_owned();
+    assert_eq!((service.post(Some(&second), &stat), service.post(Some(&third), &stat)), (401, 200));
+    let listed = place.run(&["token", "list"]);
+    assert!(listed.out.contains("laptop") && listed.out.contains("owner"), "{}", listed.out);
+    for secret in [&first, &second, &third] {
+        assert!(!listed.out.contains(&secret[4..]), "{}", listed.out);
+    }
+    assert_eq!(place.run(&["token", "create", "laptop"]).exit, 16);
+    assert_eq!(place.run(&["token", "revoke", "laptop"]).exit, 0);
+    assert_eq!(service.post(Some(&third), &stat), 401);
+    assert_eq!(place.run(&["token", "revoke", "laptop"]).exit, 15);
+    assert_eq!(place.run(&["token", "create", "x", "--scope", "none"]).exit, 10);
+    assert_eq!(place.run(&["token", "create", "x", "--capability", "fs:raed"]).exit, 2);
+    assert_eq!(place.run(&["token", "create", "x", "--expires", "2020-01-01"]).exit, 2);
+}
+
+#[test]
+fn a_token_file_that_others_can_read_or_that_is_a_link_serves_nobody() {
+    let place = Installation::set_up();
+    let tokens = place.config().with_file_name("tokens.json");
+    fs::set_permissions(&tokens, fs::Permissions::from_mode(0o640)).expect("own file");
+    let ran = place.run(&["start", "--port", "0"]);
+    assert_eq!(ran.exit, 18);
+    assert!(ran.err.contains("other users can read the file"), "{}", ran.err);
+    fs::set_permissions(&tokens, fs::Permissions::from_mode(0o600)).expect("own file");
+    let elsewhere = place.folder.path().join("elsewhere.json");
+    fs::rename(&tokens, &elsewhere).expect("moved");
+    symlink(&elsewhere, &tokens).expect("a link");
+    let ran = place.run(&["start", "--port", "0"]);
+    assert_eq!(ran.exit, 18);
+    assert!(ran.err.contains("symbolic link"), "{}", ran.err);
+}
+
+#[test]
+fn scope_allow_and_deny_change_what_is_judged() {
+    let place = Installation::set_up();
+    let explain = |words: &[&str]| place.run(&[&["policy", "explain"], words, &["--json"]].concat());
+    let write = r#"{"op":"file.stat","target":"secrets.yaml"}"#;
+    let ran = explain(&[write]);
+    assert_eq!(ran.exit, 12);
+    assert_eq!(ran.json()["permitted"], false);
+    assert_eq!(place.run(&["scope", "allow", "project", "--files", "secrets.yaml"]).exit, 0);
+    assert_eq!(explain(&[write]).json()["permitted"], true);
+    assert_eq!(place.run(&["scope", "deny", "project", "--files", "secrets.yaml"]).exit, 0);
+    assert_eq!(explain(&[write]).exit, 12);
+
+    assert_eq!(place.run(&["scope", "allow", "project", "fs:read", "--ask"]).exit, 0);
+    let ran = explain(&["file.stat", "hello.txt"]);
+    assert_eq!((ran.exit, ran.json()["code"].clone()), (14, json!("approval_required")));
+    assert_eq!(place.run(&["scope", "allow", "project", "fs:read"]).exit, 0);
+    assert_eq!(explain(&["file.stat", "hello.txt"]).exit, 0);
+    let stages = explain(&["file.stat", "../x"]).json();
+    let names: Vec<&str> =
+        stages["stages"].as_array().expect("a list").iter().filter_map(|it| it["stage"].as_str()).collect();
+    let all: Vec<&str> = bailiwick::policy::STAGES.iter().map(|stage| stage.name).collect();
+    assert_eq!(names, all);
+
+    let before = fs::read(place.config()).expect("the config");
+    for (words, exit) in [
+        (&["scope", "deny", "other", "fs:read"][..], 10),
+        (&["scope", "allow", "project", "fs:raed"], 2),
+        (&["scope", "allow", "project", "--files", "[z-a]"], 2),
+        (&["scope", "edit", "project", "--remove-root", "project"], 2),
+        (&["scope", "edit", "project", "--max-output-bytes", "5"], 18),
+        (&["scope", "remove", "other"], 10),
+    ] {
+        let ran = place.run(words);
+        assert_eq!(ran.exit, exit, "{words:?}: {}", ran.err);
+        assert_eq!(fs::read(place.config()).expect("the config"), before, "{words:?}");
+    }
+    assert_eq!(place.run(&["scope", "remove", "project"]).exit, 0);
+    assert_eq!(place.run(&["call", "file.stat", "hello.txt"]).exit, 10);
+}
+
+#[test]
+fn status_tells_whether_a_service_runs_and_a_second_one_is_refused() {
+    let place = Installation::new();
+    let ran = place.run(&["status"]);
+    assert_eq!(ran.exit, 18);
+    assert!(ran.err.contains("not set up") && ran.err.contains("bailiwick setup"), "{}", ran.err);
+    assert_eq!(place.run(&["setup"]).exit, 0, "without a folder nothing is opened");
+    assert_eq!(place.run(&["setup", "project"]).exit, 0);
+    let status = place.run(&["status", "--json"]).json();
+    assert_eq!(
+        (&status["ok"], &status["running"], &status["service"]),
+        (&json!(true), &json!(false), &Value::Null)
+    );
+
+    let mut service = place.start();
+    let status = place.run(&["status", "--json"]).json();
+    assert_eq!((&status["running"], &status["service"]["url"]), (&json!(true), &service.started["url"]));
+    let second = place.run(&["start", "--port", "0"]);
+    assert_eq!(second.exit, 16);
+    assert!(second.err.contains("running already"), "{}", second.err);
+    service.signal(rustix::process::Signal::TERM);
+    assert_eq!(service.end().0, Some(0));
+    assert_eq!(place.run(&["status", "--json"]).json()["running"], false);
+
+    fs::rename(place.project(), place.folder.path().join("gone")).expect("moved");
+    let ran = place.run(&["status"]);
+    assert_eq!(ran.exit, 18);
+    assert!(ran.out.contains("problem project"), "{}", ran.out);
+}
+
+#[test]
+fn ctrl_c_ends_a_service_with_an_open_connection() {
+    let place = Installation::set_up();
+    let mut service = place.start();
+    let idle =
+        TcpStream::connect(service.started["address"].as_str().expect("an address")).expect("it listens");
+    service.signal(rustix::process::Signal::INT);
+    let (exit, took) = service.end();
+    assert_eq!(exit, Some(0), "after {took:?}");
+    drop(idle);
+    assert!(!place.folder.path().join("home/run/bailiwick.sock").exists());
+}
+
+#[test]
+fn a_port_that_is_taken_is_said_plainly() {
+    let place = Installation::set_up();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = other.local_addr().expect("bound").port().to_string();
+    let ran = place.run(&["start", "--port", &port]);
+    assert_eq!(ran.exit, 18);
+    assert!(ran.err.contains(&port) && ran.err.contains("--port"), "{}", ran.err);
+}
+
+#[test]
+fn mcp_ends_with_its_client_and_writes_nothing_but_protocol() {
+    let place = Installation::set_up();
+    let ran = place.run(&["mcp"]);
+    assert_eq!((ran.exit, ran.out.as_str()), (0, ""));
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    let ran = place.run_with_input(&["mcp", "--caller", "owner"], &format!("{hello}\n"));
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    assert_eq!(ran.json()["result"]["serverInfo"]["name"], "bailiwick");
+    let ran = place.run(&["mcp", "--caller", "nobody"]);
+    assert_eq!(ran.exit, 15);
+    assert!(ran.err.contains("no token named"), "{}", ran.err);
+}
+
+#[test]
+fn a_named_config_keeps_its_own_state_and_socket() {
+    let place = Installation::set_up();
+    let service = place.start();
+    let named = place.folder.path().join("other/own.json");
+    let words = ["--config", named.to_str().expect("UTF-8")];
+    let ran = place.run(&[&words[..], &["setup", "project", "--id", "second"]].concat());
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    let info = place.run(&[&["call"][..], &words, &["computer.info", "--json"]].concat()).json();
+    assert_eq!(info["data"]["scopes"][0]["id"], "second", "it is not answered by the running service");
+    assert!(named.with_file_name("own.state").is_dir());
+    drop(service);
+}
+
+#[test]
+fn completions_and_help_name_every_command() {
+    let place = Installation::new();
+    let help = place.run(&["--help"]);
+    assert_eq!((help.exit, help.err.as_str()), (0, ""));
+    let commands = [
+        "try",
+        "setup",
+        "here",
+        "start",
+        "mcp",
+        "call",
+        "status",
+        "history",
+        "scope",
+        "token",
+        "policy",
+        "connect",
+        "self-test",
+        "completions",
+    ];
+    for shell in ["bash", "zsh", "fish"] {
+        let script = place.run(&["completions", shell]).out;
+        for command in commands {
+            assert!(help.out.contains(&format!("\n  {command} ")), "{command}: {}", help.out);
+            assert!(script.contains(command), "{shell}: {command}");
+            let one = place.run(&[command, "--help"]);
+            assert_eq!(one.exit, 0, "{command}: {}", one.err);
+        }
+    }
+    assert!(place.run(&["--version"]).out.starts_with(concat!("bailiwick ", env!("CARGO_PKG_VERSION"))));
+    for words in [&["statsu"][..], &[], &["setup", "--colour"], &["completions", "tcsh"]] {
+        let ran = place.run(words);
+        assert_eq!((ran.exit, ran.out.as_str()), (2, ""), "{words:?}: {}", ran.err);
+    }
+    assert_eq!(place.run(&["statsu", "--json"]).json()["error"]["code"], "invalid_request");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Installation::new();
+    let mut child = place.command(&["completions", "zsh"]).spawn().expect("the binary runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn colour_is_never_sent_to_what_is_no_terminal() {
+    let place = Installation::set_up();
+    for words in
+        [&["status"][..], &["call", "file.stat", "../x"], &["policy", "explain", "file.stat", ".env"]]
+    {
+        let ran = place.run(words);
+        assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'), "{words:?}");
+    }
+}
+
+#[test]
+fn the_history_shows_every_call_and_its_chain_holds() {
+    let place = Installation::set_up();
+    place.run(&["call", "file.stat", "hello.txt"]);
+    place.run(&["call", "file.stat", "../outside"]);
+    let shown = place.run(&["history", "--json"]).json();
+    let codes: Vec<&Value> =
+        shown["operations"].as_array().expect("a list").iter().map(|it| &it["code"]).collect();
+    assert_eq!(codes, [&json!("path_out_of_scope"), &Value::Null]);
+    let id = shown["operations"][0]["operationId"].as_str().expect("an id").to_owned();
+    let one = place.run(&["history", "get", &id]);
+    assert!(one.out.contains("../outside") && one.out.contains("stage path"), "{}", one.out);
+    assert_eq!(place.run(&["history", "get", "01ARZ3NDEKTSV4RRFFQ69G5FAV"]).exit, 15);
+    assert_eq!(place.run(&["history", "get", "x"]).exit, 2);
+    let failed = place.run(&["history", "failed-replay", "--json"]).json();
+    assert_eq!(
+        failed["failed"][0]["envelope"],
+        json!({"scope": "project", "op": "file.stat", "target": "../outside"})
+    );
+    let ways = place.run(&["history", "connections", "--json"]).json();
+    assert_eq!(
+        (&ways["connections"][0]["operations"], &ways["connections"][0]["failed"]),
+        (&json!(2), &json!(1))
+    );
+    assert!(place.run(&["history", "last"]).out.contains("The policy refused it"));
+    let verified = place.run(&["history", "verify"]);
+    assert_eq!(verified.exit, 0, "{}{}", verified.out, verified.err);
+
+    // An edit of the file alone: the pages written ahead go with it, or SQLite would put them back.
+    let state = place.folder.path().join("home/state");
+    let text = fs::read(state.join("history.db")).expect("readable");
+    let at = text.windows(10).position(|part| part == b"../outside").expect("the target is in the store");
+    let mut changed = text.clone();
+    changed[at + 3..at + 10].copy_from_slice(b"inside_");
+    fs::write(state.join("history.db"), changed).expect("written");
+    let _ = fs::remove_file(state.join("history.db-wal"));
+    let verified = place.run(&["history", "verify"]);
+    assert_eq!(verified.exit, 16, "{}", verified.out);
+    assert!(verified.out.contains("not whole: row 2"), "{}", verified.out);
+}
+
+#[test]
+fn self_test_and_try_do_everything_for_real() {
+    let place = Installation::new();
+    fs::write(place.project().join("code.rs"), "fn main() {}\n").expect("written");
+    for words in [&["self-test", "--json"][..], &["try", "project", "--json"]] {
+        let ran = place.run(words);
+        let told = ran.json();
+        let failed: Vec<&Value> =
+            told["steps"].as_array().expect("steps").iter().filter(|step| step["ok"] != true).collect();
+        assert!(failed.is_empty(), "{words:?}: {failed:#?}");
+        assert_eq!(ran.exit, 0, "{words:?}");
+    }
+    let mut left: Vec<_> =
+        fs::read_dir(place.project()).expect("there").map(|it| it.expect("read").file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["code.rs", "hello.txt"], "try changed nothing");
+    assert!(!place.config().exists(), "neither touched the installation");
+}
+
+#[test]
+fn every_example_policy_is_a_valid_config() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/policies");
+    let read_me = fs::read_to_string(folder.join("README.md")).expect("there");
+    let mut count = 0;
+    for entry in fs::read_dir(&folder).expect("there") {
+        let path = entry.expect("readable").path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let text = fs::read(&path).expect("readable");
+            bailiwick::config::Config::parse(&path, &text).expect("valid");
+            let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+            assert!(read_me.contains(name), "{name} is not in the README");
+            count += 1;
+        }
+    }
+    assert!(count >= 4);
+}

@@ -1,0 +1,569 @@
+//! No byte outside a scope's folder is read, described, listed or changed, whatever the folder holds.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use bailiwick::config::{Config, ScopeConfig};
+use bailiwick::contract::{Caller, Envelope, Transport};
+use bailiwick::operations::FAMILIES;
+use bailiwick::platform::dirs::Dirs;
+use bailiwick::service::{Service, ServiceSettings};
+use proptest::prelude::*;
+use rustix::fs::{RenameFlags, renameat_with};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::temporary::TemporaryFolder;
+
+/// What the files outside hold; it must never be in an answer.
+const SECRET: &str = "OUTSIDE-SECRET";
+/// The name of a file outside that no link and no path of these tests names.
+const UNNAMED: &str = "nobody-names-this";
+
+static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .build()
+        .expect("a runtime can be made")
+});
+
+/// A scope's folder `app`, and beside it what is not the scope's business.
+struct World {
+    folder: TemporaryFolder,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = TemporaryFolder::new();
+        let world = Self { folder };
+        fs::create_dir(world.root()).expect("the temporary folder can be written");
+        for beside in ["outside", "app-evil"] {
+            let beside = world.folder.path().join(beside);
+            fs::create_dir_all(beside.join("deep")).expect("the temporary folder can be written");
+            for name in ["secret.txt", "victim.txt", "deep/secret.txt", UNNAMED] {
+                fs::write(beside.join(name), SECRET.repeat(9)).expect("the temporary folder can be written");
+            }
+        }
+        world
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("app")
+    }
+
+    fn service(&self) -> Arc<Service> {
+        self.service_with(json!({}))
+    }
+
+    fn service_with(&self, policy: Value) -> Arc<Service> {
+        let scope: ScopeConfig = serde_json::from_value(json!({
+            "id": "app",
+            "roots": [self.root()],
+            "capabilities": ["fs:read", "search:read", "fs:write"],
+            "policy": policy,
+        }))
+        .expect("a good scope");
+        let config: Config = serde_json::from_value(json!({
+            "machineId": "01J00000000000000000000000",
+            "machineName": "test",
+            "scopes": [serde_json::to_value(scope).expect("a scope serializes")],
+        }))
+        .expect("a good config");
+        let dirs = Dirs::below(self.folder.path().join("home"));
+        Service::boot(ServiceSettings { config, dirs }).expect("the service starts")
+    }
+
+    /// Everything beside the scope: names, contents, where links lead.
+    fn outside(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        let mut todo = vec![self.folder.path().join("outside"), self.folder.path().join("app-evil")];
+        while let Some(folder) = todo.pop() {
+            for entry in fs::read_dir(&folder).expect("what is outside stays there") {
+                let path = entry.expect("it can be read").path();
+                if path.is_dir() {
+                    todo.push(path.clone());
+                    found.insert(path, Vec::new());
+                } else {
+                    found.insert(path.clone(), fs::read(&path).expect("it can be read"));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn call(service: &Arc<Service>, envelope: Value) -> Value {
+    let caller = Caller::local(Transport::Stdio);
+    let envelope = Envelope::from_value(envelope);
+    RUNTIME.block_on(service.handle(&caller, envelope, &CancellationToken::new())).into_json()
+}
+
+fn ok(answer: &Value) -> bool {
+    answer["ok"] == true
+}
+
+/// Fails if an answer tells anything of what is outside.
+fn assert_silent(envelope: &Value, answer: &Value) {
+    let text = answer.to_string();
+    for told in [SECRET, UNNAMED, &format!("\"size\":{}", SECRET.len() * 9)] {
+        assert!(!text.contains(told), "{envelope}\nanswered\n{answer}");
+    }
+}
+
+/// Makes an envelope for every operation on files, with `path` as target and `other` as second path.
+fn envelopes(path: &str, other: &str) -> Vec<Value> {
+    let family = FAMILIES.iter().find(|family| family.name == "file").expect("there are file operations");
+    let mut all = Vec::new();
+    for entry in family.operations {
+        let op = entry.spec.name;
+        let inputs = match op {
+            "file.read" | "file.stat" | "file.tree" | "file.list" | "file.mkdir" | "file.delete" => {
+                vec![json!({})]
+            }
+            "file.read_many" => vec![json!({"paths": [path, other]})],
+            "file.write" | "file.create" => vec![json!({"content": "written by the test"})],
+            "file.move" | "file.copy" => vec![json!({"to": other})],
+            "file.find" => vec![json!({"pattern": "**"}), json!({"pattern": format!("{path}/**")})],
+            "file.search" => vec![json!({"query": "SECRET"})],
+            other => panic!("teach this test how to call {other}"),
+        };
+        let options = match op {
+            "file.list" => json!({"depth": 4}),
+            "file.stat" => json!({"hash": true}),
+            "file.mkdir" => json!({"parents": true}),
+            "file.delete" => json!({"recursive": true}),
+            "file.write" => json!({"createParents": true}),
+            "file.move" | "file.copy" => json!({"ifExists": "replace"}),
+            _ => json!({}),
+        };
+        for input in inputs {
+            let target = if op == "file.read_many" { Value::Null } else { json!(path) };
+            all.push(json!({"op": op, "target": target, "input": input, "options": options}));
+        }
+    }
+    all
+}
+
+#[test]
+fn nothing_outside_is_read_or_changed_while_a_folder_is_exchanged_with_a_link() {
+    let world = World::new();
+    let root = world.root();
+    fs::create_dir(root.join("swap")).expect("a folder");
+    fs::write(root.join("swap/victim.txt"), "inside").expect("a file");
+    symlink("../outside", root.join("link")).expect("a link");
+    let before = world.outside();
+    let service = world.service();
+    let stop = AtomicBool::new(false);
+    let (answered, refused, swaps) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let requests = [
+        json!({"op": "file.read", "target": "swap/victim.txt"}),
+        json!({"op": "file.stat", "target": "swap/victim.txt", "options": {"hash": true}}),
+        json!({"op": "file.list", "target": "swap"}),
+        json!({"op": "file.list", "options": {"depth": 3}}),
+        json!({"op": "file.find", "target": "swap", "input": {"pattern": "**"}}),
+        json!({"op": "file.search", "input": {"query": "SECRET|inside"}}),
+        json!({"op": "file.read_many", "input": {"paths": ["swap/victim.txt", "link/victim.txt"]}}),
+        json!({"op": "file.write", "target": "swap/victim.txt", "input": {"content": "inside"}}),
+        json!({"op": "file.write", "target": "link/new.txt", "input": {"content": "inside"}}),
+        json!({"op": "file.create", "target": "swap/made.txt", "input": {"content": "inside"}}),
+        json!({"op": "file.mkdir", "target": "swap/a/b", "options": {"parents": true}}),
+        json!({"op": "file.copy", "target": "swap", "input": {"to": "copy"}, "options": {"ifExists": "replace"}}),
+        json!({"op": "file.move", "target": "swap/made.txt", "input": {"to": "link/moved.txt"}}),
+        json!({"op": "file.delete", "target": "swap/new.txt"}),
+        json!({"op": "file.delete", "target": "swap/a", "options": {"recursive": true}}),
+    ];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let folder = fs::File::open(&root).expect("the folder opens");
+            while !stop.load(Ordering::Relaxed) {
+                renameat_with(&folder, "swap", &folder, "link", RenameFlags::EXCHANGE).expect("both exist");
+                swaps.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        for worker in 0..3 {
+            let (service, requests, stop) = (&service, &requests, &stop);
+            let (answered, refused) = (&answered, &refused);
+            scope.spawn(move || {
+                let end = Instant::now() + Duration::from_millis(1_500);
+                for request in requests.iter().cycle().skip(worker * 5) {
+                    if Instant::now() > end {
+                        break;
+                    }
+                    let answer = call(service, request.clone());
+                    let count = if ok(&answer) { answered } else { refused };
+                    count.fetch_add(1, Ordering::Relaxed);
+                    assert_silent(request, &answer);
+                }
+                stop.store(true, Ordering::Relaxed);
+            });
+        }
+    });
+    assert_eq!(world.outside(), before);
+    assert!(swaps.into_inner() > 100, "the race took place");
+    assert!(answered.into_inner() > 0 && refused.into_inner() > 0, "both sides of the race were met");
+}
+
+#[test]
+fn removing_a_tree_never_enters_a_folder_that_was_exchanged_with_a_link() {
+    let world = World::new();
+    let root = world.root();
+    let before = world.outside();
+    let service = world.service();
+    let end = Instant::now() + Duration::from_millis(1_000);
+    let mut removed = 0;
+    while Instant::now() < end {
+        for folder in ["tree/a/deep", "tree/b/deep"] {
+            fs::create_dir_all(root.join(folder)).expect("a folder");
+            for file in 0..20 {
+                fs::write(root.join(folder).join(format!("{file}")), "inside").expect("a file");
+            }
+        }
+        let _ = symlink("../outside", root.join("link"));
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let folder = fs::File::open(&root).expect("the folder opens");
+                while !stop.load(Ordering::Relaxed) {
+                    // The folder may be gone already.
+                    let _ = renameat_with(&folder, "tree/a", &folder, "link", RenameFlags::EXCHANGE);
+                }
+            });
+            let request = json!({"op": "file.delete", "target": "tree", "options": {"recursive": true}});
+            let answer = call(&service, request.clone());
+            stop.store(true, Ordering::Relaxed);
+            removed += usize::from(ok(&answer));
+            assert_silent(&request, &answer);
+        });
+        assert_eq!(world.outside(), before);
+        for left in ["tree", "link"] {
+            let left = root.join(left);
+            let _ = fs::remove_file(&left);
+            let _ = fs::remove_dir_all(&left);
+        }
+    }
+    assert!(removed > 0, "some trees were removed");
+}
+
+/// What a random tree is made of.
+#[derive(Debug, Clone)]
+enum Node {
+    File,
+    Folder,
+    Link(String),
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![6 => "[abc]", 1 => Just("é".to_owned()), 1 => Just("n\nl".to_owned())]
+}
+
+fn leads_to() -> impl Strategy<Value = String> {
+    let step = prop_oneof![
+        4 => "[abc]",
+        3 => Just("..".to_owned()),
+        1 => Just(".".to_owned()),
+        2 => Just("outside".to_owned()),
+        1 => Just("app".to_owned()),
+        1 => Just("app-evil".to_owned()),
+        2 => Just("secret.txt".to_owned()),
+    ];
+    prop_oneof![
+        3 => proptest::collection::vec(step, 1..5).prop_map(|steps| steps.join("/")),
+        1 => Just("<temporary>/outside/secret.txt".to_owned()),
+        1 => Just("<temporary>/outside".to_owned()),
+        1 => Just("<temporary>/app/a".to_owned()),
+        1 => Just("../outside".to_owned()),
+        1 => Just("../../outside/deep".to_owned()),
+        1 => Just("/proc/self/root".to_owned()),
+    ]
+}
+
+fn node() -> impl Strategy<Value = Node> {
+    prop_oneof![2 => Just(Node::File), 2 => Just(Node::Folder), 4 => leads_to().prop_map(Node::Link)]
+}
+
+fn asked_path() -> impl Strategy<Value = String> {
+    let step = prop_oneof![
+        8 => name(),
+        1 => Just("..".to_owned()),
+        1 => Just(String::new()),
+        1 => Just("secret.txt".to_owned()),
+        1 => Just("deep".to_owned()),
+        1 => Just("outside".to_owned()),
+    ];
+    let steps = proptest::collection::vec(step, 1..5).prop_map(|steps| steps.join("/"));
+    prop_oneof![
+        12 => steps,
+        1 => Just("../outside/secret.txt".to_owned()),
+        1 => Just("<temporary>/outside/secret.txt".to_owned()),
+        1 => Just("<temporary>/app-evil/secret.txt".to_owned()),
+        1 => Just("a/../../app-evil/secret.txt".to_owned()),
+        1 => Just("/proc/self/root/etc/passwd".to_owned()),
+        1 => Just(r"..\x5c..\xff".to_owned()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_operation_reaches_outside_by_any_links_and_any_path(
+        nodes in proptest::collection::vec((proptest::collection::vec(name(), 1..4), node()), 3..14),
+        paths in proptest::collection::vec((asked_path(), asked_path()), 3),
+    ) {
+        let world = World::new();
+        let temporary = world.folder.path().to_str().expect("temporary paths are UTF-8").to_owned();
+        for (names, node) in &nodes {
+            grow(&world.root(), names, node, &temporary);
+        }
+        let before = world.outside();
+        let service = world.service();
+        for (path, other) in &paths {
+            let (path, other) = (path.replace("<temporary>", &temporary), other.replace("<temporary>", &temporary));
+            for envelope in envelopes(&path, &other) {
+                let answer = call(&service, envelope.clone());
+                assert_silent(&envelope, &answer);
+            }
+            prop_assert_eq!(&world.outside(), &before);
+        }
+    }
+}
+
+/// Makes a node of a random tree, without going through the links that are there already.
+fn grow(root: &Path, names: &[String], node: &Node, temporary: &str) {
+    let mut path = root.to_owned();
+    for name in &names[..names.len() - 1] {
+        path.push(name);
+        let _ = fs::create_dir(&path);
+        if !fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_dir()) {
+            return;
+        }
+    }
+    path.push(&names[names.len() - 1]);
+    if fs::symlink_metadata(&path).is_ok() {
+        return;
+    }
+    match node {
+        Node::File => fs::write(path, "inside"),
+        Node::Folder => fs::create_dir(path),
+        Node::Link(leads_to) => symlink(leads_to.replace("<temporary>", temporary), path),
+    }
+    .expect("the name is free");
+}
+
+#[test]
+fn of_writers_with_the_same_version_one_wins_across_services() {
+    let world = World::new();
+    // Two services on one state folder stand for two processes: their locks are files either way.
+    let services = [world.service(), world.service()];
+    for round in 0..6 {
+        let version = call(
+            &services[0],
+            json!({"op": "file.write", "target": "shared.txt", "input": {"content": format!("round {round}")}}),
+        )["data"]["version"]
+            .clone();
+        let answers: Vec<Value> = std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..6)
+                .map(|writer| {
+                    let (service, version) = (&services[writer % 2], &version);
+                    scope.spawn(move || {
+                        call(
+                            service,
+                            json!({"op": "file.write", "target": "shared.txt",
+                                   "input": {"content": format!("{round}, {writer}")},
+                                   "options": {"ifVersion": version}}),
+                        )
+                    })
+                })
+                .collect();
+            writers.into_iter().map(|writer| writer.join().expect("a writer ends")).collect()
+        });
+        let won: Vec<usize> = (0..6).filter(|writer| ok(&answers[*writer])).collect();
+        assert_eq!(won.len(), 1, "{answers:?}");
+        assert!(answers.iter().all(|answer| ok(answer) || answer["error"]["code"] == "conflict"));
+        let content = fs::read_to_string(world.root().join("shared.txt")).expect("the file is there");
+        assert_eq!(content, format!("{round}, {}", won[0]));
+    }
+}
+
+#[test]
+fn odd_names_can_be_listed_read_and_written() {
+    let world = World::new();
+    let service = world.service();
+    let names: [&[u8]; 5] = [b"a\xffb", b"new\nline", br"\xff", b" blank ", "größe".as_bytes()];
+    for name in names {
+        fs::write(world.root().join(std::ffi::OsStr::from_bytes(name)), name).expect("the name is possible");
+    }
+    let listed = call(&service, json!({"op": "file.list"}));
+    let entries = listed["data"]["entries"].as_array().expect("entries");
+    assert_eq!(entries.len(), names.len());
+    for entry in entries {
+        let path = &entry["path"];
+        let read =
+            call(&service, json!({"op": "file.read", "target": path, "options": {"encoding": "base64"}}));
+        assert!(ok(&read), "{read}");
+        let written = call(
+            &service,
+            json!({"op": "file.write", "target": path, "input": {"content": "new"},
+                   "options": {"ifVersion": read["data"]["version"]}}),
+        );
+        assert!(ok(&written), "{written}");
+    }
+    for name in names {
+        let content = fs::read(world.root().join(std::ffi::OsStr::from_bytes(name))).expect("it is there");
+        assert_eq!(content, b"new");
+    }
+}
+
+#[test]
+fn a_tree_as_deep_as_a_path_can_be_is_copied_and_removed() {
+    let world = World::new();
+    let service = world.service();
+    let deep = vec!["d"; 1_900].join("/");
+    let made = call(&service, json!({"op": "file.mkdir", "target": deep, "options": {"parents": true}}));
+    assert!(ok(&made), "{made}");
+    let file = format!("{deep}/leaf.txt");
+    assert!(ok(&call(&service, json!({"op": "file.write", "target": file, "input": {"content": "leaf"}}))));
+    assert!(ok(&call(&service, json!({"op": "file.copy", "target": "d", "input": {"to": "e"}}))));
+    let copy = call(&service, json!({"op": "file.read", "target": format!("e{}", &file[1..])}));
+    assert_eq!(copy["data"]["content"], "leaf");
+    for top in ["d", "e"] {
+        let gone =
+            call(&service, json!({"op": "file.delete", "target": top, "options": {"recursive": true}}));
+        assert_eq!(gone["data"]["folders"], 1_900, "{gone}");
+    }
+    let too_long = call(&service, json!({"op": "file.read", "target": "d/".repeat(2_100)}));
+    assert_eq!(too_long["error"]["code"], "invalid_request");
+}
+
+#[test]
+fn pipes_and_sockets_are_refused_without_waiting() {
+    let world = World::new();
+    let root = world.root();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        root.join("pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .expect("a pipe can be made");
+    let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).expect("a socket can be made");
+    let service = world.service();
+    for target in ["pipe", "socket"] {
+        for (op, input) in [
+            ("file.read", json!({})),
+            ("file.write", json!({"content": "x"})),
+            ("file.copy", json!({"to": "copy"})),
+            ("file.list", json!({})),
+        ] {
+            let answer = call(&service, json!({"op": op, "target": target, "input": input}));
+            assert_eq!(answer["error"]["code"], "invalid_request", "{op} {target}: {answer}");
+        }
+        assert!(ok(&call(&service, json!({"op": "file.stat", "target": target}))));
+    }
+}
+
+#[test]
+fn a_file_with_another_name_outside_is_never_written_through() {
+    let world = World::new();
+    fs::hard_link(world.folder.path().join("outside/victim.txt"), world.root().join("inside.txt"))
+        .expect("one file system");
+    let before = world.outside();
+    let service = world.service();
+    let written =
+        call(&service, json!({"op": "file.write", "target": "inside.txt", "input": {"content": "new"}}));
+    assert!(ok(&written), "{written}");
+    assert_eq!(written["warnings"].as_array().map(Vec::len), Some(1), "{written}");
+    assert_eq!(world.outside(), before);
+
+    fs::hard_link(world.folder.path().join("outside/victim.txt"), world.root().join("again.txt"))
+        .expect("one file system");
+    let strict = world.service_with(json!({"refuseHardLinks": true}));
+    for (op, input) in [("file.read", json!({})), ("file.copy", json!({"to": "copied.txt"}))] {
+        let request = json!({"op": op, "target": "again.txt", "input": input});
+        let answer = call(&strict, request.clone());
+        assert_eq!(answer["error"]["details"]["rule"], "hard-links", "{answer}");
+        assert_silent(&request, &answer);
+    }
+}
+
+#[test]
+fn a_scope_is_its_folder_and_not_what_takes_its_place() {
+    let world = World::new();
+    let root = world.root();
+    fs::write(root.join("mine.txt"), "inside").expect("a file");
+    let service = world.service();
+    fs::rename(&root, world.folder.path().join("elsewhere")).expect("a folder can be renamed");
+    symlink("outside", &root).expect("a link");
+    let read = call(&service, json!({"op": "file.read", "target": "mine.txt"}));
+    assert_eq!(read["data"]["content"], "inside");
+    assert_eq!(
+        call(&service, json!({"op": "file.read", "target": "secret.txt"}))["error"]["code"],
+        "not_found"
+    );
+    fs::remove_dir_all(world.folder.path().join("elsewhere")).expect("a folder can be removed");
+    let gone = call(&service, json!({"op": "file.read", "target": "mine.txt"}));
+    assert_eq!(gone["error"]["code"], "provider_unavailable", "{gone}");
+    let write = call(&service, json!({"op": "file.write", "target": "new.txt", "input": {"content": "x"}}));
+    assert_eq!(write["error"]["code"], "provider_unavailable", "{write}");
+}
+
+#[test]
+fn a_replaced_file_keeps_its_mode_and_attributes_but_no_setuid() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = World::new();
+    let path = world.root().join("script.sh");
+    fs::write(&path, "old").expect("a file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o4750)).expect("modes can be set");
+    let kept = rustix::fs::setxattr(&path, "user.note", b"kept", rustix::fs::XattrFlags::empty());
+    let service = world.service();
+    let answer =
+        call(&service, json!({"op": "file.write", "target": "script.sh", "input": {"content": "new"}}));
+    assert!(ok(&answer), "{answer}");
+    assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o7777, 0o750);
+    if kept.is_ok() {
+        let mut value = [0; 16];
+        let length = rustix::fs::getxattr(&path, "user.note", &mut value[..]).expect("the attribute stays");
+        assert_eq!(&value[..length], b"kept");
+    }
+}
+
+#[test]
+fn any_line_of_a_long_file_can_be_reached() {
+    let world = World::new();
+    let line = "0123456789ab\n";
+    fs::write(world.root().join("long.txt"), line.repeat(5_200_000)).expect("a long file");
+    let service = world.service();
+    let read =
+        |options: Value| call(&service, json!({"op": "file.read", "target": "long.txt", "options": options}));
+    let last = read(json!({"startLine": 5_000_000, "endLine": 5_000_001, "lineNumbers": true}));
+    assert_eq!(last["data"]["content"], "5000000\t0123456789ab\n5000001\t0123456789ab\n", "{last}");
+    assert_eq!(last["data"]["sha256"], Value::Null);
+    assert_eq!(last["data"]["truncated"], false);
+    let beyond = read(json!({"startLine": 5_200_001}));
+    assert_eq!(beyond["error"]["details"]["totalLines"], 5_200_000, "{beyond}");
+    let first = read(json!({"maxBytes": 30}));
+    assert_eq!(first["data"]["content"], line.repeat(2));
+    let next = read(json!({"maxBytes": 30, "cursor": first["data"]["nextCursor"]}));
+    assert_eq!((&next["data"]["startLine"], &next["data"]["endLine"]), (&json!(3), &json!(4)), "{next}");
+}
+
+#[test]
+fn what_bailiwick_writes_for_a_moment_is_neither_shown_nor_a_target() {
+    let world = World::new();
+    let name = ".bailiwick-01J00000000000000000000000.tmp";
+    fs::write(world.root().join(name), "left by a crash").expect("a file");
+    let service = world.service();
+    let listed = call(&service, json!({"op": "file.list"}));
+    assert_eq!(listed["data"]["total"], 0, "{listed}");
+    let written = call(&service, json!({"op": "file.write", "target": name, "input": {"content": "x"}}));
+    assert_eq!(written["error"]["code"], "invalid_request", "{written}");
+}
