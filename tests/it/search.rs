@@ -331,3 +331,54 @@ fn closed_files_are_neither_found_nor_searched_whatever_is_asked() {
         assert_eq!(found["skipped"], json!({"closed": 4}), "the count tells nothing about the pattern");
     }
 }
+
+#[test]
+fn a_folder_swapped_for_a_link_during_a_walk_leads_nowhere() {
+    let world = World::new(json!({}));
+    let root = world.root();
+    let outside = world.folder.path().join("outside");
+    fs::create_dir_all(outside.join("in")).expect("made");
+    fs::write(outside.join("in/a.txt"), "needle outside").expect("written");
+    fs::write(outside.join("a.txt"), "needle outside").expect("written");
+    for number in 0..20 {
+        world.write(format!("d{number}/in/a.txt"), "needle inside");
+        world.write(format!("d{number}/a.txt"), "needle inside");
+    }
+    symlink(&outside, root.join("link")).expect("linked");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let here = rustix::fs::CWD;
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                for number in 0..20 {
+                    let (folder, link) = (root.join(format!("d{number}")), root.join("link"));
+                    let exchange = rustix::fs::RenameFlags::EXCHANGE;
+                    rustix::fs::renameat_with(here, &folder, here, &link, exchange).expect("exchanged");
+                    rustix::fs::renameat_with(here, &folder, here, &link, exchange).expect("exchanged");
+                }
+            }
+        });
+        for _ in 0..200 {
+            let data = world.call(json!({"op": "file.search", "input": {"query": "needle"}}));
+            for found in data["matches"].as_array().expect("matches") {
+                assert_eq!(found["preview"], "needle inside", "{found}");
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_file_of_rules_without_end_costs_only_its_beginning() {
+    let world = World::new(json!({}));
+    let mut rules = "first.txt\n".to_owned();
+    for number in 0..500_000 {
+        rules.push_str(&format!("*{number}*.x\n"));
+    }
+    rules.push_str("last.txt\n");
+    world.write(".gitignore", rules);
+    world.write("first.txt", "");
+    world.write("last.txt", "");
+    let data = world.call(json!({"op": "file.find", "input": {"pattern": "*"}}));
+    assert_eq!(texts(&data["paths"]), ["last.txt"]);
+}

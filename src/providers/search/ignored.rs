@@ -22,6 +22,8 @@ use crate::policy::PermittedPath;
 const MAX_RULES_BYTES: u64 = 64 * 1024;
 /// How many lines of one file of rules count.
 const MAX_RULES_LINES: usize = 2_000;
+/// How many of its lines may need a regular expression: those take long to compile when there are many.
+const MAX_COSTLY_LINES: usize = 250;
 
 /// The rules that hold for the entries of one folder. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -157,11 +159,23 @@ fn read_rules(dir: &Dir, name: &str) -> Option<Gitignore> {
     }
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let mut builder = GitignoreBuilder::new("");
+    let mut costly = 0;
     for line in text.split(|byte| *byte == b'\n').take(MAX_RULES_LINES) {
+        costly += usize::from(is_costly(line));
+        if costly > MAX_COSTLY_LINES {
+            break;
+        }
         // Git and ripgrep pass over a line that is no glob, too.
         let _ = builder.add_line(None, &String::from_utf8_lossy(line));
     }
     builder.build().ok().filter(|rules| !rules.is_empty())
+}
+
+/// Tells whether a rule is more than a name, or `*` and the end of one.
+fn is_costly(line: &[u8]) -> bool {
+    let rule = line.strip_prefix(b"!").unwrap_or(line);
+    let rule = rule.strip_prefix(b"*").unwrap_or(rule);
+    !line.starts_with(b"#") && rule.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{'))
 }
 
 #[cfg(test)]
