@@ -567,3 +567,55 @@ fn what_bailiwick_writes_for_a_moment_is_neither_shown_nor_a_target() {
     let written = call(&service, json!({"op": "file.write", "target": name, "input": {"content": "x"}}));
     assert_eq!(written["error"]["code"], "invalid_request", "{written}");
 }
+
+#[test]
+fn a_write_that_is_killed_leaves_the_old_or_the_new_content() {
+    use std::os::unix::fs::PermissionsExt;
+
+    const BYTES: usize = 1_500_000;
+    let world = World::new();
+    let home = world.folder.path().join("home");
+    let config = json!({
+        "machineId": "01J00000000000000000000000",
+        "machineName": "test",
+        "scopes": [{"id": "app", "roots": [world.root()], "capabilities": ["fs:read", "fs:write"]}],
+    });
+    fs::create_dir_all(home.join("config")).expect("the temporary folder can be written");
+    let config_file = home.join("config/config.json");
+    fs::write(&config_file, config.to_string()).expect("the temporary folder can be written");
+    for (path, mode) in [(&home, 0o700), (&home.join("config"), 0o700), (&config_file, 0o600)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("modes can be set");
+    }
+    let contents = [b'a', b'b'].map(|letter| vec![letter; BYTES]);
+    for (name, content) in ["a", "b"].iter().zip(&contents) {
+        fs::write(world.folder.path().join(name), content).expect("the temporary folder can be written");
+    }
+    let target = world.root().join("big.txt");
+    fs::write(&target, &contents[0]).expect("the scope can be written");
+    let write = |name: &str| {
+        std::process::Command::new(env!("CARGO_BIN_EXE_bailiwick"))
+            .args(["call", "file.write", "big.txt", "--content-file"])
+            .arg(world.folder.path().join(name))
+            .env("BAILIWICK_HOME", &home)
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("the program starts")
+    };
+    let began = Instant::now();
+    assert!(write("b").wait().expect("it ends").success());
+    let whole_run = began.elapsed();
+    let mut killed = 0;
+    for round in 0..24 {
+        let mut child = write(["a", "b"][round % 2]);
+        // From its start to about its end.
+        std::thread::sleep(whole_run * u32::try_from(round).expect("a small number") / 20);
+        child.kill().expect("it can be killed");
+        killed += usize::from(!child.wait().expect("it ends").success());
+        let content = fs::read(&target).expect("the file is always there");
+        assert!(contents.contains(&content), "{} bytes, no whole content", content.len());
+    }
+    assert!(killed > 0, "some writes were killed");
+    assert!(write("a").wait().expect("it ends").success());
+    assert!(fs::read(&target).expect("the file is there") == contents[0]);
+}

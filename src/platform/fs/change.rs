@@ -79,21 +79,48 @@ impl Dir {
         }
     }
 
-    /// Lets two entries of the same file system trade places, in one step.
+    /// Lets two entries of the same file system trade places: in one step where the system can do so,
+    /// else by way of `aside`, a name that must be free in the other folder.
     ///
     /// # Errors
     /// [`DoorError::CrossDevice`], and the usual ones.
-    pub fn exchange(&self, name: &OsStr, with: &Self, other_name: &OsStr) -> Result<(), DoorError> {
+    pub fn exchange(
+        &self,
+        name: &OsStr,
+        with: &Self,
+        other_name: &OsStr,
+        aside: &OsStr,
+    ) -> Result<(), DoorError> {
         check_name(name)?;
         check_name(other_name)?;
-        renameat_with(self.as_fd(), name, with.as_fd(), other_name, RenameFlags::EXCHANGE)
-            .map_err(rename_error)
+        match renameat_with(self.as_fd(), name, with.as_fd(), other_name, RenameFlags::EXCHANGE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                with.rename_to_free(other_name, with, aside)?;
+                if let Err(error) = self.rename_to_free(name, with, other_name) {
+                    with.rename_to_free(aside, with, other_name)?;
+                    return Err(error);
+                }
+                with.rename_to_free(aside, self, name)
+            }
+            other => other.map_err(rename_error),
+        }
     }
 
-    /// The way without a flag: a second name that must be free, then the first one goes. Files only.
+    /// The way without a flag: a second name that must be free, then the first one goes.
+    ///
+    /// Folders, and files where the file system knows no second names, are renamed after a look: a
+    /// folder could then replace an empty one that came into being meanwhile, a file another file.
     fn rename_by_link(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
-        linkat(self.as_fd(), name, to.as_fd(), new_name, AtFlags::empty()).map_err(rename_error)?;
-        self.remove_file(name)
+        match linkat(self.as_fd(), name, to.as_fd(), new_name, AtFlags::empty()) {
+            Ok(()) => return self.remove_file(name),
+            Err(Errno::PERM | Errno::NOSYS | Errno::NOTSUP | Errno::MLINK) => {}
+            Err(errno) => return Err(rename_error(errno)),
+        }
+        match to.stat(new_name) {
+            Ok(_) => Err(DoorError::Exists),
+            Err(DoorError::NotFound) => self.rename(name, to, new_name),
+            Err(error) => Err(error),
+        }
     }
 
     /// Removes a file or link by name.

@@ -183,7 +183,7 @@ fn commit(dir: &Dir, name: &OsStr, to: &Place, replaced: bool, old_is_tree: bool
     match (replaced, old_is_tree) {
         (false, _) => dir.rename_to_free(name, &to.dir, &to.name),
         (true, false) => dir.rename(name, &to.dir, &to.name),
-        (true, true) => dir.exchange(name, &to.dir, &to.name),
+        (true, true) => dir.exchange(name, &to.dir, &to.name, &temporary_name()),
     }
     .map_err(|error| to.failure(&error))
 }
