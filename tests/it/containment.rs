@@ -105,6 +105,15 @@ fn call(service: &Arc<Service>, envelope: Value) -> Value {
     RUNTIME.block_on(service.handle(&caller, envelope, &CancellationToken::new())).into_json()
 }
 
+/// Ends a race when its value goes, also when a test fails under way.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 fn ok(answer: &Value) -> bool {
     answer["ok"] == true
 }
@@ -191,6 +200,7 @@ fn nothing_outside_is_read_or_changed_while_a_folder_is_exchanged_with_a_link() 
             let (service, requests, stop) = (&service, &requests, &stop);
             let (answered, refused) = (&answered, &refused);
             scope.spawn(move || {
+                let _ends = Ends(stop);
                 let end = Instant::now() + Duration::from_millis(1_500);
                 for request in requests.iter().cycle().skip(worker * 5) {
                     if Instant::now() > end {
@@ -201,7 +211,6 @@ fn nothing_outside_is_read_or_changed_while_a_folder_is_exchanged_with_a_link() 
                     count.fetch_add(1, Ordering::Relaxed);
                     assert_silent(request, &answer);
                 }
-                stop.store(true, Ordering::Relaxed);
             });
         }
     });
@@ -236,8 +245,9 @@ fn removing_a_tree_never_enters_a_folder_that_was_exchanged_with_a_link() {
                 }
             });
             let request = json!({"op": "file.delete", "target": "tree", "options": {"recursive": true}});
+            let ends = Ends(&stop);
             let answer = call(&service, request.clone());
-            stop.store(true, Ordering::Relaxed);
+            drop(ends);
             removed += usize::from(ok(&answer));
             assert_silent(&request, &answer);
         });
@@ -263,24 +273,25 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof![6 => "[abc]", 1 => Just("é".to_owned()), 1 => Just("n\nl".to_owned())]
 }
 
+/// Where links lead: up to places outside, from whatever depth, and to each other.
 fn leads_to() -> impl Strategy<Value = String> {
-    let step = prop_oneof![
-        4 => "[abc]",
-        3 => Just("..".to_owned()),
-        1 => Just(".".to_owned()),
-        2 => Just("outside".to_owned()),
-        1 => Just("app".to_owned()),
-        1 => Just("app-evil".to_owned()),
-        2 => Just("secret.txt".to_owned()),
+    let up = (0_usize..5).prop_map(|steps| "../".repeat(steps));
+    let beside = prop_oneof![
+        4 => Just("outside"),
+        3 => Just("outside/secret.txt"),
+        1 => Just("outside/deep/secret.txt"),
+        1 => Just("app-evil/secret.txt"),
+        1 => Just("app/../outside"),
+        1 => Just("outside/not-there"),
     ];
+    let inside = proptest::collection::vec(prop_oneof![3 => "[abc]", 1 => Just("..".to_owned())], 1..4);
     prop_oneof![
-        3 => proptest::collection::vec(step, 1..5).prop_map(|steps| steps.join("/")),
+        6 => (up, beside).prop_map(|(up, beside)| format!("{up}{beside}")),
+        4 => inside.prop_map(|steps| steps.join("/")),
         1 => Just("<temporary>/outside/secret.txt".to_owned()),
         1 => Just("<temporary>/outside".to_owned()),
-        1 => Just("<temporary>/app/a".to_owned()),
-        1 => Just("../outside".to_owned()),
-        1 => Just("../../outside/deep".to_owned()),
         1 => Just("/proc/self/root".to_owned()),
+        1 => Just(".".to_owned()),
     ]
 }
 
@@ -288,18 +299,22 @@ fn node() -> impl Strategy<Value = Node> {
     prop_oneof![2 => Just(Node::File), 2 => Just(Node::Folder), 4 => leads_to().prop_map(Node::Link)]
 }
 
-fn asked_path() -> impl Strategy<Value = String> {
-    let step = prop_oneof![
-        8 => name(),
-        1 => Just("..".to_owned()),
-        1 => Just(String::new()),
-        1 => Just("secret.txt".to_owned()),
-        1 => Just("deep".to_owned()),
-        1 => Just("outside".to_owned()),
+/// A path that a client asks for: of a node of the tree, and on from there, or any other.
+fn asked_path(nodes: &[(Vec<String>, Node)]) -> impl Strategy<Value = String> + use<> {
+    let of_nodes: Vec<String> = nodes.iter().map(|(names, _)| names.join("/")).collect();
+    let on = prop_oneof![
+        4 => Just(""),
+        2 => Just("/secret.txt"),
+        1 => Just("/deep/secret.txt"),
+        1 => Just("/deep"),
+        1 => Just("/new.txt"),
+        1 => Just("/outside/secret.txt"),
+        1 => Just("/../secret.txt"),
+        1 => Just("/a/b"),
     ];
-    let steps = proptest::collection::vec(step, 1..5).prop_map(|steps| steps.join("/"));
     prop_oneof![
-        12 => steps,
+        12 => (proptest::sample::select(of_nodes), on).prop_map(|(path, on)| format!("{path}{on}")),
+        1 => proptest::collection::vec(name(), 1..4).prop_map(|steps| steps.join("/")),
         1 => Just("../outside/secret.txt".to_owned()),
         1 => Just("<temporary>/outside/secret.txt".to_owned()),
         1 => Just("<temporary>/app-evil/secret.txt".to_owned()),
@@ -309,13 +324,22 @@ fn asked_path() -> impl Strategy<Value = String> {
     ]
 }
 
+/// A tree, and pairs of paths that are asked for in it.
+fn tree_and_paths() -> impl Strategy<Value = (Vec<(Vec<String>, Node)>, Vec<(String, String)>)> {
+    proptest::collection::vec((proptest::collection::vec(name(), 1..4), node()), 4..14).prop_flat_map(
+        |nodes| {
+            let paths = proptest::collection::vec((asked_path(&nodes), asked_path(&nodes)), 4);
+            (Just(nodes), paths)
+        },
+    )
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 40, ..ProptestConfig::default() })]
 
     #[test]
     fn no_operation_reaches_outside_by_any_links_and_any_path(
-        nodes in proptest::collection::vec((proptest::collection::vec(name(), 1..4), node()), 3..14),
-        paths in proptest::collection::vec((asked_path(), asked_path()), 3),
+        (nodes, paths) in tree_and_paths(),
     ) {
         let world = World::new();
         let temporary = world.folder.path().to_str().expect("temporary paths are UTF-8").to_owned();
