@@ -16,6 +16,7 @@ mod mcp;
 mod open_folder;
 mod policy;
 mod printer;
+mod run;
 mod running;
 mod runtime;
 mod scope;
@@ -28,95 +29,4 @@ mod throwaway;
 mod token;
 mod try_folder;
 
-use std::ffi::OsString;
-use std::path::Path;
-use std::process::ExitCode;
-
-use clap::Parser;
-use clap::error::ErrorKind;
-
-use crate::contract::Failure;
-
-use args::{Arguments, Command, PolicyCommand, Shared};
-use call::Words;
-use home::Home;
-use printer::{Printer, Report};
-
-/// Runs the command that the process's arguments name.
-pub fn main() -> ExitCode {
-    let words: Vec<OsString> = std::env::args_os().collect();
-    if let Some((shared, args)) = mcp::usual_words(&words) {
-        return finish(
-            Printer { json: false },
-            Home::find(shared.config.as_deref()).and_then(|home| mcp::run(&home, args)).map(|()| None),
-        );
-    }
-    match Arguments::try_parse_from(&words) {
-        Ok(arguments) => run(arguments),
-        Err(error) => usage(&words, &error),
-    }
-}
-
-fn run(arguments: Arguments) -> ExitCode {
-    let Arguments { shared, command } = arguments;
-    let printer = Printer { json: shared.json };
-    match command {
-        Command::Call(args) => match call::run(&shared, args.rest) {
-            Ok((printer, report)) => finish(printer, Ok(Some(report))),
-            Err((printer, failure)) => finish(printer, Err(failure)),
-        },
-        Command::Policy(PolicyCommand::Explain(args)) => {
-            let printer = Printer { json: shared.json || call::wants_json(&args.rest) };
-            finish(printer, Words::sort(args.rest).and_then(|words| policy::run(&shared, words)).map(Some))
-        }
-        other => finish(printer, at_home(&shared, printer, other)),
-    }
-}
-
-/// Runs a command that works on an installation.
-fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option<Report>, Failure> {
-    let home = || Home::find(shared.config.as_deref());
-    match command {
-        Command::Try(args) => try_folder::run(printer, &args.folder).map(Some),
-        Command::Setup(args) => setup::run(&home()?, printer, args.folder.as_deref(), &args.how).map(Some),
-        Command::Here(how) => setup::run(&home()?, printer, Some(Path::new(".")), &how).map(Some),
-        Command::Start(args) => start::run(&home()?, printer, &args).map(|()| None),
-        Command::Mcp(args) => mcp::run(&home()?, args).map(|()| None),
-        Command::Status(args) => status::run(&home()?, args.details).map(Some),
-        Command::History(args) => history::run(&home()?, &args).map(Some),
-        Command::Scope(command) => scope::run(&home()?, &command).map(Some),
-        Command::Token(command) => token::run(&home()?, &command).map(Some),
-        Command::Connect => connect::run(&home()?).map(Some),
-        Command::SelfTest => self_test::run(printer).map(Some),
-        Command::Completions(args) => Ok(Some(completions::run(args.shell))),
-        Command::Call(_) | Command::Policy(_) => unreachable!("these read their own words"),
-    }
-}
-
-fn finish(printer: Printer, result: Result<Option<Report>, Failure>) -> ExitCode {
-    ExitCode::from(match result {
-        Ok(Some(report)) => printer.report(&report),
-        Ok(None) => 0,
-        Err(failure) => printer.failure(&failure),
-    })
-}
-
-/// Help and version go to standard output; a wrong usage is said as the parser says it.
-fn usage(words: &[OsString], error: &clap::Error) -> ExitCode {
-    let wants_json = words.iter().any(|word| word == "--json");
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            Printer { json: false }.data(&error.to_string());
-            ExitCode::SUCCESS
-        }
-        _ if wants_json => {
-            let text = error.to_string();
-            let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            finish(Printer { json: true }, Err(Failure::invalid("arguments", message)))
-        }
-        _ => {
-            Printer { json: false }.talk(error.to_string().trim_end());
-            ExitCode::from(2)
-        }
-    }
-}
+pub use run::main;
