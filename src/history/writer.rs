@@ -223,7 +223,7 @@ impl Writer {
         }
         let tidied = if self.board.take_suspicion() {
             database.is_whole().and_then(|whole| if whole { Ok(()) } else { Err(StoreError::Damaged) })
-        } else if self.retention_due && (idle == Idle::Yes || self.rows_since_retention % 8 == 0) {
+        } else if self.retention_due && (idle == Idle::Yes || self.rows_since_retention.is_multiple_of(8)) {
             retention::remove_batch(database, &self.settings, &self.board).map(|more| {
                 self.retention_due = more;
                 self.log_pages += usize::from(more) * 64;

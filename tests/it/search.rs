@@ -257,7 +257,7 @@ fn a_folder_that_cannot_be_read_is_counted_and_the_rest_found() {
     world.write("shut/a.txt", "needle");
     world.write("open/a.txt", "needle");
     let shut = world.root().join("shut");
-    fs::set_permissions(&shut, fs::Permissions::from_mode(0)).expect("set");
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o000)).expect("set");
     let is_root = fs::read_dir(&shut).is_ok();
     let data = world.call(json!({"op": "file.search", "input": {"query": "needle"}}));
     fs::set_permissions(&shut, fs::Permissions::from_mode(0o755)).expect("set");

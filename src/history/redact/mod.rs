@@ -10,26 +10,12 @@
 mod door;
 mod key;
 mod random;
+mod redacted;
 mod rules;
 mod scan;
 
+pub use redacted::Redacted;
 pub use scan::Redactor;
-
-/// A value without secrets of the known forms.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redacted<T>(T);
-
-impl Redacted<String> {
-    /// Gives the text.
-    pub fn text(&self) -> &str {
-        &self.0
-    }
-
-    /// Wraps a word of this program.
-    pub fn word(word: &'static str) -> Self {
-        Self(word.to_owned())
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,17 @@
+//! The type that says that a text went through the redactor.
+
+/// A value without secrets of the known forms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redacted<T>(pub(super) T);
+
+impl Redacted<String> {
+    /// Gives the text.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Wraps a word of this program.
+    pub fn word(word: &'static str) -> Self {
+        Self(word.to_owned())
+    }
+}
