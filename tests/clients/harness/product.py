@@ -108,8 +108,17 @@ class Product:
         return Stdio(self.command(*options), self.environment)
 
     def history(self, limit: int = 1000) -> list:
-        """Gives the newest rows of the history, newest first, by the CLI."""
-        return json.loads(self.cli("history", "--limit", str(limit), "--json"))["data"]["entries"]
+        """Gives the newest operations of the history, newest first, by the CLI."""
+        rows: list = []
+        cursor: tuple = ()
+        while len(rows) < limit:
+            wanted = str(min(1000, limit - len(rows)))
+            page = json.loads(self.cli("history", "--limit", wanted, *cursor, "--json"))
+            rows += page["operations"]
+            if not page["nextCursor"]:
+                break
+            cursor = ("--cursor", page["nextCursor"])
+        return [row for row in rows if row["state"] == "finished"]
 
     def await_history(self, holds, seconds: float = 10):
         """Waits for a row of the history for which `holds(row)`, and gives it or `None`."""
