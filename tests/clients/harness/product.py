@@ -149,21 +149,19 @@ def make_project(project: Path) -> None:
         subprocess.run([*git, *arguments], cwd=project, check=True, env=plain_environment())
 
 
-def make_slow_folder(folder: Path, files: int = 4_000) -> None:
+def make_slow_folder(folder: Path, files: int = 800) -> None:
     """Makes files of 10 kB on which `SLOW_SEARCH` takes long, so that there is a middle to cancel in."""
     folder.mkdir(parents=True)
     chance = random.Random(7)
     letters = bytes(97 + value % 26 for value in range(256))
     for index in range(files):
-        text = chance.randbytes(10_000).translate(letters)
-        lines = [text[start : start + 200] for start in range(0, len(text), 200)]
-        (folder / f"part-{index:04}.txt").write_bytes(b"\n".join(lines) + b"\n")
+        (folder / f"part-{index:04}.txt").write_bytes(chance.randbytes(10_000).translate(letters) + b"\n")
 
 
-# Finds nothing, and at every place has to remember which of the last 40 letters were early ones.
+# Finds nothing, and at every place has to remember which of the last 400 letters were early ones.
 SLOW_SEARCH = {
     "op": "file.search",
     "target": "slow",
-    "input": {"query": "[a-m].{40}[0-9]"},
+    "input": {"query": "[a-m].{400}[0-9]"},
     "options": {"timeoutSeconds": 120},
 }
