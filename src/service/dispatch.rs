@@ -1,7 +1,7 @@
 //! Running a permitted operation: its thread, its deadline, cancellation, panics, its size.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::contract::{Caller, Cancel, ErrorCode, Failure, Outcome, Threads};
 use crate::policy::Permit;
 use crate::registry::{Context, ServiceFacts};
 
-use super::record::Record;
+use super::record::{Record, Unfinished};
 
 /// How long an operation that was told to stop may take to stop by itself.
 const GRACE: Duration = Duration::from_millis(500);
@@ -37,22 +37,42 @@ pub(super) async fn run(
             record.finish_async(bounded(result, &permit), cx.take_notes()).await
         }
         Threads::Blocking => {
+            let has_effect = !permit.spec().effect.is_read_only();
             let unfinished = record.unfinished();
+            let record = Arc::new(Mutex::new(Some(record)));
+            let shared = Arc::clone(&record);
             // The record travels with the work: whoever stops waiting, the row is written.
             let mut work = tokio::task::spawn_blocking(move || {
-                let result = Handle::current().block_on(caught(start(&cx, &permit)));
-                record.finish(bounded(result, &permit), cx.take_notes())
+                let result = bounded(Handle::current().block_on(caught(start(&cx, &permit))), &permit);
+                take(&shared).map(|record| record.finish(result, cx.take_notes()))
             });
             let failure = tokio::select! {
-                done = &mut work => return done.unwrap_or_else(|_| unfinished.abandon(panicked())),
+                done = &mut work => return match done {
+                    Ok(Some(outcome)) => outcome,
+                    Ok(None) | Err(_) => end(take(&record), unfinished, panicked()).await,
+                },
                 failure = stopped(&cancel, gone) => failure,
             };
             match tokio::time::timeout(GRACE, work).await {
-                Ok(Ok(outcome)) => outcome,
-                // It goes on until it looks at the flag, and writes its row then.
-                Ok(Err(_)) | Err(_) => unfinished.abandon(failure),
+                Ok(Ok(Some(outcome))) => outcome,
+                // It goes on until it looks at the flag. What it still does is for its own row to tell; where
+                // it does nothing but read, the row is written before the answer, as for every other.
+                Ok(Ok(None) | Err(_)) | Err(_) if has_effect => unfinished.abandon(failure),
+                Ok(Ok(None) | Err(_)) | Err(_) => end(take(&record), unfinished, failure).await,
             }
         }
+    }
+}
+
+fn take(record: &Mutex<Option<Record>>) -> Option<Record> {
+    record.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Answers for an operation that is not waited for any more, by its record if that is still open.
+async fn end(record: Option<Record>, unfinished: Unfinished, failure: Failure) -> Outcome {
+    match record {
+        Some(record) => record.refuse(failure).await,
+        None => unfinished.abandon(failure),
     }
 }
 
