@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -21,7 +22,7 @@ use super::super::auth::{KeyRing, Throttle};
 use super::guard::{Guard, Peer};
 use super::host::Hosts;
 use super::origin::Origins;
-use super::places::{Place, Places};
+use super::places::{BusyBody, Place, Places};
 use super::router;
 use super::settings::HttpSettings;
 
@@ -31,6 +32,8 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_HEADERS: usize = 100;
 /// How much of a head is buffered.
 const MAX_HEAD_BYTES: usize = 64 << 10;
+/// How long a connection that makes room may take to end.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a stopping listener waits for what is in the works.
 const STOP_TIMEOUT: Duration = Duration::from_millis(1_500);
 
@@ -159,9 +162,8 @@ async fn attend(
         let (router, peer, busy) = (router.clone(), peer.clone(), place.busy());
         async move {
             request.extensions_mut().insert(peer);
-            let response = router.oneshot(request.map(axum::body::Body::new)).await;
-            drop(busy);
-            response
+            let response = router.oneshot(request.map(Body::new)).await;
+            response.map(|response| response.map(|body| BusyBody { body, _busy: busy }))
         }
     });
     let mut connection = std::pin::pin!(
@@ -179,5 +181,5 @@ async fn attend(
         () = close.cancelled() => {}
     }
     connection.as_mut().graceful_shutdown();
-    let _ = connection.await;
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, connection).await;
 }

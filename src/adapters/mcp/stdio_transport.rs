@@ -3,7 +3,6 @@
 //! rmcp starts a task for every message that it is given, so this transport gives it no more than a bounded
 //! number at a time, and reads on only while the answers are being read.
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,8 +32,6 @@ pub(super) struct StdioTransport<R, W> {
     turns: Arc<Semaphore>,
     /// A message that waits for its turn; kept here because `receive` may be dropped while it waits.
     next: Option<ClientJsonRpcMessage>,
-    /// Errors for lines that could not be read, not yet written.
-    problems: VecDeque<ErrorData>,
     /// A request that begins a conversation has been read; notifications before it are dropped.
     begun: bool,
     closing: Closing,
@@ -72,7 +69,6 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
             }),
             turns: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
             next: None,
-            problems: VecDeque::new(),
             begun: false,
             closing,
         }
@@ -81,11 +77,8 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
     /// Waits for the next message that rmcp can use, and puts it into `self.next`.
     async fn read(&mut self) -> Option<()> {
         loop {
-            while let Some(error) = self.problems.front() {
-                let line = to_line(&ServerJsonRpcMessage::error(error.clone(), None));
-                let output = Arc::clone(&self.output);
-                self.problems.pop_front();
-                output.write(line).await.ok()?;
+            while self.output.queued_bytes.load(Ordering::Acquire) > MAX_QUEUED_BYTES {
+                self.output.written.notified().await;
             }
             let problem = match self.lines.next().await.ok()? {
                 Line::End => {
@@ -113,7 +106,8 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                     },
                 },
             };
-            self.problems.push_back(problem);
+            // In a task of its own: this future may be dropped, and a line must not be written by halves.
+            tokio::spawn(Output::write(&self.output, to_line(&ServerJsonRpcMessage::error(problem, None))));
         }
     }
 
@@ -149,13 +143,11 @@ fn to_line(message: &ServerJsonRpcMessage) -> Vec<u8> {
     line
 }
 
-impl<W: AsyncWrite + Unpin> Output<W> {
-    async fn write(&self, line: Vec<u8>) -> io::Result<()> {
-        self.queued_bytes.fetch_add(line.len(), Ordering::AcqRel);
-        let result = self.write_now(&line).await;
-        self.queued_bytes.fetch_sub(line.len(), Ordering::AcqRel);
-        self.written.notify_one();
-        result
+impl<W: AsyncWrite + Unpin + Send> Output<W> {
+    /// Queues a line now; what this gives writes it.
+    fn write(this: &Arc<Self>, line: Vec<u8>) -> impl Future<Output = io::Result<()>> + Send + use<W> {
+        let queued = Queued::new(Arc::clone(this), line.len());
+        async move { queued.output.write_now(&line).await }
     }
 
     async fn write_now(&self, line: &[u8]) -> io::Result<()> {
@@ -163,6 +155,26 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         let writer = writer.as_mut().ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
         writer.write_all(line).await?;
         writer.flush().await
+    }
+}
+
+/// Counts the bytes of a line until it is written or given up.
+struct Queued<W> {
+    output: Arc<Output<W>>,
+    bytes: usize,
+}
+
+impl<W> Queued<W> {
+    fn new(output: Arc<Output<W>>, bytes: usize) -> Self {
+        output.queued_bytes.fetch_add(bytes, Ordering::AcqRel);
+        Self { output, bytes }
+    }
+}
+
+impl<W> Drop for Queued<W> {
+    fn drop(&mut self) {
+        self.output.queued_bytes.fetch_sub(self.bytes, Ordering::AcqRel);
+        self.output.written.notify_one();
     }
 }
 
@@ -177,15 +189,10 @@ where
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let output = Arc::clone(&self.output);
-        let line = to_line(&message);
-        async move { output.write(line).await }
+        Output::write(&self.output, to_line(&message))
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        while self.output.queued_bytes.load(Ordering::Acquire) > MAX_QUEUED_BYTES {
-            self.output.written.notified().await;
-        }
         if self.next.is_none() {
             self.read().await?;
         }
