@@ -1,5 +1,7 @@
 //! White-box tests of the store: they use SQLite directly, which nothing outside of this module may.
 
+#![expect(clippy::disallowed_methods, reason = "tests make and damage files of their own")]
+
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;

@@ -11,6 +11,7 @@ mod architecture;
 mod cases;
 mod cli;
 mod containment;
+mod history;
 mod hostile_paths;
 mod known_attacks;
 mod policy;

@@ -36,9 +36,11 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_' | b'-' | b'=')
 }
 
-/// Tells whether what precedes says that a digest follows, as in `sha512-…`.
+/// Tells whether what precedes says that this is a digest, or a part of one: `sha512-…`, `SHA256:…`.
 fn is_digest(before: &str) -> bool {
-    before.ends_with(':') && before.trim_end_matches(':').ends_with("SHA256")
+    let head =
+        before.trim_end_matches(|it: char| it.is_ascii_alphanumeric() || matches!(it, '+' | '/' | '='));
+    ["SHA256:", "sha256-", "sha384-", "sha512-", "sha1-"].iter().any(|name| head.ends_with(name))
 }
 
 fn looks_random(word: &[u8]) -> bool {
