@@ -593,6 +593,27 @@ fn what_bailiwick_writes_for_a_moment_is_neither_shown_nor_a_target() {
 }
 
 #[test]
+fn what_a_crash_left_behind_is_removed_once_it_is_old() {
+    let world = World::new();
+    let (old, new) =
+        (".bailiwick-01J00000000000000000000000.tmp", ".bailiwick-01J00000000000000000000001.tmp");
+    for name in [old, new] {
+        fs::write(world.root().join(name), "left by a crash").expect("a file");
+    }
+    let hours_ago = std::time::SystemTime::now() - Duration::from_secs(7_200);
+    let file = fs::File::options().write(true).open(world.root().join(old)).expect("it opens");
+    file.set_modified(hours_ago).expect("times can be set");
+    let service = world.service();
+    assert!(ok(&call(&service, json!({"op": "file.write", "target": "a.txt", "input": {"content": "x"}}))));
+    let mut left: Vec<_> = fs::read_dir(world.root())
+        .expect("it opens")
+        .map(|entry| entry.expect("it can be read").file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, [new, "a.txt"]);
+}
+
+#[test]
 fn a_write_that_is_killed_leaves_the_old_or_the_new_content() {
     use std::os::unix::fs::PermissionsExt;
 
