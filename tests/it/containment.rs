@@ -324,8 +324,11 @@ fn asked_path(nodes: &[(Vec<String>, Node)]) -> impl Strategy<Value = String> + 
     ]
 }
 
+/// The nodes of a tree, each with the names that lead to it, and pairs of paths to ask for.
+type TreeAndPaths = (Vec<(Vec<String>, Node)>, Vec<(String, String)>);
+
 /// A tree, and pairs of paths that are asked for in it.
-fn tree_and_paths() -> impl Strategy<Value = (Vec<(Vec<String>, Node)>, Vec<(String, String)>)> {
+fn tree_and_paths() -> impl Strategy<Value = TreeAndPaths> {
     proptest::collection::vec((proptest::collection::vec(name(), 1..4), node()), 4..14).prop_flat_map(
         |nodes| {
             let paths = proptest::collection::vec((asked_path(&nodes), asked_path(&nodes)), 4);
