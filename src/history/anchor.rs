@@ -3,8 +3,6 @@
 //! It is written after the log was written back and synced, so it never names a row that a power loss
 //! could take. It only ever moves forward.
 
-#![expect(clippy::disallowed_methods, reason = "the files of the store are Bailiwick's own, in no scope")]
-
 use std::fs;
 use std::io;
 use std::path::Path;

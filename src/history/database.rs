@@ -4,8 +4,6 @@
 //! `history.anchor` (see `anchor.rs`), `history.lock` (held while the store is opened or set aside),
 //! `history.key` (see `redact`). A damaged store is renamed to `history.db.damaged-<time>`.
 
-#![expect(clippy::disallowed_methods, reason = "the files of the store are Bailiwick's own, in no scope")]
-
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};

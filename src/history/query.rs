@@ -4,8 +4,6 @@
 //! the same at the end of a million rows. A filter that finds little stops after a bounded number of rows
 //! and says where to go on. Readers have connections of their own and never wait for the writer.
 
-#![expect(clippy::disallowed_methods, reason = "the files of the store are Bailiwick's own, in no scope")]
-
 use std::path::Path;
 
 use rusqlite::{Connection, Row, params};

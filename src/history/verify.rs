@@ -4,8 +4,6 @@
 //! every change by someone who did not: damage, a stray tool, an edit of the file alone. The head that
 //! `bailiwick status` tells, kept elsewhere, finds the rest.
 
-#![expect(clippy::disallowed_methods, reason = "the files of the store are Bailiwick's own, in no scope")]
-
 use std::path::Path;
 
 use rusqlite::types::ValueRef;

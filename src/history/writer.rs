@@ -88,6 +88,8 @@ impl Writer {
         if matches!(first, Err(RecvTimeoutError::Timeout)) {
             // What fails now is said again with the first row.
             let _ = self.open();
+            // Made now, so that the first request does not wait for it.
+            self.board.redactor();
         }
         loop {
             match first {
