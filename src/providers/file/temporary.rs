@@ -1,9 +1,10 @@
 //! Temporary siblings: the names under which new content waits until it is complete.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::contract::{id, time};
 use crate::platform::fs::{Dir, FileId, FileKind};
@@ -12,10 +13,12 @@ const START: &str = ".bailiwick-";
 const END: &str = ".tmp";
 /// A temporary that was not touched for this long belongs to nobody any more.
 const STALE_MS: i64 = 3_600_000;
+/// How long a folder that was swept is left alone, so that many writes to it cost one look.
+const SWEPT_FOR: Duration = Duration::from_secs(1);
 /// How many folders are remembered as swept.
 const MAX_SWEPT: usize = 4_096;
 
-static SWEPT: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
+static SWEPT: Mutex<Option<HashMap<FileId, Instant>>> = Mutex::new(None);
 
 /// Makes a new temporary name, which nobody can guess.
 pub(super) fn temporary_name() -> OsString {
@@ -29,14 +32,18 @@ pub fn is_temporary(name: &OsStr) -> bool {
     middle.is_some_and(|middle| std::str::from_utf8(middle).is_ok_and(id::is_id))
 }
 
-/// Removes temporary files that a crash left in a folder. Looks at each folder once in a process.
+/// Removes temporary files that a crash left in a folder. Looks at each folder once in a while.
 pub(super) fn sweep(dir: &Dir) {
     {
         let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let swept = swept.get_or_insert_default();
-        if swept.len() >= MAX_SWEPT || !swept.insert(dir.id()) {
+        if swept.get(&dir.id()).is_some_and(|last| last.elapsed() < SWEPT_FOR) {
             return;
         }
+        if swept.len() >= MAX_SWEPT {
+            swept.clear();
+        }
+        swept.insert(dir.id(), Instant::now());
     }
     let Ok(entries) = dir.entries() else { return };
     for entry in entries.iter().filter(|entry| is_temporary(&entry.name)) {
