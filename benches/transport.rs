@@ -1,6 +1,13 @@
 //! What the transports cost, beside a bare server on the same library: `cargo build --release --example bare_rmcp`, then
 //! `cargo bench --bench transport`. Everything runs in rounds in which both take turns; figures are medians.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a bench runs what it measures, and tells"
+)]
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
