@@ -56,8 +56,9 @@ pub fn run(home: &Home, args: McpArgs) -> Result<(), Failure> {
         let shutdown = CancellationToken::new();
         tokio::spawn({
             let shutdown = shutdown.clone();
+            let asked_to_stop = runtime::asked_to_stop();
             async move {
-                runtime::asked_to_stop().await;
+                asked_to_stop.await;
                 shutdown.cancel();
             }
         });

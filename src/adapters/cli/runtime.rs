@@ -24,19 +24,23 @@ fn unavailable(error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::ProviderUnavailable, format!("the system gives no threads: {error}"))
 }
 
-/// Waits for Ctrl-C or a request to end.
+/// Listens for Ctrl-C and requests to end from now on; what it gives waits for the first. Call it within a
+/// runtime, before anything is announced: what comes earlier has the signal's own effect, or none at all
+/// in a process that was started with the signal ignored.
 ///
-/// A closed terminal has its usual effect, so that `nohup` works. Where the system allows no handler this waits for ever: the signal's own effect then ends the process.
-pub async fn asked_to_stop() {
+/// A closed terminal has its usual effect, so that `nohup` works. Where the system allows no handler this
+/// waits for ever: the signal's own effect then ends the process.
+pub fn asked_to_stop() -> impl Future<Output = ()> + Send + use<> {
     use tokio::signal::unix::{SignalKind, signal};
 
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+    let handlers = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    async move {
+        let (Ok(mut interrupt), Ok(mut terminate)) = handlers else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
     }
 }

@@ -36,6 +36,7 @@ pub fn run(home: &Home, printer: Printer, args: &StartArgs) -> Result<(), Failur
 
     let runtime = runtime::large()?;
     let served = runtime.block_on(async {
+        let asked_to_stop = runtime::asked_to_stop();
         let path = socket::path(&home.dirs);
         let listener = Listener::bind(&path).map_err(|error| not_bound(&error))?;
         let service = home.boot()?;
@@ -72,7 +73,7 @@ pub fn run(home: &Home, printer: Printer, args: &StartArgs) -> Result<(), Failur
         let shutdown = CancellationToken::new();
         let over_socket = tokio::spawn(socket::serve(listener, service, keys, shutdown.clone()));
         let over_http = tokio::spawn(server.run(shutdown.clone()));
-        runtime::asked_to_stop().await;
+        asked_to_stop.await;
         shutdown.cancel();
         let all = async {
             let _ = tokio::join!(over_socket, over_http);

@@ -69,8 +69,9 @@ pub fn submit(
         let gone = CancellationToken::new();
         let watch = tokio::spawn({
             let gone = gone.clone();
+            let asked_to_stop = runtime::asked_to_stop();
             async move {
-                runtime::asked_to_stop().await;
+                asked_to_stop.await;
                 gone.cancel();
             }
         });
