@@ -1,9 +1,10 @@
-//! The way to the store: rows go to the writing thread, which answers when they are on disk.
+//! The way to the store: an idle store is written at once, a busy one by the writing thread, in groups.
+//! Either way the caller goes on when the row is on disk.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
@@ -15,7 +16,8 @@ use super::database::StoreError;
 use super::groups::{GroupBy, Groups, groups};
 use super::query::{Entry, Filter, Page, page, rows_of};
 use super::readers::Readers;
-use super::writer::{Job, Reply, Writer};
+use super::row::Row;
+use super::writer::{Job, Order, Reply, Writer, serve};
 use crate::contract::Cancel;
 
 /// How the history is kept.
@@ -51,7 +53,8 @@ struct Link {
     board: Arc<Board>,
     readers: Readers,
     /// Taken when the link ends, so that the thread ends before it is waited for.
-    jobs: Option<Sender<Job>>,
+    orders: Option<Sender<Order>>,
+    writer: Arc<Mutex<Writer>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -66,9 +69,11 @@ impl HistoryHandle {
     pub fn start(settings: HistorySettings) -> Self {
         let board = Arc::new(Board::new(settings.folder.clone(), settings.machine_id.clone()));
         let readers = Readers::new(settings.folder.clone());
-        let (jobs, queue): (Sender<Job>, Receiver<Job>) = channel();
-        let writer = Writer::new(settings, Arc::clone(&board));
-        let thread = std::thread::Builder::new().name("history".to_owned()).spawn(move || writer.run(&queue));
+        let (orders, queue): (Sender<Order>, Receiver<Order>) = channel();
+        let writer = Arc::new(Mutex::new(Writer::new(settings, Arc::clone(&board))));
+        let served = Arc::clone(&writer);
+        let thread = std::thread::Builder::new().name("history".to_owned());
+        let thread = thread.spawn(move || serve(&served, &queue));
         let thread = match thread {
             Ok(thread) => Some(thread),
             Err(error) => {
@@ -76,17 +81,34 @@ impl HistoryHandle {
                 None
             }
         };
-        let link = Link { board, readers, jobs: Some(jobs), thread: Mutex::new(thread) };
+        let link = Link { board, readers, orders: Some(orders), writer, thread: Mutex::new(thread) };
         Self { link: Arc::new(link) }
     }
 
-    /// Records an event and waits until it is on disk.
+    /// Records an event and waits until it is on disk. For threads that may block.
+    ///
+    /// Where nobody writes, the row is written by this thread; else it joins the next group.
     ///
     /// # Errors
     /// When the store cannot be written.
     pub fn append(&self, event: EventDraft) -> Result<(), HistoryError> {
+        let row = self.row(event);
+        let free = match self.link.writer.try_lock() {
+            Ok(writer) => Some(writer),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        if let Some(mut writer) = free {
+            let (result, look) = writer.commit_one(&row);
+            drop(writer);
+            if look {
+                // A thread that has ended has nothing to look after; the row is written all the same.
+                let _ = self.order(Order::Look);
+            }
+            return result;
+        }
         let (reply, answer) = sync_channel(1);
-        self.send(event, Reply::Thread(reply))?;
+        self.order(Order::Write(Job { row, reply: Reply::Thread(reply) }))?;
         answer.recv().unwrap_or_else(|_| Err(self.gone()))
     }
 
@@ -96,7 +118,7 @@ impl HistoryHandle {
     /// When the store cannot be written.
     pub async fn append_async(&self, event: EventDraft) -> Result<(), HistoryError> {
         let (reply, answer) = oneshot::channel();
-        self.send(event, Reply::Task(reply))?;
+        self.order(Order::Write(Job { row: self.row(event), reply: Reply::Task(reply) }))?;
         answer.await.unwrap_or_else(|_| Err(self.gone()))
     }
 
@@ -152,10 +174,13 @@ impl HistoryHandle {
         }
     }
 
-    fn send(&self, event: EventDraft, reply: Reply) -> Result<(), HistoryError> {
-        let row = self.link.board.redactor().row(event, self.link.board.machine());
-        let jobs = self.link.jobs.as_ref().ok_or_else(|| self.gone())?;
-        jobs.send(Job { row, reply }).map_err(|_| self.gone())
+    fn row(&self, event: EventDraft) -> Row {
+        self.link.board.redactor().row(event, self.link.board.machine())
+    }
+
+    fn order(&self, order: Order) -> Result<(), HistoryError> {
+        let orders = self.link.orders.as_ref().ok_or_else(|| self.gone())?;
+        orders.send(order).map_err(|_| self.gone())
     }
 
     fn gone(&self) -> HistoryError {
@@ -166,7 +191,7 @@ impl HistoryHandle {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.jobs = None;
+        self.orders = None;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread
             && thread.thread().id() != std::thread::current().id()

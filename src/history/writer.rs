@@ -1,11 +1,12 @@
-//! The one thread of this process that writes: it commits what is queued as one group.
+//! The one writer of this process: a thread that commits what is queued as one group, and the threads
+//! that find it idle and write their own row, which spares both a wake-up.
 //!
 //! A group that tells of an effect is synced to the disk (`synchronous=FULL`); one of read-only
 //! operations alone is in the system's page cache when it is answered, and survives SIGKILL.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Transaction, TransactionBehavior};
@@ -33,6 +34,14 @@ const RETENTION_INTERVAL: Duration = Duration::from_secs(3_600);
 /// How often an answered group is checked against retention.
 const RETENTION_ROWS: usize = 4_096;
 
+/// What the writing thread is asked for.
+pub enum Order {
+    /// Write a row.
+    Write(Job),
+    /// Look at the chores: a row was written by the thread that made it.
+    Look,
+}
+
 /// A row on its way to the store, and who waits for it.
 pub struct Job {
     pub row: Row,
@@ -55,13 +64,53 @@ impl Reply {
     }
 }
 
-/// The state of the writing thread.
+/// Serves orders until the last handle is gone: the body of the writing thread.
+///
+/// The lock is held while rows are written; a thread that finds it free writes its row itself.
+pub fn serve(writer: &Mutex<Writer>, orders: &Receiver<Order>) {
+    let lock = || writer.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut group: Vec<Job> = Vec::with_capacity(MAX_GROUP);
+    let mut first = orders.recv_timeout(OPEN_DELAY);
+    if matches!(first, Err(RecvTimeoutError::Timeout)) {
+        lock().prepare();
+    }
+    loop {
+        match first {
+            Ok(order) => {
+                let mut next = Some(order);
+                while let Some(order) = next {
+                    if let Order::Write(job) = order {
+                        group.push(job);
+                    }
+                    next = if group.len() < MAX_GROUP { orders.try_recv().ok() } else { None };
+                }
+                let mut writer = lock();
+                if !group.is_empty() {
+                    let rows: Vec<&Row> = group.iter().map(|job| &job.row).collect();
+                    let result = writer.commit(&rows);
+                    for job in group.drain(..) {
+                        job.reply.send(result.clone());
+                    }
+                }
+                writer.tidy(Idle::No);
+            }
+            Err(RecvTimeoutError::Timeout) => lock().rest(),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        let rest = lock().next_rest();
+        first = orders.recv_timeout(rest);
+    }
+    lock().close();
+}
+
+/// What writes the rows, by whichever thread holds it.
 pub struct Writer {
     settings: HistorySettings,
     board: Arc<Board>,
     database: Option<Database>,
     retry_at: Instant,
     synced: bool,
+    last_row: Instant,
     log_pages: usize,
     rows_since_retention: usize,
     retention_due: bool,
@@ -75,66 +124,63 @@ impl Writer {
             database: None,
             retry_at: Instant::now(),
             synced: false,
+            last_row: Instant::now(),
             log_pages: 0,
             rows_since_retention: 0,
             retention_due: true,
         }
     }
 
-    /// Serves until the last handle is gone.
-    pub fn run(mut self, jobs: &Receiver<Job>) {
-        let mut group: Vec<Job> = Vec::with_capacity(MAX_GROUP);
-        let mut first = jobs.recv_timeout(OPEN_DELAY);
-        if matches!(first, Err(RecvTimeoutError::Timeout)) {
-            // What fails now is said again with the first row.
-            let _ = self.open();
-            // Made now, so that the first request does not wait for it.
-            self.board.redactor();
+    /// Opens the store while nobody waits for it.
+    fn prepare(&mut self) {
+        // What fails now is said again with the first row.
+        let _ = self.open();
+        // Made now, so that the first request does not wait for it.
+        self.board.redactor();
+    }
+
+    /// Writes one row from the thread that made it, and tells whether the writing thread has to look.
+    pub fn commit_one(&mut self, row: &Row) -> (Result<(), HistoryError>, bool) {
+        let had_chores = self.has_chores();
+        let result = self.commit(std::slice::from_ref(&row));
+        let many = self.log_pages >= MAX_LOG_PAGES || self.rows_since_retention >= RETENTION_ROWS;
+        (result, many || !had_chores)
+    }
+
+    /// Tidies up after nothing has come for a while.
+    fn rest(&mut self) {
+        if self.last_row.elapsed() < REST && self.log_pages > 0 && !self.retention_due {
+            // Rows come, by way of the threads that make them.
+            return;
         }
-        loop {
-            match first {
-                Ok(job) => {
-                    group.push(job);
-                    while group.len() < MAX_GROUP
-                        && let Ok(job) = jobs.try_recv()
-                    {
-                        group.push(job);
-                    }
-                    let result = self.commit(&group);
-                    for job in group.drain(..) {
-                        job.reply.send(result.clone());
-                    }
-                    self.tidy(Idle::No);
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    self.retention_due |= self.rows_since_retention > 0 || !self.has_chores();
-                    self.rows_since_retention = 0;
-                    self.tidy(Idle::Yes);
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            first = jobs.recv_timeout(match (self.retention_due, self.has_chores()) {
-                (true, true) => Duration::from_millis(5),
-                (false, true) => REST,
-                (_, false) => RETENTION_INTERVAL,
-            });
+        self.retention_due |= self.rows_since_retention > 0 || !self.has_chores();
+        self.rows_since_retention = 0;
+        self.tidy(Idle::Yes);
+    }
+
+    /// Gives how long nothing must come before the next rest.
+    fn next_rest(&self) -> Duration {
+        match (self.retention_due, self.has_chores()) {
+            (true, true) => Duration::from_millis(5),
+            (false, true) => REST,
+            (_, false) => RETENTION_INTERVAL,
         }
-        self.close();
     }
 
     /// Writes a group: all of it or nothing.
-    fn commit(&mut self, group: &[Job]) -> Result<(), HistoryError> {
-        let needs_sync = group.iter().any(|job| job.row.has_effect);
+    fn commit(&mut self, rows: &[&Row]) -> Result<(), HistoryError> {
+        let needs_sync = rows.iter().any(|row| row.has_effect);
+        self.last_row = Instant::now();
         // Twice a store can turn out to be damaged or replaced; a third time something else is wrong.
         let mut last = StoreError::Damaged;
         for _ in 0..3 {
             if let Err(error) = self.open() {
                 return Err(self.failed(&error));
             }
-            match self.write(needs_sync, group.iter().map(|job| &job.row)) {
+            match self.write(needs_sync, rows.iter().copied()) {
                 Ok(true) => {
-                    self.log_pages += 3 + group.len() / 4;
-                    self.rows_since_retention += group.len();
+                    self.log_pages += 3 + rows.len() / 4;
+                    self.rows_since_retention += rows.len();
                     self.board.is_well();
                     return Ok(());
                 }
@@ -250,7 +296,7 @@ impl Writer {
         }
     }
 
-    fn close(mut self) {
+    fn close(&mut self) {
         let Some(database) = self.database.take() else { return };
         // What another process holds up stays in the log, where it is as safe.
         let waited = database.connection.busy_timeout(Duration::from_millis(100)).map_err(StoreError::from);
