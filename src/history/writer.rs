@@ -35,6 +35,10 @@ const RETENTION_INTERVAL: Duration = Duration::from_secs(3_600);
 const RETENTION_ROWS: usize = 4_096;
 
 /// What the writing thread is asked for.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every order is a row, which a box would only make slower"
+)]
 pub enum Order {
     /// Write a row.
     Write(Job),
