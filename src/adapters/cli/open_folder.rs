@@ -207,10 +207,10 @@ mod tests {
     #[test]
     fn ids_come_from_the_folders_name() {
         for (folder, id) in [
-            ("/work/My App (old)", "my-app-old"),
-            ("/work/été", "t"),
-            ("/work/...", "folder"),
-            ("/work/bailiwick", "bailiwick"),
+            ("/srv/My App (old)", "my-app-old"),
+            ("/srv/été", "t"),
+            ("/srv/...", "folder"),
+            ("/srv/bailiwick", "bailiwick"),
         ] {
             assert_eq!(id_from(Path::new(folder)), id);
         }
