@@ -5,6 +5,7 @@
 pub mod caller;
 pub mod cancel;
 pub mod capability;
+pub mod command;
 pub mod effect;
 pub mod envelope;
 pub mod error;
@@ -19,6 +20,9 @@ pub mod time;
 pub use caller::{Caller, CapabilityGrant, ScopeGrant, Transport};
 pub use cancel::Cancel;
 pub use capability::Capability;
+pub use command::{
+    CommandInput, CommandPlan, Containment, Joiner, Network, Pipeline, Redirect, SimpleCommand,
+};
 pub use effect::Effect;
 pub use envelope::Envelope;
 pub use error::{ErrorCode, Failure};
