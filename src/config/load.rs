@@ -260,18 +260,6 @@ fn check(path: &Path, config: &Config) -> Result<(), ConfigError> {
                 "Set it to 45000 or more, or leave it out.",
             );
         }
-        if scope
-            .policy
-            .sandbox
-            .as_deref()
-            .is_some_and(|it| !["auto", "full", "partial", "none"].contains(&it))
-        {
-            return wrong(
-                place("policy.sandbox"),
-                "`auto`, `full`, `partial` or `none` was expected",
-                "Use `auto`.",
-            );
-        }
     }
     Ok(())
 }

@@ -2,11 +2,13 @@
 //!
 //! Reading is strict: a config that is broken in any part is refused as a whole.
 
+mod commands;
 mod error;
 mod load;
 mod model;
 mod tokens;
 
+pub use commands::{CommandRule, SandboxLevel, ShellMode, TokenPattern, TokenRule, Words};
 pub use error::ConfigError;
 pub use load::is_scope_id;
 pub use model::{Config, HistoryConfig, HttpConfig, ScopeConfig, ScopePolicy};

@@ -1,11 +1,14 @@
 //! The shape of `config.json`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Capability, ScopeType};
+use crate::contract::{Capability, Network, ScopeType};
+
+use super::commands::{CommandRule, NetworkForm, SandboxLevel, ShellMode, network_or_flag};
 
 /// The whole of `config.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -123,18 +126,49 @@ pub struct ScopePolicy {
     /// Refuse to read files that have more than one name (hard links); default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub refuse_hard_links: bool,
-    /// Command lines that may run, as wildcards over words; for command operations.
+    /// Commands that may run. A rule is a line of words such as `npm *`, or `{"tokens": [...]}`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub allowed_commands: Vec<String>,
-    /// Command lines that may never run; they beat the allowed ones.
+    pub allowed_commands: Vec<CommandRule>,
+    /// Commands that run only with a person's yes; they beat the allowed ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub denied_commands: Vec<String>,
-    /// Whether commands may use the network.
+    pub ask_commands: Vec<CommandRule>,
+    /// Commands that never run; they beat the other two. Each covers whatever follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied_commands: Vec<CommandRule>,
+    /// What happens to a command string that is more than literal words: `off` (default) refuses it,
+    /// `sandboxed` hands it to bash in a full sandbox.
+    #[serde(skip_serializing_if = "ShellMode::is_off")]
+    pub shell: ShellMode,
+    /// The folders in which programs are looked up, absolute, in this order; default `/usr/local/bin`,
+    /// `/usr/bin`, `/bin`, `/usr/local/sbin`, `/usr/sbin` and `/sbin`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub search_path: Vec<PathBuf>,
+    /// Further folders that a held command may read, absolute; for toolchains outside the system's folders.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read_paths: Vec<PathBuf>,
+    /// Environment variables that every command gets, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// Names of environment variables that a caller may set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed_environment: Vec<String>,
+    /// What commands may reach: `none`, `loopback` (default: a loopback of their own) or `full`. `true` is read
+    /// as `full`, `false` as `none`.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "network_or_flag")]
+    #[schemars(with = "Option<NetworkForm>")]
+    pub network: Option<Network>,
+    /// How strongly commands are held; default `auto`. Where the computer cannot hold them so, they do not run.
+    #[serde(skip_serializing_if = "SandboxLevel::is_auto")]
+    pub sandbox: SandboxLevel,
+    /// The most memory for one command and all that it starts; default no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<bool>,
-    /// How commands are held: `auto`, `full`, `partial` or `none`.
+    pub max_memory_megabytes: Option<u64>,
+    /// The most processes that one command may have at a time; default 512.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sandbox: Option<String>,
+    pub max_processes: Option<u64>,
+    /// The largest file that a command may write; default 4096.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_file_megabytes: Option<u64>,
     /// Whether displays may be captured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_displays: Option<bool>,

@@ -2,7 +2,9 @@
 
 use std::any::Any;
 
-use crate::contract::{Access, Caller, CommonOptions, Envelope, Failure, OperationSpec, RawPath};
+use crate::contract::{
+    Access, Caller, CommandInput, CommonOptions, Envelope, Failure, OperationSpec, RawPath,
+};
 
 use super::Scopes;
 
@@ -43,6 +45,8 @@ pub struct Parsed {
     pub fields: Box<dyn Any + Send + Sync>,
     /// The paths in them that must be permitted for the call to go on.
     pub paths: Vec<InputPath>,
+    /// The command in them that must be permitted for the call to go on.
+    pub command: Option<CommandInput>,
     /// The shared options.
     pub common: CommonOptions,
 }

@@ -5,6 +5,7 @@
 //! come before rights, and rights before anything that could tell what exists.
 
 mod case;
+pub mod command;
 mod decide;
 mod door;
 mod paths;

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::contract::{Access, Capability, CommonOptions, Failure, Limits, OperationSpec, RawPath};
+use crate::contract::{
+    Access, Capability, CommandInput, CommonOptions, Failure, Limits, OperationSpec, RawPath,
+};
 
+use super::command::{Decision, Grant, PermittedCommand};
 use super::{Parsed, PermittedPath, Scope};
 
 /// A judged target.
@@ -24,6 +27,7 @@ pub struct Permit {
     pub(super) capability: Option<Capability>,
     pub(super) target: PermittedTarget,
     pub(super) paths: Vec<PermittedPath>,
+    pub(super) command: Option<PermittedCommand>,
     pub(super) limits: Limits,
     pub(super) parsed: Parsed,
 }
@@ -82,6 +86,25 @@ impl Permit {
         let path = scope.locate(path, access).map_err(|failure| failure.at_stage("path"))?;
         path.judge()?;
         Ok(path)
+    }
+
+    /// Gives the judged command of an operation that names one in its `input`.
+    pub fn command(&self) -> &PermittedCommand {
+        // The command stage makes one for every input in which the operation names one.
+        self.command.as_ref().unwrap_or_else(|| unreachable!("{} names no command", self.spec.name))
+    }
+
+    /// Judges a command by the same rules, for operations that know theirs only after looking.
+    ///
+    /// # Errors
+    /// `invalid_request`, `permission_denied` or `approval_required`, with the stage.
+    pub fn judge_command(&self, command: &CommandInput, grant: Grant) -> Result<PermittedCommand, Failure> {
+        let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let judged = scope.commands().judge(command, grant).map_err(|failure| failure.at_stage("command"))?;
+        match judged.verdict.failure() {
+            Some(failure) if judged.verdict.decision == Decision::Ask => Err(failure.at_stage("approval")),
+            Some(_) | None => Ok(judged.permitted),
+        }
     }
 
     /// Gives the limits that hold.

@@ -11,6 +11,7 @@ use crate::contract::path::decode_name;
 use crate::contract::{Access, Caller, Capability, ErrorCode, Failure, RawPath, ScopeType};
 use crate::platform::fs::{FileId, PathProblem, RelPath, Root};
 
+use super::command::Commands;
 use super::{PathRules, PermittedPath};
 
 /// How a scope stands to a capability.
@@ -48,6 +49,7 @@ pub struct Scope {
     max_runtime: Duration,
     max_output_bytes: usize,
     rules: Arc<PathRules>,
+    commands: Commands,
 }
 
 /// Bailiwick's own folders, which no scope may reach.
@@ -105,6 +107,7 @@ impl Scope {
             ));
         }
         let rules = Arc::new(PathRules::compile(&config.policy, own.ids())?);
+        let commands = Commands::compile(&config.policy)?;
         let mut roots: Vec<Arc<ScopeRoot>> = Vec::new();
         for path in &config.roots {
             let base = path
@@ -132,6 +135,7 @@ impl Scope {
             max_output_bytes: usize::try_from(config.policy.max_output_bytes.unwrap_or(SCOPE_OUTPUT_BYTES))
                 .unwrap_or(usize::MAX),
             rules,
+            commands,
         })
     }
 
@@ -163,6 +167,11 @@ impl Scope {
     /// Gives the largest result in bytes.
     pub fn max_output_bytes(&self) -> usize {
         self.max_output_bytes
+    }
+
+    /// Gives the rules for commands, and how they are held.
+    pub fn commands(&self) -> &Commands {
+        &self.commands
     }
 
     /// Tells how the scope stands to a capability: deny beats ask beats grant.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::contract::fields::{self, FieldNames};
-use crate::contract::{CommonOption, CommonOptions, Envelope, Failure, OperationSpec};
+use crate::contract::{CommandInput, CommonOption, CommonOptions, Envelope, Failure, OperationSpec};
 use crate::policy::{Candidate, InputPath, Parsed, Permit};
 
 use super::Context;
@@ -30,6 +30,9 @@ pub trait Operation: 'static {
     /// Names the paths in `input` that must be permitted for the call to go on; see [`no_paths`].
     fn paths(input: &Self::Input) -> Vec<InputPath>;
 
+    /// Names the command in `input` that must be permitted for the call to go on; see [`no_command`].
+    fn command(input: &Self::Input) -> Option<CommandInput>;
+
     /// Does it. `permit` holds the judged target, paths and limits.
     fn run(
         cx: &Context,
@@ -42,6 +45,11 @@ pub trait Operation: 'static {
 /// The paths of an operation whose `input` holds none, or judges each for itself.
 pub fn no_paths<T>(_: &T) -> Vec<InputPath> {
     Vec::new()
+}
+
+/// The command of an operation whose `input` names none.
+pub fn no_command<T>(_: &T) -> Option<CommandInput> {
+    None
 }
 
 /// The type of an `input` or `options` without fields.
@@ -122,7 +130,8 @@ fn parse<O: Operation>(entry: &Entry, envelope: &Envelope) -> Result<Parsed, Fai
     let options: O::Options = fields::parse("options", options, option_names, &shared)?;
     let input: O::Input = fields::parse("input", envelope.input.clone(), input_names, &[])?;
     let paths = O::paths(&input);
-    Ok(Parsed { fields: Box::new((input, options)), paths, common })
+    let command = O::command(&input);
+    Ok(Parsed { fields: Box::new((input, options)), paths, command, common })
 }
 
 fn run<'a, O: Operation>(cx: &'a Context, permit: &'a Permit) -> Running<'a> {

@@ -10,5 +10,5 @@ mod table;
 
 pub use context::{Context, ServiceFacts};
 pub use describe::{describe_family, describe_operation, describe_target, type_name};
-pub use entry::{Entry, NoFields, Operation, Schemas, no_paths};
+pub use entry::{Entry, NoFields, Operation, Schemas, no_command, no_paths};
 pub use table::{Family, Registry};

@@ -5,9 +5,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::contract::time::rfc3339;
-use crate::contract::{Capability, Effect, Failure, OperationSpec, ScopeNeed, TargetRule, Threads, fields};
+use crate::contract::{
+    Capability, CommandInput, Effect, Failure, OperationSpec, ScopeNeed, TargetRule, Threads, fields,
+};
 use crate::policy::{InputPath, Permit, STAGES, Scope, Standing};
-use crate::registry::{Context, Entry, NoFields, Operation, describe_family, describe_operation, no_paths};
+use crate::registry::{
+    Context, Entry, NoFields, Operation, describe_family, describe_operation, no_command, no_paths,
+};
 
 /// The operation.
 pub struct Op;
@@ -66,6 +70,10 @@ impl Operation for Op {
 
     fn paths(input: &Input) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(

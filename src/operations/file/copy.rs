@@ -1,12 +1,12 @@
 //! `file.copy`: make another file or folder of the same content.
 
 use crate::contract::{
-    Access, Capability, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads,
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
 };
 use crate::policy::{InputPath, Permit};
 use crate::providers::file::{Locks, Transfer, copy};
-use crate::registry::{Context, Operation};
+use crate::registry::{Context, Operation, no_command};
 
 use super::r#move::{Input, Options, Output, destination, output, places};
 
@@ -37,6 +37,10 @@ impl Operation for Op {
 
     fn paths(input: &Input) -> Vec<InputPath> {
         destination(&input.to)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Access, Capability, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads,
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
 };
 use crate::policy::{InputPath, Permit};
 use crate::providers::file::IfExists;
-use crate::registry::{Context, Operation, no_paths};
+use crate::registry::{Context, Operation, no_command, no_paths};
 
 use super::write::{self, WriteRequest};
 
@@ -58,6 +58,10 @@ impl Operation for Op {
 
     fn paths(input: &Input) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(

@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 use crate::contract::path::encode_name;
 use crate::contract::time::rfc3339;
 use crate::contract::{
-    Access, Capability, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
+    Access, Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
 };
 use crate::platform::fs::{FileKind, RelPath};
 use crate::policy::{InputPath, Permit, PermittedPath};
 use crate::providers::search::{
     FindAnswer, FindKind, FindOrder, FindQuery, Found, Globs, Room, Wanted, find,
 };
-use crate::registry::{Context, Operation, no_paths};
+use crate::registry::{Context, Operation, no_command, no_paths};
 
 /// How many results one call gives at most.
 const MAX_RESULTS: usize = 10_000;
@@ -149,6 +149,10 @@ impl Operation for Op {
 
     fn paths(input: &Input) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::contract::path::{decode_name, encode_name};
 use crate::contract::time::rfc3339;
 use crate::contract::{
-    Access, Capability, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads,
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
 };
 use crate::platform::fs::{Dir, FileKind, RelPath};
 use crate::policy::{InputPath, Permit, PermittedPath, door_failure};
 use crate::providers::file::{is_temporary, json_len};
 use crate::providers::search::IgnoreRules;
-use crate::registry::{Context, NoFields, Operation, no_paths};
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
 /// How many entries an answer holds when the request does not say.
 const DEFAULT_RESULTS: usize = 1_000;
@@ -109,6 +109,10 @@ impl Operation for Op {
 
     fn paths(input: &NoFields) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Access, Capability, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
+    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
 };
 use crate::platform::fs::DoorError;
 use crate::policy::{InputPath, Permit, PermittedPath};
 use crate::providers::file::Place;
-use crate::registry::{Context, NoFields, Operation, no_paths};
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
 /// The operation.
 pub struct Op;
@@ -59,6 +59,10 @@ impl Operation for Op {
 
     fn paths(input: &NoFields) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {

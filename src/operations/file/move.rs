@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Access, Capability, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed, ScopeType,
-    TargetRule, Threads,
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed,
+    ScopeType, TargetRule, Threads,
 };
 use crate::platform::fs::FileKind;
 use crate::policy::{InputPath, Permit};
 use crate::providers::file::{IfExists, Locks, Place, Transfer, Transferred, rename};
-use crate::registry::{Context, Operation};
+use crate::registry::{Context, Operation, no_command};
 
 /// The operation.
 pub struct Op;
@@ -79,6 +79,10 @@ impl Operation for Op {
 
     fn paths(input: &Input) -> Vec<InputPath> {
         destination(&input.to)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {

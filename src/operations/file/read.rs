@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Access, Capability, CommonOption, Effect, ErrorCode, Failure, Image, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
+    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, Image, OperationSpec,
+    ScopeNeed, ScopeType, TargetRule, Threads,
 };
 use crate::policy::{InputPath, Permit, PermittedPath};
 use crate::providers::file::{
     Content, Encoding, LineEnding, MAX_IMAGE_BYTES, Marks, Part, ReadRequest, content_version, image_type,
     read_content, read_image,
 };
-use crate::registry::{Context, NoFields, Operation, no_paths};
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
 /// The operation.
 pub struct Op;
@@ -136,6 +136,10 @@ impl Operation for Op {
 
     fn paths(input: &NoFields) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {

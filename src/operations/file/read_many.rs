@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::contract::{
-    Access, Capability, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed, ScopeType,
-    TargetRule, Threads,
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed,
+    ScopeType, TargetRule, Threads,
 };
 use crate::policy::{InputPath, Permit};
-use crate::registry::{Context, Operation, no_paths};
+use crate::registry::{Context, Operation, no_command, no_paths};
 
 use super::read::{self, AskedEncoding};
 
@@ -111,6 +111,10 @@ impl Operation for Op {
     fn paths(input: &Input) -> Vec<InputPath> {
         // Each path is judged for itself when its turn comes.
         no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::path::{decode_name, encode_name};
 use crate::contract::{
-    Access, Capability, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
+    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
 };
 use crate::platform::fs::RelPath;
 use crate::policy::{InputPath, Permit, PermittedPath};
@@ -17,7 +17,7 @@ use crate::providers::search::{
     ContentQuery, FileTypes, Globs, MatchMode, MatchedFile, MatchedLine, Place, QuerySettings, Room, Search,
     SearchAnswer, search, search_file,
 };
-use crate::registry::{Context, Operation, no_paths};
+use crate::registry::{Context, Operation, no_command, no_paths};
 
 /// How many results one call gives at most.
 const MAX_RESULTS: usize = 10_000;
@@ -188,6 +188,10 @@ impl Operation for Op {
 
     fn paths(input: &Input) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {

@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::time::rfc3339;
 use crate::contract::{
-    Access, Capability, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
+    Access, Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
 };
 use crate::platform::fs::FileKind;
 use crate::policy::{InputPath, Permit, PermittedPath};
 use crate::providers::file::{content_version, facts_version, hash_file};
-use crate::registry::{Context, NoFields, Operation, no_paths};
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
 /// The operation.
 pub struct Op;
@@ -77,6 +78,10 @@ impl Operation for Op {
 
     fn paths(input: &NoFields) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {

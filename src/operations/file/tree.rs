@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Access, Capability, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
+    Access, Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
 };
 use crate::platform::fs::FileKind;
 use crate::policy::{InputPath, Permit, PermittedPath};
 use crate::providers::search::{Outline, OutlineBounds, Room, outline};
-use crate::registry::{Context, NoFields, Operation, no_paths};
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
 /// How deep a tree can be asked for.
 const MAX_DEPTH: usize = 64;
@@ -100,6 +100,10 @@ impl Operation for Op {
 
     fn paths(input: &NoFields) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {

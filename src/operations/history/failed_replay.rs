@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use super::shown;
 use crate::contract::time::rfc3339;
 use crate::contract::{
-    Capability, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
+    Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
+    Threads,
 };
 use crate::history::{Entry, Filter};
 use crate::policy::{InputPath, Permit};
-use crate::registry::{Context, Operation, no_paths};
+use crate::registry::{Context, Operation, no_command, no_paths};
 
 /// The operation.
 pub struct Op;
@@ -88,6 +89,10 @@ impl Operation for Op {
 
     fn paths(input: &shown::QueryInput) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &shown::QueryInput) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(

@@ -5,11 +5,12 @@ use serde::Serialize;
 
 use super::shown::{self, Shown};
 use crate::contract::{
-    Capability, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
+    Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
+    Threads,
 };
 use crate::history::State;
 use crate::policy::{InputPath, Permit};
-use crate::registry::{Context, NoFields, Operation, no_paths};
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
 /// The operation.
 pub struct Op;
@@ -56,6 +57,10 @@ impl Operation for Op {
 
     fn paths(input: &NoFields) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::shown::{self, QueryInput, Shown};
 use crate::contract::{
-    Capability, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
+    Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
 };
 use crate::history::{Entry, Filter, State};
 use crate::policy::{InputPath, Permit};
-use crate::registry::{Context, Operation, no_paths};
+use crate::registry::{Context, Operation, no_command, no_paths};
 
 /// How many operations are read for each that is shown: those of the history itself are left out.
 const READ_FOR_ONE: usize = 4;
@@ -68,6 +68,10 @@ impl Operation for Op {
 
     fn paths(input: &QueryInput) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &QueryInput) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(

@@ -6,11 +6,12 @@ use serde::Serialize;
 use super::shown::{self, LimitOptions, QueryInput};
 use crate::contract::time::rfc3339;
 use crate::contract::{
-    Capability, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
+    Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
+    Threads,
 };
 use crate::history::{Group, GroupBy};
 use crate::policy::{InputPath, Permit};
-use crate::registry::{Context, Operation, no_paths};
+use crate::registry::{Context, Operation, no_command, no_paths};
 
 /// The operation.
 pub struct Op;
@@ -123,6 +124,10 @@ impl Operation for Op {
 
     fn paths(input: &QueryInput) -> Vec<InputPath> {
         no_paths(input)
+    }
+
+    fn command(input: &QueryInput) -> Option<CommandInput> {
+        no_command(input)
     }
 
     async fn run(

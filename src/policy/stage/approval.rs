@@ -3,6 +3,7 @@
 use crate::contract::{ErrorCode, Failure};
 
 use super::super::Case;
+use super::super::command::Decision;
 use super::{Draft, Stage};
 
 pub const STAGE: Stage = Stage {
@@ -15,7 +16,8 @@ pub const STAGE: Stage = Stage {
 
 fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
     if draft.ask.is_empty() {
-        return Ok(());
+        let asked = draft.command.as_ref().filter(|judged| judged.verdict.decision == Decision::Ask);
+        return asked.and_then(|judged| judged.verdict.failure()).map_or(Ok(()), Err);
     }
     let scope = draft.scope.as_ref().map_or("", |scope| scope.id());
     let names: Vec<&str> = draft.ask.iter().map(|capability| capability.as_str()).collect();

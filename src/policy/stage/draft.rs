@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::contract::{Capability, Limits};
 
+use super::super::command::JudgedCommand;
 use super::super::{Candidate, Parsed, Permit, PermittedPath, PermittedTarget, Scope};
 use super::Stage;
 
@@ -16,6 +17,7 @@ pub struct Draft<'a> {
     pub parsed: Option<Parsed>,
     pub target: PermittedTarget,
     pub paths: Vec<PermittedPath>,
+    pub command: Option<JudgedCommand>,
     pub limits: Option<Limits>,
 }
 
@@ -29,6 +31,7 @@ impl Default for Draft<'_> {
             parsed: None,
             target: PermittedTarget::None,
             paths: Vec::new(),
+            command: None,
             limits: None,
         }
     }
@@ -43,6 +46,7 @@ impl Draft<'_> {
             capability: self.capability,
             target: self.target,
             paths: self.paths,
+            command: self.command.map(|judged| judged.permitted),
             limits: self.limits.expect("the limits stage passed"),
             parsed: self.parsed.expect("the input stage passed"),
         }

@@ -2,6 +2,7 @@
 
 mod approval;
 mod capability;
+mod command;
 mod draft;
 mod input;
 mod limits;
@@ -40,6 +41,7 @@ pub const STAGES: &[Stage] = &[
     input::STAGE,
     path::STAGE,
     sensitive::STAGE,
+    command::STAGE,
     limits::STAGE,
     approval::STAGE,
 ];

@@ -1,0 +1,15 @@
+//! Commands, judged: text to literal words, words to a verdict, a verdict to a [`PermittedCommand`].
+//!
+//! [`recognise`] turns what was asked for into a plan of literal words or refuses it. [`Rules`] judge
+//! every command of a plan. Only this module makes a [`PermittedCommand`], and what runs commands takes
+//! nothing else. Nothing here touches the disk or starts a program.
+
+mod permitted;
+pub mod recognise;
+mod rules;
+mod verdict;
+
+pub(super) use permitted::JudgedCommand;
+pub use permitted::{CommandLimits, CommandPolicy, Commands, Grant, PermittedCommand};
+pub use rules::Rules;
+pub use verdict::{CommandVerdict, Decision, Implied, Reason, Source, Verdict};

@@ -1,0 +1,173 @@
+//! The commands of a scope: its rules and how it holds; and what the policy hands out when it permits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::config::{SandboxLevel, ScopePolicy, ShellMode};
+use crate::contract::{CommandInput, CommandPlan, Failure, Network};
+
+use super::{Decision, Rules, Verdict, recognise};
+
+/// The folders in which programs are looked up, unless a scope names others.
+const SEARCH_PATH: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
+/// How many processes a command may have, unless a scope says otherwise.
+const MAX_PROCESSES: u64 = 512;
+/// How large a file a command may write, unless a scope says otherwise.
+const MAX_FILE_MEGABYTES: u64 = 4_096;
+
+/// How a scope holds its commands, and what they find around them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandPolicy {
+    /// The level at which they are held; a level that the computer lacks refuses the command.
+    pub sandbox: SandboxLevel,
+    /// What they may reach.
+    pub network: Network,
+    /// The folders in which programs are looked up, in this order. Some may not exist.
+    pub search_path: Vec<PathBuf>,
+    /// Further folders that a held command may read.
+    pub read_paths: Vec<PathBuf>,
+    /// Variables that every command gets.
+    pub environment: BTreeMap<String, String>,
+    /// Names of variables that a caller may set.
+    pub allowed_environment: BTreeSet<String>,
+    /// What bounds them.
+    pub limits: CommandLimits,
+}
+
+/// What bounds a command and all that it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommandLimits {
+    /// Memory in bytes; `None` for no bound.
+    pub memory_bytes: Option<u64>,
+    /// Processes at a time.
+    pub processes: Option<u64>,
+    /// Bytes of a file that it writes.
+    pub file_bytes: Option<u64>,
+}
+
+/// By what a command is granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grant {
+    /// By the scope's rules: one of `allowedCommands` must match.
+    Rules,
+    /// By `package:run`: what starts is a script that the project defines, no rule has to allow it.
+    /// What is denied or asked about stays so.
+    Package,
+}
+
+/// A command that the policy permits. Only the policy makes one.
+#[derive(Debug, Clone)]
+pub struct PermittedCommand {
+    plan: CommandPlan,
+    hold: Arc<CommandPolicy>,
+    must_be_full: Option<String>,
+    advisory: bool,
+}
+
+impl PermittedCommand {
+    /// Gives what runs.
+    pub fn plan(&self) -> &CommandPlan {
+        &self.plan
+    }
+
+    /// Gives how it is held.
+    pub fn hold(&self) -> &CommandPolicy {
+        &self.hold
+    }
+
+    /// Gives why only a full sandbox will do, if so; then a weaker level refuses the command.
+    pub fn must_be_full(&self) -> Option<&str> {
+        self.must_be_full.as_deref()
+    }
+
+    /// Tells whether a shell reads it, so that the rules could only advise and the sandbox alone holds it.
+    pub fn is_advisory(&self) -> bool {
+        self.advisory
+    }
+}
+
+/// The commands of a scope: which may run, and how they are held.
+#[derive(Debug)]
+pub struct Commands {
+    rules: Rules,
+    hold: Arc<CommandPolicy>,
+    shell: ShellMode,
+}
+
+/// What is known about a command after the stage.
+#[derive(Debug, Clone)]
+pub struct JudgedCommand {
+    /// What runs if it is permitted.
+    pub permitted: PermittedCommand,
+    /// What the rules say.
+    pub verdict: Verdict,
+}
+
+impl Commands {
+    /// Compiles the part of a scope's policy that is about commands.
+    ///
+    /// # Errors
+    /// `invalid_request` with the rule's place, for rules that cannot be read or whose examples fail, for
+    /// folders that are not absolute and for variables that no caller may set.
+    pub fn compile(policy: &ScopePolicy) -> Result<Self, Failure> {
+        for (field, folders) in
+            [("policy.searchPath", &policy.search_path), ("policy.readPaths", &policy.read_paths)]
+        {
+            if let Some(folder) = folders.iter().find(|folder| !folder.is_absolute()) {
+                return Err(Failure::invalid(
+                    field,
+                    format!("`{}` must be an absolute path", folder.display()),
+                ));
+            }
+        }
+        let search_path = if policy.search_path.is_empty() {
+            SEARCH_PATH.iter().map(PathBuf::from).collect()
+        } else {
+            policy.search_path.clone()
+        };
+        let megabytes = |count: u64| count.saturating_mul(1 << 20);
+        let hold = CommandPolicy {
+            sandbox: policy.sandbox,
+            network: policy.network.unwrap_or(Network::Loopback),
+            search_path,
+            read_paths: policy.read_paths.clone(),
+            environment: policy.environment.clone(),
+            allowed_environment: policy.allowed_environment.iter().cloned().collect(),
+            limits: CommandLimits {
+                memory_bytes: policy.max_memory_megabytes.map(megabytes),
+                processes: Some(policy.max_processes.unwrap_or(MAX_PROCESSES)),
+                file_bytes: Some(megabytes(policy.max_file_megabytes.unwrap_or(MAX_FILE_MEGABYTES))),
+            },
+        };
+        Ok(Self { rules: Rules::compile(policy)?, hold: Arc::new(hold), shell: policy.shell })
+    }
+
+    /// Gives how commands are held.
+    pub fn hold(&self) -> &CommandPolicy {
+        &self.hold
+    }
+
+    /// Gives the rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Judges a command; `Deny` is an error, `Ask` is left to the approval.
+    ///
+    /// # Errors
+    /// `invalid_request` for text that is no command, `permission_denied` with the rule.
+    pub fn judge(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
+        let plan = recognise::plan(input)?;
+        let verdict = self.rules.judge(&plan, grant);
+        if verdict.decision == Decision::Deny
+            && let Some(failure) = verdict.failure()
+        {
+            return Err(failure);
+        }
+        let must_be_full = verdict.must_be_full().map(str::to_owned);
+        let permitted =
+            PermittedCommand { plan, hold: Arc::clone(&self.hold), must_be_full, advisory: false };
+        Ok(JudgedCommand { permitted, verdict })
+    }
+}
