@@ -6,4 +6,5 @@
 
 pub mod dirs;
 pub mod fs;
+pub mod launch;
 pub mod machine;

@@ -1,0 +1,111 @@
+//! What is asked of the launcher, and what it answers.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use crate::contract::command::{Containment, Joiner, Network, Redirect};
+use crate::platform::fs::FileId;
+
+/// A plan to run, with everything that it gets. What is not named here, it does not get.
+#[derive(Debug)]
+pub struct LaunchRequest {
+    /// The pipelines, in order; at least one.
+    pub plan: Vec<Step>,
+    /// The whole environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The working folder, opened.
+    pub cwd: OwnedFd,
+    /// The path of the working folder. Inside a sandbox it is opened by this path and must be the same folder.
+    pub cwd_path: PathBuf,
+    /// How strongly the plan is held.
+    pub hold: Hold,
+    /// What it may use up.
+    pub limits: ProcessLimits,
+    /// Standard input of the first command of each pipeline; none means `/dev/null`.
+    pub stdin: Option<OwnedFd>,
+    /// Standard output of the last command of each pipeline.
+    pub stdout: OwnedFd,
+    /// Standard error of all commands.
+    pub stderr: OwnedFd,
+}
+
+/// One pipeline of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// When it starts, as seen from the step before; none for the first.
+    pub joiner: Option<Joiner>,
+    /// The commands of the pipe; at least one.
+    pub commands: Vec<LaunchCommand>,
+}
+
+/// One program to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchCommand {
+    /// The absolute path of the program.
+    pub program: PathBuf,
+    /// The identity of the file that was checked under that path. Another file does not start.
+    pub identity: FileId,
+    /// The arguments, `argv[0]` included; at least one.
+    pub argv: Vec<OsString>,
+    /// What is done with the standard streams, in the written order.
+    pub redirects: Vec<Redirect>,
+}
+
+/// How strongly a plan is held, and what exists for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hold {
+    /// The level that must be in force, or nothing starts.
+    pub level: Containment,
+    /// What may be reached over the network.
+    pub network: Network,
+    /// Folders that can be read beside the system's own; absolute.
+    pub read_only: Vec<PathBuf>,
+    /// Folders that can be read and written: the roots; absolute.
+    pub read_write: Vec<PathBuf>,
+    /// Names inside the roots that stay as they are, also those that do not exist yet; absolute.
+    pub protected: Vec<PathBuf>,
+    /// The private folder, used as `HOME`; can be read and written.
+    pub home: PathBuf,
+}
+
+/// What each process may use up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessLimits {
+    /// Address space of each process, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads at one time.
+    pub processes: Option<u64>,
+    /// Size of each written file, in bytes.
+    pub file_bytes: Option<u64>,
+    /// Open files of each process.
+    pub open_files: u64,
+}
+
+/// What was in force around a plan, as the processes themselves found it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The level.
+    pub level: Containment,
+    /// What could be reached over the network; never more than was asked for, unless `level` is none.
+    pub network: Network,
+    /// Whether killing relies on following processes one by one, without a namespace of their own.
+    pub degraded: bool,
+    /// What is in force.
+    pub layers: Vec<&'static str>,
+    /// What stays open that the full level shuts.
+    pub open: Vec<&'static str>,
+}
+
+/// How a plan ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The exit code of the last command that ran, unless a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The signal that ended the last command that ran.
+    pub signal: Option<i32>,
+    /// What was in force.
+    pub held: Held,
+    /// How many processes were still there at the end, and were killed.
+    pub left_killed: u32,
+}
