@@ -4,9 +4,12 @@
 //! every command of a plan. Only this module makes a [`PermittedCommand`], and what runs commands takes
 //! nothing else. Nothing here touches the disk or starts a program.
 
+mod construct;
 mod permitted;
 pub mod recognise;
 mod rules;
+mod scan;
+mod second_reading;
 mod verdict;
 
 pub(super) use permitted::JudgedCommand;
