@@ -3,7 +3,7 @@
 //! The order of these lines is the layering: a module may use only the modules above it.
 //! `tests/it/architecture.rs` holds every `crate::` path to it. ARCHITECTURE.md is the map.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make and look at files of their own"))]
 
 pub mod contract;

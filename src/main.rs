@@ -1,5 +1,9 @@
 //! The program `bailiwick`: arguments in, exit code out.
 
 fn main() -> std::process::ExitCode {
+    // Started again by the service itself, to start and hold commands?
+    if let Some(code) = bailiwick::platform::launch::serve_if_asked() {
+        return code;
+    }
     bailiwick::adapters::cli::main()
 }

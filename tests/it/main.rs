@@ -12,6 +12,7 @@ mod cases;
 mod cli;
 mod containment;
 mod history;
+mod launch;
 mod hostile_paths;
 mod known_attacks;
 mod policy;

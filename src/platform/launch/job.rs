@@ -2,23 +2,97 @@
 
 use std::time::Duration;
 
-use super::{Ended, LaunchError};
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
+
+use super::held::{layer, open};
+use super::protect::Placeholders;
+use super::wire::{MAX_MESSAGE_BYTES, Report, STOP};
+use super::{Ended, Held, LaunchError, held};
 
 /// A running plan. Dropping it kills everything that belongs to it, at once.
 #[derive(Debug)]
 pub struct Job {
+    /// The supervisor kills all when this end closes.
+    control: UnixStream,
+    held: Held,
     ended: Option<Result<Ended, LaunchError>>,
+    placeholders: Placeholders,
 }
 
 impl Job {
+    /// Waits until the supervisor says that the plan runs.
+    pub(super) async fn begin(
+        mut control: UnixStream,
+        placeholders: Placeholders,
+    ) -> Result<Self, LaunchError> {
+        match read_report(&mut control).await? {
+            Report::Running { level, network, degraded, layers, open } => {
+                let held = Held {
+                    level,
+                    network,
+                    degraded,
+                    layers: held::Names(layers).show(layer::NAMES),
+                    open: held::Names(open).show(open::NAMES),
+                };
+                Ok(Self { control, held, ended: None, placeholders })
+            }
+            Report::Failed(error) => Err(error),
+            Report::Ended { .. } => Err(LaunchError::Lost),
+        }
+    }
+
+    /// Tells what holds the plan.
+    pub fn held(&self) -> &Held {
+        &self.held
+    }
+
     /// Waits until the plan has ended and nothing of it is left. May be called again, and gives the same.
+    ///
+    /// Can be cancelled and called again.
     ///
     /// # Errors
     /// [`LaunchError`] where a later step could not be started, or the supervisor is lost.
     pub async fn ended(&mut self) -> Result<Ended, LaunchError> {
-        self.ended.clone().unwrap_or(Err(LaunchError::Lost))
+        if let Some(ended) = &self.ended {
+            return ended.clone();
+        }
+        // A report is small and sent at once: nothing is taken from the socket before it can be read.
+        self.control.readable().await.map_err(|_| LaunchError::Lost)?;
+        let ended = match read_report(&mut self.control).await {
+            Ok(Report::Ended { exit_code, signal, left_killed }) => {
+                Ok(Ended { exit_code, signal, held: self.held.clone(), left_killed })
+            }
+            Ok(Report::Failed(error)) | Err(error) => Err(error),
+            Ok(Report::Running { .. }) => Err(LaunchError::Lost),
+        };
+        self.placeholders = Placeholders::default();
+        self.ended = Some(ended.clone());
+        ended
     }
 
     /// Asks all processes to end (SIGTERM), and kills what is left after a grace period.
-    pub fn stop(&self, _grace: Duration) {}
+    ///
+    /// Nothing of the plan is started any more. [`Job::ended`] tells when it is over.
+    pub fn stop(&self, grace: Duration) {
+        let grace_ms = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
+        let mut message = [0; 5];
+        message[0] = STOP;
+        message[1..].copy_from_slice(&grace_ms.to_le_bytes());
+        // Where the supervisor is gone there is nothing to stop. The buffer of the socket is empty but for
+        // other such messages.
+        let _ = self.control.try_write(&message);
+    }
+}
+
+async fn read_report(control: &mut UnixStream) -> Result<Report, LaunchError> {
+    let mut length = [0; 8];
+    control.read_exact(&mut length).await.map_err(|_| LaunchError::Lost)?;
+    let length = usize::try_from(u64::from_le_bytes(length)).map_err(|_| LaunchError::Lost)?;
+    if length > MAX_MESSAGE_BYTES {
+        return Err(LaunchError::Lost);
+    }
+    let mut body = vec![0; length];
+    control.read_exact(&mut body).await.map_err(|_| LaunchError::Lost)?;
+    Report::decode(&body).map_err(|_| LaunchError::Lost)
 }

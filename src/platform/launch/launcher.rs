@@ -2,12 +2,17 @@
 
 use std::path::PathBuf;
 
+#[cfg(target_os = "linux")]
+use super::connection::Connection;
 use super::{Job, LaunchError, LaunchRequest};
 
 /// The helper process that starts commands. Making one starts nothing.
 #[derive(Debug)]
 pub struct Launcher {
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no launcher on this system"))]
     program: PathBuf,
+    #[cfg(target_os = "linux")]
+    connection: tokio::sync::Mutex<Option<Connection>>,
 }
 
 impl Default for Launcher {
@@ -24,15 +29,50 @@ impl Launcher {
 
     /// Makes a launcher that is the given `bailiwick` program; for tests and benches, which are not.
     pub fn with_program(program: PathBuf) -> Self {
-        Self { program }
+        Self {
+            program,
+            #[cfg(target_os = "linux")]
+            connection: tokio::sync::Mutex::new(None),
+        }
     }
 
-    /// Starts a plan. It runs when this returns.
+    /// Starts a plan. Its first pipeline runs when this returns. Dropping the future kills what was started.
     ///
     /// # Errors
-    /// [`LaunchError`]; nothing was started then.
+    /// [`LaunchError`]; nothing is running then.
+    #[cfg(target_os = "linux")]
     pub async fn launch(&self, request: LaunchRequest) -> Result<Job, LaunchError> {
-        drop(request);
-        Err(LaunchError::Launcher(format!("{} is not started yet", self.program.display())))
+        if let Some(missing) = super::levels().missing(request.hold.level) {
+            return Err(LaunchError::Level(missing.to_owned()));
+        }
+        let (order, descriptors, placeholders) = super::connection::split(request)?;
+        let control = {
+            let mut connection = self.connection.lock().await;
+            Connection::send(&mut connection, &self.program, &order, &descriptors).await?
+        };
+        drop(descriptors);
+        super::connection::write_order(control, &order, placeholders).await
     }
+
+    /// Starts nothing: this system has no launcher yet.
+    ///
+    /// # Errors
+    /// [`LaunchError::Unsupported`].
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_async, reason = "it is the same call on every system")]
+    pub async fn launch(&self, _: LaunchRequest) -> Result<Job, LaunchError> {
+        Err(LaunchError::Unsupported(super::levels::NOTHING))
+    }
+
+    /// Gives the process id of the running launcher; for tests, which kill it.
+    #[cfg(target_os = "linux")]
+    pub async fn process_id(&self) -> Option<u32> {
+        self.connection.lock().await.as_ref().map(Connection::process_id)
+    }
+}
+
+/// Becomes the launcher if this process was started as one: never, as this system has none yet.
+#[cfg(not(target_os = "linux"))]
+pub fn serve_if_asked() -> Option<std::process::ExitCode> {
+    None
 }

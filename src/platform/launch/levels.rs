@@ -29,7 +29,7 @@ impl Levels {
     }
 }
 
-const NOTHING: &str = "commands can be run on Linux only, as yet";
+pub(super) const NOTHING: &str = "commands can be run on Linux only, as yet";
 
 /// Gives what this computer can do. The first call looks, which takes a few milliseconds.
 pub fn levels() -> &'static Levels {
@@ -39,7 +39,7 @@ pub fn levels() -> &'static Levels {
 
 fn probe() -> Levels {
     Levels {
-        strongest: None,
+        strongest: cfg!(target_os = "linux").then_some(Containment::None),
         full_missing: Some(NOTHING.to_owned()),
         partial_missing: Some(NOTHING.to_owned()),
         landlock_abi: 0,

@@ -8,14 +8,30 @@
 //! Nothing here decides whether a command may run. It starts exactly what it is given, as strongly held as
 //! it is told, or not at all.
 
+#[cfg(target_os = "linux")]
+mod connection;
 mod error;
+mod held;
 mod job;
 mod launcher;
 mod levels;
+#[cfg(target_os = "linux")]
+mod process;
+mod protect;
 mod request;
+#[cfg(target_os = "linux")]
+mod sys;
+mod wire;
 
 pub use error::LaunchError;
 pub use job::Job;
 pub use launcher::Launcher;
 pub use levels::{Levels, levels};
+#[cfg(target_os = "linux")]
+pub use process::serve_if_asked;
+#[cfg(not(target_os = "linux"))]
+pub use launcher::serve_if_asked;
 pub use request::{Ended, Held, Hold, LaunchCommand, LaunchRequest, ProcessLimits, Step};
+
+/// The `argv[0]` by which this program knows that it is to be the launcher.
+pub const LAUNCHER_NAME: &str = "bailiwick-launcher";

@@ -1,0 +1,91 @@
+//! The names of the layers that can hold a command, and of what stays open without them.
+//!
+//! A supervisor reports bits; results show the names.
+
+/// A set of names of a table, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Names(pub(super) u32);
+
+impl Names {
+    pub(super) const fn with(self, bit: u32) -> Self {
+        Self(self.0 | bit)
+    }
+
+    pub(super) fn show(self, table: &[(u32, &'static str)]) -> Vec<&'static str> {
+        table.iter().filter(|(bit, _)| self.0 & bit != 0).map(|(_, name)| *name).collect()
+    }
+}
+
+/// What can be in force.
+pub(super) mod layer {
+    pub(in super::super) const SESSION: u32 = 1;
+    pub(in super::super) const LIMITS: u32 = 1 << 1;
+    pub(in super::super) const USER_NAMESPACE: u32 = 1 << 2;
+    pub(in super::super) const MOUNT_NAMESPACE: u32 = 1 << 3;
+    pub(in super::super) const PROCESS_NAMESPACE: u32 = 1 << 4;
+    pub(in super::super) const NETWORK_NAMESPACE: u32 = 1 << 5;
+    pub(in super::super) const IPC_NAMESPACE: u32 = 1 << 6;
+    pub(in super::super) const NO_CAPABILITIES: u32 = 1 << 7;
+    pub(in super::super) const NO_NEW_PRIVILEGES: u32 = 1 << 8;
+    pub(in super::super) const LANDLOCK: u32 = 1 << 9;
+    pub(in super::super) const SECCOMP: u32 = 1 << 10;
+
+    /// The names, in the order in which the layers are put on.
+    pub(in super::super) const NAMES: &[(u32, &str)] = &[
+        (SESSION, "session"),
+        (LIMITS, "limits"),
+        (USER_NAMESPACE, "userNamespace"),
+        (MOUNT_NAMESPACE, "mountNamespace"),
+        (PROCESS_NAMESPACE, "processNamespace"),
+        (NETWORK_NAMESPACE, "networkNamespace"),
+        (IPC_NAMESPACE, "ipcNamespace"),
+        (NO_CAPABILITIES, "noCapabilities"),
+        (NO_NEW_PRIVILEGES, "noNewPrivileges"),
+        (LANDLOCK, "landlock"),
+        (SECCOMP, "seccomp"),
+    ];
+}
+
+/// What can stay open.
+pub(super) mod open {
+    /// Files outside the roots can be read and written.
+    pub(in super::super) const FILES: u32 = 1;
+    /// Modes, times and attributes of files outside the roots can be seen, and changed where the user may.
+    pub(in super::super) const METADATA: u32 = 1 << 1;
+    /// Protected names of the roots can be written.
+    pub(in super::super) const PROTECTED_NAMES: u32 = 1 << 2;
+    /// Other processes and their command lines can be seen.
+    pub(in super::super) const PROCESS_LIST: u32 = 1 << 3;
+    /// Other processes of the user can be signalled.
+    pub(in super::super) const SIGNALS: u32 = 1 << 4;
+    /// The whole network can be reached although less was asked for.
+    pub(in super::super) const NETWORK: u32 = 1 << 5;
+    /// Sockets with a path can be connected to.
+    pub(in super::super) const PATH_SOCKETS: u32 = 1 << 6;
+    /// Abstract sockets of the machine can be connected to.
+    pub(in super::super) const ABSTRACT_SOCKETS: u32 = 1 << 7;
+    /// Every system call can be made.
+    pub(in super::super) const SYSTEM_CALLS: u32 = 1 << 8;
+    /// More processes than the limit can be started.
+    pub(in super::super) const PROCESS_LIMIT: u32 = 1 << 9;
+    /// Files outside the roots can be cut to a length of nothing where they can be written (Landlock before 3).
+    pub(in super::super) const TRUNCATE: u32 = 1 << 10;
+    /// Devices that can be opened take any ioctl (Landlock before 5).
+    pub(in super::super) const DEVICE_CONTROL: u32 = 1 << 11;
+
+    /// The names.
+    pub(in super::super) const NAMES: &[(u32, &str)] = &[
+        (FILES, "files"),
+        (METADATA, "metadata"),
+        (PROTECTED_NAMES, "protectedNames"),
+        (PROCESS_LIST, "processList"),
+        (SIGNALS, "signals"),
+        (NETWORK, "network"),
+        (PATH_SOCKETS, "pathSockets"),
+        (ABSTRACT_SOCKETS, "abstractSockets"),
+        (SYSTEM_CALLS, "systemCalls"),
+        (PROCESS_LIMIT, "processLimit"),
+        (TRUNCATE, "truncate"),
+        (DEVICE_CONTROL, "deviceControl"),
+    ];
+}

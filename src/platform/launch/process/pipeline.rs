@@ -1,0 +1,105 @@
+//! Starting the commands of one pipeline, wired to each other.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, getpid, setpgid};
+
+use super::child::{Child, Stop};
+use super::prepare::{Prepared, failed};
+use crate::contract::command::Redirect;
+use crate::platform::launch::{LaunchError, Step, sys};
+
+/// The standard streams of one command.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wiring<'a> {
+    pub(super) stdin: BorrowedFd<'a>,
+    pub(super) stdout: BorrowedFd<'a>,
+    pub(super) stderr: BorrowedFd<'a>,
+}
+
+impl<'a> Wiring<'a> {
+    fn redirected(mut self, redirects: &[Redirect], null: BorrowedFd<'a>) -> Self {
+        for redirect in redirects {
+            match redirect {
+                Redirect::StdinFromNull => self.stdin = null,
+                Redirect::StdoutToNull => self.stdout = null,
+                Redirect::StderrToNull => self.stderr = null,
+                Redirect::StderrToStdout => self.stderr = self.stdout,
+                Redirect::StdoutToStderr => self.stdout = self.stderr,
+            }
+        }
+        self
+    }
+}
+
+impl Prepared {
+    /// Starts all commands of a step. They run, contained, when this returns.
+    ///
+    /// On an error some may have been started, and have done nothing but contain themselves; the caller
+    /// kills them.
+    pub(super) fn start(&self, step: &Step, position: usize) -> Result<Vec<Pid>, LaunchError> {
+        let count = step.commands.len();
+        let make_pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(failed("pipe"));
+        let pipes = (1..count).map(|_| make_pipe()).collect::<Result<Vec<_>, _>>()?;
+        let (said, say) = make_pipe()?;
+        let (wait, go) = make_pipe()?;
+        let mut processes: Vec<Pid> = Vec::with_capacity(count);
+        for (at, command) in step.commands.iter().enumerate() {
+            let stdin = match at.checked_sub(1).and_then(|before| pipes.get(before)) {
+                Some((reader, _)) => reader.as_fd(),
+                None => self.streams.stdin.as_ref().unwrap_or(&self.null).as_fd(),
+            };
+            let stdout = pipes.get(at).map_or(self.streams.stdout.as_fd(), |(_, writer)| writer.as_fd());
+            let wiring = Wiring { stdin, stdout, stderr: self.streams.stderr.as_fd() }
+                .redirected(&command.redirects, self.null.as_fd());
+            let words = command.argv.iter().map(|word| CString::new(word.as_bytes()));
+            let argv = words.collect::<Result<Vec<_>, _>>().map_err(failed("arguments"))?;
+            let program = self.programs.get(position).and_then(|programs| programs.get(at));
+            let program = program.ok_or("it was not opened").map_err(failed("open program"))?;
+            let parent = getpid();
+            match sys::fork_into(0).map_err(failed("fork"))? {
+                sys::Forked::Child => {
+                    let group = processes.first().copied();
+                    let child = Child { prepared: self, wiring, argv, program, group, parent };
+                    child.become_program(&say, (count > 1).then_some(&wait));
+                }
+                sys::Forked::Parent(raw) => {
+                    let pid = Pid::from_raw(raw).ok_or("no process").map_err(failed("fork"))?;
+                    // The child does the same; who comes first does not matter.
+                    let _ = setpgid(Some(pid), Some(processes.first().copied().unwrap_or(pid)));
+                    processes.push(pid);
+                }
+            }
+        }
+        drop((say, wait, pipes));
+        self.let_go(count, &said, go)?;
+        Ok(processes)
+    }
+
+    /// Waits until all are contained, lets them execute their programs, and waits until they have.
+    fn let_go(&self, count: usize, said: &OwnedFd, go: OwnedFd) -> Result<(), LaunchError> {
+        let mut contained = 0;
+        let mut go = Some(go);
+        loop {
+            let mut byte = [0; 1];
+            match rustix::io::read(said, &mut byte) {
+                // All have executed their programs, or are gone.
+                Ok(0) if contained == count => return Ok(()),
+                Ok(0) => return Err(failed("containment")("a process ended before it was contained")),
+                Ok(_) if byte[0] == Child::CONTAINED => {
+                    contained += 1;
+                    if contained == count && let Some(go) = go.take() && count > 1 {
+                        rustix::io::write(&go, &vec![0; count]).map_err(failed("start"))?;
+                    }
+                }
+                Ok(_) => return Err(Stop::read(byte[0], said)),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(failed("containment")(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The launcher's loop: takes jobs, forks a supervisor for each, and looks after those that ended badly.
+
+use std::collections::HashSet;
+use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Pid, WaitOptions, wait};
+
+use super::kit::Kit;
+use super::supervisor::{Streams, supervise};
+use super::{descendants, super::sys};
+use crate::contract::command::{Containment, Network};
+use crate::platform::launch::{LAUNCHER_NAME, wire};
+
+/// Becomes the launcher if this process was started as one; `main` asks before anything else.
+pub fn serve_if_asked() -> Option<ExitCode> {
+    let name = std::env::args_os().next()?;
+    (name.as_os_str() == LAUNCHER_NAME).then(serve)
+}
+
+fn serve() -> ExitCode {
+    // Nothing but the three standard streams belongs to this process.
+    if sys::close_descriptors(sys::Descriptors::Close).is_err() {
+        return ExitCode::from(2);
+    }
+    sys::reset_signal_handlers();
+    // The terminal's signals to the service are not for jobs, which end in an orderly way.
+    let _ = rustix::process::setsid();
+    // What a supervisor that was killed leaves behind comes here.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    match Launcher::new() {
+        Ok(mut launcher) => launcher.run(),
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+struct Launcher {
+    kit: Kit,
+    signals: SignalFd,
+    supervisors: HashSet<Pid>,
+}
+
+/// A job as it arrives.
+struct Arrival {
+    level: Containment,
+    network: Network,
+    control: OwnedFd,
+    streams: Streams,
+}
+
+enum Incoming {
+    Job(Box<Arrival>),
+    Unreadable,
+    Over,
+}
+
+impl Launcher {
+    fn new() -> std::io::Result<Self> {
+        let mut mask = SigSet::empty();
+        mask.add(Signal::SIGCHLD);
+        mask.thread_set_mask()?;
+        let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+        Ok(Self { kit: Kit::new()?, signals, supervisors: HashSet::new() })
+    }
+
+    fn run(&mut self) -> ExitCode {
+        loop {
+            let mut polled = [
+                PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN),
+                PollFd::new(&self.signals, PollFlags::IN),
+            ];
+            match poll(&mut polled, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return ExitCode::from(2),
+            }
+            let [socket, signals] = polled.map(|polled| !polled.revents().is_empty());
+            if signals {
+                self.reap();
+            }
+            if socket {
+                match receive() {
+                    Incoming::Job(arrival) => self.start(*arrival),
+                    Incoming::Unreadable => {}
+                    Incoming::Over => return ExitCode::SUCCESS,
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, arrival: Arrival) {
+        // Where the fork fails, the control socket closes, and the service sees that.
+        let Ok(forked) = sys::fork_into(0) else { return };
+        match forked {
+            sys::Forked::Parent(pid) => {
+                self.supervisors.extend(Pid::from_raw(pid));
+            }
+            sys::Forked::Child => {
+                let Arrival { control, streams, .. } = arrival;
+                // A panic must not unwind into the launcher's loop, of which this process is a copy.
+                let code = catch_unwind(AssertUnwindSafe(|| supervise(&self.kit, &self.signals, control, streams)));
+                sys::exit_now(code.unwrap_or(3));
+            }
+        }
+    }
+
+    fn reap(&mut self) {
+        while let Ok(Some(_)) = self.signals.read_signal() {}
+        let mut badly = false;
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            if self.supervisors.remove(&pid) {
+                badly |= status.exit_status() != Some(0);
+            }
+        }
+        if badly {
+            descendants::kill_all_but(&self.supervisors);
+        }
+    }
+}
+
+fn receive() -> Incoming {
+    let mut head = [0; 8];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let received =
+        recvmsg(rustix::stdio::stdin().as_fd(), &mut [IoSliceMut::new(&mut head)], &mut ancillary, RecvFlags::CMSG_CLOEXEC);
+    let length = match received {
+        Ok(message) if message.bytes > 0 => message.bytes,
+        Err(Errno::INTR | Errno::AGAIN) => return Incoming::Unreadable,
+        Ok(_) | Err(_) => return Incoming::Over,
+    };
+    let mut handed = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+            handed.extend(descriptors);
+        }
+    }
+    let Ok((level, network, has_stdin)) = wire::read_head(&head[..length.min(head.len())]) else {
+        return Incoming::Unreadable;
+    };
+    let mut handed = handed.into_iter();
+    let mut next = || handed.next();
+    let (Some(control), Some(cwd), Some(stdout), Some(stderr)) = (next(), next(), next(), next()) else {
+        return Incoming::Unreadable;
+    };
+    let stdin = next();
+    if stdin.is_some() != has_stdin {
+        return Incoming::Unreadable;
+    }
+    Incoming::Job(Box::new(Arrival { level, network, control, streams: Streams { cwd, stdin, stdout, stderr } }))
+}

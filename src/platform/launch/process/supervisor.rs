@@ -1,0 +1,238 @@
+//! One job: reads the order, shuts itself in, runs the plan, and leaves nothing behind.
+//!
+//! The control socket is the job's life. When the service's end closes, everything is killed at once.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use nix::sys::signalfd::SignalFd;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::process::{Signal, WaitOptions, WaitStatus, wait};
+
+use super::descendants::Reach;
+use super::kit::Kit;
+use super::prepare::{Prepared, prepare};
+use crate::contract::command::Joiner;
+use crate::platform::launch::wire::{MAX_MESSAGE_BYTES, Order, Report, STOP};
+use crate::platform::launch::{LaunchError, Step};
+
+/// The descriptors that a job came with.
+#[derive(Debug)]
+pub(super) struct Streams {
+    pub(super) cwd: OwnedFd,
+    pub(super) stdin: Option<OwnedFd>,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Status {
+    pub(super) exit_code: Option<i32>,
+    pub(super) signal: Option<i32>,
+}
+
+impl Status {
+    const fn succeeded(self) -> bool {
+        matches!(self.exit_code, Some(0))
+    }
+
+    pub(super) fn of(status: WaitStatus) -> Self {
+        Self { exit_code: status.exit_status(), signal: status.terminating_signal() }
+    }
+}
+
+/// The service has closed its end: kill all, say nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Abandoned;
+
+/// Runs one job, from the order to the end. Gives the exit code of this process.
+pub(super) fn supervise(kit: &Kit, signals: &SignalFd, control: OwnedFd, streams: Streams) -> i32 {
+    let reach = if rustix::process::getpid().is_init() { Reach::Namespace } else { Reach::Below };
+    let mut supervisor = Supervisor { signals, control, reach, deadline: None };
+    let report = match supervisor.run(kit, streams) {
+        Ok(status) => {
+            let left_killed = reach.kill_all();
+            Report::Ended { exit_code: status.exit_code, signal: status.signal, left_killed }
+        }
+        Err(Ending::Failed(error)) => {
+            reach.kill_all();
+            Report::Failed(error)
+        }
+        Err(Ending::Abandoned) => {
+            reach.kill_all();
+            return 0;
+        }
+    };
+    supervisor.report(&report);
+    0
+}
+
+#[derive(Debug)]
+enum Ending {
+    Failed(LaunchError),
+    Abandoned,
+}
+
+impl From<Abandoned> for Ending {
+    fn from(_: Abandoned) -> Self {
+        Self::Abandoned
+    }
+}
+
+impl From<LaunchError> for Ending {
+    fn from(error: LaunchError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+struct Supervisor<'a> {
+    signals: &'a SignalFd,
+    control: OwnedFd,
+    reach: Reach,
+    /// Set once the service asked to stop: when the rest is killed.
+    deadline: Option<Instant>,
+}
+
+impl Supervisor<'_> {
+    fn run(&mut self, kit: &Kit, streams: Streams) -> Result<Status, Ending> {
+        rustix::stdio::dup2_stdin(&kit.null).map_err(|_| Abandoned)?;
+        let order = self.read_order()?;
+        let mut prepared = prepare(kit, order, streams)?;
+        let mut status = Status { exit_code: Some(0), signal: None };
+        for (position, step) in std::mem::take(&mut prepared.plan).iter().enumerate() {
+            if !is_due(step, status) || self.deadline.is_some() {
+                continue;
+            }
+            status = self.run_step(&prepared, position, step)?;
+        }
+        if self.deadline.is_some() {
+            self.wait_for_all()?;
+        }
+        Ok(status)
+    }
+
+    fn run_step(&mut self, prepared: &Prepared, position: usize, step: &Step) -> Result<Status, Ending> {
+        let processes = prepared.start(step, position)?;
+        if position == 0 {
+            self.report(&prepared.running());
+        }
+        let last = processes.last().copied();
+        let mut running = processes;
+        let mut status = Status { exit_code: None, signal: None };
+        while !running.is_empty() {
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                // Killed with all the rest by the caller; the status is that of the kill.
+                return Ok(Status { exit_code: None, signal: Some(Signal::KILL.as_raw()) });
+            }
+            self.wait_for_event()?;
+            while let Ok(Some((pid, ended))) = wait(WaitOptions::NOHANG) {
+                running.retain(|process| *process != pid);
+                if Some(pid) == last {
+                    status = Status::of(ended);
+                }
+            }
+        }
+        Ok(status)
+    }
+
+    /// Waits until everything has ended that was asked to, at most for the grace.
+    fn wait_for_all(&mut self) -> Result<(), Abandoned> {
+        while self.deadline.is_some_and(|deadline| Instant::now() < deadline) {
+            loop {
+                match wait(WaitOptions::NOHANG) {
+                    Ok(Some(_)) | Err(Errno::INTR) => {}
+                    Ok(None) => break,
+                    Err(_) => return Ok(()),
+                }
+            }
+            self.wait_for_event()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a process ended, the service spoke, or the deadline is over.
+    fn wait_for_event(&mut self) -> Result<(), Abandoned> {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+        let mut polled =
+            [PollFd::new(&self.control, PollFlags::IN), PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN)];
+        match poll(&mut polled, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return Err(Abandoned),
+        }
+        let [control, signals] = polled.map(|polled| !polled.revents().is_empty());
+        if signals {
+            while let Ok(Some(_)) = self.signals.read_signal() {}
+        }
+        if control {
+            self.listen()?;
+        }
+        Ok(())
+    }
+
+    /// Reads what the service says: to stop, or nothing any more.
+    fn listen(&mut self) -> Result<(), Abandoned> {
+        let mut message = [0; 5];
+        self.read_exactly(&mut message).map_err(|_| Abandoned)?;
+        let [STOP, grace_ms @ ..] = message else { return Err(Abandoned) };
+        let grace = Duration::from_millis(u64::from(u32::from_le_bytes(grace_ms)));
+        let deadline = Instant::now() + grace;
+        // A second request can shorten the grace, never lengthen it.
+        self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
+        self.reach.signal_all(Signal::TERM);
+        // What was stopped could not take note of it.
+        self.reach.signal_all(Signal::CONT);
+        Ok(())
+    }
+
+    fn read_order(&self) -> Result<Order, Ending> {
+        let mut length = [0; 8];
+        self.read_exactly(&mut length)?;
+        let length = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
+        let garbled = || LaunchError::Step { step: "order".to_owned(), reason: "it cannot be read".to_owned() };
+        if length > MAX_MESSAGE_BYTES {
+            return Err(garbled().into());
+        }
+        let mut body = vec![0; length];
+        self.read_exactly(&mut body)?;
+        Ok(Order::decode(&body).map_err(|_| garbled())?)
+    }
+
+    fn read_exactly(&self, buffer: &mut [u8]) -> Result<(), Abandoned> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match recv(&self.control, &mut buffer[filled..], RecvFlags::empty()) {
+                Ok((0, _)) => return Err(Abandoned),
+                Ok((length, _)) => filled += length,
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Abandoned),
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&self, report: &Report) {
+        let bytes = report.encode();
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            match send(&self.control, rest, SendFlags::NOSIGNAL) {
+                Ok(sent) => rest = &rest[sent..],
+                Err(Errno::INTR) => {}
+                // Nobody listens any more; the next look at the socket tells.
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Tells whether a pipeline starts after one that ended so.
+fn is_due(step: &Step, before: Status) -> bool {
+    match step.joiner {
+        None | Some(Joiner::Then) => true,
+        Some(Joiner::And) => before.succeeded(),
+        Some(Joiner::Or) => !before.succeeded(),
+    }
+}

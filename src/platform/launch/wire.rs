@@ -1,0 +1,446 @@
+//! How the service and a supervisor speak: one order, then reports, over the job's control socket.
+//!
+//! Both ends are the same binary, so there is no version. Lengths are checked all the same.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use super::protect::Pin;
+use super::{Hold, LaunchCommand, LaunchError, ProcessLimits, Step};
+use crate::contract::command::{Containment, Joiner, Network, Redirect};
+use crate::platform::fs::FileId;
+
+/// The longest message, in bytes: more than any argv and environment that the kernel takes.
+pub(super) const MAX_MESSAGE_BYTES: usize = 32 << 20;
+
+/// What the service sends to the supervisor to stop, before the milliseconds of grace.
+pub(super) const STOP: u8 = 1;
+
+/// What a supervisor is to do: a request without its descriptors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) plan: Vec<Step>,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) cwd_path: PathBuf,
+    pub(super) hold: Hold,
+    pub(super) limits: ProcessLimits,
+    /// What `hold.protected` comes to, in the order of mounting.
+    pub(super) pins: Vec<Pin>,
+}
+
+/// What a supervisor says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Report {
+    /// The first pipeline runs; what holds it, as bits of [`super::held`]'s tables.
+    Running { level: Containment, network: Network, degraded: bool, layers: u32, open: u32 },
+    /// A step failed; nothing of the plan is left.
+    Failed(LaunchError),
+    /// The plan ended; nothing of it is left.
+    Ended { exit_code: Option<i32>, signal: Option<i32>, left_killed: u32 },
+}
+
+/// A message that cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Garbled;
+
+const fn level_code(level: Containment) -> u8 {
+    match level {
+        Containment::None => 0,
+        Containment::Partial => 1,
+        Containment::Full => 2,
+    }
+}
+
+const fn network_code(network: Network) -> u8 {
+    match network {
+        Network::None => 0,
+        Network::Loopback => 1,
+        Network::Full => 2,
+    }
+}
+
+/// Encodes what the launcher itself must know of a job.
+pub(super) const fn head(level: Containment, network: Network, has_stdin: bool) -> [u8; 3] {
+    [level_code(level), network_code(network), has_stdin as u8]
+}
+
+/// Reads what [`head`] wrote.
+pub(super) fn read_head(bytes: &[u8]) -> Result<(Containment, Network, bool), Garbled> {
+    let mut reader = Reader(bytes);
+    Ok((reader.level()?, reader.network()?, reader.flag()?))
+}
+
+impl Order {
+    /// Encodes the order, its length first.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        out.list(&self.plan, |out, step| {
+            out.byte(match step.joiner {
+                None => 0,
+                Some(Joiner::And) => 1,
+                Some(Joiner::Or) => 2,
+                Some(Joiner::Then) => 3,
+            });
+            out.list(&step.commands, |out, command| {
+                out.path(&command.program);
+                out.long(command.identity.device);
+                out.long(command.identity.inode);
+                out.list(&command.argv, |out, word| out.bytes(word.as_bytes()));
+                out.list(&command.redirects, |out, redirect| out.byte(redirect_code(*redirect)));
+            });
+        });
+        out.list(&self.environment, |out, (name, value)| {
+            out.bytes(name.as_bytes());
+            out.bytes(value.as_bytes());
+        });
+        out.path(&self.cwd_path);
+        out.byte(level_code(self.hold.level));
+        out.byte(network_code(self.hold.network));
+        for paths in [&self.hold.read_only, &self.hold.read_write, &self.hold.protected] {
+            out.list(paths, |out, path| out.path(path));
+        }
+        out.path(&self.hold.home);
+        out.option(self.limits.memory_bytes);
+        out.option(self.limits.processes);
+        out.option(self.limits.file_bytes);
+        out.long(self.limits.open_files);
+        out.list(&self.pins, |out, pin| {
+            out.path(&pin.path);
+            out.byte(u8::from(pin.read_only));
+        });
+        out.finish()
+    }
+
+    /// Decodes the body of an order.
+    pub(super) fn decode(body: &[u8]) -> Result<Self, Garbled> {
+        let mut reader = Reader(body);
+        let plan = reader.list(|reader| {
+            let joiner = match reader.byte()? {
+                0 => None,
+                1 => Some(Joiner::And),
+                2 => Some(Joiner::Or),
+                3 => Some(Joiner::Then),
+                _ => return Err(Garbled),
+            };
+            let commands = reader.list(|reader| {
+                Ok(LaunchCommand {
+                    program: reader.path()?,
+                    identity: FileId { device: reader.long()?, inode: reader.long()? },
+                    argv: reader.list(Reader::text)?,
+                    redirects: reader.list(Reader::redirect)?,
+                })
+            })?;
+            Ok(Step { joiner, commands })
+        })?;
+        Ok(Self {
+            plan,
+            environment: reader.list(|reader| Ok((reader.text()?, reader.text()?)))?,
+            cwd_path: reader.path()?,
+            hold: Hold {
+                level: reader.level()?,
+                network: reader.network()?,
+                read_only: reader.list(Reader::path)?,
+                read_write: reader.list(Reader::path)?,
+                protected: reader.list(Reader::path)?,
+                home: reader.path()?,
+            },
+            limits: ProcessLimits {
+                memory_bytes: reader.option()?,
+                processes: reader.option()?,
+                file_bytes: reader.option()?,
+                open_files: reader.long()?,
+            },
+            pins: reader.list(|reader| Ok(Pin { path: reader.path()?, read_only: reader.flag()? }))?,
+        })
+    }
+}
+
+impl Report {
+    /// Encodes the report, its length first.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        match self {
+            Self::Running { level, network, degraded, layers, open } => {
+                out.byte(0);
+                out.byte(level_code(*level));
+                out.byte(network_code(*network));
+                out.byte(u8::from(*degraded));
+                out.long(u64::from(*layers));
+                out.long(u64::from(*open));
+            }
+            Self::Failed(error) => {
+                out.byte(1);
+                match error {
+                    LaunchError::ProgramChanged(path) => {
+                        out.byte(0);
+                        out.path(path);
+                    }
+                    LaunchError::Step { step, reason } => {
+                        out.byte(1);
+                        out.bytes(step.as_bytes());
+                        out.bytes(reason.as_bytes());
+                    }
+                    other => {
+                        out.byte(1);
+                        out.bytes(b"supervisor");
+                        out.bytes(other.to_string().as_bytes());
+                    }
+                }
+            }
+            Self::Ended { exit_code, signal, left_killed } => {
+                out.byte(2);
+                out.option(exit_code.map(|code| u64::from(code.cast_unsigned())));
+                out.option(signal.map(|signal| u64::from(signal.cast_unsigned())));
+                out.long(u64::from(*left_killed));
+            }
+        }
+        out.finish()
+    }
+
+    /// Decodes the body of a report.
+    pub(super) fn decode(body: &[u8]) -> Result<Self, Garbled> {
+        let mut reader = Reader(body);
+        Ok(match reader.byte()? {
+            0 => Self::Running {
+                level: reader.level()?,
+                network: reader.network()?,
+                degraded: reader.flag()?,
+                layers: reader.short()?,
+                open: reader.short()?,
+            },
+            1 => Self::Failed(match reader.byte()? {
+                0 => LaunchError::ProgramChanged(reader.path()?),
+                1 => LaunchError::Step {
+                    step: reader.text()?.to_string_lossy().into_owned(),
+                    reason: reader.text()?.to_string_lossy().into_owned(),
+                },
+                _ => return Err(Garbled),
+            }),
+            2 => {
+                let mut number = || Ok(reader.option()?.map(u32::try_from).transpose().map_err(|_| Garbled)?);
+                let (exit_code, signal) = (number()?, number()?);
+                Self::Ended {
+                    exit_code: exit_code.map(u32::cast_signed),
+                    signal: signal.map(u32::cast_signed),
+                    left_killed: reader.short()?,
+                }
+            }
+            _ => return Err(Garbled),
+        })
+    }
+}
+
+const fn redirect_code(redirect: Redirect) -> u8 {
+    match redirect {
+        Redirect::StdinFromNull => 0,
+        Redirect::StdoutToNull => 1,
+        Redirect::StderrToNull => 2,
+        Redirect::StderrToStdout => 3,
+        Redirect::StdoutToStderr => 4,
+    }
+}
+
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn new() -> Self {
+        Self(vec![0; 8])
+    }
+
+    fn byte(&mut self, value: u8) {
+        self.0.push(value);
+    }
+
+    fn long(&mut self, value: u64) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    fn option(&mut self, value: Option<u64>) {
+        self.byte(u8::from(value.is_some()));
+        self.long(value.unwrap_or(0));
+    }
+
+    fn bytes(&mut self, value: &[u8]) {
+        self.long(value.len() as u64);
+        self.0.extend_from_slice(value);
+    }
+
+    fn path(&mut self, value: &Path) {
+        self.bytes(value.as_os_str().as_bytes());
+    }
+
+    fn list<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
+        self.long(items.len() as u64);
+        for item in items {
+            each(self, item);
+        }
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        let length = (self.0.len() - 8) as u64;
+        self.0[..8].copy_from_slice(&length.to_le_bytes());
+        self.0
+    }
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Garbled> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(Garbled)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8, Garbled> {
+        Ok(self.take(1)?[0])
+    }
+
+    fn flag(&mut self) -> Result<bool, Garbled> {
+        Ok(self.byte()? != 0)
+    }
+
+    fn long(&mut self) -> Result<u64, Garbled> {
+        Ok(u64::from_le_bytes(self.take(8)?.try_into().map_err(|_| Garbled)?))
+    }
+
+    fn short(&mut self) -> Result<u32, Garbled> {
+        u32::try_from(self.long()?).map_err(|_| Garbled)
+    }
+
+    fn length(&mut self) -> Result<usize, Garbled> {
+        // Every item takes at least a byte, so that no length can ask for more memory than was sent.
+        usize::try_from(self.long()?).ok().filter(|length| *length <= self.0.len()).ok_or(Garbled)
+    }
+
+    fn option(&mut self) -> Result<Option<u64>, Garbled> {
+        let some = self.flag()?;
+        let value = self.long()?;
+        Ok(some.then_some(value))
+    }
+
+    fn text(&mut self) -> Result<OsString, Garbled> {
+        let length = self.length()?;
+        Ok(OsString::from_vec(self.take(length)?.to_vec()))
+    }
+
+    fn path(&mut self) -> Result<PathBuf, Garbled> {
+        let length = self.length()?;
+        Ok(PathBuf::from(OsStr::from_bytes(self.take(length)?)))
+    }
+
+    fn list<T>(&mut self, mut each: impl FnMut(&mut Self) -> Result<T, Garbled>) -> Result<Vec<T>, Garbled> {
+        let length = self.length()?;
+        (0..length).map(|_| each(self)).collect()
+    }
+
+    fn level(&mut self) -> Result<Containment, Garbled> {
+        match self.byte()? {
+            0 => Ok(Containment::None),
+            1 => Ok(Containment::Partial),
+            2 => Ok(Containment::Full),
+            _ => Err(Garbled),
+        }
+    }
+
+    fn network(&mut self) -> Result<Network, Garbled> {
+        match self.byte()? {
+            0 => Ok(Network::None),
+            1 => Ok(Network::Loopback),
+            2 => Ok(Network::Full),
+            _ => Err(Garbled),
+        }
+    }
+
+    fn redirect(&mut self) -> Result<Redirect, Garbled> {
+        Ok(match self.byte()? {
+            0 => Redirect::StdinFromNull,
+            1 => Redirect::StdoutToNull,
+            2 => Redirect::StderrToNull,
+            3 => Redirect::StderrToStdout,
+            4 => Redirect::StdoutToStderr,
+            _ => return Err(Garbled),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order() -> Order {
+        Order {
+            plan: vec![
+                Step {
+                    joiner: None,
+                    commands: vec![LaunchCommand {
+                        program: "/bin/true".into(),
+                        identity: FileId { device: 1, inode: u64::MAX },
+                        argv: vec!["true".into(), OsString::from_vec(vec![0xff, b' ']), OsString::new()],
+                        redirects: vec![Redirect::StderrToStdout, Redirect::StdoutToNull],
+                    }],
+                },
+                Step { joiner: Some(Joiner::Or), commands: Vec::new() },
+            ],
+            environment: vec![("A".into(), "b=c".into())],
+            cwd_path: "/srv/app".into(),
+            hold: Hold {
+                level: Containment::Full,
+                network: Network::Loopback,
+                read_only: vec!["/nix".into()],
+                read_write: vec!["/srv/app".into()],
+                protected: vec!["/srv/app/.git/config".into()],
+                home: "/home/private".into(),
+            },
+            limits: ProcessLimits {
+                memory_bytes: None,
+                processes: Some(512),
+                file_bytes: Some(0),
+                open_files: 1024,
+            },
+            pins: vec![Pin { path: "/srv/app/.git".into(), read_only: false }],
+        }
+    }
+
+    #[test]
+    fn an_order_arrives_as_it_was_sent() {
+        let sent = order();
+        let bytes = sent.encode();
+        assert_eq!(bytes[..8], ((bytes.len() - 8) as u64).to_le_bytes());
+        assert_eq!(Order::decode(&bytes[8..]), Ok(sent));
+    }
+
+    #[test]
+    fn every_shortened_or_changed_order_is_read_without_a_panic() {
+        let bytes = order().encode();
+        for length in 0..bytes.len() - 8 {
+            assert_eq!(Order::decode(&bytes[8..8 + length]), Err(Garbled), "{length}");
+        }
+        for at in 8..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0xff;
+            let _ = Order::decode(&changed[8..]);
+        }
+    }
+
+    #[test]
+    fn a_report_arrives_as_it_was_sent() {
+        let step = LaunchError::Step { step: "landlock".to_owned(), reason: "no".to_owned() };
+        for sent in [
+            Report::Running {
+                level: Containment::Partial,
+                network: Network::None,
+                degraded: true,
+                layers: 5,
+                open: 1 << 20,
+            },
+            Report::Failed(step),
+            Report::Failed(LaunchError::ProgramChanged("/bin/x".into())),
+            Report::Ended { exit_code: Some(-1), signal: None, left_killed: 3 },
+            Report::Ended { exit_code: None, signal: Some(9), left_killed: 0 },
+        ] {
+            assert_eq!(Report::decode(&sent.encode()[8..]), Ok(sent));
+        }
+    }
+}

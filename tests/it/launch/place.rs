@@ -1,0 +1,201 @@
+//! A temporary root with a launcher, and a short way to run plans in it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
+use bailiwick::platform::fs::FileId;
+use bailiwick::platform::launch::{
+    Ended, Hold, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, ProcessLimits, Step,
+};
+
+use crate::temporary::TemporaryFolder;
+
+/// All levels, weakest first.
+pub const LEVELS: [Containment; 1] = [Containment::None];
+
+static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
+});
+
+/// Runs a future on the tests' runtime.
+pub fn wait_for<F: Future>(future: F) -> F::Output {
+    RUNTIME.block_on(future)
+}
+
+/// A root, a private home, and a launcher.
+pub struct Place {
+    folder: TemporaryFolder,
+    pub launcher: Launcher,
+    pub limits: ProcessLimits,
+    pub environment: Vec<(OsString, OsString)>,
+    pub read_only: Vec<PathBuf>,
+    pub protected: Vec<PathBuf>,
+    pub network: Network,
+}
+
+/// How a plan ended, and what it wrote.
+#[derive(Debug)]
+pub struct Ran {
+    pub ended: Ended,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    /// Gives what was written to standard output, after a success.
+    pub fn out(&self) -> &str {
+        assert_eq!(self.ended.exit_code, Some(0), "{self:?}");
+        &self.out
+    }
+}
+
+/// A running plan with the ends of its pipes.
+pub struct Running {
+    pub job: Job,
+    out: File,
+    err: File,
+}
+
+impl Running {
+    /// Waits for the end, reading what is written.
+    pub async fn end(self) -> Result<Ran, LaunchError> {
+        let Self { mut job, out, err } = self;
+        let read = |mut file: File| {
+            tokio::task::spawn_blocking(move || {
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes).expect("a pipe can be read");
+                String::from_utf8_lossy(&bytes).into_owned()
+            })
+        };
+        let (out, err) = (read(out), read(err));
+        let ended = job.ended().await?;
+        Ok(Ran { ended, out: out.await.expect("read"), err: err.await.expect("read") })
+    }
+}
+
+fn pipe() -> (File, OwnedFd) {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    (File::from(OwnedFd::from(reader)), OwnedFd::from(writer))
+}
+
+/// Gives the path of a system program.
+pub fn program(name: &str) -> PathBuf {
+    ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+        .iter()
+        .map(|folder| Path::new(folder).join(name))
+        .find(|path| path.exists())
+        .unwrap_or_else(|| panic!("{name} is not on this system"))
+}
+
+/// Makes a command of a system program, or of one with an absolute path.
+pub fn command(argv: &[&str]) -> LaunchCommand {
+    let path = if argv[0].starts_with('/') { PathBuf::from(argv[0]) } else { program(argv[0]) };
+    LaunchCommand {
+        identity: FileId::of(&path).expect("the program exists"),
+        program: path,
+        argv: argv.iter().map(Into::into).collect(),
+        redirects: Vec::new(),
+    }
+}
+
+/// Makes a pipeline.
+pub fn step(joiner: Option<Joiner>, commands: &[&[&str]]) -> Step {
+    Step { joiner, commands: commands.iter().map(|argv| command(argv)).collect() }
+}
+
+/// Makes a plan of one command.
+pub fn single(argv: &[&str]) -> Vec<Step> {
+    vec![step(None, &[argv])]
+}
+
+/// Makes a plan of one script for the shell.
+pub fn shell(script: &str) -> Vec<Step> {
+    single(&["sh", "-c", script])
+}
+
+/// Makes a plan of one command with redirections.
+pub fn redirected(argv: &[&str], redirects: &[Redirect]) -> Vec<Step> {
+    let mut plan = single(argv);
+    plan[0].commands[0].redirects = redirects.to_vec();
+    plan
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let folder = TemporaryFolder::new();
+        fs::create_dir(folder.path().join("root")).expect("made");
+        fs::create_dir(folder.path().join("home")).expect("made");
+        Self {
+            folder,
+            launcher: Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into()),
+            limits: ProcessLimits { memory_bytes: None, processes: None, file_bytes: None, open_files: 1024 },
+            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            read_only: Vec::new(),
+            protected: Vec::new(),
+            network: Network::Loopback,
+        }
+    }
+
+    /// Gives the folder around root and home.
+    pub fn outside(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.folder.path().join("root")
+    }
+
+    pub fn request(&self, level: Containment, plan: Vec<Step>) -> (LaunchRequest, File, File) {
+        let (out, stdout) = pipe();
+        let (err, stderr) = pipe();
+        let hold = Hold {
+            level,
+            network: self.network,
+            read_only: self.read_only.clone(),
+            read_write: vec![self.root()],
+            protected: self.protected.clone(),
+            home: self.folder.path().join("home"),
+        };
+        let request = LaunchRequest {
+            plan,
+            environment: self.environment.clone(),
+            cwd: File::open(self.root()).expect("opened").into(),
+            cwd_path: self.root(),
+            hold,
+            limits: self.limits,
+            stdin: None,
+            stdout,
+            stderr,
+        };
+        (request, out, err)
+    }
+
+    pub async fn start(&self, level: Containment, plan: Vec<Step>) -> Result<Running, LaunchError> {
+        let (request, out, err) = self.request(level, plan);
+        Ok(Running { job: self.launcher.launch(request).await?, out, err })
+    }
+
+    pub async fn try_run(&self, level: Containment, plan: Vec<Step>) -> Result<Ran, LaunchError> {
+        self.start(level, plan).await?.end().await
+    }
+
+    /// Runs a plan to its end.
+    pub fn run(&self, level: Containment, plan: Vec<Step>) -> Ran {
+        wait_for(self.try_run(level, plan)).unwrap_or_else(|error| panic!("{level}: {error}"))
+    }
+}
+
+/// Waits until something holds, at most ten seconds.
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}: not within ten seconds");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
