@@ -78,8 +78,8 @@ impl Connection {
         descriptors: &Descriptors,
     ) -> Result<UnixStream, LaunchError> {
         let failed = |error: Errno| LaunchError::Launcher(error.to_string());
-        let (ours, theirs) =
-            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).map_err(failed)?;
+        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+            .map_err(failed)?;
         if let Some(connection) = slot
             && connection.hand_in(&theirs, order, descriptors).await.is_err()
         {
@@ -123,8 +123,12 @@ impl Connection {
         descriptors: &Descriptors,
     ) -> Result<(), Errno> {
         let head = head(order.hold.level, order.hold.network, descriptors.stdin.is_some());
-        let mut handed: Vec<BorrowedFd<'_>> =
-            vec![control.as_fd(), descriptors.cwd.as_fd(), descriptors.stdout.as_fd(), descriptors.stderr.as_fd()];
+        let mut handed: Vec<BorrowedFd<'_>> = vec![
+            control.as_fd(),
+            descriptors.cwd.as_fd(),
+            descriptors.stdout.as_fd(),
+            descriptors.stderr.as_fd(),
+        ];
         handed.extend(descriptors.stdin.as_ref().map(AsFd::as_fd));
         let started = tokio::time::Instant::now();
         loop {

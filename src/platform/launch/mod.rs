@@ -26,11 +26,11 @@ mod wire;
 pub use error::LaunchError;
 pub use job::Job;
 pub use launcher::Launcher;
+#[cfg(not(target_os = "linux"))]
+pub use launcher::serve_if_asked;
 pub use levels::{Levels, levels};
 #[cfg(target_os = "linux")]
 pub use process::serve_if_asked;
-#[cfg(not(target_os = "linux"))]
-pub use launcher::serve_if_asked;
 pub use request::{Ended, Held, Hold, LaunchCommand, LaunchRequest, ProcessLimits, Step};
 
 /// The `argv[0]` by which this program knows that it is to be the launcher.

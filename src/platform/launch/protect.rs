@@ -8,7 +8,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, fstat, mkdirat, openat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, FileType, FlockOperation, Mode, OFlags, flock, fstat, mkdirat, openat, statat, unlinkat,
+};
 use rustix::io::Errno;
 
 use super::{Hold, LaunchError};
@@ -51,7 +53,11 @@ pub(super) fn protect(hold: &Hold) -> Result<(Vec<Pin>, Placeholders), LaunchErr
     let mut pins = Vec::new();
     let mut placeholders = Placeholders::default();
     for path in &hold.protected {
-        let root = hold.read_write.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len());
+        let root = hold
+            .read_write
+            .iter()
+            .filter(|root| path.starts_with(root))
+            .max_by_key(|root| root.as_os_str().len());
         // A name outside every root cannot be written anyway.
         let Some(root) = root else { continue };
         protect_one(root, path, &mut pins, &mut placeholders).map_err(|error| LaunchError::Step {

@@ -89,7 +89,8 @@ pub(super) fn close_descriptors(what: Descriptors) -> io::Result<()> {
 
 /// Sets attributes (`MOUNT_ATTR_…`) on an open mount, and takes it out of all propagation.
 pub(super) fn set_mount_attributes(mount: BorrowedFd<'_>, set: u64, recursive: bool) -> io::Result<()> {
-    let attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: libc::MS_PRIVATE, userns_fd: 0 };
+    let attributes =
+        libc::mount_attr { attr_set: set, attr_clr: 0, propagation: libc::MS_PRIVATE, userns_fd: 0 };
     let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
     // SAFETY: the path is an empty C string, the structure lives through the call, and its size is given.
     checked(unsafe {

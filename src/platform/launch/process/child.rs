@@ -66,7 +66,9 @@ impl Stop {
         let mut number = [0; 4];
         let name = STEPS.get(usize::from(step)).copied().unwrap_or("containment");
         match rustix::io::read(said, &mut number) {
-            Ok(4) if number != [0; 4] => failed(name)(io::Error::from_raw_os_error(i32::from_le_bytes(number))),
+            Ok(4) if number != [0; 4] => {
+                failed(name)(io::Error::from_raw_os_error(i32::from_le_bytes(number)))
+            }
             _ => failed(name)("it is not in force"),
         }
     }
@@ -125,7 +127,8 @@ impl Child<'_> {
         let limits = &self.prepared.limits;
         let both = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
         setrlimit(Resource::Core, both(0))?;
-        let files = limits.open_files.min(rustix::process::getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX));
+        let files =
+            limits.open_files.min(rustix::process::getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX));
         setrlimit(Resource::Nofile, both(files))?;
         for (resource, value) in [
             (Resource::Fsize, limits.file_bytes),

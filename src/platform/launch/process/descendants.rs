@@ -133,7 +133,10 @@ fn children_of(parent: Pid) -> Vec<Pid> {
             if parent_of(parent).is_none() {
                 continue;
             }
-            return numbers_in("/proc").into_iter().filter(|process| parent_of(*process) == Some(parent)).collect();
+            return numbers_in("/proc")
+                .into_iter()
+                .filter(|process| parent_of(*process) == Some(parent))
+                .collect();
         };
         children.extend(list.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)));
     }
@@ -144,7 +147,10 @@ fn numbers_in(folder: &str) -> Vec<Pid> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(folder) = rustix::fs::open(folder, flags, Mode::empty()) else { return Vec::new() };
     let Ok(entries) = rustix::fs::Dir::read_from(&folder) else { return Vec::new() };
-    entries.flatten().filter_map(|entry| Pid::from_raw(entry.file_name().to_str().ok()?.parse().ok()?)).collect()
+    entries
+        .flatten()
+        .filter_map(|entry| Pid::from_raw(entry.file_name().to_str().ok()?.parse().ok()?))
+        .collect()
 }
 
 fn parent_of(process: Pid) -> Option<Pid> {

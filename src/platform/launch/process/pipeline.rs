@@ -92,7 +92,10 @@ impl Prepared {
                 Ok(0) => return Err(failed("containment")("a process ended before it was contained")),
                 Ok(_) if byte[0] == Child::CONTAINED => {
                     contained += 1;
-                    if contained == count && let Some(go) = go.take() && count > 1 {
+                    if contained == count
+                        && let Some(go) = go.take()
+                        && count > 1
+                    {
                         rustix::io::write(&go, &vec![0; count]).map_err(failed("start"))?;
                     }
                 }

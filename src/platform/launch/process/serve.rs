@@ -16,7 +16,7 @@ use rustix::process::{Pid, WaitOptions, wait};
 
 use super::kit::Kit;
 use super::supervisor::{Streams, supervise};
-use super::{descendants, super::sys};
+use super::{super::sys, descendants};
 use crate::contract::command::{Containment, Network};
 use crate::platform::launch::{LAUNCHER_NAME, wire};
 
@@ -105,7 +105,8 @@ impl Launcher {
             sys::Forked::Child => {
                 let Arrival { control, streams, .. } = arrival;
                 // A panic must not unwind into the launcher's loop, of which this process is a copy.
-                let code = catch_unwind(AssertUnwindSafe(|| supervise(&self.kit, &self.signals, control, streams)));
+                let code =
+                    catch_unwind(AssertUnwindSafe(|| supervise(&self.kit, &self.signals, control, streams)));
                 sys::exit_now(code.unwrap_or(3));
             }
         }
@@ -129,8 +130,12 @@ fn receive() -> Incoming {
     let mut head = [0; 8];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let received =
-        recvmsg(rustix::stdio::stdin().as_fd(), &mut [IoSliceMut::new(&mut head)], &mut ancillary, RecvFlags::CMSG_CLOEXEC);
+    let received = recvmsg(
+        rustix::stdio::stdin().as_fd(),
+        &mut [IoSliceMut::new(&mut head)],
+        &mut ancillary,
+        RecvFlags::CMSG_CLOEXEC,
+    );
     let length = match received {
         Ok(message) if message.bytes > 0 => message.bytes,
         Err(Errno::INTR | Errno::AGAIN) => return Incoming::Unreadable,
@@ -154,5 +159,10 @@ fn receive() -> Incoming {
     if stdin.is_some() != has_stdin {
         return Incoming::Unreadable;
     }
-    Incoming::Job(Box::new(Arrival { level, network, control, streams: Streams { cwd, stdin, stdout, stderr } }))
+    Incoming::Job(Box::new(Arrival {
+        level,
+        network,
+        control,
+        streams: Streams { cwd, stdin, stdout, stderr },
+    }))
 }

@@ -157,8 +157,10 @@ impl Supervisor<'_> {
     fn wait_for_event(&mut self) -> Result<(), Abandoned> {
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let timeout = left.and_then(|left| Timespec::try_from(left).ok());
-        let mut polled =
-            [PollFd::new(&self.control, PollFlags::IN), PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN)];
+        let mut polled = [
+            PollFd::new(&self.control, PollFlags::IN),
+            PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN),
+        ];
         match poll(&mut polled, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return Err(Abandoned),
@@ -192,7 +194,8 @@ impl Supervisor<'_> {
         let mut length = [0; 8];
         self.read_exactly(&mut length)?;
         let length = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
-        let garbled = || LaunchError::Step { step: "order".to_owned(), reason: "it cannot be read".to_owned() };
+        let garbled =
+            || LaunchError::Step { step: "order".to_owned(), reason: "it cannot be read".to_owned() };
         if length > MAX_MESSAGE_BYTES {
             return Err(garbled().into());
         }
