@@ -173,6 +173,11 @@ constructs! {
         name: "compound command", described: "a reserved word of a compound command",
         instead: "Give one simple command, or several joined by `&&`, `||`, `;` or `|`.", argv: false
     }
+    /// `[ … ]`.
+    Bracket {
+        name: "builtin [", described: "the shell's `[`",
+        instead: "Use `test` with the same arguments, without the `]`.", argv: false
+    }
     /// `((…))`.
     ArithmeticCommand {
         name: "arithmetic command", described: "an arithmetic command (`((…))`)",

@@ -107,12 +107,13 @@ fn program_word(word: &str) -> Result<(), Failure> {
             .hint(hint));
     }
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'+' | b'-');
-    if !word.is_empty() && word.bytes().all(is_bare) && word.bytes().any(|byte| byte != b'.') {
+    let begins_well = word.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if begins_well && word.bytes().all(is_bare) {
         return Ok(());
     }
     let failure = Failure::denied(
         PROGRAM_WORD,
-        "the first word of a command must be the bare name of a program: letters, digits, `.`, `_`, `+` and `-`",
+        "the first word of a command must be the bare name of a program: letters, digits, `_`, and after the first one `.`, `+` and `-`",
     )
     .detail("construct", "program word")
     .at_stage(STAGE);
@@ -183,3 +184,41 @@ const BUILTINS: &[&str] = &[
     "unset",
     "wait",
 ];
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn plain_text_needs_no_second_reading(line in "[a-zA-Z0-9 _./:=@,+%\t\n;&|-]{0,40}") {
+            if let Ok(scanned) = scan(&line)
+                && scanned.plain
+            {
+                prop_assert!(second_reading::agrees(&line, &scanned.plan), "{line:?} {:?}", scanned.plan);
+            }
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(line in any::<String>()) {
+            let _ = plan(&CommandInput::Line(line));
+        }
+    }
+
+    #[test]
+    fn the_second_reading_takes_no_other_plan_for_the_same_text() {
+        for (line, other) in
+            [("a 'b c'", "a b c"), ("a; b", "a && b"), ("a | b", "a || b"), ("a 2>&1", "a >&2")]
+        {
+            let plan = scan(other).expect("a good command").plan;
+            assert!(second_reading::agrees(other, &plan));
+            assert!(!second_reading::agrees(line, &plan), "{line}");
+        }
+        let plan = scan("a").expect("a good command").plan;
+        for line in ["a $x", "a *", "a &", "! a", "time a", "X=1 a", "a >x", "(a)", "a \"$(b)\"", "a '", ""] {
+            assert!(!second_reading::agrees(line, &plan), "{line}");
+        }
+    }
+}

@@ -191,6 +191,13 @@ impl Scanner<'_> {
     /// Reads a word of the command, or the redirection that its digits belong to.
     fn word_of(&mut self, open: &mut Open) -> Result<(), Refusal> {
         let is_program = open.argv.is_empty();
+        if is_program && self.peek(0) == Some(b'[') {
+            match (self.peek(1), self.peek(2)) {
+                (Some(b'['), None | Some(b' ' | b'\t' | b'\n')) => return self.refuse(Construct::Compound),
+                (None | Some(b' ' | b'\t' | b'\n'), _) => return self.refuse(Construct::Bracket),
+                _ => {}
+            }
+        }
         let word = self.word()?;
         let raw = &self.text[word.start..word.end];
         if matches!(self.peek(0), Some(b'<' | b'>')) && word.unquoted {
@@ -418,7 +425,7 @@ const fn dollar_in_quotes(next: Option<u8>, after: Option<u8>) -> Construct {
 fn reserved(raw: &str) -> Option<Construct> {
     match raw {
         "if" | "then" | "else" | "elif" | "fi" | "for" | "while" | "until" | "select" | "in" | "do"
-        | "done" | "case" | "esac" | "{" | "}" | "[[" | "]]" => Some(Construct::Compound),
+        | "done" | "case" | "esac" | "{" | "}" | "]]" => Some(Construct::Compound),
         "function" => Some(Construct::Function),
         "!" => Some(Construct::Negation),
         "time" => Some(Construct::Time),
