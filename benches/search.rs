@@ -107,7 +107,8 @@ fn search(runtime: &tokio::runtime::Runtime, service: &Arc<Service>, query: &str
     let began = Instant::now();
     let outcome = runtime
         .block_on(service.handle(&caller, Envelope::from_value(envelope), &CancellationToken::new()))
-        .into_json();
+        .into_reply()
+        .into_value();
     let took = milliseconds(began.elapsed());
     let matches = outcome["data"]["matches"].as_array().unwrap_or_else(|| panic!("no matches: {outcome}"));
     assert_eq!(outcome["data"]["truncated"], Value::Bool(false), "the query has too many hits to compare");

@@ -5,11 +5,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Envelope, ErrorCode, Failure};
+use crate::contract::{Caller, Envelope, ErrorCode, Failure, Reply};
 use crate::platform::dirs::Dirs;
 use crate::service::Service;
 
@@ -75,8 +74,8 @@ impl Backend {
         }
     }
 
-    /// Hands in one request and gives the result envelope.
-    pub async fn submit(&self, envelope: Result<Envelope, Failure>, gone: &CancellationToken) -> Value {
+    /// Hands in one request and gives the reply.
+    pub async fn submit(&self, envelope: Result<Envelope, Failure>, gone: &CancellationToken) -> Reply {
         self.submit_from(&Origin::default(), envelope, gone).await
     }
 
@@ -86,7 +85,7 @@ impl Backend {
         origin: &Origin,
         envelope: Result<Envelope, Failure>,
         gone: &CancellationToken,
-    ) -> Value {
+    ) -> Reply {
         match self {
             Self::Embedded { service, caller } => embedded(service, caller, origin, envelope, gone).await,
             Self::Remote(remote) => remote.submit(origin, envelope, gone).await,
@@ -113,13 +112,13 @@ async fn embedded(
     origin: &Origin,
     envelope: Result<Envelope, Failure>,
     gone: &CancellationToken,
-) -> Value {
+) -> Reply {
     let caller = Caller {
         client: origin.client.clone().or_else(|| caller.client.clone()),
         session: origin.session.clone().or_else(|| caller.session.clone()),
         ..caller.clone()
     };
-    service.handle(&caller, envelope, gone).await.into_json()
+    service.handle(&caller, envelope, gone).await.into_reply()
 }
 
 impl Remote {
@@ -128,7 +127,7 @@ impl Remote {
         origin: &Origin,
         envelope: Result<Envelope, Failure>,
         gone: &CancellationToken,
-    ) -> Value {
+    ) -> Reply {
         let (scope, op) = match &envelope {
             Ok(envelope) => (envelope.scope.clone(), envelope.op.clone()),
             Err(_) => (None, String::new()),

@@ -11,6 +11,7 @@ pub mod envelope;
 pub mod error;
 pub mod fields;
 pub mod id;
+pub mod json;
 pub mod limits;
 pub mod outcome;
 pub mod path;
@@ -26,7 +27,8 @@ pub use command::{
 pub use effect::Effect;
 pub use envelope::Envelope;
 pub use error::{ErrorCode, Failure};
+pub use json::Json;
 pub use limits::{CommonOption, CommonOptions, Detail, Limits};
-pub use outcome::{Image, Outcome};
+pub use outcome::{Image, Outcome, Reply};
 pub use path::RawPath;
 pub use spec::{Access, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads};

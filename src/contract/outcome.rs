@@ -1,14 +1,16 @@
 //! The result envelope: what every transport hands back.
 
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Failure, time};
+use super::{Failure, Json, time};
 
 /// An image that goes with a result; MCP clients get it as an image, not as text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Image {
     /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
-    pub mime_type: &'static str,
+    pub mime_type: String,
     /// The bytes of the file, in base64.
     pub base64: String,
 }
@@ -27,43 +29,87 @@ pub struct Outcome {
     /// How long it took, policy and work together, in microseconds.
     pub duration_us: u64,
     /// Data, or why there is none.
-    pub result: Result<Value, Failure>,
+    pub result: Result<Json, Failure>,
     /// What the client should know although the operation succeeded.
     pub warnings: Vec<String>,
     /// Images that the client asked for.
     pub images: Vec<Image>,
 }
 
+/// A result envelope on its way to a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// Whether the request succeeded.
+    pub ok: bool,
+    /// The JSON object as described in `schemas/outcome.json`, without `images`: compact, on one line.
+    pub text: String,
+    /// The images that go with it.
+    pub images: Vec<Image>,
+}
+
 impl Outcome {
-    /// Gives the JSON object that goes to the client, as described in `schemas/outcome.json`.
-    pub fn into_json(self) -> Value {
-        let mut object = self.head();
-        match self.result {
-            Ok(data) => {
-                object.insert("data".to_owned(), data);
-                object.insert("warnings".to_owned(), Value::from(self.warnings));
-                if !self.images.is_empty() {
-                    let images = self.images.into_iter().map(
-                        |image| serde_json::json!({"mimeType": image.mime_type, "base64": image.base64}),
-                    );
-                    object.insert("images".to_owned(), images.collect());
-                }
-            }
-            Err(failure) => {
-                object.insert("error".to_owned(), failure.to_json());
-            }
+    /// Writes the JSON object that goes to the client.
+    pub fn into_reply(self) -> Reply {
+        let head = Json::of(&self.head()).expect("the fields have a JSON form");
+        let head = head.text();
+        let (ok, name, body) = match &self.result {
+            Ok(data) => (true, "data", data.text()),
+            Err(failure) => (false, "error", &*failure.to_json().to_string()),
+        };
+        let mut text = String::with_capacity(head.len() + body.len() + 64);
+        text.push_str(&head[..head.len() - 1]);
+        for part in [",\"", name, "\":", body] {
+            text.push_str(part);
         }
-        Value::Object(object)
+        if ok {
+            text.push_str(",\"warnings\":");
+            text.push_str(&Value::from(self.warnings).to_string());
+        }
+        text.push('}');
+        Reply { ok, text, images: self.images }
     }
 
-    fn head(&self) -> Map<String, Value> {
-        let mut object = Map::new();
-        object.insert("ok".to_owned(), Value::Bool(self.result.is_ok()));
-        object.insert("operationId".to_owned(), Value::from(self.operation_id.clone()));
-        object.insert("scope".to_owned(), Value::from(self.scope.clone()));
-        object.insert("op".to_owned(), Value::from(self.op.clone()));
-        object.insert("startedAt".to_owned(), Value::from(time::rfc3339(self.started_at_ms)));
-        object.insert("durationMs".to_owned(), Value::from(self.duration_us as f64 / 1_000.0));
-        object
+    fn head(&self) -> Head<'_> {
+        Head {
+            ok: self.result.is_ok(),
+            operation_id: &self.operation_id,
+            scope: self.scope.as_deref(),
+            op: &self.op,
+            started_at: time::rfc3339(self.started_at_ms),
+            duration_ms: self.duration_us as f64 / 1_000.0,
+        }
+    }
+}
+
+/// The fields that every result envelope begins with.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head<'a> {
+    ok: bool,
+    operation_id: &'a str,
+    scope: Option<&'a str>,
+    op: &'a str,
+    started_at: String,
+    duration_ms: f64,
+}
+
+impl Reply {
+    /// Gives the whole JSON object, with `images` where there are any.
+    pub fn into_text(self) -> String {
+        if self.images.is_empty() {
+            return self.text;
+        }
+        let images = Json::of(&self.images).expect("images have a JSON form");
+        let mut text = self.text;
+        text.pop();
+        text.push_str(",\"images\":");
+        text.push_str(images.text());
+        text.push('}');
+        text
+    }
+
+    /// Reads the whole JSON object into a tree.
+    pub fn into_value(self) -> Value {
+        serde_json::from_str(&self.into_text()).expect("the text was written from values")
     }
 }

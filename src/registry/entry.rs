@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::contract::fields::{self, FieldNames};
-use crate::contract::{CommandInput, CommonOption, CommonOptions, Envelope, Failure, OperationSpec};
+use crate::contract::{CommandInput, CommonOption, CommonOptions, Envelope, Failure, Json, OperationSpec};
 use crate::policy::{Candidate, InputPath, Parsed, Permit};
 
 use super::Context;
@@ -68,7 +68,7 @@ pub struct Schemas {
     pub output: Value,
 }
 
-type Running<'a> = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>>;
+type Running<'a> = Pin<Box<dyn Future<Output = Result<Json, Failure>> + Send + 'a>>;
 
 /// An operation as a row of its family's table.
 pub struct Entry {
@@ -141,7 +141,7 @@ fn run<'a, O: Operation>(cx: &'a Context, permit: &'a Permit) -> Running<'a> {
             .downcast_ref::<(O::Input, O::Options)>()
             .expect("the permit holds what this row parsed");
         let output = O::run(cx, permit, input, options).await?;
-        serde_json::to_value(output).map_err(|error| {
+        Json::of(&output).map_err(|error| {
             Failure::new(
                 crate::contract::ErrorCode::ExecutionFailed,
                 format!("the result has no JSON form: {error}"),

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use crate::contract::{Caller, Envelope, Failure, Image, Outcome, id, time};
+use crate::contract::{Caller, Envelope, Failure, Image, Json, Outcome, id, time};
 use crate::history::{EventDraft, HistoryError, HistoryHandle, Phase};
 use crate::policy::{Denial, Permit};
 
@@ -144,27 +144,27 @@ impl Record {
     }
 
     /// Ends a request on a thread that may block.
-    pub fn finish(mut self, result: Result<(Value, u64), Failure>, notes: Notes) -> Outcome {
+    pub fn finish(mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
         let mut outcome = self.close(result, notes);
         note(&mut outcome, self.history.append(self.event));
         outcome
     }
 
     /// Ends a request on an asynchronous thread.
-    pub async fn finish_async(mut self, result: Result<(Value, u64), Failure>, notes: Notes) -> Outcome {
+    pub async fn finish_async(mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
         let mut outcome = self.close(result, notes);
         note(&mut outcome, self.history.append_async(self.event).await);
         outcome
     }
 
-    fn close(&mut self, result: Result<(Value, u64), Failure>, notes: Notes) -> Outcome {
+    fn close(&mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
         let (warnings, images, summary) = notes;
         let event = &mut self.event;
         event.phase = Phase::Finished;
         event.duration_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
         event.summary = summary.unwrap_or_default();
         match &result {
-            Ok((_, bytes)) => event.bytes = *bytes,
+            Ok(data) => event.bytes = data.text().len() as u64,
             Err(failure) => {
                 event.code = Some(failure.code);
                 event.stage = failure.stage().map(str::to_owned);
@@ -178,7 +178,7 @@ impl Record {
             op: event.op.clone(),
             started_at_ms: event.at_ms,
             duration_us: event.duration_us,
-            result: result.map(|(data, _)| data),
+            result,
             warnings,
             images,
         }

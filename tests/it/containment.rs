@@ -102,7 +102,7 @@ impl World {
 fn call(service: &Arc<Service>, envelope: Value) -> Value {
     let caller = Caller::local(Transport::Stdio);
     let envelope = Envelope::from_value(envelope);
-    RUNTIME.block_on(service.handle(&caller, envelope, &CancellationToken::new())).into_json()
+    RUNTIME.block_on(service.handle(&caller, envelope, &CancellationToken::new())).into_reply().into_value()
 }
 
 /// Ends a race when its value goes, also when a test fails under way.

@@ -175,7 +175,7 @@ fn collect(path: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 fn send(runtime: &Runtime, service: &Arc<Service>, envelope: Value) -> Value {
     let caller = Caller::local(Transport::Stdio);
     let envelope = Envelope::from_value(envelope);
-    runtime.block_on(service.handle(&caller, envelope, &CancellationToken::new())).into_json()
+    runtime.block_on(service.handle(&caller, envelope, &CancellationToken::new())).into_reply().into_value()
 }
 
 /// Puts a path into every place of an example that holds one, a place at a time.

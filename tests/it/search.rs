@@ -60,7 +60,7 @@ impl World {
         let gone = CancellationToken::new();
         let outcome =
             self.runtime.block_on(self.service.handle(&caller, Envelope::from_value(envelope), &gone));
-        let mut outcome = outcome.into_json();
+        let mut outcome = outcome.into_reply().into_value();
         assert_eq!(outcome["ok"], true, "{outcome:#}");
         let mut data = outcome["data"].take();
         data.as_object_mut().expect("data is an object").remove("elapsedMs");

@@ -116,7 +116,7 @@ fn ask(home: &Home) -> Result<(bool, Value), Failure> {
         let backend = backend(home, Transport::Cli, None).await?;
         let mut envelope = Envelope { op: "computer.info".to_owned(), ..Envelope::default() };
         envelope.input.insert("include".to_owned(), json!(["service", "status"]));
-        let mut outcome = backend.submit(Ok(envelope), &CancellationToken::new()).await;
+        let mut outcome = backend.submit(Ok(envelope), &CancellationToken::new()).await.into_value();
         if outcome["ok"] == true {
             Ok((backend.is_remote(), outcome["data"].take()))
         } else {

@@ -103,7 +103,7 @@ impl Api {
     async fn answer(&self, caller: &Caller, envelope: Result<Envelope, Failure>) -> Response {
         // If the client goes away this future is dropped, and the operation told to stop.
         let outcome = self.service.handle(caller, envelope, &self.shutdown).await;
-        json(status(&outcome), outcome.into_json().to_string())
+        json(status(&outcome), outcome.into_reply().into_text())
     }
 }
 

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult,
-    CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult,
-    DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult, DiscoverResult,
+    ErrorCode, Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -18,12 +18,13 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::contract::envelope::kind;
-use crate::contract::{Caller, Envelope, Failure, id};
+use crate::contract::{Caller, Envelope, Failure, Reply, id};
 use crate::service::Service;
 
 use super::super::backend::{Backend, Origin};
 use super::super::offer::Offer;
-use super::{instructions, render, tools};
+use super::render::{self, Structured};
+use super::{instructions, tools};
 
 /// The revisions that are spoken, oldest first.
 const VERSIONS: &[ProtocolVersion] = &[
@@ -45,7 +46,7 @@ pub struct Handler {
 
 #[derive(Clone)]
 enum Way {
-    /// One caller, fixed when the process began.
+    /// One caller, fixed when the process began, over [`super::stdio_transport`].
     Fixed { backend: Arc<Backend>, session: Arc<str> },
     /// Each request brings its caller, put there by the HTTP guard.
     PerRequest(Arc<Service>),
@@ -95,19 +96,19 @@ impl Handler {
         &self,
         envelope: Result<Envelope, Failure>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
+    ) -> Result<Reply, ErrorData> {
         let Route { backend, session } = self.route(context)?;
         let origin = Origin { client: client_name(context), session };
         let gone = context.ct.child_token();
         let mut work = std::pin::pin!(backend.submit_from(&origin, envelope, &gone));
-        let outcome = tokio::select! {
-            outcome = &mut work => outcome,
+        let reply = tokio::select! {
+            reply = &mut work => reply,
             () = self.shutdown.cancelled() => {
                 gone.cancel();
                 work.await
             }
         };
-        Ok(render::tool_result(outcome))
+        Ok(reply)
     }
 }
 
@@ -178,7 +179,11 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let envelope = tools::envelope_of(&request.name, request.arguments.unwrap_or_default())
             .ok_or_else(|| unknown_tool(&request.name))?;
-        Ok(self.submit(envelope, &context).await?.into())
+        let structured = match self.way {
+            Way::Fixed { .. } => Structured::Spliced,
+            Way::PerRequest(_) => Structured::Held,
+        };
+        Ok(render::tool_result(self.submit(envelope, &context).await?, structured).into())
     }
 
     /// Gets the calls whose `arguments` are no object: rmcp cannot read those as calls of a tool.
@@ -206,7 +211,8 @@ impl ServerHandler for Handler {
                     .hint("Send the fields of the tool as an object.")
             }
         };
-        let mut result = self.submit(Err(failure), &context).await?;
+        let reply = self.submit(Err(failure), &context).await?;
+        let mut result = render::tool_result(reply, Structured::Held);
         if !is_modern(&context) {
             result.result_type = None;
         }

@@ -1,32 +1,60 @@
-//! Turning a result envelope into a tool result.
+//! Turning a reply into a tool result.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
-/// Gives the tool result of an outcome: the compact JSON as text, and the same as structured content.
-///
-/// With images there is no structured content: two clients show nothing else once it is set.
-pub(super) fn tool_result(mut outcome: Value) -> CallToolResult {
-    let failed = outcome["ok"] != Value::Bool(true);
-    let images = match outcome.as_object_mut().and_then(|fields| fields.remove("images")) {
-        Some(Value::Array(images)) => images,
-        _ => Vec::new(),
-    };
-    let text = ContentBlock::text(outcome.to_string());
-    if images.is_empty() {
-        let mut result =
-            if failed { CallToolResult::error(vec![text]) } else { CallToolResult::success(vec![text]) };
-        result.structured_content = Some(outcome);
-        return result;
-    }
-    let mut content: Vec<ContentBlock> = images.into_iter().filter_map(image).collect();
-    content.push(text);
-    CallToolResult::success(content)
+use crate::contract::{Image, Reply};
+
+/// How a result comes by its structured content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Structured {
+    /// It holds it.
+    Held,
+    /// The transport puts it there: see [`splice`].
+    Spliced,
 }
 
-fn image(mut image: Value) -> Option<ContentBlock> {
-    let Value::String(data) = image.get_mut("base64")?.take() else { return None };
-    Some(ContentBlock::image(data, image["mimeType"].as_str()?))
+/// Gives the tool result of a reply: its JSON as text, and the same as structured content.
+///
+/// With images there is no structured content: two clients show nothing else once it is set.
+pub(super) fn tool_result(reply: Reply, structured: Structured) -> CallToolResult {
+    let Reply { ok, text, images } = reply;
+    if !images.is_empty() {
+        let mut content: Vec<ContentBlock> = images.into_iter().map(image).collect();
+        content.push(ContentBlock::text(text));
+        return CallToolResult::success(content);
+    }
+    let value = match structured {
+        Structured::Held => serde_json::from_str(&text).expect("a reply is JSON text"),
+        Structured::Spliced => Value::Null,
+    };
+    let text = vec![ContentBlock::text(text)];
+    let mut result = if ok { CallToolResult::success(text) } else { CallToolResult::error(text) };
+    result.structured_content = Some(value);
+    result
+}
+
+fn image(image: Image) -> ContentBlock {
+    ContentBlock::image(image.base64, image.mime_type)
+}
+
+/// The mark of [`Structured::Spliced`] in a line. No string can hold it: within one, the quotes have
+/// a backslash before them.
+const MARK: &[u8] = b",\"structuredContent\":null";
+
+/// Takes the text of a result that waits for its structured content.
+pub(super) fn awaited(result: &CallToolResult) -> Option<String> {
+    match (&result.structured_content, result.content.as_slice()) {
+        (Some(Value::Null), [only]) => only.as_text().map(|block| block.text.clone()),
+        _ => None,
+    }
+}
+
+/// Puts the structured content of a result into its line.
+pub(super) fn splice(line: &mut Vec<u8>, text: &str) {
+    let Some(at) = memchr::memmem::rfind(line, MARK) else { return };
+    let end = at + MARK.len();
+    line.splice(end - b"null".len()..end, text.bytes());
 }
 
 #[cfg(test)]
@@ -35,12 +63,16 @@ mod tests {
 
     use super::*;
 
+    fn reply(ok: bool, object: &Value) -> Reply {
+        Reply { ok, text: object.to_string(), images: Vec::new() }
+    }
+
     #[test]
     fn image_results_have_no_structured_content_and_no_base64_in_the_text() {
-        let result = tool_result(json!({
-            "ok": true, "data": {"width": 1}, "warnings": [],
-            "images": [{"mimeType": "image/png", "base64": "aGVsbG8="}],
-        }));
+        let image = Image { mime_type: "image/png".to_owned(), base64: "aGVsbG8=".to_owned() };
+        let reply = Reply { images: vec![image], ..reply(true, &json!({"ok": true, "data": {"width": 1}})) };
+        let result = tool_result(reply, Structured::Spliced);
+        assert_eq!(awaited(&result), None);
         let wire = serde_json::to_value(&result).expect("a result has a JSON form");
         assert!(wire.get("structuredContent").is_none());
         assert_eq!(wire["content"][0]["type"], "image");
@@ -50,12 +82,21 @@ mod tests {
 
     #[test]
     fn text_and_structured_content_say_the_same() {
-        for (ok, outcome) in [(true, json!({"ok": true, "data": [1]})), (false, json!({"ok": false}))] {
-            let result = serde_json::to_value(tool_result(outcome.clone())).expect("a JSON form");
-            assert_eq!(result["isError"], !ok);
-            assert_eq!(result["structuredContent"], outcome);
-            let text = result["content"][0]["text"].as_str().expect("text");
-            assert_eq!(serde_json::from_str::<Value>(text).expect("JSON"), outcome);
+        for (ok, object) in [
+            (true, json!({"ok": true, "data": [1]})),
+            (false, json!({"ok": false})),
+            (true, json!({"data": {"content": ",\"structuredContent\":null", "more": null}})),
+        ] {
+            let held = tool_result(reply(ok, &object), Structured::Held);
+            let spliced = tool_result(reply(ok, &object), Structured::Spliced);
+            let mut line = serde_json::to_vec(&spliced).expect("a JSON form");
+            splice(&mut line, &awaited(&spliced).expect("a text that is awaited"));
+            let wire: Value = serde_json::from_slice(&line).expect("JSON");
+            assert_eq!(wire, serde_json::to_value(&held).expect("a JSON form"));
+            assert_eq!(wire["isError"], !ok);
+            assert_eq!(wire["structuredContent"], object);
+            let text = wire["content"][0]["text"].as_str().expect("text");
+            assert_eq!(serde_json::from_str::<Value>(text).expect("JSON"), object);
         }
     }
 }

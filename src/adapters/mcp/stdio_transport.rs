@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, GetExtensions, GetMeta, JsonRpcMessage, ServerJsonRpcMessage,
+    ServerResult,
 };
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, RoleServer};
@@ -19,6 +20,7 @@ use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
+use super::render;
 
 /// How many requests are in the works at the same time.
 const MAX_IN_FLIGHT: usize = 128;
@@ -139,6 +141,12 @@ fn problem(line: &[u8], error: &serde_json::Error) -> Option<ErrorData> {
 
 fn to_line(message: &ServerJsonRpcMessage) -> Vec<u8> {
     let mut line = serde_json::to_vec(message).expect("protocol messages have a JSON form");
+    if let JsonRpcMessage::Response(response) = message
+        && let ServerResult::CallToolResult(result) = &response.result
+        && let Some(text) = render::awaited(result)
+    {
+        render::splice(&mut line, &text);
+    }
     line.push(b'\n');
     line
 }

@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Envelope, ErrorCode, Failure};
+use crate::contract::{Envelope, ErrorCode, Failure, Reply};
 
 use super::super::backend::{Origin, went_away};
 use super::super::lines::{Line, LineReader};
@@ -91,7 +90,7 @@ impl Client {
         lock(&self.waiting).is_some()
     }
 
-    /// Hands in one request and gives the result envelope.
+    /// Hands in one request and gives the reply.
     ///
     /// # Errors
     /// `provider_unavailable` when the service went away, `cancelled` when it did not answer a
@@ -101,7 +100,7 @@ impl Client {
         origin: &Origin,
         envelope: &Result<Envelope, Failure>,
         gone: &CancellationToken,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Reply, Failure> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (client, session) = (origin.client.clone(), origin.session.clone());
         let request = match envelope {
@@ -127,7 +126,9 @@ impl Client {
         };
         unanswered.asks = None;
         match received {
-            Ok(Answer::Outcome { outcome, .. }) => Ok(outcome),
+            Ok(Answer::Outcome { ok, outcome, images, .. }) => {
+                Ok(Reply { ok, text: String::from(Box::<str>::from(outcome)), images })
+            }
             Ok(_) | Err(_) => Err(went_away()),
         }
     }

@@ -4,14 +4,15 @@
 //! program as a rule; [`PROTOCOL`] says so when they are not.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::contract::{ErrorCode, Failure, Transport, id, time};
+use crate::contract::{ErrorCode, Failure, Image, Reply, Transport, id, time};
 
 use super::super::offer::Offer;
 
 /// The version of the protocol that this build speaks.
-pub(super) const PROTOCOL: u32 = 1;
+pub(super) const PROTOCOL: u32 = 2;
 
 /// The first line of a connection: who is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,11 +77,20 @@ pub(super) enum Answer {
     /// The caller is not; the connection closes.
     Refused(WireFailure),
     /// The result of a request.
-    Outcome { id: u64, outcome: Value },
+    Outcome { id: u64, ok: bool, outcome: Box<RawValue>, images: Vec<Image> },
     /// What is open to the caller.
     Offer { id: u64, offer: Offer },
     /// A line could not be read; what it asked is not done.
     Problem { message: String },
+}
+
+impl Answer {
+    /// Makes the line for the result of a request.
+    pub fn outcome(id: u64, reply: Reply) -> Self {
+        let Reply { ok, text, images } = reply;
+        let outcome = RawValue::from_string(text).expect("a reply is JSON text");
+        Self::Outcome { id, ok, outcome, images }
+    }
 }
 
 /// A failure on the wire.
@@ -116,9 +126,9 @@ pub(super) fn line<T: Serialize>(message: &T) -> Vec<u8> {
     bytes
 }
 
-/// Makes the result envelope of a request that reached no service; no history knows its id.
-pub(in super::super) fn unanswered(scope: Option<&str>, op: &str, failure: &Failure) -> Value {
-    json!({
+/// Makes the reply to a request that reached no service; no history knows its id.
+pub(in super::super) fn unanswered(scope: Option<&str>, op: &str, failure: &Failure) -> Reply {
+    let object = json!({
         "ok": false,
         "operationId": id::new_id(),
         "scope": scope,
@@ -126,5 +136,6 @@ pub(in super::super) fn unanswered(scope: Option<&str>, op: &str, failure: &Fail
         "startedAt": time::rfc3339(time::now_ms()),
         "durationMs": 0.0,
         "error": failure.to_json(),
-    })
+    });
+    Reply { ok: false, text: object.to_string(), images: Vec::new() }
 }

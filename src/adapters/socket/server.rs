@@ -199,10 +199,10 @@ impl Guest {
         let (service, answers, running) =
             (Arc::clone(&self.service), self.answers.clone(), Arc::clone(&self.running));
         async move {
-            let outcome = service.handle(&caller, envelope, &token).await.into_json();
+            let reply = service.handle(&caller, envelope, &token).await.into_reply();
             lock(&running).remove(&id);
             // Nobody waits for the answer if the connection is gone.
-            let _ = answers.send(line(&Answer::Outcome { id, outcome })).await;
+            let _ = answers.send(line(&Answer::outcome(id, reply))).await;
         }
     }
 }

@@ -284,7 +284,7 @@ fn read_as_image(cx: &Context, path: &PermittedPath, options: &Options) -> Resul
         )
         .hint("Leave `options.image` out."));
     };
-    cx.attach(Image { mime_type, base64: STANDARD.encode(&bytes) });
+    cx.attach(Image { mime_type: mime_type.to_owned(), base64: STANDARD.encode(&bytes) });
     cx.summarize(format!("image, {} bytes", bytes.len()));
     Ok(Output {
         path: path.shown(),

@@ -33,7 +33,7 @@ async fn how_it_ended(house: &House) -> Value {
     let gone = CancellationToken::new();
     for _ in 0..600 {
         let envelope = json!({"scope": "app", "op": "history.timeline"});
-        let outcome = house.backend().submit(Envelope::from_value(envelope), &gone).await;
+        let outcome = house.backend().submit(Envelope::from_value(envelope), &gone).await.into_value();
         let rows = outcome["data"]["operations"].as_array().cloned().unwrap_or_else(|| panic!("{outcome}"));
         if let Some(row) = rows.iter().find(|row| row["op"] == "file.search") {
             return row["code"].clone();
@@ -125,11 +125,14 @@ async fn a_socket_client_can_cancel_one_request_and_goes_on() {
         later.cancel();
     });
     let envelope = Envelope::from_value(search);
-    let outcome = client.submit(&Origin::default(), &envelope, &gone).await.expect("answered");
+    let outcome = client.submit(&Origin::default(), &envelope, &gone).await.expect("answered").into_value();
     assert_eq!(outcome["error"]["code"], "cancelled");
     let stat = Envelope::from_value(json!({"scope": "app", "op": "file.stat"}));
-    let outcome =
-        client.submit(&Origin::default(), &stat, &CancellationToken::new()).await.expect("answered");
+    let outcome = client
+        .submit(&Origin::default(), &stat, &CancellationToken::new())
+        .await
+        .expect("answered")
+        .into_value();
     assert_eq!(outcome["ok"], true);
     house.end().await;
 }

@@ -57,9 +57,11 @@ async fn a_named_profile_restricts_the_connection() {
     let path = house.socket();
     let narrow = connect(&path, &Hello::new(Transport::Stdio, Some("narrow".into()))).await.expect("let in");
     let gone = CancellationToken::new();
-    let outcome = narrow.submit(&Origin::default(), &Ok(stat("notes")), &gone).await.expect("answered");
+    let outcome =
+        narrow.submit(&Origin::default(), &Ok(stat("notes")), &gone).await.expect("answered").into_value();
     assert_eq!(outcome["ok"], true);
-    let outcome = narrow.submit(&Origin::default(), &Ok(stat("app")), &gone).await.expect("answered");
+    let outcome =
+        narrow.submit(&Origin::default(), &Ok(stat("app")), &gone).await.expect("answered").into_value();
     assert_eq!(outcome["error"]["code"], "unknown_scope");
     assert_eq!(narrow.offer().await.expect("answered").scopes, ["notes"]);
     for name in ["nobody", "past", ""] {
@@ -120,7 +122,8 @@ async fn many_requests_are_in_flight_on_one_connection() {
         let envelope = Envelope { op: op.to_owned(), ..stat("app") };
         asked.spawn(async move {
             let gone = CancellationToken::new();
-            let outcome = client.submit(&Origin::default(), &Ok(envelope), &gone).await.expect("answered");
+            let outcome =
+                client.submit(&Origin::default(), &Ok(envelope), &gone).await.expect("answered").into_value();
             assert_eq!(outcome["op"], op);
             assert_eq!(outcome["ok"], op == "file.stat");
         });
@@ -141,15 +144,15 @@ async fn a_client_whose_service_ends_goes_on_with_one_of_its_own() {
     let backend = Backend::open(&house.dirs, hello, embed).await.expect("the service answers");
     assert!(backend.is_remote());
     let gone = CancellationToken::new();
-    assert_eq!(backend.submit(Ok(stat("app")), &gone).await["ok"], true);
+    assert_eq!(backend.submit(Ok(stat("app")), &gone).await.into_value()["ok"], true);
     let dirs = house.dirs.clone();
     house.shutdown.cancel();
     while path(&dirs).exists() {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     // The request that notices may find the service gone; those after it are served.
-    let first = backend.submit(Ok(stat("app")), &gone).await;
+    let first = backend.submit(Ok(stat("app")), &gone).await.into_value();
     assert!(first["ok"] == true || first["error"]["code"] == "provider_unavailable", "{first}");
-    assert_eq!(backend.submit(Ok(stat("app")), &gone).await["ok"], true);
+    assert_eq!(backend.submit(Ok(stat("app")), &gone).await.into_value()["ok"], true);
     house.end().await;
 }

@@ -70,7 +70,7 @@ async fn ended(mut program: Program) -> ExitStatus {
 async fn expected(house: &House, envelope: &Value) -> Value {
     let gone = tokio_util::sync::CancellationToken::new();
     let envelope = bailiwick::contract::Envelope::from_value(envelope.clone());
-    normal(house.backend().submit(envelope, &gone).await)
+    normal(house.backend().submit(envelope, &gone).await.into_value())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -32,7 +32,8 @@ async fn every_transport_gives_the_same_outcome() {
         let by_socket = socket
             .submit(&Origin::default(), &Envelope::from_value(envelope.clone()), &gone)
             .await
-            .expect("the service answers");
+            .expect("the service answers")
+            .into_value();
         check_code("socket", name, &by_socket, code);
         let expected = normal(by_socket);
 

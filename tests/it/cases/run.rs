@@ -222,7 +222,7 @@ impl World {
         let text = self.seen.fill(text.trim_end_matches('\n'));
         let envelope = Envelope::from_json(text.as_bytes());
         let outcome = service.handle(&self.caller, envelope, &CancellationToken::new()).await;
-        let mut outcome = outcome.into_json();
+        let mut outcome = outcome.into_reply().into_value();
         let contradictions = schema::contradictions(&text, &outcome);
         self.seen.note(&outcome);
         self.seen.mask(&mut outcome);

@@ -76,7 +76,7 @@ pub fn submit(
             }
         });
         let backend = backend(home, Transport::Cli, caller).await?;
-        let outcome = backend.submit(envelope, &gone).await;
+        let outcome = backend.submit(envelope, &gone).await.into_value();
         watch.abort();
         Ok(outcome)
     });
