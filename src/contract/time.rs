@@ -33,7 +33,20 @@ pub fn rfc3339(ms: i64) -> String {
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     let (hour, minute) = (in_day / 3_600_000, in_day / 60_000 % 60);
     let (second, milli) = (in_day / 1_000 % 60, in_day % 1_000);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+    let mut text = *b"0000-00-00T00:00:00.000Z";
+    let fields =
+        [(0..4, year), (5..7, month), (8..10, day), (11..13, hour), (14..16, minute), (17..19, second)];
+    for (place, number) in fields.into_iter().chain([(20..23, milli)]) {
+        let mut rest = number;
+        for digit in text[place].iter_mut().rev() {
+            *digit = b'0' + u8::try_from(rest.rem_euclid(10)).expect("a digit");
+            rest /= 10;
+        }
+    }
+    match (0..=9_999).contains(&year) {
+        true => String::from_utf8(text.to_vec()).expect("ASCII"),
+        false => format!("{year}{}", std::str::from_utf8(&text[4..]).expect("ASCII")),
+    }
 }
 
 /// Reads an RFC 3339 time in UTC (`…Z`), or a date (`2026-11-21`, its first moment).
@@ -91,10 +104,12 @@ mod tests {
             (951_782_400_000, "2000-02-29T00:00:00.000Z"),
             (1_795_256_816_123, "2026-11-21T10:26:56.123Z"),
             (-1, "1969-12-31T23:59:59.999Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
         ] {
             assert_eq!(rfc3339(ms), text);
             assert_eq!(parse_rfc3339(text), Some(ms));
         }
+        assert_eq!(rfc3339(253_402_300_800_000), "10000-01-01T00:00:00.000Z");
         assert_eq!(parse_rfc3339("2000-02-29"), Some(951_782_400_000));
         assert_eq!(parse_rfc3339("yesterday"), None);
         assert_eq!(parse_rfc3339("2000-13-01"), None);

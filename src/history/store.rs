@@ -49,6 +49,12 @@ pub struct HistoryHandle {
     link: Arc<Link>,
 }
 
+/// An event that is ready to be written, and is not yet.
+#[must_use = "an event is recorded by `append_pending`"]
+pub struct Pending {
+    row: Row,
+}
+
 struct Link {
     board: Arc<Board>,
     readers: Readers,
@@ -92,24 +98,33 @@ impl HistoryHandle {
     /// # Errors
     /// When the store cannot be written.
     pub fn append(&self, event: EventDraft) -> Result<(), HistoryError> {
-        let row = self.row(event);
-        let free = match self.link.writer.try_lock() {
-            Ok(writer) => Some(writer),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
+        let Pending { row } = match self.append_if_idle(event) {
+            Ok(result) => return result,
+            Err(pending) => pending,
         };
-        if let Some(mut writer) = free {
-            let (result, look) = writer.commit_one(&row);
-            drop(writer);
-            if look {
-                // A thread that has ended has nothing to look after; the row is written all the same.
-                let _ = self.order(Order::Look);
-            }
-            return result;
-        }
         let (reply, answer) = sync_channel(1);
         self.order(Order::Write(Job { row, reply: Reply::Thread(reply) }))?;
         answer.recv().unwrap_or_else(|_| Err(self.gone()))
+    }
+
+    /// Records an event at once if nobody writes; else gives it back, to wait without a thread.
+    ///
+    /// # Errors
+    /// The event, where somebody writes. The inner result is that of [`HistoryHandle::append`].
+    pub fn append_if_idle(&self, event: EventDraft) -> Result<Result<(), HistoryError>, Pending> {
+        let row = self.row(event);
+        let mut writer = match self.link.writer.try_lock() {
+            Ok(writer) => writer,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(Pending { row }),
+        };
+        let (result, look) = writer.commit_one(&row);
+        drop(writer);
+        if look {
+            // A thread that has ended has nothing to look after; the row is written all the same.
+            let _ = self.order(Order::Look);
+        }
+        Ok(result)
     }
 
     /// As [`HistoryHandle::append`], for asynchronous threads.
@@ -117,8 +132,16 @@ impl HistoryHandle {
     /// # Errors
     /// When the store cannot be written.
     pub async fn append_async(&self, event: EventDraft) -> Result<(), HistoryError> {
+        self.append_pending(Pending { row: self.row(event) }).await
+    }
+
+    /// Waits until an event that was given back is on disk.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn append_pending(&self, Pending { row }: Pending) -> Result<(), HistoryError> {
         let (reply, answer) = oneshot::channel();
-        self.order(Order::Write(Job { row: self.row(event), reply: Reply::Task(reply) }))?;
+        self.order(Order::Write(Job { row, reply: Reply::Task(reply) }))?;
         answer.await.unwrap_or_else(|_| Err(self.gone()))
     }
 

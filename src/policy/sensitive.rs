@@ -4,6 +4,7 @@
 //! make no difference, on any platform.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// How a row's text is compared with one folded name of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +124,16 @@ impl Form {
         }
     }
 
+    /// Gives the byte that every name which it matches begins with; `None` if there is no such byte.
+    fn first_byte(self) -> Option<u8> {
+        match self {
+            Self::Name(text) | Self::Start(text) | Self::Both(text, _) | Self::In(_, text) => {
+                text.bytes().next()
+            }
+            Self::End(_) => None,
+        }
+    }
+
     fn matches(self, parent: Option<&[u8]>, name: &[u8]) -> bool {
         match self {
             Self::Name(text) => name == text.as_bytes(),
@@ -140,9 +151,31 @@ impl Form {
 
 /// Finds the rule that closes a name in a folder; both must be folded.
 pub(super) fn rule_for(parent: Option<&[u8]>, name: &[u8]) -> Option<&'static str> {
-    let row = SENSITIVE.iter().find(|row| row.form.matches(parent, name))?;
+    let row = likely_rows(name).find(|row| row.form.matches(parent, name))?;
     let shared = SHARED.iter().any(|form| form.matches(parent, name));
     (!shared).then_some(row.rule)
+}
+
+/// Gives the rows that can match a name, by its first byte, in the order of the table.
+fn likely_rows(name: &[u8]) -> impl Iterator<Item = &'static SensitiveRow> {
+    /// A bit for each row.
+    static BY_FIRST_BYTE: LazyLock<Box<[u128; 256]>> = LazyLock::new(|| {
+        let mut masks = Box::new([0; 256]);
+        for (at, row) in SENSITIVE.iter().enumerate() {
+            match row.form.first_byte() {
+                Some(byte) => masks[usize::from(byte)] |= 1 << at,
+                None => masks.iter_mut().for_each(|mask| *mask |= 1 << at),
+            }
+        }
+        masks
+    });
+    const { assert!(SENSITIVE.len() <= 128, "a row has a bit of the mask") };
+    let mut left = name.first().map_or(0, |byte| BY_FIRST_BYTE[usize::from(*byte)]);
+    std::iter::from_fn(move || {
+        let row = SENSITIVE.get(left.trailing_zeros() as usize)?;
+        left &= left - 1;
+        Some(row)
+    })
 }
 
 /// Folds a name for comparison: upper and lower case are one, ignored characters vanish.

@@ -12,7 +12,7 @@ use crate::contract::{Caller, Cancel, ErrorCode, Failure, Json, Outcome, Threads
 use crate::policy::Permit;
 use crate::registry::{Context, ServiceFacts};
 
-use super::record::{Record, Unfinished};
+use super::record::{Finishing, Record, Unfinished};
 
 /// How long an operation that was told to stop may take to stop by itself.
 const GRACE: Duration = Duration::from_millis(500);
@@ -40,26 +40,47 @@ pub(super) async fn run(
             let unfinished = record.unfinished();
             let record = Arc::new(Mutex::new(Some(record)));
             let shared = Arc::clone(&record);
-            // The record travels with the work: whoever stops waiting, the row is written.
+            // The record travels with the work: whoever stops waiting, the row of an effect is written.
             let mut work = tokio::task::spawn_blocking(move || {
                 let result = bounded(Handle::current().block_on(caught(start(&cx, &permit))), &permit);
-                take(&shared).map(|record| record.finish(result, cx.take_notes()))
+                let record = take(&shared)?;
+                let notes = cx.take_notes();
+                Some(if has_effect {
+                    Ok(record.finish(result, notes))
+                } else {
+                    record.finish_if_idle(result, notes)
+                })
             });
             let failure = tokio::select! {
                 done = &mut work => return match done {
-                    Ok(Some(outcome)) => outcome,
+                    Ok(Some(ended)) => finished(ended).await,
                     Ok(None) | Err(_) => end(take(&record), unfinished, panicked()).await,
                 },
                 failure = stopped(&cancel, gone) => failure,
             };
-            match tokio::time::timeout(GRACE, work).await {
-                Ok(Ok(Some(outcome))) => outcome,
+            match tokio::time::timeout(GRACE, &mut work).await {
+                Ok(Ok(Some(ended))) => finished(ended).await,
                 // It goes on until it looks at the flag. What it still does is for its own row to tell; where
                 // it does nothing but read, the row is written before the answer, as for every other.
                 Ok(Ok(None) | Err(_)) | Err(_) if has_effect => unfinished.abandon(failure),
-                Ok(Ok(None) | Err(_)) | Err(_) => end(take(&record), unfinished, failure).await,
+                Ok(Ok(None) | Err(_)) => end(take(&record), unfinished, failure).await,
+                Err(_) => match take(&record) {
+                    Some(record) => record.refuse(failure).await,
+                    // It has ended this very moment.
+                    None => match work.await {
+                        Ok(Some(ended)) => finished(ended).await,
+                        Ok(None) | Err(_) => unfinished.abandon(failure),
+                    },
+                },
             }
         }
+    }
+}
+
+async fn finished(ended: Result<Outcome, Finishing>) -> Outcome {
+    match ended {
+        Ok(outcome) => outcome,
+        Err(finishing) => finishing.finish().await,
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use crate::contract::{Caller, Envelope, Failure, Image, Json, Outcome, id, time};
-use crate::history::{EventDraft, HistoryError, HistoryHandle, Phase};
+use crate::history::{EventDraft, HistoryError, HistoryHandle, Pending, Phase};
 use crate::policy::{Denial, Permit};
 
 /// How much of the name of a scope, operation or field a row keeps.
@@ -35,6 +35,14 @@ pub(super) struct Unfinished {
     op: String,
     started_at_ms: i64,
     began: Instant,
+}
+
+/// A request that has its outcome, and not yet its row.
+#[must_use = "a request ends in one finished row"]
+pub(super) struct Finishing {
+    outcome: Outcome,
+    row: Pending,
+    history: HistoryHandle,
 }
 
 impl Record {
@@ -143,6 +151,25 @@ impl Record {
         self.finish_async(Err(failure), Notes::default()).await
     }
 
+    /// Ends a request that has no effect, on a thread that may block but should not for a row's sake.
+    ///
+    /// # Errors
+    /// What is left to be done, where others are writing to the history.
+    pub fn finish_if_idle(
+        mut self,
+        result: Result<Json, Failure>,
+        notes: Notes,
+    ) -> Result<Outcome, Finishing> {
+        let mut outcome = self.close(result, notes);
+        match self.history.append_if_idle(self.event) {
+            Ok(written) => {
+                note(&mut outcome, written);
+                Ok(outcome)
+            }
+            Err(row) => Err(Finishing { outcome, row, history: self.history }),
+        }
+    }
+
     /// Ends a request on a thread that may block.
     pub fn finish(mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
         let mut outcome = self.close(result, notes);
@@ -193,6 +220,15 @@ impl Record {
             started_at_ms: self.event.at_ms,
             began: self.began,
         }
+    }
+}
+
+impl Finishing {
+    /// Waits for the row.
+    pub async fn finish(self) -> Outcome {
+        let Self { mut outcome, row, history } = self;
+        note(&mut outcome, history.append_pending(row).await);
+        outcome
     }
 }
 
