@@ -8,6 +8,7 @@ pub mod capability;
 pub mod command;
 pub mod effect;
 pub mod envelope;
+pub mod environment;
 pub mod error;
 pub mod fields;
 pub mod id;

@@ -10,3 +10,11 @@ pub fn host_name() -> String {
 pub fn user_id() -> u32 {
     rustix::process::getuid().as_raw()
 }
+
+/// Gives the name of the user that this process runs as, or `user` where the environment does not tell it.
+pub fn user_name() -> String {
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let named = ["USER", "LOGNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let mut fitting = named.filter(|name| (1..=64).contains(&name.len()) && name.bytes().all(word));
+    fitting.next().unwrap_or_else(|| if user_id() == 0 { "root" } else { "user" }.to_owned())
+}

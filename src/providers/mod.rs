@@ -1,4 +1,5 @@
 //! Mechanism without opinion: how things are done, once the policy has said that they may be.
 
+pub mod command;
 pub mod file;
 pub mod search;

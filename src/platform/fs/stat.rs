@@ -92,6 +92,13 @@ pub struct Stat {
 }
 
 impl Stat {
+    /// Gives the facts of what a path leads to, links followed; `None` if it cannot be reached.
+    ///
+    /// For configured folders and programs on the search path; never for a path from a client.
+    pub fn of(path: &std::path::Path) -> Option<Self> {
+        Some(Self::from_system(&rustix::fs::stat(path).ok()?))
+    }
+
     #[expect(
         clippy::unnecessary_cast,
         clippy::cast_possible_wrap,

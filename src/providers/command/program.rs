@@ -1,0 +1,221 @@
+//! Finding the program that a bare name means, on the search path that the person trusts.
+//!
+//! Never in the working directory, never in a folder that a client can write, never by a path.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "folders of the search path are the person's, and are looked at by path and identity"
+)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::contract::{ErrorCode, Failure, fields};
+use crate::platform::fs::{FileId, FileKind, Stat};
+use crate::platform::machine::user_id;
+
+/// How many names of programs are compared with a misspelt one.
+const MAX_NAMES: usize = 20_000;
+
+/// A program that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Its path: the folder of the search path and the name.
+    pub path: PathBuf,
+    /// The folder of the file itself, links followed.
+    pub real_folder: PathBuf,
+    /// The identity of the file itself. What starts is compared with it.
+    pub identity: FileId,
+}
+
+/// Where programs are looked for, and where none may be.
+#[derive(Debug)]
+pub struct SearchPath<'a> {
+    /// The folders, in their order.
+    pub folders: &'a [PathBuf],
+    /// The folders that clients can write: the roots of scopes, and Bailiwick's own.
+    pub closed: &'a [FileId],
+}
+
+impl SearchPath<'_> {
+    /// Finds the program that a bare name means: the first one that can be executed.
+    ///
+    /// # Errors
+    /// `not_found` with the nearest names; `permission_denied` where the only such program lies in a place
+    /// that others than its owner and root can change.
+    pub fn find(&self, name: &str) -> Result<Program, Failure> {
+        if !is_bare(name) {
+            return Err(Failure::invalid("input.command", "the program must be a bare name, not a path")
+                .hint("Name the program only, such as `git`; it is looked for on the scope's search path."));
+        }
+        let mut refused = None;
+        for folder in self.folders.iter().filter(|folder| folder.is_absolute()) {
+            let path = folder.join(name);
+            let Some(stat) = Stat::of(&path) else { continue };
+            if stat.kind != FileKind::File || stat.mode & 0o111 == 0 {
+                continue;
+            }
+            match self.judge(folder, &path, &stat) {
+                Ok(program) => return Ok(program),
+                Err(why) => refused = refused.or(Some((folder.clone(), why))),
+            }
+        }
+        Err(match refused {
+            Some((folder, why)) => Failure::denied(
+                "untrusted-program",
+                format!("`{name}` was found in {}, but {why}", folder.display()),
+            )
+            .at_stage("command")
+            .hint(
+                "For the person: put only folders on `policy.searchPath` that you and root alone can change.",
+            ),
+            None => self.not_found(name),
+        })
+    }
+
+    fn judge(&self, folder: &Path, path: &Path, stat: &Stat) -> Result<Program, &'static str> {
+        let real = path.canonicalize().map_err(|_| "it cannot be reached")?;
+        let real_folder = real.parent().ok_or("it has no folder")?;
+        self.judge_folder(folder)?;
+        self.judge_folder(real_folder)?;
+        judge_owner(stat, "the file can be changed by others")?;
+        if FileId::of(&real) != Some(stat.id) {
+            return Err("it changes while it is looked at");
+        }
+        Ok(Program { path: path.to_owned(), real_folder: real_folder.to_owned(), identity: stat.id })
+    }
+
+    fn judge_folder(&self, folder: &Path) -> Result<(), &'static str> {
+        let real = folder.canonicalize().map_err(|_| "the folder cannot be reached")?;
+        let stat = Stat::of(&real).ok_or("the folder cannot be reached")?;
+        judge_owner(&stat, "the folder can be changed by others")?;
+        let mut chain = real.ancestors().filter_map(FileId::of);
+        if chain.any(|id| self.closed.contains(&id)) {
+            return Err("that is inside the folder of a scope, where clients write");
+        }
+        Ok(())
+    }
+
+    fn not_found(&self, name: &str) -> Failure {
+        let searched: Vec<String> = self.folders.iter().map(|folder| folder.display().to_string()).collect();
+        let failure =
+            Failure::new(ErrorCode::NotFound, format!("there is no program `{name}` on the search path"))
+                .detail("searched", searched.clone());
+        let names = self.names();
+        let near = fields::nearest(name, names.iter().map(String::as_str).filter(|it| it.len() > 1), 3);
+        let failure = match near.as_slice() {
+            [] => failure,
+            near => failure.hint(format!("Did you mean {}?", near.join(" or "))),
+        };
+        failure.hint(format!(
+            "For the person: install it, or add its folder to `policy.searchPath` (now {}).",
+            searched.join(":")
+        ))
+    }
+
+    /// Gives the names on the search path that are near enough in length to be compared.
+    fn names(&self) -> BTreeSet<String> {
+        let folders = self.folders.iter().filter_map(|folder| folder.read_dir().ok());
+        let entries = folders.flat_map(|entries| entries.flatten());
+        let names = entries.take(MAX_NAMES).filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter(|name| is_bare(name)).collect()
+    }
+}
+
+/// Tells whether a word is the bare name of a program: no path, nothing that a system reads otherwise.
+fn is_bare(name: &str) -> bool {
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
+    (1..=255).contains(&name.len()) && name.bytes().all(word) && !matches!(name, "." | "..")
+}
+
+fn judge_owner(stat: &Stat, otherwise: &'static str) -> Result<(), &'static str> {
+    let own = stat.user == 0 || stat.user == user_id();
+    if own && stat.mode & 0o002 == 0 { Ok(()) } else { Err(otherwise) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new() -> Self {
+            let path = std::env::temp_dir().join(format!("bailiwick-{}", crate::contract::id::new_id()));
+            fs::create_dir_all(path.join("bin")).expect("a folder can be made");
+            Self(path.canonicalize().expect("it exists"))
+        }
+
+        fn program(&self, path: &str) -> PathBuf {
+            let path = self.0.join(path);
+            fs::write(&path, "").expect("a file can be written");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+            path
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn find(folders: &[PathBuf], closed: &[FileId], name: &str) -> Result<Program, Failure> {
+        SearchPath { folders, closed }.find(name)
+    }
+
+    #[test]
+    fn a_link_is_followed_for_identity_and_keeps_its_name() {
+        let folder = Folder::new();
+        let real = folder.program("bin/tool-3.1");
+        symlink("tool-3.1", folder.0.join("bin/tool")).expect("a link can be made");
+        let found = find(&[folder.0.join("bin")], &[], "tool").expect("it is there");
+        assert_eq!(found.path, folder.0.join("bin/tool"));
+        assert_eq!(Some(found.identity), FileId::of(&real));
+    }
+
+    #[test]
+    fn nothing_in_a_root_is_found_not_even_by_a_link_to_it() {
+        let folder = Folder::new();
+        fs::create_dir_all(folder.0.join("root/bin")).expect("a folder can be made");
+        folder.program("root/bin/tool");
+        symlink("../root/bin/tool", folder.0.join("bin/tool")).expect("a link can be made");
+        let closed = [FileId::of(&folder.0.join("root")).expect("it exists")];
+        for place in ["root/bin", "bin"] {
+            let failure = find(&[folder.0.join(place)], &closed, "tool").expect_err(place);
+            assert_eq!(failure.rule(), Some("untrusted-program"), "{place}");
+        }
+        assert!(find(&[folder.0.join("bin")], &[], "tool").is_ok());
+    }
+
+    #[test]
+    fn nothing_that_others_can_change_is_found() {
+        let folder = Folder::new();
+        let program = folder.program("bin/tool");
+        let bin = folder.0.join("bin");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o757)).expect("it is ours");
+        assert!(find(std::slice::from_ref(&bin), &[], "tool").is_err(), "the file");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        fs::set_permissions(&bin, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        assert!(find(std::slice::from_ref(&bin), &[], "tool").is_err(), "the folder");
+    }
+
+    #[test]
+    fn the_first_that_can_be_executed_wins_and_a_misspelt_name_finds_its_neighbour() {
+        let folder = Folder::new();
+        fs::create_dir_all(folder.0.join("first")).expect("a folder can be made");
+        fs::write(folder.0.join("first/tool"), "").expect("a file can be written");
+        folder.program("bin/tool");
+        let folders = [folder.0.join("first"), folder.0.join("bin"), PathBuf::from("relative")];
+        assert_eq!(find(&folders, &[], "tool").expect("it is there").path, folder.0.join("bin/tool"));
+        let failure = find(&folders, &[], "tolo").expect_err("there is none");
+        assert_eq!(failure.code, ErrorCode::NotFound);
+        assert_eq!(failure.hints[0], "Did you mean tool?");
+        for path in ["bin/tool", "./tool", "..", "", "a b"] {
+            assert_eq!(find(&folders, &[], path).expect_err(path).code, ErrorCode::InvalidRequest);
+        }
+    }
+}
