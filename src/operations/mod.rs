@@ -1,10 +1,13 @@
 //! Every operation of this build: a folder a family, a file an operation.
 
+pub mod command;
 pub mod computer;
 pub mod file;
 pub mod history;
+pub mod package;
 
 use crate::registry::Family;
 
 /// The families, in the order of the documents.
-pub static FAMILIES: &[&Family] = &[&computer::FAMILY, &file::FAMILY, &history::FAMILY];
+pub static FAMILIES: &[&Family] =
+    &[&computer::FAMILY, &file::FAMILY, &package::FAMILY, &command::FAMILY, &history::FAMILY];

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use crate::contract::{ErrorCode, Failure};
 use crate::platform::fs::{Dir, DoorError, FileKind, RelPath, Root, Stat};
@@ -26,6 +27,22 @@ pub struct OpenedFile {
 impl PermittedPath {
     fn root(&self) -> Result<&Root, Failure> {
         self.root.door.as_ref().map_err(Clone::clone)
+    }
+
+    /// Gives the path on this computer, for a program that starts in a folder that was opened.
+    ///
+    /// # Errors
+    /// `provider_unavailable` if the scope's folder is no longer where the config says.
+    pub fn on_disk(&self) -> Result<PathBuf, Failure> {
+        let Some(root) = self.root()?.current_path() else {
+            return Err(Failure::new(
+                ErrorCode::ProviderUnavailable,
+                "the scope's folder was moved or replaced since the service opened it",
+            )
+            .hint("For the person: put the folder back, then restart the service."));
+        };
+        let rel = OsStr::from_bytes(self.rel.as_bytes());
+        Ok(if rel.is_empty() { root } else { root.join(rel) })
     }
 
     /// Opens the regular file that the path leads to. Links inside the scope are followed and judged.

@@ -293,6 +293,11 @@ impl Scopes {
         self.list.iter().find(|scope| scope.id == id)
     }
 
+    /// Gives every scope, whoever may name it.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Scope>> {
+        self.list.iter()
+    }
+
     /// Gives the scopes that a caller may name.
     pub fn open_to<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = &'a Arc<Scope>> {
         self.list.iter().filter(|scope| caller.scopes.allows(&scope.id))

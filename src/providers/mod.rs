@@ -2,4 +2,5 @@
 
 pub mod command;
 pub mod file;
+pub mod package;
 pub mod search;

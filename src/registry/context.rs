@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::contract::{Caller, Cancel, Image};
 use crate::history::HistoryHandle;
 use crate::platform::dirs::Dirs;
+use crate::platform::launch::Launcher;
 use crate::policy::Scopes;
 
 use super::Registry;
@@ -20,6 +21,8 @@ pub struct ServiceFacts {
     pub registry: Arc<Registry>,
     /// Bailiwick's own folders.
     pub dirs: Dirs,
+    /// The helper that starts commands.
+    pub launcher: Arc<Launcher>,
     /// When the service began, in milliseconds since the epoch.
     pub started_at_ms: i64,
 }

@@ -9,6 +9,7 @@ use crate::contract::{Failure, time};
 use crate::history::{HistoryHandle, HistorySettings};
 use crate::operations::FAMILIES;
 use crate::platform::dirs::Dirs;
+use crate::platform::launch::Launcher;
 use crate::policy::{OwnFolders, Scopes};
 use crate::registry::{Registry, ServiceFacts};
 
@@ -45,6 +46,14 @@ impl Service {
     /// # Errors
     /// When a scope cannot be compiled: a broken policy starts nothing.
     pub fn boot(settings: ServiceSettings) -> Result<Arc<Self>, BootError> {
+        Self::boot_with(settings, Launcher::new())
+    }
+
+    /// Makes a service whose commands are started by the given launcher: for programs that are not `bailiwick`.
+    ///
+    /// # Errors
+    /// As [`Service::boot`].
+    pub fn boot_with(settings: ServiceSettings, launcher: Launcher) -> Result<Arc<Self>, BootError> {
         let ServiceSettings { config, dirs } = settings;
         let history = HistoryHandle::start(HistorySettings {
             folder: dirs.state.clone(),
@@ -53,7 +62,7 @@ impl Service {
             max_megabytes: config.history.max_megabytes,
         });
         let registry = Arc::new(Registry::new(FAMILIES));
-        let facts = facts(config, dirs, registry, time::now_ms())?;
+        let facts = facts(config, dirs, registry, Arc::new(launcher), time::now_ms())?;
         Ok(Arc::new(Self {
             facts: RwLock::new(Arc::new(facts)),
             history,
@@ -84,7 +93,8 @@ impl Service {
     /// As [`Service::boot`]; the old config then stays in force.
     pub fn reload(&self, config: Config) -> Result<(), BootError> {
         let old = self.in_force();
-        let new = facts(config, old.dirs.clone(), Arc::clone(&old.registry), old.started_at_ms)?;
+        let (registry, launcher) = (Arc::clone(&old.registry), Arc::clone(&old.launcher));
+        let new = facts(config, old.dirs.clone(), registry, launcher, old.started_at_ms)?;
         *self.facts.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())
     }
@@ -94,9 +104,11 @@ fn facts(
     config: Config,
     dirs: Dirs,
     registry: Arc<Registry>,
+    launcher: Arc<Launcher>,
     started_at_ms: i64,
 ) -> Result<ServiceFacts, BootError> {
     let own = OwnFolders::new([dirs.config.clone(), dirs.state.clone(), dirs.runtime.clone()]);
     let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
-    Ok(ServiceFacts { config: Arc::new(config), scopes: Arc::new(scopes), registry, dirs, started_at_ms })
+    let (config, scopes) = (Arc::new(config), Arc::new(scopes));
+    Ok(ServiceFacts { config, scopes, registry, dirs, launcher, started_at_ms })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Cancel, ErrorCode, Failure, Json, Outcome, Threads};
+use crate::contract::{Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Threads};
 use crate::policy::Permit;
 use crate::registry::{Context, ServiceFacts};
 
@@ -16,6 +16,8 @@ use super::record::{Finishing, Record, Unfinished};
 
 /// How long an operation that was told to stop may take to stop by itself.
 const GRACE: Duration = Duration::from_millis(500);
+/// How long an operation that runs programs may take to end them when its time is over.
+const ENDING: Duration = Duration::from_secs(5);
 
 /// Runs the operation and records how it ended.
 pub(super) async fn run(
@@ -29,9 +31,24 @@ pub(super) async fn run(
     let cx = Context::new(caller, cancel.clone(), Arc::clone(facts), record.history().clone());
     match permit.spec().threads {
         Threads::Async => {
-            let result = tokio::select! {
-                result = caught(start(&cx, &permit)) => result,
-                failure = stopped(&cancel, gone) => Err(failure),
+            let result = {
+                let mut work = std::pin::pin!(caught(start(&cx, &permit)));
+                let failure = tokio::select! {
+                    result = &mut work => Ok(result),
+                    failure = stopped(&cancel, gone) => Err(failure),
+                };
+                match failure {
+                    Ok(result) => result,
+                    // What runs programs ends them itself when its time is over, and tells what they said.
+                    Err(failure) if permit.spec().effect == Effect::RunsCode && !gone.is_cancelled() => {
+                        tokio::select! {
+                            result = &mut work => result,
+                            () = gone.cancelled() => Err(cancelled()),
+                            () = tokio::time::sleep(ENDING) => Err(failure),
+                        }
+                    }
+                    Err(failure) => Err(failure),
+                }
             };
             record.finish_async(bounded(result, &permit), cx.take_notes()).await
         }

@@ -38,6 +38,11 @@ impl Dir {
         self.id
     }
 
+    /// Gives the open folder itself, for a program that starts in it.
+    pub fn into_fd(self) -> OwnedFd {
+        self.fd
+    }
+
     pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }

@@ -53,6 +53,12 @@ impl Root {
         &self.path
     }
 
+    /// Gives the path under which this very folder is found now, links resolved; `None` if it was moved.
+    pub fn current_path(&self) -> Option<PathBuf> {
+        let path = self.path.canonicalize().ok()?;
+        (FileId::of(&path) == Some(self.id)).then_some(path)
+    }
+
     /// Gives the identity of the root folder.
     pub fn id(&self) -> FileId {
         self.id

@@ -3,12 +3,12 @@
 //! Nothing of the service's own environment reaches a command. The order is: what Bailiwick sets, what the
 //! person wrote into the scope, what the caller asks for and the scope lists.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::contract::Failure;
 use crate::contract::environment::{dangerous, is_name};
-use crate::contract::{ErrorCode, Failure};
 use crate::platform::machine::user_name;
 
 /// How many variables a caller may set.
@@ -28,7 +28,7 @@ pub struct Surroundings<'a> {
     /// What the person wrote into the scope.
     pub fixed: &'a BTreeMap<String, String>,
     /// The names that a caller may set.
-    pub allowed: &'a [String],
+    pub allowed: &'a BTreeSet<String>,
 }
 
 /// Builds the environment of a command.
@@ -65,7 +65,7 @@ pub fn environment(
     Ok(variables.into_iter().collect())
 }
 
-fn judge(allowed: &[String], asked: &BTreeMap<String, String>) -> Result<(), Failure> {
+fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result<(), Failure> {
     if asked.len() > MAX_ASKED || asked.values().map(String::len).sum::<usize>() > MAX_ASKED_BYTES {
         return Err(Failure::invalid(
             "input.env",
@@ -98,7 +98,7 @@ fn judge(allowed: &[String], asked: &BTreeMap<String, String>) -> Result<(), Fai
             )
             .at_stage("command")
             .detail("field", field)
-            .detail("allowed", allowed.to_vec())
+            .detail("allowed", allowed.iter().cloned().collect::<Vec<_>>())
             .hint("Leave it out.")
             .hint(format!("For the person: add \"{name}\" to `policy.allowedEnvironment` of the scope.")));
         }
@@ -106,22 +106,10 @@ fn judge(allowed: &[String], asked: &BTreeMap<String, String>) -> Result<(), Fai
     Ok(())
 }
 
-/// Refuses more than what a system takes; the words of a command count too.
-///
-/// # Errors
-/// `invalid_request`.
-pub fn check_size(variables: &[(OsString, OsString)]) -> Result<(), Failure> {
-    let bytes: usize = variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
-    if bytes <= MAX_ASKED_BYTES * 2 {
-        return Ok(());
-    }
-    Err(Failure::new(ErrorCode::InvalidRequest, "the environment of the command is too large")
-        .hint("For the person: shorten `policy.environment` of the scope."))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::ErrorCode;
 
     fn build(
         fixed: &[(&str, &str)],
@@ -131,7 +119,7 @@ mod tests {
         let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
-        let allowed: Vec<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
+        let allowed: BTreeSet<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
         let surroundings = Surroundings {
             search_path: &[PathBuf::from("/usr/bin"), PathBuf::from("/bin")],
             home: Path::new("/private/home"),

@@ -5,5 +5,16 @@
 mod ansi;
 mod capture;
 mod environment;
+mod hold;
+mod prepare;
 mod program;
+mod run;
 mod shown;
+mod violations;
+
+pub use capture::{Capture, Kept};
+pub use hold::level;
+pub use prepare::{CommandRequest, Prepared};
+pub use run::{Ran, Running, run};
+pub use shown::{HEAD_SHARE, Shown, as_base64, as_text, need, share};
+pub use violations::{Failed, hints};

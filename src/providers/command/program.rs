@@ -73,6 +73,13 @@ impl SearchPath<'_> {
         })
     }
 
+    /// Gives the folders that exist and that clients and strangers cannot change: those that programs themselves
+    /// may look for others in.
+    pub fn trusted(&self) -> Vec<PathBuf> {
+        let folders = self.folders.iter().filter(|folder| folder.is_absolute());
+        folders.filter(|folder| self.judge_folder(folder).is_ok()).cloned().collect()
+    }
+
     fn judge(&self, folder: &Path, path: &Path, stat: &Stat) -> Result<Program, &'static str> {
         let real = path.canonicalize().map_err(|_| "it cannot be reached")?;
         let real_folder = real.parent().ok_or("it has no folder")?;

@@ -7,8 +7,8 @@ use crate::providers::file::json_len;
 
 use super::capture::Kept;
 
-/// The part of the room that the beginning gets; what failed is told at the end.
-const HEAD_SHARE: usize = 3;
+/// The beginning gets one part in so many of the room; what failed is told at the end.
+pub const HEAD_SHARE: usize = 3;
 /// Room for the mark at the cut.
 const MARK_BYTES: usize = 96;
 /// How far before or after a bound the end of a line is looked for, at most a quarter of what is shown.
@@ -249,7 +249,8 @@ mod tests {
             let head = keep / 3;
             let shown = as_text(capture(text.as_bytes(), head, keep - head), room);
             prop_assert_eq!(shown.not_utf8_bytes, 0);
-            prop_assert!(!shown.text.contains('\u{fffd}'));
+            let broken = shown.text.contains('\u{fffd}');
+            prop_assert!(!broken);
             prop_assert!(json_len(shown.text.as_bytes()) <= room.max(MARK_BYTES) , "{:?}", shown);
             prop_assert!(shown.left_out_bytes <= text.len() as u64);
         }

@@ -1,0 +1,393 @@
+//! What the operations that run a command have in common: from a permitted command to its result.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{CommandPlan, Containment, ErrorCode, Failure, Network};
+use crate::platform::launch::{Held, Step};
+use crate::policy::Permit;
+use crate::policy::command::PermittedCommand;
+use crate::providers::command::{
+    Capture, CommandRequest, Failed, HEAD_SHARE, Kept, Prepared, Ran, Running, as_base64, as_text, hints,
+    need, run, share,
+};
+use crate::registry::Context;
+
+/// What the fields around the two streams take of the result's size.
+const FIELD_BYTES: usize = 1_200;
+/// How much of a command the summary in the history shows.
+const PREVIEW_BYTES: usize = 240;
+
+/// How the streams are given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// As text; bytes that are no UTF-8 stand as U+FFFD and are counted.
+    #[default]
+    Text,
+    /// The first bytes of each stream, in base64.
+    Base64,
+}
+
+/// What is run.
+pub struct Execution {
+    /// The command.
+    pub command: PermittedCommand,
+    /// The variables that the caller asks for.
+    pub environment: BTreeMap<String, String>,
+    /// What it reads.
+    pub stdin: Option<Vec<u8>>,
+    /// Whether control sequences of terminals are taken out.
+    pub strip_ansi: bool,
+    /// How the streams are given.
+    pub encoding: Encoding,
+}
+
+/// How it ended, and what it printed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandOutput {
+    /// The exit code of the last command that ran; `null` if a signal ended it, or nothing was run.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, such as `SIGKILL`; `null` if it exited by itself.
+    pub signal: Option<String>,
+    /// Whether it was ended because its time was over.
+    pub timed_out: bool,
+    /// What it printed to standard output.
+    pub stdout: String,
+    /// What it printed to standard error.
+    pub stderr: String,
+    /// How long it ran, in milliseconds.
+    pub duration_ms: u64,
+    /// Whether something of what it printed was left out; `leftOut` says how much.
+    pub truncated: bool,
+    /// How much was left out in the middle, if anything was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<Streams<LeftOut>>,
+    /// How many bytes of what is shown were not UTF-8, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_utf8_bytes: Option<Streams<u64>>,
+    /// `base64` if the streams are given so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
+    /// What held it.
+    pub sandbox: Sandbox,
+    /// `true` if nothing was run, since `options.dryRun` was set; `plan` says what would be.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+    /// With `options.dryRun`: the commands that would start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Vec<Planned>>,
+}
+
+/// A fact about each of the two streams.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Streams<T> {
+    /// Of standard output.
+    pub stdout: T,
+    /// Of standard error.
+    pub stderr: T,
+}
+
+/// How much of a stream was left out.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LeftOut {
+    /// In bytes.
+    pub bytes: u64,
+    /// In line feeds.
+    pub lines: u64,
+}
+
+/// What held a command.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Sandbox {
+    /// `full`, `partial` or `none`.
+    pub level: Containment,
+    /// What it could reach: `none`, `loopback` (one of its own) or `full`.
+    pub network: Network,
+    /// `true` where ending everything it started relies on following each process.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub degraded: bool,
+    /// `true` where a shell read the command, so that the scope's rules could only advise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub advisory: bool,
+    /// What was in force, as the processes themselves found it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<&'static str>,
+    /// What stayed open that a full sandbox shuts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<&'static str>,
+}
+
+/// A command that would start.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Planned {
+    /// What joins it to the one before: `&&`, `||`, `;` or `|`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joined_by: Option<&'static str>,
+    /// The file of the program.
+    pub program: String,
+    /// Its words.
+    pub argv: Vec<String>,
+    /// What is done with its streams.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redirects: Vec<&'static str>,
+}
+
+/// Reads what a command gets on standard input out of its two forms.
+///
+/// # Errors
+/// `invalid_request` if both are given, or the base64 is none.
+pub fn input_bytes(text: Option<&str>, base64: Option<&str>) -> Result<Option<Vec<u8>>, Failure> {
+    match (text, base64) {
+        (None, None) => Ok(None),
+        (Some(text), None) => Ok(Some(text.as_bytes().to_vec())),
+        (None, Some(base64)) => STANDARD.decode(base64).map(Some).map_err(|error| {
+            Failure::invalid("input.stdinBase64", format!("`input.stdinBase64` is not base64: {error}"))
+                .hint("Use the standard alphabet with padding, without line breaks.")
+        }),
+        (Some(_), Some(_)) => Err(Failure::invalid(
+            "input.stdinBase64",
+            "`input.stdin` and `input.stdinBase64` exclude each other",
+        )
+        .hint("Send one of them.")),
+    }
+}
+
+/// Runs a permitted command in the permit's target.
+///
+/// # Errors
+/// Those of command.run.
+pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Result<CommandOutput, Failure> {
+    let Execution { command, environment, stdin, strip_ansi, encoding } = execution;
+    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let preview = preview(&command);
+    let request = CommandRequest {
+        command,
+        folder: permit.path().clone(),
+        scope: Arc::clone(scope),
+        scopes: Arc::clone(&cx.service.scopes),
+        dirs: cx.service.dirs.clone(),
+        environment,
+    };
+    let prepared = tokio::task::spawn_blocking(move || request.prepare()).await.map_err(|error| {
+        Failure::new(ErrorCode::ExecutionFailed, format!("the command could not be made ready: {error}"))
+    })??;
+    cx.cancel.check()?;
+    if permit.common().dry_run {
+        cx.summarize(format!("would run `{preview}`, {}", prepared.level));
+        return Ok(planned(&prepared));
+    }
+
+    let room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);
+    let advisory = prepared.advisory;
+    let (level, network) = (prepared.level, prepared.network);
+    let capture = || match encoding {
+        Encoding::Base64 => Capture::new(room, 0),
+        Encoding::Text => {
+            let capture = Capture::new(room / HEAD_SHARE, room - room / HEAD_SHARE);
+            if strip_ansi { capture.without_ansi() } else { capture }
+        }
+    };
+    let running = Running { stdin, deadline: cx.cancel.deadline(), stdout: capture(), stderr: capture() };
+    let ran = run(&cx.service.launcher, prepared, running).await?;
+    let output = report(cx, ran, room, encoding, (level, network, advisory));
+    cx.summarize(format!("`{preview}`, {}, {}", output.sandbox.level, ending(&output)));
+    Ok(output)
+}
+
+/// Makes the result of a command that has ended.
+fn report(
+    cx: &Context,
+    ran: Ran,
+    room: usize,
+    encoding: Encoding,
+    (level, network, advisory): (Containment, Network, bool),
+) -> CommandOutput {
+    let ended = ran.ended;
+    let (exit_code, signal) = ended.as_ref().map_or((None, None), |ended| (ended.exit_code, ended.signal));
+    let left = ended.as_ref().map_or(0, |ended| ended.left_killed);
+    let failed = exit_code != Some(0) && !ran.timed_out;
+    if ended.is_none() {
+        cx.warn("the command did not end in time after it was asked to; it is being killed");
+    } else if ran.timed_out {
+        cx.warn("the time was over before the command ended; `options.timeoutSeconds` gives it more");
+    } else if left > 0 {
+        cx.warn(format!("{left} processes that the command had left behind were ended with it"));
+    }
+    if failed {
+        let printed = [end_of(&ran.stderr), end_of(&ran.stdout)];
+        for hint in hints(&Failed { printed, level, network, signal }) {
+            cx.warn(hint);
+        }
+    }
+    let sandbox = match ended {
+        Some(ended) => sandbox(ended.held, advisory),
+        None => Sandbox { level, network, degraded: true, advisory, layers: Vec::new(), open: Vec::new() },
+    };
+    let (stdout, stderr) = match encoding {
+        Encoding::Text => {
+            let (first, second) = share(room, need(&ran.stdout), need(&ran.stderr));
+            (as_text(ran.stdout, first), as_text(ran.stderr, second))
+        }
+        Encoding::Base64 => {
+            let needs = |kept: &Kept| usize::try_from(kept.total_bytes / 3 * 4 + 8).unwrap_or(usize::MAX / 4);
+            let (first, second) = share(room, needs(&ran.stdout), needs(&ran.stderr));
+            (as_base64(&ran.stdout, first), as_base64(&ran.stderr, second))
+        }
+    };
+    let truncated = stdout.left_out_bytes + stderr.left_out_bytes > 0;
+    let not_utf8 = stdout.not_utf8_bytes + stderr.not_utf8_bytes > 0;
+    CommandOutput {
+        exit_code,
+        signal: signal.map(signal_name),
+        timed_out: ran.timed_out,
+        duration_ms: u64::try_from(ran.elapsed.as_millis()).unwrap_or(u64::MAX),
+        truncated,
+        left_out: truncated.then(|| Streams {
+            stdout: LeftOut { bytes: stdout.left_out_bytes, lines: stdout.left_out_lines },
+            stderr: LeftOut { bytes: stderr.left_out_bytes, lines: stderr.left_out_lines },
+        }),
+        not_utf8_bytes: not_utf8
+            .then_some(Streams { stdout: stdout.not_utf8_bytes, stderr: stderr.not_utf8_bytes }),
+        stdout: stdout.text,
+        stderr: stderr.text,
+        encoding: (encoding != Encoding::Text).then_some(encoding),
+        sandbox,
+        dry_run: false,
+        plan: None,
+    }
+}
+
+fn sandbox(held: Held, advisory: bool) -> Sandbox {
+    let Held { level, network, degraded, layers, open } = held;
+    Sandbox { level, network, degraded, advisory, layers, open }
+}
+
+/// Makes the result of a dry run.
+fn planned(prepared: &Prepared) -> CommandOutput {
+    CommandOutput {
+        exit_code: None,
+        signal: None,
+        timed_out: false,
+        stdout: String::new(),
+        stderr: String::new(),
+        duration_ms: 0,
+        truncated: false,
+        left_out: None,
+        not_utf8_bytes: None,
+        encoding: None,
+        sandbox: Sandbox {
+            level: prepared.level,
+            network: prepared.network,
+            degraded: false,
+            advisory: prepared.advisory,
+            layers: Vec::new(),
+            open: Vec::new(),
+        },
+        dry_run: true,
+        plan: Some(prepared.plan.iter().flat_map(planned_step).collect()),
+    }
+}
+
+fn planned_step(step: &Step) -> Vec<Planned> {
+    let commands = step.commands.iter().enumerate();
+    commands
+        .map(|(at, command)| Planned {
+            joined_by: if at > 0 { Some("|") } else { step.joiner.map(|joiner| joiner.as_str()) },
+            program: command.program.to_string_lossy().into_owned(),
+            argv: command.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            redirects: command.redirects.iter().map(|redirect| redirect.as_str()).collect(),
+        })
+        .collect()
+}
+
+/// Gives what was printed last.
+fn end_of(kept: &Kept) -> &[u8] {
+    if kept.tail.is_empty() { &kept.head } else { &kept.tail }
+}
+
+/// Says in a few words how it ended, for the history.
+fn ending(output: &CommandOutput) -> String {
+    match (&output.signal, output.exit_code) {
+        _ if output.timed_out => "time over".to_owned(),
+        (Some(signal), _) => signal.clone(),
+        (None, Some(code)) => format!("exit {code}"),
+        (None, None) => "end unknown".to_owned(),
+    }
+}
+
+/// Gives the beginning of a command's words for the history, which redacts it. No word is cut: half a secret
+/// would not be known for one.
+fn preview(command: &PermittedCommand) -> String {
+    let mut text = String::new();
+    for word in words(command.plan()) {
+        if text.len() + word.len() > PREVIEW_BYTES {
+            text.push_str(" …");
+            break;
+        }
+        text.push_str(if text.is_empty() { "" } else { " " });
+        text.extend(word.chars().map(|c| if c.is_control() { ' ' } else { c }));
+    }
+    text
+}
+
+/// Gives the words of a plan with what joins its commands.
+fn words(plan: &CommandPlan) -> impl Iterator<Item = &str> {
+    let rest = plan.rest.iter().map(|(joiner, pipeline)| (joiner.as_str(), pipeline));
+    std::iter::once(("", &plan.first)).chain(rest).flat_map(|(joiner, pipeline)| {
+        pipeline.commands.iter().enumerate().flat_map(move |(at, command)| {
+            let join = if at > 0 { "|" } else { joiner };
+            std::iter::once(join).filter(|it| !it.is_empty()).chain(command.argv.iter().map(String::as_str))
+        })
+    })
+}
+
+/// Names a signal, as Linux numbers them.
+///
+/// # Source
+/// signal(7), the numbers of x86 and ARM.
+fn signal_name(number: i32) -> String {
+    const NAMES: &[&str] = &[
+        "SIGHUP",
+        "SIGINT",
+        "SIGQUIT",
+        "SIGILL",
+        "SIGTRAP",
+        "SIGABRT",
+        "SIGBUS",
+        "SIGFPE",
+        "SIGKILL",
+        "SIGUSR1",
+        "SIGSEGV",
+        "SIGUSR2",
+        "SIGPIPE",
+        "SIGALRM",
+        "SIGTERM",
+        "SIGSTKFLT",
+        "SIGCHLD",
+        "SIGCONT",
+        "SIGSTOP",
+        "SIGTSTP",
+        "SIGTTIN",
+        "SIGTTOU",
+        "SIGURG",
+        "SIGXCPU",
+        "SIGXFSZ",
+        "SIGVTALRM",
+        "SIGPROF",
+        "SIGWINCH",
+        "SIGIO",
+        "SIGPWR",
+        "SIGSYS",
+    ];
+    let name = usize::try_from(number).ok().and_then(|number| NAMES.get(number.checked_sub(1)?));
+    name.map_or_else(|| format!("signal {number}"), |name| (*name).to_owned())
+}

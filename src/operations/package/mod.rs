@@ -1,0 +1,15 @@
+//! `package.*`: the scripts that a project already defines.
+
+mod run;
+mod scripts;
+
+use crate::registry::{Entry, Family};
+
+/// The family's table.
+pub static FAMILY: Family = Family {
+    name: "package",
+    summary: "List and run the scripts that a project already defines: npm, cargo, make, just, pyproject.",
+    operations: &OPERATIONS,
+};
+
+static OPERATIONS: [Entry; 2] = [Entry::of::<scripts::Op>(), Entry::of::<run::Op>()];

@@ -1,0 +1,187 @@
+//! Making a permitted command ready: its programs, its folders, its environment, how it is held.
+//!
+//! Looks at the disk, and so runs on a thread that may block. Starts nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::contract::{Containment, ErrorCode, Failure, Joiner, Network, Pipeline};
+use crate::platform::dirs::Dirs;
+use crate::platform::fs::{FileId, create_private_dir};
+use crate::platform::launch::{Hold, LaunchCommand, ProcessLimits, Step};
+use crate::policy::command::PermittedCommand;
+use crate::policy::{PermittedPath, Scope, Scopes};
+
+use super::environment::{Surroundings, environment};
+use super::hold;
+use super::program::SearchPath;
+
+/// How many files each process may have open.
+const MAX_OPEN_FILES: u64 = 8_192;
+/// The folder for temporary files inside a full sandbox: its own, gone with it.
+const SANDBOX_TEMPORARY: &str = "/tmp";
+
+/// What is to be run, and where.
+#[derive(Debug)]
+pub struct CommandRequest {
+    /// The command.
+    pub command: PermittedCommand,
+    /// The working folder.
+    pub folder: PermittedPath,
+    /// The scope that it runs in.
+    pub scope: Arc<Scope>,
+    /// All scopes: no program is taken out of any of their folders.
+    pub scopes: Arc<Scopes>,
+    /// Bailiwick's own folders.
+    pub dirs: Dirs,
+    /// The variables that the caller asks for.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A command that can be started as it is.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The plan with its programs.
+    pub plan: Vec<Step>,
+    /// The level at which it is held.
+    pub level: Containment,
+    /// What it may reach.
+    pub network: Network,
+    /// Whether a shell reads it, so that the sandbox alone holds it.
+    pub advisory: bool,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) cwd: OwnedFd,
+    pub(super) cwd_path: PathBuf,
+    pub(super) hold: Hold,
+    pub(super) limits: ProcessLimits,
+}
+
+impl CommandRequest {
+    /// Finds the programs, opens the folder, and makes the private home.
+    ///
+    /// # Errors
+    /// `not_found` and `permission_denied` for programs, those of the door for the folder,
+    /// `provider_unavailable` where the computer cannot hold it as strongly as it must be held.
+    pub fn prepare(&self) -> Result<Prepared, Failure> {
+        let policy = self.command.hold();
+        let level = hold::level(policy.sandbox)?;
+        hold::must_be_full(level, self.command.must_be_full())?;
+        let (folder, place) = self.folder.open_dir()?;
+        let cwd_path = place.on_disk()?;
+
+        let closed = self.closed_folders();
+        let search = SearchPath { folders: &policy.search_path, closed: &closed };
+        let mut program_folders = BTreeSet::new();
+        let plan = self.command.plan();
+        let mut steps = vec![step(None, &plan.first, &search, &mut program_folders)?];
+        for (joiner, pipeline) in &plan.rest {
+            steps.push(step(Some(*joiner), pipeline, &search, &mut program_folders)?);
+        }
+
+        let trusted = search.trusted();
+        let home = private_home(&self.dirs.state, self.scope.id())?;
+        let inside = PathBuf::from(SANDBOX_TEMPORARY);
+        let temporary = if level == Containment::Full { inside } else { home.join("tmp") };
+        let variables = environment(
+            &Surroundings {
+                search_path: &trusted,
+                home: &home,
+                temporary: &temporary,
+                fixed: &policy.environment,
+                allowed: &policy.allowed_environment,
+            },
+            &self.environment,
+        )?;
+        let (read_write, protected) = self.roots();
+        let read_only = trusted.iter().chain(&policy.read_paths).cloned().chain(program_folders);
+        Ok(Prepared {
+            plan: steps,
+            level,
+            network: policy.network,
+            advisory: self.command.is_advisory(),
+            environment: variables,
+            cwd: folder.into_fd(),
+            cwd_path,
+            hold: Hold {
+                level,
+                network: policy.network,
+                read_only: unique(read_only),
+                read_write,
+                protected,
+                home,
+            },
+            limits: ProcessLimits {
+                memory_bytes: policy.limits.memory_bytes,
+                processes: policy.limits.processes,
+                file_bytes: policy.limits.file_bytes,
+                open_files: MAX_OPEN_FILES,
+            },
+        })
+    }
+
+    /// Gives the folders that clients can write, and Bailiwick's own: nothing in them is ever a program.
+    fn closed_folders(&self) -> Vec<FileId> {
+        let roots = self.scopes.all().flat_map(|scope| scope.roots());
+        let roots = roots.filter_map(|root| root.door.as_ref().ok()).map(|door| door.id());
+        let own = [&self.dirs.config, &self.dirs.state, &self.dirs.runtime];
+        roots.chain(own.into_iter().filter_map(|path| FileId::of(path))).collect()
+    }
+
+    /// Gives the roots that can be written, and the names in them that stay as they are.
+    fn roots(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let (mut open, mut protected) = (Vec::new(), Vec::new());
+        for root in self.scope.roots() {
+            let Some(path) = root.door.as_ref().ok().and_then(|door| door.current_path()) else { continue };
+            let git = path.join(".git");
+            // Where there is none yet, the command may make one.
+            if FileId::of(&git).is_some() {
+                protected.extend([git.join("hooks"), git.join("config")]);
+            }
+            open.push(path);
+        }
+        (open, protected)
+    }
+}
+
+fn step(
+    joiner: Option<Joiner>,
+    pipeline: &Pipeline,
+    search: &SearchPath<'_>,
+    program_folders: &mut BTreeSet<PathBuf>,
+) -> Result<Step, Failure> {
+    let mut commands = Vec::with_capacity(pipeline.commands.len());
+    for command in &pipeline.commands {
+        let program = search.find(command.program())?;
+        program_folders.insert(program.real_folder);
+        commands.push(LaunchCommand {
+            program: program.path,
+            identity: program.identity,
+            argv: command.argv.iter().map(OsString::from).collect(),
+            redirects: command.redirects.clone(),
+        });
+    }
+    Ok(Step { joiner, commands })
+}
+
+/// Makes the private home of a scope's commands, with a folder for temporary files. It stays from one command to
+/// the next, for caches.
+fn private_home(state: &Path, scope: &str) -> Result<PathBuf, Failure> {
+    let home = state.join("homes").join(format!("scope-{scope}"));
+    match create_private_dir(&home).and_then(|()| create_private_dir(&home.join("tmp"))) {
+        Ok(()) => Ok(home),
+        Err(error) => Err(Failure::new(
+            ErrorCode::ProviderUnavailable,
+            format!("the private home folder of the scope's commands cannot be made: {}", error.kind()),
+        )
+        .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")),
+    }
+}
+
+/// Gives the folders that exist, each once.
+fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut seen = BTreeSet::new();
+    paths.filter(|path| FileId::of(path).is_some() && seen.insert(path.clone())).collect()
+}

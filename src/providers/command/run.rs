@@ -1,0 +1,176 @@
+//! Running what was prepared: its streams read until the end, its time bounded, nothing left behind.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::pipe;
+
+use crate::contract::{ErrorCode, Failure};
+use crate::platform::launch::{Ended, LaunchError, LaunchRequest, Launcher};
+
+use super::capture::{Capture, Kept};
+use super::prepare::Prepared;
+
+/// How long programs have between being asked to end and being killed, at the time limit.
+const GRACE: Duration = Duration::from_millis(1_500);
+/// How long after that the end is waited for.
+const AFTER_GRACE: Duration = Duration::from_secs(2);
+/// How long the rest of the output is read when nothing is left that could write more.
+const DRAIN: Duration = Duration::from_millis(500);
+/// The buffer that each stream is read into, at first and once much arrives.
+const BUFFER_BYTES: [usize; 2] = [4_096, 65_536];
+
+/// How a command is run.
+#[derive(Debug)]
+pub struct Running {
+    /// What it reads on standard input; none means nothing.
+    pub stdin: Option<Vec<u8>>,
+    /// When its time is over.
+    pub deadline: Instant,
+    /// What is kept of standard output.
+    pub stdout: Capture,
+    /// What is kept of standard error.
+    pub stderr: Capture,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ran {
+    /// Exit, signal, and what held it; none if even killing it was not confirmed in time.
+    pub ended: Option<Ended>,
+    /// Whether its time was over before it ended by itself.
+    pub timed_out: bool,
+    /// What was kept of standard output.
+    pub stdout: Kept,
+    /// What was kept of standard error.
+    pub stderr: Kept,
+    /// From its start to its end.
+    pub elapsed: Duration,
+}
+
+/// Runs a prepared command to its end, or until its time is over.
+///
+/// When this is dropped before it is done, everything that was started is killed.
+///
+/// # Errors
+/// `provider_unavailable` where it could not be started as it must be held.
+pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running) -> Result<Ran, Failure> {
+    let Running { stdin, deadline, mut stdout, mut stderr } = running;
+    let (out_reader, out_writer) = stream_out().map_err(|error| no_pipe(&error))?;
+    let (err_reader, err_writer) = stream_out().map_err(|error| no_pipe(&error))?;
+    let (in_reader, in_writer) = match &stdin {
+        None => (None, None),
+        Some(_) => {
+            let (reader, writer) = io::pipe().map_err(|error| no_pipe(&error))?;
+            let writer = pipe::Sender::from_owned_fd(writer.into()).map_err(|error| no_pipe(&error))?;
+            (Some(OwnedFd::from(reader)), Some(writer))
+        }
+    };
+    let request = LaunchRequest {
+        plan: prepared.plan,
+        environment: prepared.environment,
+        cwd: prepared.cwd,
+        cwd_path: prepared.cwd_path,
+        hold: prepared.hold,
+        limits: prepared.limits,
+        stdin: in_reader,
+        stdout: out_writer,
+        stderr: err_writer,
+    };
+    let began = Instant::now();
+    let mut job = launcher.launch(request).await.map_err(|error| not_started(&error))?;
+
+    let mut timed_out = false;
+    let ended = {
+        let mut streams = std::pin::pin!(async {
+            tokio::join!(
+                read(out_reader, &mut stdout),
+                read(err_reader, &mut stderr),
+                feed(in_writer, stdin.as_deref().unwrap_or_default()),
+            );
+        });
+        let mut read_all = false;
+        let mut until = deadline;
+        let ended = loop {
+            tokio::select! {
+                () = &mut streams, if !read_all => read_all = true,
+                ended = job.ended() => break Some(ended),
+                () = tokio::time::sleep_until(until.into()) => {
+                    if timed_out {
+                        break None;
+                    }
+                    timed_out = true;
+                    job.stop(GRACE);
+                    until = Instant::now() + GRACE + AFTER_GRACE;
+                }
+            }
+        };
+        if !read_all {
+            // Nothing is left that could write, but for what has left the supervisor's reach unheld.
+            let _ = tokio::time::timeout(DRAIN, &mut streams).await;
+        }
+        ended
+    };
+    let elapsed = began.elapsed();
+    let ended = ended.transpose().map_err(|error| not_started(&error))?;
+    Ok(Ran { ended, timed_out, stdout: stdout.finish(), stderr: stderr.finish(), elapsed })
+}
+
+fn stream_out() -> io::Result<(pipe::Receiver, OwnedFd)> {
+    let (reader, writer) = io::pipe()?;
+    Ok((pipe::Receiver::from_owned_fd(reader.into())?, writer.into()))
+}
+
+/// Reads a stream to its end, always: a program whose output is not read stands still.
+async fn read(mut reader: pipe::Receiver, capture: &mut Capture) {
+    let mut buffer = vec![0; BUFFER_BYTES[0]];
+    loop {
+        match reader.read(&mut buffer).await {
+            Ok(0) => return,
+            Ok(length) => {
+                capture.push(&buffer[..length]);
+                if length == buffer.len() && length < BUFFER_BYTES[1] {
+                    buffer.resize(BUFFER_BYTES[1], 0);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Writes standard input, and closes it. A program need not read it to the end.
+async fn feed(writer: Option<pipe::Sender>, bytes: &[u8]) {
+    if let Some(mut writer) = writer {
+        let _ = writer.write_all(bytes).await;
+    }
+}
+
+fn no_pipe(error: &io::Error) -> Failure {
+    Failure::new(ErrorCode::ProviderUnavailable, format!("nothing was run: no pipe can be made: {error}"))
+}
+
+/// Says what the launcher's error means for a request.
+fn not_started(error: &LaunchError) -> Failure {
+    let failure = |code, text: &str| Failure::new(code, format!("{text}: {error}"));
+    match error {
+        LaunchError::Unsupported(_) => {
+            failure(ErrorCode::UnsupportedPlatform, "nothing was run").detail("rule", "sandbox-level")
+        }
+        LaunchError::Level(_) => failure(ErrorCode::ProviderUnavailable, "nothing was run")
+            .detail("rule", "sandbox-level")
+            .hint("For the person: `bailiwick status` says what this computer can hold commands with."),
+        LaunchError::Launcher(_) => failure(ErrorCode::ProviderUnavailable, "nothing was run")
+            .hint("Try again; if it stays so, restart the service."),
+        LaunchError::Step { step, .. } => {
+            failure(ErrorCode::ProviderUnavailable, "the command was not run").detail("step", step.as_str())
+        }
+        LaunchError::ProgramChanged(_) => {
+            Failure::new(ErrorCode::Conflict, "nothing was run: the program changed after it was checked")
+                .hint("Try again when nothing else changes it.")
+        }
+        LaunchError::Lost => failure(ErrorCode::ExecutionFailed, "the end of the command is not known"),
+    }
+}
