@@ -17,7 +17,7 @@ use corpus::{CommandFile, written};
 use generator::Numbers;
 
 /// How many random strings a usual run compares.
-const STRINGS: usize = 1_500;
+const STRINGS: usize = 2_000;
 
 fn read(line: &str) -> Result<CommandPlan, Failure> {
     recognise::plan(&CommandInput::Line(line.to_owned()))

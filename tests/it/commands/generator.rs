@@ -224,8 +224,58 @@ const STRANGE_JOINERS: &[&str] = &[
 ];
 const BLANKS: &[&str] = &[" ", " ", " ", "  ", "\t"];
 
-/// Makes a string. Many are taken whole; about a third hold something active.
+/// Characters that a shell cares about, and a few others.
+const CHARACTERS: &[&str] = &[
+    "a",
+    "b",
+    "2",
+    "1",
+    " ",
+    " ",
+    "'",
+    "'",
+    "\"",
+    "\"",
+    "\\",
+    "$",
+    "`",
+    "&",
+    "|",
+    ";",
+    "<",
+    ">",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "*",
+    "?",
+    "~",
+    "#",
+    "!",
+    "=",
+    ":",
+    "\n",
+    "\t",
+    "-",
+    "/",
+    ",",
+    ".",
+    "^",
+    "%",
+    "@",
+    "+",
+    "é",
+    "/dev/null",
+];
+
+/// Makes a string. Many are taken whole; about a third hold something active, and a third is noise.
 pub fn string(numbers: &mut Numbers) -> String {
+    if numbers.below(3) == 0 {
+        return noise(numbers);
+    }
     let is_wild = numbers.below(3) == 0;
     let mut text = String::new();
     for at in 0..=numbers.below(4) {
@@ -261,4 +311,18 @@ fn command(numbers: &mut Numbers, is_wild: bool, text: &mut String) {
         text.push_str(numbers.one(&[" ", " ", ""]));
         text.push_str(numbers.one(REDIRECTS));
     }
+}
+
+/// Makes a string of single characters. Quotes are closed more often than chance would have it.
+fn noise(numbers: &mut Numbers) -> String {
+    let mut text = numbers.one(&["git ", "git ", "a", ""]).to_owned();
+    for _ in 0..=numbers.below(10) {
+        text.push_str(numbers.one(CHARACTERS));
+    }
+    for quote in ['\'', '"'] {
+        if text.matches(quote).count() % 2 == 1 {
+            text.push(quote);
+        }
+    }
+    text
 }
