@@ -8,7 +8,7 @@ mod load;
 mod model;
 mod tokens;
 
-pub use commands::{CommandRule, SandboxLevel, ShellMode, TokenPattern, TokenRule, Words};
+pub use commands::{CommandRule, NotWords, SandboxLevel, ShellMode, TokenPattern, TokenRule, Words};
 pub use error::ConfigError;
 pub use load::is_scope_id;
 pub use model::{Config, HistoryConfig, HttpConfig, ScopeConfig, ScopePolicy};

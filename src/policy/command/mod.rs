@@ -5,11 +5,16 @@
 //! nothing else. Nothing here touches the disk or starts a program.
 
 mod construct;
+mod care;
+mod pattern;
 mod permitted;
+pub mod profile;
+mod reading;
 pub mod recognise;
 mod rules;
 mod scan;
 mod second_reading;
+mod text;
 mod verdict;
 
 pub(super) use permitted::JudgedCommand;

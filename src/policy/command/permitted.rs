@@ -11,6 +11,8 @@ use super::{Decision, Rules, Verdict, recognise};
 
 /// The folders in which programs are looked up, unless a scope names others.
 const SEARCH_PATH: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
+/// The refusals of the recogniser for texts that a shell could read.
+const FOR_A_SHELL: &[&str] = &["not-literal", "shell-builtin", "program-word"];
 /// How many processes a command may have, unless a scope says otherwise.
 const MAX_PROCESSES: u64 = 512;
 /// How large a file a command may write, unless a scope says otherwise.
@@ -158,7 +160,13 @@ impl Commands {
     /// # Errors
     /// `invalid_request` for text that is no command, `permission_denied` with the rule.
     pub fn judge(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
-        let plan = recognise::plan(input)?;
+        let plan = match recognise::plan(input) {
+            Ok(plan) => plan,
+            Err(failure) if failure.rule().is_some_and(|rule| FOR_A_SHELL.contains(&rule)) => {
+                return self.judge_text(input, failure);
+            }
+            Err(failure) => return Err(failure),
+        };
         let verdict = self.rules.judge(&plan, grant);
         if verdict.decision == Decision::Deny
             && let Some(failure) = verdict.failure()
@@ -168,6 +176,38 @@ impl Commands {
         let must_be_full = verdict.must_be_full().map(str::to_owned);
         let permitted =
             PermittedCommand { plan, hold: Arc::clone(&self.hold), must_be_full, advisory: false };
+        Ok(JudgedCommand { permitted, verdict })
+    }
+
+    /// Judges a text that only a shell can read: where the scope says so, bash gets it in a full sandbox.
+    /// What the rules find in it is advice, and heard; what they do not find is held by the sandbox alone.
+    fn judge_text(&self, input: &CommandInput, refused: Failure) -> Result<JudgedCommand, Failure> {
+        let text = match input {
+            CommandInput::Line(text) if self.shell == ShellMode::Sandboxed && !text.contains('\0') => text,
+            CommandInput::Line(_) => {
+                return Err(refused.hint(
+                    "For the person: `policy.shell` = `sandboxed` lets bash run such texts, in a full sandbox only.",
+                ));
+            }
+            CommandInput::Argv(_) => return Err(refused),
+        };
+        if !matches!(self.hold.sandbox, SandboxLevel::Auto | SandboxLevel::Full) {
+            return Err(refused
+                .hint("For the person: a shell runs in a full sandbox only; set `policy.sandbox` to `auto` or `full`."));
+        }
+        let argv = ["bash", "--noprofile", "--norc", "-c", text].map(str::to_owned).to_vec();
+        let verdict = self.rules.judge_text(&argv, text);
+        if verdict.decision == Decision::Deny
+            && let Some(failure) = verdict.failure()
+        {
+            return Err(failure);
+        }
+        let permitted = PermittedCommand {
+            plan: CommandPlan::of_argv(argv),
+            hold: Arc::clone(&self.hold),
+            must_be_full: Some("a shell reads it, so the sandbox alone holds it".to_owned()),
+            advisory: true,
+        };
         Ok(JudgedCommand { permitted, verdict })
     }
 }

@@ -1,46 +1,303 @@
-//! The rules of a scope.
+//! The rules of a scope: what denies beats what asks beats what allows, in any order.
 
-use crate::config::{CommandRule, ScopePolicy};
-use crate::contract::{CommandPlan, Failure, SimpleCommand};
+use crate::config::{CommandRule, SandboxLevel, ScopePolicy, ShellMode};
+use crate::contract::{CommandPlan, Failure};
 
-use super::{CommandVerdict, Decision, Grant, Reason, Source, Verdict};
+use super::care::{Care, care};
+use super::pattern::Pattern;
+use super::profile::{SAME_AS, Starts, Then};
+use super::reading::{Reading, names_of};
+use super::{CommandVerdict, Decision, Grant, Implied, Reason, Source, Verdict, text};
+
+/// How deep commands in the words of commands are looked for.
+const MAX_DEPTH: usize = 3;
+/// How many commands are looked for in the words of one.
+const MAX_INNER: usize = 5_000;
 
 /// The compiled rules of a scope.
 #[derive(Debug)]
 pub struct Rules {
-    allowed: Vec<String>,
+    allowed: Vec<Pattern>,
+    ask: Vec<Pattern>,
+    denied: Vec<Pattern>,
+    shell: ShellMode,
+    /// Whether what must be held fully can be.
+    may_be_full: bool,
 }
 
 impl Rules {
-    /// Compiles the rules of a scope.
+    /// Compiles the rules of a scope and checks their examples.
     ///
     /// # Errors
     /// `invalid_request` that names the rule.
     pub fn compile(policy: &ScopePolicy) -> Result<Self, Failure> {
-        let allowed = policy.allowed_commands.iter().filter_map(|rule| match rule {
-            CommandRule::Line(line) => line.split_whitespace().next().map(str::to_owned),
-            CommandRule::Tokens(_) => None,
-        });
-        Ok(Self { allowed: allowed.collect() })
+        let list = |field: &str, rules: &[CommandRule], wide: bool| {
+            let compile = |(at, rule)| {
+                let place = format!("policy.{field}[{at}]");
+                let pattern = Pattern::compile(&place, rule)?;
+                pattern.check_examples(&place, rule, wide)?;
+                Ok(pattern)
+            };
+            rules.iter().enumerate().map(compile).collect::<Result<Vec<Pattern>, Failure>>()
+        };
+        Ok(Self {
+            allowed: list("allowedCommands", &policy.allowed_commands, false)?,
+            ask: list("askCommands", &policy.ask_commands, true)?,
+            denied: list("deniedCommands", &policy.denied_commands, true)?,
+            shell: policy.shell,
+            may_be_full: matches!(policy.sandbox, SandboxLevel::Auto | SandboxLevel::Full),
+        })
     }
 
     /// Judges every command of a plan.
     pub fn judge(&self, plan: &CommandPlan, grant: Grant) -> Verdict {
-        Verdict::of(plan.commands().map(|command| self.judge_one(command, grant)).collect())
+        Verdict::of(plan.commands().map(|command| self.judge_one(&command.argv, grant)).collect())
     }
 
-    fn judge_one(&self, command: &SimpleCommand, grant: Grant) -> CommandVerdict {
-        let allowed =
-            grant == Grant::Package || self.allowed.iter().any(|program| program == command.program());
-        let decision = if allowed { Decision::Allow } else { Decision::Deny };
-        let source = Source::Always("not-allowed");
-        let why = "no rule allows it".to_owned();
-        CommandVerdict {
-            argv: command.argv.clone(),
+    /// Judges a text that a shell will read in a full sandbox. What denies or asks is heard as far as it is
+    /// found in the text; that nothing is found does not mean that nothing is there.
+    pub fn judge_text(&self, argv: &[String], text: &str) -> Verdict {
+        let mut reasons = vec![Reason {
+            decision: Decision::Allow,
+            source: Source::Always("shell-sandboxed"),
+            why: "`policy.shell` hands it to bash in a full sandbox; the rules only advise".to_owned(),
+        }];
+        for piece in text::pieces(text) {
+            let argv: Vec<&str> = piece.iter().map(String::as_str).collect();
+            self.against(&argv, &mut reasons);
+        }
+        reasons.sort_by(|a, b| b.decision.cmp(&a.decision));
+        let decision = reasons.first().map_or(Decision::Deny, |reason| reason.decision);
+        let implies = Implied { program: "bash".to_owned(), why: "a text for a shell can do anything" };
+        Verdict::of(vec![CommandVerdict {
+            argv: argv.to_vec(),
             decision,
-            reasons: vec![Reason { decision, source, why }],
+            reasons,
+            must_be_full: Some("a shell reads it, so the sandbox alone holds it".to_owned()),
+            implies: Some(implies),
+        }])
+    }
+
+    /// Gives the programs that the allowing rules name, each with why it can run any code, if it can.
+    pub fn implications(&self) -> Vec<(String, Option<&'static str>)> {
+        let mut seen: Vec<(String, Option<&'static str>)> = Vec::new();
+        for name in self.allowed.iter().flat_map(Pattern::programs) {
+            if !seen.iter().any(|(program, _)| program == name) {
+                let why = Reading::of(&expand(&[name])).profile.and_then(super::profile::Profile::why_code);
+                seen.push((name.to_owned(), why));
+            }
+        }
+        seen
+    }
+
+    fn judge_one(&self, words: &[String], grant: Grant) -> CommandVerdict {
+        let argv: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut verdict = CommandVerdict {
+            argv: words.to_vec(),
+            decision: Decision::Deny,
+            reasons: Vec::new(),
             must_be_full: None,
             implies: None,
+        };
+        self.against(&argv, &mut verdict.reasons);
+        if let Some(reason) = program_word(argv.first().copied().unwrap_or_default()) {
+            verdict.reasons.push(reason);
+        }
+        let reading = Reading::of(&argv);
+        let matching: Vec<(usize, &Pattern)> =
+            self.allowed.iter().enumerate().filter(|(_, rule)| rule.allows(&argv, &reading)).collect();
+        match grant {
+            Grant::Rules if matching.is_empty() => verdict.reasons.push(Reason {
+                decision: Decision::Deny,
+                source: Source::Always("not-allowed"),
+                why: format!("no rule of `policy.allowedCommands` allows it (`{}`)", reading.program),
+            }),
+            Grant::Rules => verdict.reasons.extend(matching.iter().map(|(at, rule)| Reason {
+                decision: Decision::Allow,
+                source: Source::Rule(format!("allowedCommands[{at}]")),
+                why: format!("the rule {} allows it", rule.text()),
+            })),
+            Grant::Package => verdict.reasons.push(Reason {
+                decision: Decision::Allow,
+                source: Source::Always("package:run"),
+                why: "`package:run` starts scripts of the project".to_owned(),
+            }),
+        }
+        let expanded = expand(&argv);
+        let profiled = if expanded == argv { reading } else { Reading::of(&expanded) };
+        let names = |word: &str| matching.iter().any(|(_, rule)| rule.names(word));
+        for found in care(&profiled) {
+            self.apply(&found, &names, &mut verdict);
+        }
+        if let Some(profile) = profiled.profile
+            && let Some(why) = profile.code
+        {
+            verdict.implies.get_or_insert(Implied { program: profile.name().to_owned(), why });
+        }
+        let named = || matching.iter().any(|(_, rule)| rule.programs().any(|name| name == argv[0]));
+        if let Some(implied) = &verdict.implies
+            && grant == Grant::Rules
+            && !named()
+        {
+            verdict.reasons.push(Reason {
+                decision: Decision::Deny,
+                source: Source::Profile(profiled.profile.map_or("", super::profile::Profile::name)),
+                why: format!(
+                    "`{}` can run any code ({}), so only a rule that names it allows it",
+                    argv[0], implied.why
+                ),
+            });
+        }
+        verdict.reasons.sort_by(|a, b| b.decision.cmp(&a.decision));
+        verdict.decision = verdict.reasons.first().map_or(Decision::Deny, |reason| reason.decision);
+        verdict
+    }
+
+    /// Adds what a row of the program's profile says.
+    fn apply(&self, found: &Care, names: &dyn Fn(&str) -> bool, verdict: &mut CommandVerdict) {
+        let lifted = !found.words.is_empty() && found.words.iter().all(|word| names(word));
+        let (program, why) = (found.program, found.row.why);
+        let said = match found.words.as_slice() {
+            [] => why.to_owned(),
+            words => format!("`{}` {why}", words.join(" ")),
+        };
+        let mut reason = |decision| {
+            verdict.reasons.push(Reason { decision, source: Source::Profile(program), why: said.clone() });
+        };
+        match found.row.then {
+            Then::Code => {
+                verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
+            }
+            Then::Shell if self.shell == ShellMode::Off => reason(Decision::Deny),
+            Then::Refuse | Then::Ask | Then::Held if lifted => {
+                reason(Decision::Allow);
+                if found.row.then == Then::Refuse {
+                    verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
+                }
+            }
+            Then::Refuse => reason(Decision::Deny),
+            Then::Ask => reason(Decision::Ask),
+            Then::Held | Then::Shell if self.may_be_full => {
+                reason(Decision::Allow);
+                verdict.must_be_full.get_or_insert(said);
+            }
+            Then::Held => reason(Decision::Ask),
+            Then::Shell => reason(Decision::Deny),
         }
     }
+
+    /// Adds the rules that deny or ask about a command, or about one in its words.
+    fn against(&self, argv: &[&str], reasons: &mut Vec<Reason>) {
+        let mut budget = MAX_INNER;
+        let lists =
+            [("deniedCommands", &self.denied, Decision::Deny), ("askCommands", &self.ask, Decision::Ask)];
+        if lists.iter().all(|(_, rules, _)| rules.is_empty()) {
+            return;
+        }
+        let mut hits: Vec<(&str, usize)> = Vec::new();
+        visit(argv, MAX_DEPTH, &mut budget, &mut |reading, inner| {
+            for (field, rules, decision) in &lists {
+                for (at, rule) in rules.iter().enumerate() {
+                    if hits.contains(&(*field, at)) || !rule.covers(reading) {
+                        continue;
+                    }
+                    hits.push((*field, at));
+                    let verb = if *decision == Decision::Deny { "denies" } else { "asks about" };
+                    let which =
+                        if inner { format!("`{}` in its words", reading.program) } else { "it".to_owned() };
+                    reasons.push(Reason {
+                        decision: *decision,
+                        source: Source::Rule(format!("{field}[{at}]")),
+                        why: format!("the rule {} {verb} {which}", rule.text()),
+                    });
+                }
+            }
+        });
+        if budget == 0 {
+            reasons.push(Reason {
+                decision: Decision::Deny,
+                source: Source::Always("too-many-words"),
+                why: "it has more words that could be commands than are looked at".to_owned(),
+            });
+        }
+    }
+}
+
+/// Calls `see` for a command in every way to read it, and for those that its words can be.
+fn visit(argv: &[&str], depth: usize, budget: &mut usize, see: &mut dyn FnMut(&Reading<'_>, bool)) {
+    visit_inner(argv, depth, budget, false, see);
+}
+
+fn visit_inner(
+    argv: &[&str],
+    depth: usize,
+    budget: &mut usize,
+    inner: bool,
+    see: &mut dyn FnMut(&Reading<'_>, bool),
+) {
+    if argv.is_empty() || *budget == 0 {
+        return;
+    }
+    *budget -= 1;
+    let reading = Reading::of(argv);
+    see(&reading, inner);
+    let expanded = expand(argv);
+    if expanded != argv {
+        see(&Reading::of(&expanded), inner);
+    }
+    if let Some((program, sub)) = program_with_sub(&reading.names) {
+        let mut other = vec![program.as_str(), sub.as_str()];
+        other.extend_from_slice(&argv[1..]);
+        see(&Reading::of(&other), inner);
+    }
+    let starts = reading.starts();
+    if starts == Starts::Nothing || depth == 0 {
+        return;
+    }
+    for at in 1..argv.len() {
+        let word = argv[at];
+        // An option, a variable or a number before the command is passed over word by word.
+        if program_word(word.rsplit('/').next().unwrap_or(word)).is_none() {
+            visit_inner(&argv[at..], depth - 1, budget, true, see);
+        }
+        if starts == Starts::Texts && word.contains(char::is_whitespace) {
+            let text = word.split_once('=').filter(|_| word.starts_with('-')).map_or(word, |(_, text)| text);
+            for piece in text::pieces(text) {
+                let piece: Vec<&str> = piece.iter().map(String::as_str).collect();
+                visit_inner(&piece, depth - 1, budget, true, see);
+            }
+        }
+    }
+}
+
+/// Gives a command whose program is another by another name, as that one: `npx x` is `npm exec x`.
+fn expand<'a>(argv: &[&'a str]) -> Vec<&'a str> {
+    let program = argv.first().copied().unwrap_or_default();
+    let names = names_of(program.rsplit('/').next().unwrap_or(program));
+    match SAME_AS.iter().find(|(name, _)| names.iter().any(|it| it == name)) {
+        Some((_, full)) => full.iter().copied().chain(argv[1..].iter().copied()).collect(),
+        None => argv.to_vec(),
+    }
+}
+
+/// Takes `git-push` apart into `git` and `push`, for the programs that are installed so.
+fn program_with_sub(names: &[String]) -> Option<(String, String)> {
+    names.iter().find_map(|name| {
+        let (program, sub) = name.split_once('-')?;
+        (["git", "cargo"].contains(&program) && !sub.is_empty()).then(|| (program.to_owned(), sub.to_owned()))
+    })
+}
+
+/// Refuses program words that are no bare name.
+fn program_word(word: &str) -> Option<Reason> {
+    let bare = !word.is_empty()
+        && word.len() <= 255
+        && !word.starts_with(['-', '.'])
+        && word.bytes().all(|it| it.is_ascii_alphanumeric() || b"._+-".contains(&it));
+    (!bare).then(|| Reason {
+        decision: Decision::Deny,
+        source: Source::Always("program-word"),
+        why: "a program is named by its bare name, without a folder: it is looked up on the scope's search path"
+            .to_owned(),
+    })
 }

@@ -1,0 +1,87 @@
+//! Finding the rows of a program's profile that a command touches.
+
+use super::profile::{Row, What};
+use super::reading::{Found, Reading};
+
+/// A row that a command touches.
+pub struct Care {
+    /// The program.
+    pub program: &'static str,
+    /// The row.
+    pub row: &'static Row,
+    /// The words that a rule must name literally to lift the row; none lifts a row that looks at values.
+    pub words: Vec<String>,
+}
+
+/// Finds the rows that a command touches, in the order of the table.
+pub fn care(reading: &Reading<'_>) -> Vec<Care> {
+    let Some(profile) = reading.profile else { return Vec::new() };
+    let found = profile.rows.iter().filter_map(|row| {
+        let words = touches(reading, &row.what)?;
+        Some(Care { program: profile.name(), row, words })
+    });
+    found.collect()
+}
+
+fn touches(reading: &Reading<'_>, what: &What) -> Option<Vec<String>> {
+    match what {
+        What::Option(at, names) => {
+            let hit = |found: &&Found<'_>| reading.counts(found, *at) && !found.after_dashes;
+            let mut hits = reading.options.iter().filter(hit);
+            hits.find_map(|found| named(reading, found, names)).map(|name| vec![name.to_owned()])
+        }
+        What::OptionOutside(at, names) => {
+            let mut hits =
+                reading.options.iter().filter(|found| reading.counts(found, *at) && !found.after_dashes);
+            hits.find_map(|found| {
+                let name = named(reading, found, names)?;
+                (!found.value.or(found.next).is_some_and(stays_inside)).then(|| vec![name.to_owned()])
+            })
+        }
+        What::Sub(names) => {
+            let sub = reading.subs.iter().find(|sub| names.contains(sub))?;
+            Some(vec![(*sub).to_owned()])
+        }
+        What::Words(names) => {
+            let (sub, rest) = names.split_first()?;
+            let here = reading.has_sub(&[sub])
+                && rest.iter().all(|name| reading.words.iter().any(|word| word.text == *name));
+            here.then(|| names.iter().map(|name| (*name).to_owned()).collect())
+        }
+        What::UnknownSub => {
+            let profile = reading.profile?;
+            let sub = reading.subs.first()?;
+            let known = reading.subs.iter().any(|sub| profile.subcommands.contains(sub));
+            (!known).then(|| vec![(*sub).to_owned()])
+        }
+        What::Word(at, test) => {
+            let here = match at {
+                super::profile::At::Sub(names) => reading.has_sub(names),
+                super::profile::At::Any | super::profile::At::Global => true,
+            };
+            let word = reading.words.iter().find(|word| test(word.text));
+            let value = || reading.options.iter().filter_map(|found| found.value).find(|value| test(value));
+            let word = word.map(|word| word.text).or_else(value)?;
+            here.then(|| vec![word.to_owned()])
+        }
+        What::Program => Some(vec![reading.program.to_owned()]),
+        What::Check(test) => test(reading).then(Vec::new),
+    }
+}
+
+/// Gives the name under which an option is one of a row's, unless it is another option in full.
+fn named<'n>(reading: &Reading<'_>, found: &Found<'_>, names: &'n [&'n str]) -> Option<&'n str> {
+    let exact = |name: &&&str| found.letter.is_none() && found.name == **name;
+    if let Some(name) = names.iter().find(exact) {
+        return Some(name);
+    }
+    let other = |known: &super::profile::Known| found.letter.is_none() && known.names.contains(&found.name);
+    let is_other = reading.profile.is_some_and(|profile| profile.options.iter().any(other));
+    names.iter().find(|name| !is_other && found.is(name)).copied()
+}
+
+/// Tells whether a path stays inside the working folder, as far as its text says.
+fn stays_inside(path: &str) -> bool {
+    let path = path.strip_prefix('=').unwrap_or(path);
+    !path.is_empty() && !path.starts_with(['/', '~']) && path.split('/').all(|part| part != "..")
+}

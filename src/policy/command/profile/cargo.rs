@@ -1,0 +1,194 @@
+//! Cargo and the Rust compiler.
+
+use super::super::reading::Reading;
+use super::{At, Known, Profile, Row, What, ask, code, held, refuse, value};
+
+const BUILDS: &str = "runs build scripts, macros and tests of the project and of what it depends on";
+const CHANGES_CRATES: &str = "publishes, or changes what others get";
+
+pub const PROFILES: &[Profile] = &[
+    Profile {
+        names: &["cargo"],
+        options: OPTIONS,
+        subcommands: SUBCOMMANDS,
+        aliases: &[
+            ("b", "build"),
+            ("c", "check"),
+            ("d", "doc"),
+            ("r", "run"),
+            ("t", "test"),
+            ("rm", "remove"),
+        ],
+        rows: ROWS,
+        ordinary: &[
+            "cargo build --release",
+            "cargo test --test it name -- --nocapture",
+            "cargo fmt --check",
+            "cargo metadata --format-version 1",
+            "cargo clippy --all-targets -- -D warnings",
+            "cargo t -p a",
+            "cargo --color always check",
+            "cargo tree -i serde",
+        ],
+        ..Profile::PLAIN
+    },
+    Profile {
+        names: &["rustc"],
+        code: Some("the compiler starts a linker that its options name, and loads macros"),
+        ordinary: &["rustc --version"],
+        ..Profile::PLAIN
+    },
+    Profile {
+        names: &["rustup"],
+        subcommands: &[
+            "show",
+            "update",
+            "check",
+            "default",
+            "toolchain",
+            "target",
+            "component",
+            "override",
+            "run",
+            "which",
+            "doc",
+            "man",
+            "self",
+            "set",
+            "completions",
+            "help",
+        ],
+        rows: &[
+            refuse(
+                What::Sub(&["self", "set", "override", "default"]),
+                "changes the toolchain of the account",
+                "rustup default x",
+            ),
+            held(
+                What::Sub(&["update", "toolchain", "target", "component"]),
+                "fetches toolchains",
+                "rustup update",
+            ),
+            held(What::Sub(&["run"]), "starts a program that its words name", "rustup run stable id"),
+        ],
+        ordinary: &["rustup show", "rustup which cargo"],
+        ..Profile::PLAIN
+    },
+];
+
+const OPTIONS: &[Known] = &[
+    value(At::Global, &["--color"]),
+    value(At::Any, &["-C"]),
+    value(At::Any, &["--config"]),
+    value(At::Any, &["-Z"]),
+    value(At::Any, &["--manifest-path"]),
+    value(At::Any, &["--target-dir"]),
+    value(At::Any, &["--lockfile-path"]),
+    value(At::Any, &["-p", "--package"]),
+    value(At::Any, &["-j", "--jobs"]),
+    value(At::Any, &["-F", "--features"]),
+    value(At::Any, &["--target"]),
+    value(At::Any, &["--profile"]),
+    value(At::Any, &["--bin"]),
+    value(At::Any, &["--example"]),
+    value(At::Any, &["--test"]),
+    value(At::Any, &["--bench"]),
+    value(At::Any, &["--exclude"]),
+    value(At::Any, &["--message-format"]),
+];
+
+const SUBCOMMANDS: &[&str] = &[
+    "add",
+    "bench",
+    "build",
+    "check",
+    "clean",
+    "clippy",
+    "config",
+    "doc",
+    "fetch",
+    "fix",
+    "fmt",
+    "generate-lockfile",
+    "help",
+    "info",
+    "init",
+    "install",
+    "locate-project",
+    "login",
+    "logout",
+    "metadata",
+    "miri",
+    "new",
+    "owner",
+    "package",
+    "pkgid",
+    "publish",
+    "read-manifest",
+    "remove",
+    "report",
+    "run",
+    "rustc",
+    "rustdoc",
+    "search",
+    "test",
+    "tree",
+    "uninstall",
+    "update",
+    "vendor",
+    "verify-project",
+    "version",
+    "yank",
+];
+
+const ROWS: &[Row] = &[
+    refuse(
+        What::Option(At::Any, &["--config"]),
+        "sets any configuration, which can name programs",
+        "cargo --config=x build",
+    ),
+    refuse(What::Check(other_toolchain), "`+…` names another toolchain", "cargo +nightly build"),
+    refuse(
+        What::Check(compiler_options),
+        "`cargo rustc --` gives the compiler options that name programs",
+        "cargo rustc -- -C linker=x",
+    ),
+    refuse(What::Sub(&["login", "logout"]), "works with your account", "cargo login"),
+    held(What::OptionOutside(At::Any, &["-C"]), "works in another folder", "cargo -C ../x build"),
+    held(
+        What::OptionOutside(
+            At::Any,
+            &["--manifest-path", "--target-dir", "--lockfile-path", "--out-dir", "--artifact-dir"],
+        ),
+        "works in another folder",
+        "cargo build --manifest-path /x/Cargo.toml",
+    ),
+    held(What::Option(At::Any, &["-Z"]), "turns on unstable behaviour", "cargo -Zscript x"),
+    held(
+        What::Sub(&["install", "uninstall"]),
+        "fetches a program and builds it for the account",
+        "cargo install x",
+    ),
+    ask(What::Sub(&["publish", "yank", "owner"]), CHANGES_CRATES, "cargo publish --dry"),
+    ask(
+        What::UnknownSub,
+        "is none of Cargo's own subcommands: an alias or another program",
+        "cargo frobnicate",
+    ),
+    code(
+        What::Sub(&[
+            "build", "check", "run", "test", "bench", "clippy", "doc", "rustc", "rustdoc", "fix", "miri",
+            "package",
+        ]),
+        BUILDS,
+        "cargo b",
+    ),
+];
+
+fn other_toolchain(reading: &Reading<'_>) -> bool {
+    reading.words.first().is_some_and(|word| word.text.starts_with('+'))
+}
+
+fn compiler_options(reading: &Reading<'_>) -> bool {
+    reading.has_sub(&["rustc", "rustdoc"]) && reading.options.iter().any(|option| option.after_dashes)
+}

@@ -1,0 +1,121 @@
+//! Languages, shells and editors: what they are given can do anything.
+
+use super::super::reading::{Reading, Sureness};
+use super::{At, Profile, Row, Starts, Then, What, row, value};
+
+pub const PROFILES: &[Profile] = &[
+    Profile {
+        names: &[
+            "bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "nu", "elvish",
+            "xonsh", "rbash", "yash",
+        ],
+        code: Some("a script for a shell can do anything"),
+        options: &[
+            value(At::Any, &["-o", "+o"]),
+            value(At::Any, &["-O"]),
+            value(At::Any, &["--rcfile", "--init-file"]),
+        ],
+        starts: Starts::Texts,
+        rows: SHELL,
+        ordinary: &["bash build.sh", "sh -e build.sh", "bash --version"],
+        ..Profile::PLAIN
+    },
+    Profile {
+        names: &["pwsh", "powershell", "cmd", "command.com", "wscript", "cscript"],
+        code: Some("a script for a shell can do anything"),
+        starts: Starts::Texts,
+        rows: &[row(Then::Shell, What::Program, "is a shell", "pwsh -c id")],
+        ..Profile::PLAIN
+    },
+    Profile {
+        names: &[
+            "perl",
+            "ruby",
+            "irb",
+            "php",
+            "lua",
+            "luajit",
+            "rscript",
+            "r",
+            "julia",
+            "java",
+            "jshell",
+            "groovy",
+            "scala",
+            "kotlin",
+            "elixir",
+            "iex",
+            "erl",
+            "escript",
+            "ghci",
+            "runghc",
+            "swipl",
+            "tclsh",
+            "wish",
+            "guile",
+            "racket",
+            "sbcl",
+            "clojure",
+            "clj",
+            "crystal",
+            "osascript",
+            "octave",
+            "gnuplot",
+            "gdb",
+            "lldb",
+            "sqlite3",
+            "psql",
+            "mysql",
+            "bc",
+            "m4",
+        ],
+        code: Some("what it is given can do anything"),
+        starts: Starts::Words,
+        ordinary: &["perl tool.pl", "ruby -Itest test.rb", "java -jar a.jar"],
+        ..Profile::PLAIN
+    },
+    Profile {
+        names: &["awk", "gawk", "mawk", "nawk", "original-awk"],
+        code: Some("a program for awk can start others and write files"),
+        ordinary: &["awk '{print $1}' a.txt"],
+        ..Profile::PLAIN
+    },
+    Profile {
+        names: &[
+            "vi",
+            "vim",
+            "nvim",
+            "emacs",
+            "emacsclient",
+            "ed",
+            "ex",
+            "nano",
+            "less",
+            "more",
+            "most",
+            "man",
+            "view",
+            "vimdiff",
+            "code",
+        ],
+        code: Some("it starts other programs at a word"),
+        ..Profile::PLAIN
+    },
+];
+
+const SHELL: &[Row] = &[
+    row(Then::Shell, What::Option(At::Any, &["-c", "--command"]), "hands a text to a shell", "bash -ec id"),
+    row(
+        Then::Shell,
+        What::Check(reads_input),
+        "a shell without a script reads its input as commands",
+        "bash -s",
+    ),
+];
+
+fn reads_input(reading: &Reading<'_>) -> bool {
+    let tells = |name: &str| reading.options.iter().any(|it| it.name == name);
+    let script = reading.words.iter().any(|word| word.sure != Sureness::Value);
+    let stdin = reading.options.iter().any(|it| it.letter == Some('s'));
+    (!script || stdin) && !tells("--version") && !tells("--help")
+}
