@@ -37,9 +37,15 @@ pub fn levels() -> &'static Levels {
     LEVELS.get_or_init(probe)
 }
 
+#[cfg(target_os = "linux")]
+fn probe() -> Levels {
+    super::process::probe()
+}
+
+#[cfg(not(target_os = "linux"))]
 fn probe() -> Levels {
     Levels {
-        strongest: cfg!(target_os = "linux").then_some(Containment::None),
+        strongest: None,
         full_missing: Some(NOTHING.to_owned()),
         partial_missing: Some(NOTHING.to_owned()),
         landlock_abi: 0,

@@ -6,7 +6,6 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
 
 use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
 use bailiwick::platform::fs::FileId;
@@ -17,7 +16,7 @@ use bailiwick::platform::launch::{
 use crate::temporary::TemporaryFolder;
 
 /// All levels, weakest first.
-pub const LEVELS: [Containment; 1] = [Containment::None];
+pub const LEVELS: [Containment; 3] = [Containment::None, Containment::Partial, Containment::Full];
 
 static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
@@ -188,14 +187,5 @@ impl Place {
     /// Runs a plan to its end.
     pub fn run(&self, level: Containment, plan: Vec<Step>) -> Ran {
         wait_for(self.try_run(level, plan)).unwrap_or_else(|error| panic!("{level}: {error}"))
-    }
-}
-
-/// Waits until something holds, at most ten seconds.
-pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}: not within ten seconds");
-        std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -4,11 +4,14 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 
+use landlock::RulesetStatus;
 use nix::sys::signal::SigSet;
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, setpgid, setrlimit};
 
+use super::namespaces;
 use super::pipeline::Wiring;
-use super::prepare::{OpenProgram, Prepared, failed};
+use super::prepare::{OpenProgram, Prepared, Shutting, failed};
 use crate::platform::launch::{LaunchError, sys};
 
 /// A process that is about to become a program.
@@ -104,6 +107,9 @@ impl Child<'_> {
         rustix::stdio::dup2_stderr(self.wiring.stderr).map_err(at("standard streams"))?;
         sys::close_descriptors(sys::Descriptors::CloseOnExec).map_err(at("descriptors"))?;
         self.limit().map_err(at("limits"))?;
+        if let Some(shutting) = &self.prepared.shutting {
+            shut_in(shutting)?;
+        }
         rustix::io::write(say, &[Self::CONTAINED]).map_err(at("report"))?;
         if let Some(wait) = wait {
             // Nobody to let it go: another process of the pipeline could not be contained.
@@ -142,4 +148,33 @@ impl Child<'_> {
         }
         Ok(())
     }
+}
+
+/// Gives up all privileges, puts Landlock and seccomp in force, and reads back from the kernel that they are.
+fn shut_in(shutting: &Shutting) -> Result<(), Stop> {
+    namespaces::drop_capabilities().map_err(at("capabilities"))?;
+    rustix::thread::set_no_new_privs(true).map_err(at("no new privileges"))?;
+    let rules = shutting.rules.try_clone().map_err(at("landlock"))?;
+    let status = rules.restrict_self().map_err(|error| at("landlock")(io::Error::other(error)))?;
+    if status.ruleset == RulesetStatus::NotEnforced {
+        return Err(at("landlock")(not_in_force()));
+    }
+    sys::set_seccomp_filter(&shutting.filter).map_err(at("seccomp"))?;
+    let mut text = [0; 8192];
+    let length = rustix::fs::open("/proc/self/status", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .and_then(|file| rustix::io::read(&file, &mut text))
+        .map_err(at("read back"))?;
+    let lines = || text[..length].split(|byte| *byte == b'\n');
+    for expected in
+        ["NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "CapPrm:\t0000000000000000"]
+    {
+        if !lines().any(|line| line == expected.as_bytes()) {
+            return Err(at("read back")(not_in_force()));
+        }
+    }
+    Ok(())
+}
+
+fn not_in_force() -> io::Error {
+    io::Error::other("it is not in force")
 }

@@ -4,10 +4,16 @@
 
 mod child;
 mod descendants;
+mod filter;
 mod kit;
+mod namespaces;
 mod pipeline;
 mod prepare;
+mod probe;
+mod rules;
 mod serve;
 mod supervisor;
+mod tree;
 
+pub(super) use probe::probe;
 pub use serve::serve_if_asked;

@@ -1,18 +1,25 @@
 //! Everything between the order and the first fork: the sandbox, the working folder, the programs.
 
 use std::ffi::CString;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
+use landlock::RulesetCreated;
 use rustix::fs::{Mode, OFlags, fstat};
+use rustix::io::Errno;
+use rustix::process::DumpableBehavior;
 
+use super::filter::Instruction;
 use super::kit::Kit;
+use super::rules::{Reach, Rules};
 use super::supervisor::Streams;
+use super::{namespaces, rules, tree};
 use crate::contract::command::{Containment, Network};
 use crate::platform::fs::FileId;
 use crate::platform::launch::held::{Names, layer, open};
 use crate::platform::launch::wire::{Order, Report};
-use crate::platform::launch::{LaunchCommand, LaunchError, ProcessLimits, Step};
+use crate::platform::launch::{Hold, LaunchCommand, LaunchError, ProcessLimits, Step};
 
 /// A job that is ready to start.
 #[derive(Debug)]
@@ -25,10 +32,19 @@ pub(super) struct Prepared {
     pub(super) null: OwnedFd,
     pub(super) streams: Streams,
     pub(super) limits: ProcessLimits,
+    /// What each command puts around itself; none at the level none.
+    pub(super) shutting: Option<Shutting>,
     pub(super) level: Containment,
     pub(super) network: Network,
     pub(super) layers: Names,
     pub(super) open: Names,
+}
+
+/// What a command puts around itself before it executes its program.
+#[derive(Debug)]
+pub(super) struct Shutting {
+    pub(super) rules: RulesetCreated,
+    pub(super) filter: Vec<Instruction>,
 }
 
 /// A program that was opened, and is the file that was checked.
@@ -44,13 +60,18 @@ pub(super) fn failed<E: std::fmt::Display>(step: &str) -> impl Fn(E) -> LaunchEr
     move |error| LaunchError::Step { step: step.to_owned(), reason: error.to_string() }
 }
 
-/// Prepares a job.
+/// Prepares a job: after this, the old tree of folders is gone where the level is full.
 pub(super) fn prepare(kit: &Kit, order: Order, streams: Streams) -> Result<Prepared, LaunchError> {
     let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(failed("subreaper"))?;
-    let Order { plan, environment, cwd_path: _, hold, limits, .. } = order;
-    let cwd = rustix::io::fcntl_dupfd_cloexec(&streams.cwd, 3).map_err(failed("working folder"))?;
-    let null = rustix::io::fcntl_dupfd_cloexec(&kit.null, 3).map_err(failed("null"))?;
+    let level = order.hold.level;
+    let mut layers = Names(layer::SESSION | layer::LIMITS);
+    if level == Containment::Full {
+        layers = layers.with(enter_namespaces(kit, &order)?);
+    }
+    let cwd = open_working_folder(&order, &streams)?;
+    let Order { plan, environment, hold, limits, .. } = order;
+    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
     let programs = plan
         .iter()
         .map(|step| step.commands.iter().map(open_program).collect::<Result<Vec<_>, _>>())
@@ -64,31 +85,175 @@ pub(super) fn prepare(kit: &Kit, order: Order, streams: Streams) -> Result<Prepa
             CString::new(line).map_err(failed("environment"))
         })
         .collect::<Result<Vec<_>, _>>()?;
-    if hold.level != Containment::None {
-        return Err(failed("containment")("only the level none is here yet"));
-    }
-    let open = open::FILES
-        | open::METADATA
-        | open::PROTECTED_NAMES
-        | open::PROCESS_LIST
-        | open::SIGNALS
-        | open::PATH_SOCKETS
-        | open::ABSTRACT_SOCKETS
-        | open::SYSTEM_CALLS
-        | if hold.network == Network::Full { 0 } else { open::NETWORK };
+    let network = network_in_force(level, hold.network);
+    let shutting = match level {
+        Containment::None => None,
+        Containment::Partial | Containment::Full => {
+            let filter = kit.filter(network).ok_or("there is no filter for this processor");
+            let filter = filter.map_err(failed("seccomp"))?.to_vec();
+            layers = layers
+                .with(layer::NO_CAPABILITIES | layer::NO_NEW_PRIVILEGES | layer::LANDLOCK | layer::SECCOMP);
+            Some(Shutting { rules: rules(kit, &hold, network)?, filter })
+        }
+    };
     Ok(Prepared {
+        open: Names(open_at(kit, level, network, &hold, &limits)),
+        limits: own_limits(kit, level, limits),
         plan,
         programs,
         environment,
         cwd,
-        null,
+        null: null.map_err(failed("null"))?,
         streams,
-        limits,
-        level: Containment::None,
-        network: Network::Full,
-        layers: Names(layer::SESSION | layer::LIMITS),
-        open: Names(open),
+        shutting,
+        level,
+        network,
+        layers,
     })
+}
+
+/// Builds the sandbox around this process, which is the init of its namespaces. Gives its layers.
+fn enter_namespaces(kit: &Kit, order: &Order) -> Result<u32, LaunchError> {
+    kit.owner.map().map_err(failed("user namespace"))?;
+    let mut layers =
+        layer::USER_NAMESPACE | layer::MOUNT_NAMESPACE | layer::PROCESS_NAMESPACE | layer::IPC_NAMESPACE;
+    if order.hold.network != Network::Full {
+        layers |= layer::NETWORK_NAMESPACE;
+    }
+    if order.hold.network == Network::Loopback {
+        namespaces::raise_loopback().map_err(failed("loopback"))?;
+    }
+    tree::enter(kit, order)?;
+    namespaces::drop_capabilities().map_err(failed("capabilities"))?;
+    rustix::thread::set_no_new_privs(true).map_err(failed("no new privileges"))?;
+    // The memory of this process is not for those that it holds.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(failed("memory"))?;
+    Ok(layers)
+}
+
+/// Gives the network that can be had at a level. It is never more than what was asked for, unless nothing is
+/// held at all: without a namespace there is no loopback of its own, so there is none.
+const fn network_in_force(level: Containment, wanted: Network) -> Network {
+    match (level, wanted) {
+        (Containment::None, _) | (_, Network::Full) => Network::Full,
+        (Containment::Partial, Network::Loopback) | (_, Network::None) => Network::None,
+        (Containment::Full, Network::Loopback) => Network::Loopback,
+    }
+}
+
+/// Names what stays open.
+fn open_at(kit: &Kit, level: Containment, network: Network, hold: &Hold, limits: &ProcessLimits) -> u32 {
+    let when = |condition: bool, bits: u32| if condition { bits } else { 0 };
+    let limit = when(!kit.binds(limits.processes, level == Containment::Full), open::PROCESS_LIMIT);
+    let everywhere = limit;
+    let outside_a_tree =
+        open::METADATA | open::PROCESS_LIST | when(!hold.protected.is_empty(), open::PROTECTED_NAMES);
+    everywhere
+        | match level {
+            Containment::Full => {
+                rules::left_open(kit.landlock_version)
+                    & !(open::SIGNALS | open::TRUNCATE)
+                    & !when(network != Network::Full, open::ABSTRACT_SOCKETS)
+            }
+            Containment::Partial => {
+                let sockets = when(network != Network::None && kit.landlock_version < 9, open::PATH_SOCKETS);
+                let abstract_sockets = when(network == Network::None, open::ABSTRACT_SOCKETS);
+                (outside_a_tree | sockets | rules::left_open(kit.landlock_version)) & !abstract_sockets
+            }
+            Containment::None => {
+                outside_a_tree
+                    | open::FILES
+                    | open::SIGNALS
+                    | open::PATH_SOCKETS
+                    | open::ABSTRACT_SOCKETS
+                    | open::SYSTEM_CALLS
+                    | when(hold.network != Network::Full, open::NETWORK)
+            }
+        }
+}
+
+/// Gives the limits as they are set: on the number of processes, only where it would bind this job alone.
+fn own_limits(kit: &Kit, level: Containment, limits: ProcessLimits) -> ProcessLimits {
+    let processes = limits.processes.map(|limit| match level {
+        // Counted within the namespace of users; the supervisor is one of them.
+        Containment::Full => limit.saturating_add(1),
+        // Counted among all that the user runs.
+        Containment::Partial | Containment::None => limit.saturating_add(kit.tasks_of_user()),
+    });
+    ProcessLimits { processes, ..limits }
+}
+
+/// Opens the working folder. In a new tree it is found by its path, and must be the folder that was opened
+/// outside, whose descriptor would lead out of the tree.
+fn open_working_folder(order: &Order, streams: &Streams) -> Result<OwnedFd, LaunchError> {
+    let step = "working folder";
+    if order.hold.level != Containment::Full {
+        return rustix::io::fcntl_dupfd_cloexec(&streams.cwd, 3).map_err(failed(step));
+    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(&order.cwd_path, flags, Mode::empty()).map_err(failed(step))?;
+    if identity(&opened).map_err(failed(step))? != identity(&streams.cwd).map_err(failed(step))? {
+        return Err(failed(step)("another folder has taken its place"));
+    }
+    Ok(opened)
+}
+
+/// Collects what the job may reach, seen from the tree in which it will run.
+fn rules(kit: &Kit, hold: &Hold, network: Network) -> Result<RulesetCreated, LaunchError> {
+    let mut rules = Rules::new(network)?;
+    for place in kit.readable() {
+        rules.allow(place, Reach::Read)?;
+    }
+    let mut allow = |path: &Path, reach: Reach, missing: Missing| match rustix::fs::open(
+        path,
+        OFlags::PATH | OFlags::CLOEXEC,
+        Mode::empty(),
+    ) {
+        Ok(place) => rules.allow(place.as_fd(), reach),
+        Err(Errno::NOENT) if missing == Missing::IsFine => Ok(()),
+        Err(error) => Err(failed("landlock")(format!("{}: {error}", path.display()))),
+    };
+    allow(Path::new("/proc"), Reach::Read, Missing::IsAnError)?;
+    for device in tree::DEVICES {
+        allow(&Path::new("/dev").join(device), Reach::Device, Missing::IsFine)?;
+    }
+    let written: Vec<_> = hold.read_write.iter().chain([&hold.home]).collect();
+    // What lies below a folder that can be written is allowed with it. Opened by its own path, it could be a
+    // link that an earlier job made.
+    let is_below =
+        |path: &Path| written.iter().any(|above| path != above.as_path() && path.starts_with(above));
+    for path in hold.read_only.iter().filter(|path| !is_below(path)) {
+        allow(path, Reach::Read, Missing::IsFine)?;
+    }
+    for path in written.iter().filter(|path| !is_below(path)) {
+        allow(path, Reach::Write, Missing::IsAnError)?;
+    }
+    if hold.level == Containment::Full {
+        allow(Path::new("/"), Reach::List, Missing::IsAnError)?;
+        for path in ["/tmp", "/dev/shm"] {
+            allow(Path::new(path), Reach::Write, Missing::IsAnError)?;
+        }
+        allow(Path::new("/dev/pts"), Reach::Device, Missing::IsAnError)?;
+        if network == Network::Full
+            && let Some(path) = &kit.name_servers
+        {
+            allow(path, Reach::Read, Missing::IsFine)?;
+        }
+    }
+    Ok(rules.finish())
+}
+
+/// What it means that a place does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    IsFine,
+    IsAnError,
+}
+
+fn identity(file: &OwnedFd) -> rustix::io::Result<FileId> {
+    let stat = fstat(file)?;
+    #[expect(clippy::unnecessary_cast, reason = "the fields' types differ between platforms")]
+    Ok(FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 })
 }
 
 /// Opens a program and compares it with what was checked.
@@ -98,16 +263,13 @@ fn open_program(command: &LaunchCommand) -> Result<OpenProgram, LaunchError> {
     // A program that can be executed but not read is no script that an interpreter could read.
     let (file, readable) = match rustix::fs::open(&command.program, flags | OFlags::RDONLY, Mode::empty()) {
         Ok(file) => (file, true),
-        Err(rustix::io::Errno::ACCESS) => {
+        Err(Errno::ACCESS) => {
             let file = rustix::fs::open(&command.program, flags | OFlags::PATH, Mode::empty());
             (file.map_err(failed(step))?, false)
         }
         Err(error) => return Err(failed(step)(error)),
     };
-    let stat = fstat(&file).map_err(failed(step))?;
-    #[expect(clippy::unnecessary_cast, reason = "the fields' types differ between platforms")]
-    let identity = FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 };
-    if identity != command.identity {
+    if identity(&file).map_err(failed(step))? != command.identity {
         return Err(LaunchError::ProgramChanged(command.program.clone()));
     }
     let mut start = [0; 2];

@@ -16,9 +16,9 @@ use rustix::process::{Pid, WaitOptions, wait};
 
 use super::kit::Kit;
 use super::supervisor::{Streams, supervise};
-use super::{super::sys, descendants};
+use super::{descendants, namespaces};
 use crate::contract::command::{Containment, Network};
-use crate::platform::launch::{LAUNCHER_NAME, wire};
+use crate::platform::launch::{LAUNCHER_NAME, sys, wire};
 
 /// Becomes the launcher if this process was started as one; `main` asks before anything else.
 pub fn serve_if_asked() -> Option<ExitCode> {
@@ -97,7 +97,9 @@ impl Launcher {
 
     fn start(&mut self, arrival: Arrival) {
         // Where the fork fails, the control socket closes, and the service sees that.
-        let Ok(forked) = sys::fork_into(0) else { return };
+        self.kit.refresh();
+        let flags = namespaces::flags(arrival.level, arrival.network);
+        let Ok(forked) = sys::fork_into(flags) else { return };
         match forked {
             sys::Forked::Parent(pid) => {
                 self.supervisors.extend(Pid::from_raw(pid));
