@@ -53,6 +53,28 @@ fn the_commands_of_the_case_files_are_read_as_the_files_say() {
 }
 
 #[test]
+fn the_page_on_commands_names_every_construct_that_is_refused() {
+    let page = crate::source::repository().join("docs/concepts/commands.md");
+    let page = std::fs::read_to_string(page).expect("the page exists").to_lowercase();
+    let mut names = std::collections::BTreeSet::new();
+    for file in CommandFile::all() {
+        for case in file.cases {
+            let plan = written(&recognise::plan(&case.input));
+            names.extend(plan.strip_prefix("refused: ").map(str::to_lowercase));
+        }
+    }
+    assert!(names.len() > 80, "the case files have every construct: {names:?}");
+    let (builtins, constructs): (Vec<_>, Vec<_>) =
+        names.iter().partition(|name| name.starts_with("builtin "));
+    assert!(builtins.len() > 50, "{builtins:?}");
+    let missing: Vec<_> = constructs
+        .into_iter()
+        .filter(|name| !page.contains(name.as_str()) && name.as_str() != "program word")
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
 fn bash_starts_what_was_read_in_the_case_files() {
     let mut bash = Bash::new();
     let mut problems = Vec::new();
