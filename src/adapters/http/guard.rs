@@ -16,7 +16,7 @@ use super::super::auth::{Bearer, KeyRing, Throttle, bearer};
 use super::body;
 use super::host::Hosts;
 use super::origin::Origins;
-use super::reply::{harden, refusal, slow_down, unauthorized};
+use super::reply::{harden, refusal, slow_down, unauthorized, unreadable};
 use super::settings::MAX_BODY_BYTES;
 
 /// The longest client name that is kept.
@@ -77,7 +77,14 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
     }
     let (parts, body) = request.into_parts();
     match body::read(&parts.headers, body).await {
-        Ok(bytes) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Ok(bytes) => {
+            let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+            // The type was checked above: rmcp says this of a body that it cannot read.
+            if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+                return unreadable();
+            }
+            response
+        }
         Err(status @ StatusCode::REQUEST_TIMEOUT) => {
             refusal(status, "timeout", "the body took too long to arrive")
         }

@@ -22,6 +22,13 @@ pub(super) fn refusal(status: StatusCode, code: &str, message: &str) -> Response
     json(status, error_body(code, message).to_string())
 }
 
+/// Makes the answer to an MCP message that cannot be read: a JSON-RPC error, for nobody knows which id.
+pub(super) fn unreadable() -> Response {
+    let message = "the body is not a JSON-RPC message: JSON in UTF-8, at most 128 levels deep";
+    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": message}});
+    json(StatusCode::BAD_REQUEST, error.to_string())
+}
+
 fn error_body(code: &str, message: &str) -> Value {
     json!({"ok": false, "error": {"code": code, "message": message}})
 }

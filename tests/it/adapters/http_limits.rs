@@ -52,6 +52,26 @@ async fn bodies_beyond_4_mebibytes_are_refused_however_they_are_announced() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_that_cannot_be_read_are_answered_with_a_parse_error() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let token = house.token.clone();
+    let deep = [b"{\"a\":".repeat(5_000), b"1".to_vec(), b"}".repeat(5_000)].concat();
+    let unreadable: [&[u8]; 4] = [b"{\"jsonrpc\":\"2.0\",\"id\":1,", b"{\"jsonrpc\":\"\xff\"}", b"", &deep];
+    for body in unreadable {
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let reply = send_raw(address, &[head.as_bytes(), body].concat()).await;
+        assert_eq!(reply.status, 400, "{reply:?}");
+        assert_eq!(reply.json()["error"]["code"], -32_700, "{reply:?}");
+    }
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn too_many_and_too_large_headers_are_refused() {
     let mut house = House::new();
     let address = house.http().await;

@@ -92,7 +92,7 @@ async fn the_query_tool_refuses_operations_with_an_effect() {
         }
     }
     assert_eq!(std::fs::read_to_string(house.path("app/README.md")).expect("still there"), "hello\n");
-    assert!(effects > 0 || house.service.facts().registry.operations().count() < 20);
+    assert!(effects > 0, "there is something to refuse");
 }
 
 #[tokio::test(flavor = "current_thread")]
