@@ -7,13 +7,16 @@ mod bash;
 mod corpus;
 mod generator;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use bailiwick::config::ScopePolicy;
 use bailiwick::contract::{CommandInput, CommandPlan, Failure};
-use bailiwick::policy::command::recognise;
+use bailiwick::policy::command::{Commands, Grant, recognise};
+use serde_json::Value;
 
 use bash::Bash;
-use corpus::{CommandFile, written};
+use corpus::{CommandFile, Found, written};
 use generator::Numbers;
 
 /// How many random strings a usual run compares.
@@ -27,29 +30,65 @@ fn assert_none(problems: &[String]) {
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }
 
+/// Reads and judges a case.
+fn find(case: &corpus::Case, policies: &BTreeMap<String, Commands>) -> Found {
+    let plan = recognise::plan(&case.input);
+    let verdict = |commands: &Commands| match commands.judge(&case.input, Grant::Rules) {
+        Ok(judged) => match (judged.verdict.decision.as_str(), judged.permitted.must_be_full()) {
+            ("allow", Some(_)) => "allow in full only",
+            ("ask", Some(_)) => "ask in full only",
+            (decision, _) => decision,
+        },
+        Err(_) => "deny",
+    };
+    let verdicts = match plan {
+        Ok(_) => policies.iter().map(|(name, commands)| (name.clone(), verdict(commands))).collect(),
+        Err(_) => BTreeMap::new(),
+    };
+    Found { plan: written(&plan), verdicts }
+}
+
 #[test]
-fn the_commands_of_the_case_files_are_read_as_the_files_say() {
+fn the_commands_of_the_case_files_are_read_and_judged_as_the_files_say() {
     let update = std::env::var("UPDATE").is_ok_and(|value| value == "1");
     let mut problems = Vec::new();
-    let mut taken = 0;
-    let mut cases = 0;
+    let (mut cases, mut taken, mut allowed) = (0, 0, 0);
     for file in CommandFile::all() {
-        let plans: Vec<String> =
-            file.cases.iter().map(|case| written(&recognise::plan(&case.input))).collect();
-        for (case, found) in file.cases.iter().zip(&plans) {
+        let compile = |policy: &Value| {
+            let policy: ScopePolicy = serde_json::from_value(policy.clone()).expect("a good policy");
+            Commands::compile(&policy).expect("good rules")
+        };
+        let policies = file.policies.iter().map(|(name, policy)| (name.clone(), compile(policy))).collect();
+        let found: Vec<Found> = file.cases.iter().map(|case| find(case, &policies)).collect();
+        for (case, found) in file.cases.iter().zip(&found) {
             cases += 1;
-            taken += usize::from(found.starts_with('['));
-            if case.plan.as_ref() != Some(found) && !update {
+            taken += usize::from(found.plan.starts_with('['));
+            allowed += usize::from(found.verdicts.values().any(|verdict| verdict.starts_with("allow")));
+            if update {
+                continue;
+            }
+            if case.plan.as_ref() != Some(&found.plan) {
                 let expected = case.plan.as_deref().unwrap_or("nothing");
-                problems.push(format!("{}: expected {expected}\n  found {found}", file.place(case)));
+                problems.push(format!("{}: expected {expected}\n  found {}", file.place(case), found.plan));
+            }
+            for (name, verdict) in &found.verdicts {
+                let expected = case.verdicts.get(name).map_or("nothing", String::as_str);
+                if expected != *verdict {
+                    problems
+                        .push(format!("{}: {name}: expected {expected}, found {verdict}", file.place(case)));
+                }
+            }
+            for name in case.verdicts.keys().filter(|name| !found.verdicts.contains_key(*name)) {
+                problems.push(format!("{}: nothing is judged under {name}", file.place(case)));
             }
         }
         if update {
-            file.update(&plans);
+            file.update(&found);
         }
     }
     assert_none(&problems);
     assert!(cases >= 250 && taken >= 60, "{cases} commands, {taken} of them taken");
+    assert!(allowed >= 60, "{allowed} of them are allowed");
 }
 
 #[test]

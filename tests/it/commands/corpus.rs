@@ -13,7 +13,7 @@
 //! ```
 //!
 //! `- plan:` is the plan that is recognised, or `refused: CONSTRUCT`, or `malformed`. `- verdict NAME:` is
-//! `allow`, `ask` or `deny` under the rules that a block `policy NAME` of the file gives (the JSON of a
+//! one of [`VERDICTS`] under the rules that a block `policy NAME` of the file gives (the JSON of a
 //! scope's policy).
 
 use std::collections::BTreeMap;
@@ -22,6 +22,9 @@ use std::path::{Path, PathBuf};
 
 use bailiwick::contract::{CommandInput, CommandPlan, Failure, Joiner};
 use serde_json::Value;
+
+/// What can become of a command.
+pub const VERDICTS: &[&str] = &["allow", "allow in full only", "ask", "ask in full only", "deny"];
 
 /// One command and what is expected of it.
 #[derive(Debug, Clone)]
@@ -120,38 +123,46 @@ impl CommandFile {
         format!("tests/commands/{name}:{}", case.line)
     }
 
-    /// Writes the file again with these plans, one for each case.
-    pub fn update(&self, plans: &[String]) {
+    /// Writes the file again with what was found, one list for each case.
+    pub fn update(&self, found: &[Found]) {
         let mut text = String::new();
-        let mut next = self.cases.iter().zip(plans).peekable();
+        let mut next = self.cases.iter().zip(found).peekable();
         let mut replacing = false;
-        for (at, line) in self.lines.iter().enumerate() {
-            if let Some((case, plan)) = next.peek()
-                && case.after == at
-            {
-                text.push_str(&format!("- plan: {}\n", quoted(plan)));
+        let mut at = 0;
+        loop {
+            if let Some((_, found)) = next.next_if(|(case, _)| case.after == at) {
+                text.push_str(&format!("- plan: {}\n", quoted(&found.plan)));
+                for (name, verdict) in &found.verdicts {
+                    text.push_str(&format!("- verdict {name}: {verdict}\n"));
+                }
                 replacing = true;
-                next.next();
             }
-            if replacing && line.starts_with("- plan: ") {
-                replacing = false;
-                continue;
+            let Some(line) = self.lines.get(at) else { break };
+            at += 1;
+            replacing &= line.starts_with("- plan: ") || line.starts_with("- verdict ");
+            if !replacing {
+                text.push_str(line);
+                text.push('\n');
             }
-            text.push_str(line);
-            text.push('\n');
-        }
-        for (_, plan) in next {
-            text.push_str(&format!("- plan: {}\n", quoted(plan)));
         }
         fs::write(&self.path, text).expect("a case file can be written");
     }
+}
+
+/// What was found for a case.
+#[derive(Debug)]
+pub struct Found {
+    /// The plan, as [`written`] writes it.
+    pub plan: String,
+    /// The verdict under each policy of the file; none where no plan was recognised.
+    pub verdicts: BTreeMap<String, &'static str>,
 }
 
 fn expect(case: &mut Case, item: &str) -> Result<(), String> {
     let (key, value) = item.split_once(": ").ok_or("a list item is `- plan: …` or `- verdict NAME: …`")?;
     match key.split_once(' ') {
         None if key == "plan" => case.plan = Some(unquoted(value)),
-        Some(("verdict", name)) if matches!(value, "allow" | "ask" | "deny") => {
+        Some(("verdict", name)) if VERDICTS.contains(&value) => {
             case.verdicts.insert(name.to_owned(), value.to_owned());
         }
         _ => return Err(format!("`{item}` is neither a plan nor a verdict")),
