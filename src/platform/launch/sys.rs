@@ -182,3 +182,15 @@ pub(super) enum Program<'a> {
     /// By path: for scripts, whose interpreter opens them again.
     Path(&'a std::ffi::CStr),
 }
+
+/// Makes a system call whose arguments are all zero, and gives the error; 0 if there is none. For tests of the
+/// filter, with calls that do nothing then.
+#[cfg(test)]
+pub(super) fn refusal_without_arguments(number: libc::c_long) -> i32 {
+    // SAFETY: the calls that the test names take null pointers and zero lengths, and answer with an error or do
+    // nothing.
+    match checked(unsafe { libc::syscall(number, 0, 0, 0, 0, 0, 0) }) {
+        Ok(_) => 0,
+        Err(error) => error.raw_os_error().unwrap_or(0),
+    }
+}

@@ -189,3 +189,28 @@ impl Place {
         wait_for(self.try_run(level, plan)).unwrap_or_else(|error| panic!("{level}: {error}"))
     }
 }
+
+/// Gives the path of the program in `examples/probe.rs`, built where it is missing or old.
+pub fn probe_program() -> PathBuf {
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let bailiwick = Path::new(env!("CARGO_BIN_EXE_bailiwick"));
+        let built = bailiwick.parent().expect("it is in a folder").join("examples/probe");
+        let source = crate::source::repository().join("examples/probe.rs");
+        let changed = |path: &Path| fs::metadata(path).and_then(|facts| facts.modified());
+        let is_fresh = match (changed(&built), changed(&source)) {
+            (Ok(built), Ok(source)) => built >= source,
+            _ => false,
+        };
+        // `cargo test --test it` alone does not build examples; `cargo test` does.
+        if !is_fresh {
+            let status = std::process::Command::new(env!("CARGO"))
+                .args(["build", "--quiet", "--offline", "--example", "probe"])
+                .current_dir(crate::source::repository())
+                .status()
+                .expect("cargo starts");
+            assert!(status.success(), "examples/probe.rs does not build");
+        }
+        built
+    });
+    BUILT.clone()
+}

@@ -38,12 +38,12 @@ const STEPS: &[&str] = &[
     "death signal",
     "standard streams",
     "descriptors",
-    "limits",
     "capabilities",
     "no new privileges",
     "landlock",
     "seccomp",
     "read back",
+    "limits",
     "report",
     "signals",
     "working folder",
@@ -106,10 +106,11 @@ impl Child<'_> {
         rustix::stdio::dup2_stdout(self.wiring.stdout).map_err(at("standard streams"))?;
         rustix::stdio::dup2_stderr(self.wiring.stderr).map_err(at("standard streams"))?;
         sys::close_descriptors(sys::Descriptors::CloseOnExec).map_err(at("descriptors"))?;
-        self.limit().map_err(at("limits"))?;
         if let Some(shutting) = &self.prepared.shutting {
             shut_in(shutting)?;
         }
+        // Only now, as what comes before needs descriptors of its own.
+        self.limit().map_err(at("limits"))?;
         rustix::io::write(say, &[Self::CONTAINED]).map_err(at("report"))?;
         if let Some(wait) = wait {
             // Nobody to let it go: another process of the pipeline could not be contained.

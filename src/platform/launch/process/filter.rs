@@ -365,4 +365,54 @@ mod tests {
             assert_eq!(ask(&none, call, arguments), in_none, "{call} {arguments:?}");
         }
     }
+
+    #[test]
+    fn the_kernel_refuses_what_is_listed() {
+        use crate::platform::launch::sys;
+        // Without arguments these do nothing, should they be let through.
+        let harmless = [
+            libc::SYS_io_uring_setup,
+            libc::SYS_io_uring_enter,
+            libc::SYS_io_uring_register,
+            libc::SYS_keyctl,
+            libc::SYS_add_key,
+            libc::SYS_request_key,
+            libc::SYS_bpf,
+            libc::SYS_perf_event_open,
+            libc::SYS_ptrace,
+            libc::SYS_process_vm_readv,
+            libc::SYS_process_vm_writev,
+            libc::SYS_pidfd_getfd,
+            libc::SYS_unshare,
+            libc::SYS_setns,
+            libc::SYS_open_by_handle_at,
+            libc::SYS_fsopen,
+            libc::SYS_userfaultfd,
+        ];
+        let filter = filter(Network::Full).expect("a filter");
+        match sys::fork_into(0).expect("forked") {
+            sys::Forked::Child => {
+                // A copy of a process with threads: system calls only.
+                let put = rustix::thread::set_no_new_privs(true).is_ok()
+                    && sys::set_seccomp_filter(&filter).is_ok();
+                let first_allowed =
+                    harmless.iter().position(|number| sys::refusal_without_arguments(*number) != libc::EPERM);
+                let clone3 = sys::refusal_without_arguments(libc::SYS_clone3) == libc::ENOSYS;
+                let code = match first_allowed {
+                    None if put && clone3 => 0,
+                    None => 99,
+                    Some(at) => i32::try_from(at + 1).unwrap_or(98),
+                };
+                sys::exit_now(code)
+            }
+            sys::Forked::Parent(child) => {
+                let status =
+                    nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child), None).expect("waited for");
+                assert!(
+                    matches!(status, nix::sys::wait::WaitStatus::Exited(_, 0)),
+                    "{status:?}: the code is the place in the list, from 1"
+                );
+            }
+        }
+    }
 }

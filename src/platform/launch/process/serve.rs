@@ -12,7 +12,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use rustix::process::{Pid, WaitOptions, wait};
+use rustix::process::{Pid, Resource, Rlimit, WaitOptions, wait};
 
 use super::kit::Kit;
 use super::supervisor::{Streams, supervise};
@@ -32,6 +32,9 @@ fn serve() -> ExitCode {
         return ExitCode::from(2);
     }
     sys::reset_signal_handlers();
+    // What is opened for all jobs may be more than a program is meant to open. Each job sets its own limit.
+    let files = rustix::process::getrlimit(Resource::Nofile);
+    let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
     // The terminal's signals to the service are not for jobs, which end in an orderly way.
     let _ = rustix::process::setsid();
     // What a supervisor that was killed leaves behind comes here.

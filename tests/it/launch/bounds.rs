@@ -1,0 +1,315 @@
+//! Limits, protected names, and the edges of the tree inside.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use bailiwick::contract::command::{Containment, Network};
+use bailiwick::platform::launch::{LaunchError, levels};
+
+use super::place::{LEVELS, Place, shell, single, wait_for};
+
+#[test]
+fn this_machine_has_every_level() {
+    // Where it has not, all these tests say little: that must not go unnoticed.
+    let levels = levels();
+    assert_eq!(levels.strongest, Some(Containment::Full), "{levels:?}");
+    for level in LEVELS {
+        assert_eq!(levels.missing(level), None);
+    }
+    assert!(levels.landlock_abi >= 1);
+}
+
+#[test]
+fn a_file_larger_than_the_limit_is_not_written() {
+    let mut place = Place::new();
+    place.limits.file_bytes = Some(4096);
+    for level in LEVELS {
+        let ended = place.run(level, single(&["dd", "if=/dev/zero", "of=big", "bs=1024", "count=8"])).ended;
+        assert_ne!(ended.exit_code, Some(0), "{level}");
+        assert_eq!(fs::metadata(place.root().join("big")).expect("made").len(), 4096, "{level}");
+    }
+}
+
+#[test]
+fn a_process_larger_than_the_limit_gets_no_memory() {
+    let mut place = Place::new();
+    let plan = || single(&["dd", "if=/dev/zero", "of=/dev/null", "bs=256M", "count=1"]);
+    for level in LEVELS {
+        place.limits.memory_bytes = None;
+        assert_eq!(place.run(level, plan()).ended.exit_code, Some(0), "{level}");
+        place.limits.memory_bytes = Some(128 << 20);
+        assert_ne!(place.run(level, plan()).ended.exit_code, Some(0), "{level}");
+    }
+}
+
+#[test]
+fn more_files_than_the_limit_cannot_be_open() {
+    let mut place = Place::new();
+    place.limits.open_files = 32;
+    for level in LEVELS {
+        assert_eq!(
+            place.run(level, shell("ulimit -n; ulimit -Hn; ulimit -c")).out(),
+            "32\n32\n0\n",
+            "{level}"
+        );
+    }
+}
+
+#[test]
+fn more_processes_than_the_limit_are_not_started_or_that_is_said() {
+    let mut place = Place::new();
+    place.limits.processes = Some(310);
+    // Each of the shells waits for input that does not come, until the job is over.
+    let script = "i=0; while [ $i -lt 400 ]; do sleep 1000 & i=$((i+1)); done; echo all";
+    for level in LEVELS {
+        let ran = place.run(level, shell(script));
+        if ran.ended.held.open.contains(&"processLimit") {
+            // Root is bound by a namespace of its own alone.
+            assert_ne!(level, Containment::Full);
+            continue;
+        }
+        assert!(!ran.out.contains("all"), "{level}: {ran:?}");
+        assert!(ran.ended.left_killed < 311, "{level}: {}", ran.ended.left_killed);
+    }
+}
+
+#[test]
+fn a_few_processes_are_enough_for_a_limit_of_a_few() {
+    let mut place = Place::new();
+    place.limits.processes = Some(16);
+    for level in LEVELS {
+        assert_eq!(place.run(level, shell("echo a | cat | cat")).out(), "a\n", "{level}");
+    }
+}
+
+fn repository_in(place: &mut Place) {
+    let git = place.root().join(".git");
+    fs::create_dir_all(git.join("hooks")).expect("made");
+    fs::write(git.join("config"), "[core]\n").expect("written");
+    fs::write(git.join("hooks/pre-commit"), "#!/bin/sh\n").expect("written");
+    fs::write(git.join("HEAD"), "ref: refs/heads/main\n").expect("written");
+    protect(place);
+}
+
+fn protect(place: &mut Place) {
+    place.protected = vec![place.root().join(".git/hooks"), place.root().join(".git/config")];
+}
+
+/// Ways to change what is protected, each of which must fail and change nothing.
+const ATTACKS: &[&str] = &[
+    "echo x >> .git/config",
+    "echo x > .git/new && mv .git/new .git/config",
+    "rm .git/config",
+    "ln -sf /dev/null .git/config",
+    "mv .git/config .git/old",
+    "chmod 777 .git/config",
+    "echo x > .git/hooks/pre-commit",
+    "echo x > .git/hooks/post-commit",
+    "rm -r .git/hooks",
+    "mv .git/hooks .git/away",
+    "mv .git/hooks away",
+    "mkdir evil && mv -T evil .git/hooks",
+    "mv .git away",
+    "mkdir evil2 && mv -T evil2 .git",
+    "mkdir -p .git/hooks/more",
+    "ln -s /tmp .git/hooks/more",
+    "chmod 777 .git/hooks",
+    "touch -d @1 .git/hooks/pre-commit",
+];
+
+#[test]
+fn protected_names_stay_as_they_are() {
+    let mut place = Place::new();
+    repository_in(&mut place);
+    for attack in ATTACKS {
+        let ended = place.run(Containment::Full, shell(attack)).ended;
+        assert_ne!(ended.exit_code, Some(0), "{attack}");
+    }
+    let read = |path: &str| fs::read_to_string(place.root().join(path)).expect("it is still there");
+    assert_eq!(read(".git/config"), "[core]\n");
+    assert_eq!(read(".git/hooks/pre-commit"), "#!/bin/sh\n");
+    assert_eq!(fs::read_dir(place.root().join(".git/hooks")).expect("a folder").count(), 1);
+    assert_eq!(fs::read_dir(place.root().join(".git")).expect("a folder").count(), 4, "and `new`");
+    // The rest of the repository is the tools' to write.
+    place
+        .run(
+            Containment::Full,
+            shell("echo x > .git/index && mkdir .git/objects && mv .git/index .git/objects"),
+        )
+        .out();
+}
+
+#[test]
+fn protected_names_that_are_missing_cannot_be_made() {
+    let mut place = Place::new();
+    protect(&mut place);
+    for (made, attacks) in [
+        (
+            None,
+            ["mkdir .git", "mkdir -p .git/hooks", "mkdir x && mv -T x .git", "ln -s x .git", "rmdir .git"],
+        ),
+        (
+            Some(".git"),
+            [
+                "echo x > .git/config",
+                "mkdir .git/hooks && touch .git/hooks/x",
+                "touch .git/hooks/x",
+                "mv .git y",
+                "rmdir .git/hooks && mkdir .git/hooks",
+            ],
+        ),
+    ] {
+        if let Some(folder) = made {
+            fs::create_dir(place.root().join(folder)).expect("made");
+        }
+        for attack in attacks {
+            let ended = place.run(Containment::Full, shell(attack)).ended;
+            assert_ne!(ended.exit_code, Some(0), "{attack}");
+        }
+        // What stood in their place is gone with the jobs.
+        assert_eq!(place.root().join(".git").exists(), made.is_some());
+        if made.is_some() {
+            assert_eq!(fs::read_dir(place.root().join(".git")).expect("a folder").count(), 0);
+        }
+    }
+}
+
+#[test]
+fn what_stands_for_a_missing_name_is_shared_by_jobs_and_removed_by_the_last() {
+    let mut place = Place::new();
+    protect(&mut place);
+    wait_for(async {
+        let long = place
+            .start(Containment::Full, shell("read x; mkdir .git || echo refused"))
+            .await
+            .expect("started");
+        drop(place.try_run(Containment::Full, single(&["true"])).await.expect("ran"));
+        assert!(place.root().join(".git").exists(), "the other job still needs it");
+        // `read` has had its end of input at once.
+        assert_eq!(long.end().await.expect("ended").out(), "refused\n");
+    });
+    assert!(!place.root().join(".git").exists());
+}
+
+#[test]
+fn a_protected_name_that_is_a_link_closes_the_folder_that_holds_it() {
+    let mut place = Place::new();
+    repository_in(&mut place);
+    let git = place.root().join(".git");
+    fs::rename(git.join("hooks"), git.join("other")).expect("renamed");
+    symlink("other", git.join("hooks")).expect("made");
+    for attack in ["rm .git/hooks", "touch .git/other/x", "touch .git/x", "mv .git y"] {
+        assert_ne!(place.run(Containment::Full, shell(attack)).ended.exit_code, Some(0), "{attack}");
+    }
+    // In the root itself there is no such folder that could be closed: nothing starts.
+    fs::rename(&git, place.root().join("git")).expect("renamed");
+    symlink("git", &git).expect("made");
+    let error = wait_for(place.try_run(Containment::Full, single(&["true"]))).expect_err("refused");
+    assert!(matches!(&error, LaunchError::Step { step, .. } if step == "protect names"), "{error}");
+    // A `.git` that is a file stays that file.
+    fs::remove_file(&git).expect("removed");
+    fs::write(&git, "gitdir: elsewhere\n").expect("written");
+    for attack in ["rm .git", "echo x > .git", "mv .git y", "mkdir z && mv -T z .git"] {
+        assert_ne!(place.run(Containment::Full, shell(attack)).ended.exit_code, Some(0), "{attack}");
+    }
+    assert_eq!(fs::read_to_string(&git).expect("still there"), "gitdir: elsewhere\n");
+}
+
+#[test]
+fn only_what_was_named_exists_inside() {
+    let place = Place::new();
+    fs::write(place.outside().join("secret"), "x").expect("written");
+    let around = |path: &Path| {
+        let ran = place.run(Containment::Full, single(&["ls", "-A", path.to_str().expect("UTF-8")]));
+        ran.out().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(around(place.outside()), ["home", "root"]);
+    let top = around(Path::new("/"));
+    for hidden in ["root", "home", "mnt", "run", "srv", "boot", "media"] {
+        let is_on_the_way = place.outside().starts_with(Path::new("/").join(hidden));
+        assert!(is_on_the_way || !top.iter().any(|name| name == hidden), "{top:?}");
+    }
+    let ran = place.run(Containment::Full, shell("ls /proc | grep -c '^[0-9]'; cat /proc/1/environ"));
+    assert!(
+        ran.out.lines().next().is_some_and(|count| count.parse::<u32>().is_ok_and(|count| count < 6)),
+        "{ran:?}"
+    );
+    // Not the descriptors either: nothing leads back to the old tree.
+    let script =
+        "for fd in /proc/self/fd/*; do [ -e $fd/.. ] && echo $fd leads out; done; ls -l /proc/self/cwd";
+    assert!(!place.run(Containment::Full, shell(script)).out.contains("leads out"));
+    let script = "cd /; cd ..; cd ..; pwd; ls ../../../../../../root 2>/dev/null";
+    assert_eq!(place.run(Containment::Full, shell(script)).out, "/\n");
+}
+
+#[test]
+fn the_network_is_never_more_than_was_asked_for() {
+    let mut place = Place::new();
+    for (level, asked, given) in [
+        (Containment::Full, Network::None, Network::None),
+        (Containment::Full, Network::Loopback, Network::Loopback),
+        (Containment::Full, Network::Full, Network::Full),
+        (Containment::Partial, Network::None, Network::None),
+        // Without a namespace there is no loopback of its own.
+        (Containment::Partial, Network::Loopback, Network::None),
+        (Containment::Partial, Network::Full, Network::Full),
+    ] {
+        place.network = asked;
+        let held = place.run(level, single(&["true"])).ended.held;
+        assert_eq!(held.network, given, "{level} {asked}");
+    }
+    place.network = Network::None;
+    let held = place.run(Containment::None, single(&["true"])).ended.held;
+    assert_eq!(held.network, Network::Full);
+    assert!(held.open.contains(&"network"), "{:?}", held.open);
+}
+
+#[test]
+fn a_working_folder_that_was_replaced_is_refused() {
+    let place = Place::new();
+    fs::create_dir(place.root().join("work")).expect("made");
+    let (mut request, _out, _err) = place.request(Containment::Full, single(&["true"]));
+    request.cwd = fs::File::open(place.root().join("work")).expect("opened").into();
+    request.cwd_path = place.root().join("work");
+    fs::rename(place.root().join("work"), place.root().join("old")).expect("renamed");
+    fs::create_dir(place.root().join("work")).expect("made");
+    let error = wait_for(place.launcher.launch(request)).expect_err("refused");
+    assert!(matches!(&error, LaunchError::Step { step, .. } if step == "working folder"), "{error}");
+}
+
+#[test]
+fn a_root_that_a_job_replaced_by_a_link_opens_nothing() {
+    // Two roots, one within the other: an earlier job may have put a link in the place of the inner one.
+    let place = Place::new();
+    let outside = place.outside().join("outside");
+    fs::create_dir(&outside).expect("made");
+    fs::write(outside.join("file"), "secret\n").expect("written");
+    symlink(&outside, place.root().join("inner")).expect("made");
+    for level in [Containment::Partial, Containment::Full] {
+        let (mut request, _out, _err) = place.request(level, shell("cat inner/file; echo x > inner/file"));
+        request.hold.read_write.push(place.root().join("inner"));
+        let mut job = wait_for(place.launcher.launch(request)).expect("started");
+        assert_ne!(wait_for(job.ended()).expect("ended").exit_code, Some(0), "{level}");
+        assert_eq!(fs::read_to_string(outside.join("file")).expect("there"), "secret\n", "{level}");
+    }
+}
+
+#[test]
+fn a_set_user_id_program_gains_nothing() {
+    let place = Place::new();
+    let copy = place.root().join("id");
+    fs::copy(super::place::program("id"), &copy).expect("copied");
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o6755)).expect("set");
+    for level in [Containment::Partial, Containment::Full] {
+        let script =
+            "./id -u; grep -h -E '^(CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'";
+        let ran = place.run(level, shell(script));
+        let user = bailiwick::platform::machine::user_id().to_string();
+        let lines: Vec<_> = ran.out().lines().collect();
+        assert_eq!(lines[0], user, "{level}");
+        assert!(lines.contains(&"CapEff:0000000000000000"), "{level}: {lines:?}");
+        assert!(lines.contains(&"NoNewPrivs:1"), "{level}: {lines:?}");
+        assert!(lines.contains(&"Seccomp:2"), "{level}: {lines:?}");
+    }
+}
