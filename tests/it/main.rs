@@ -10,6 +10,7 @@ mod adapters;
 mod architecture;
 mod cases;
 mod cli;
+mod command;
 mod commands;
 mod containment;
 mod history;

@@ -402,10 +402,10 @@ fn ask_never_runs_anything() {
     let before = contents();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     runtime.block_on(async {
-        let settings = ServiceSettings {
-            config: ground.config(&[asked]),
-            dirs: Dirs::below(ground.folder.path().join("home")),
-        };
+        let mut config = ground.config(&[asked]);
+        // A command that no rule allows is refused before anybody is asked.
+        config.scopes[0].policy.allowed_commands = vec!["git *".into()];
+        let settings = ServiceSettings { config, dirs: Dirs::below(ground.folder.path().join("home")) };
         let service: Arc<Service> = Service::boot(settings).expect("the config is whole");
         for entry in REGISTRY.operations().filter(|entry| !entry.spec.capabilities.is_empty()) {
             let envelope = Envelope::from_json(entry.spec.example.as_bytes());

@@ -223,6 +223,7 @@ fn report(
         cx.warn(format!("{left} processes that the command had left behind were ended with it"));
     }
     if failed {
+        let network = ended.as_ref().map_or(network, |ended| ended.held.network);
         let printed = [end_of(&ran.stderr), end_of(&ran.stdout)];
         for hint in hints(&Failed { printed, level, network, signal }) {
             cx.warn(hint);

@@ -6,9 +6,12 @@ use serde_json::{Map, Value, json};
 
 use crate::contract::time::rfc3339;
 use crate::contract::{
-    Capability, CommandInput, Effect, Failure, OperationSpec, ScopeNeed, TargetRule, Threads, fields,
+    Capability, CommandInput, Containment, Effect, Failure, OperationSpec, ScopeNeed, TargetRule, Threads,
+    fields,
 };
+use crate::platform::launch::levels;
 use crate::policy::{InputPath, Permit, STAGES, Scope, Standing};
+use crate::providers::command::level;
 use crate::registry::{
     Context, Entry, NoFields, Operation, describe_family, describe_operation, no_command, no_paths,
 };
@@ -32,6 +35,8 @@ pub enum Part {
     Scopes,
     /// The stages of the policy.
     Policy,
+    /// How commands can be held on this computer, and why not more strongly.
+    Sandbox,
     /// Whether the history and each scope's folders are in order.
     Status,
     /// The operations that the caller may use; with `family`, their fields and examples.
@@ -100,6 +105,7 @@ impl Operation for Op {
                 Part::Tools => ("tools", json!(TOOLS)),
                 Part::Scopes => ("scopes", scopes.iter().map(|scope| describe_scope(cx, scope)).collect()),
                 Part::Policy => ("policy", policy()),
+                Part::Sandbox => ("sandbox", sandbox()),
                 Part::Status => ("status", status(cx, &scopes)),
                 Part::Operations => ("operations", operations(cx, &scopes, input.family.as_deref())?),
             };
@@ -135,12 +141,43 @@ fn policy() -> Value {
     STAGES.iter().map(|stage| json!({"stage": stage.name, "asks": stage.asks})).collect()
 }
 
+/// Tells the levels at which commands can be held here.
+fn sandbox() -> Value {
+    let levels = levels();
+    let each = [Containment::Full, Containment::Partial, Containment::None];
+    let each = each.map(|level| match levels.missing(level) {
+        None => json!({"level": level, "available": true}),
+        Some(why) => json!({"level": level, "available": false, "why": why}),
+    });
+    json!({"strongest": levels.strongest, "levels": each, "landlockAbi": levels.landlock_abi})
+}
+
+/// Tells what will hold the commands of a scope, to those who may run them.
+fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
+    let may = |capability| standing(cx, scope, capability) != Standing::Denied;
+    if !may(Capability::CommandRun) && !may(Capability::PackageRun) {
+        return None;
+    }
+    let hold = scope.commands().hold();
+    let (level, problem) = match level(hold.sandbox) {
+        Ok(level) => (Some(level), None),
+        Err(failure) => (None, Some(failure.message)),
+    };
+    Some(json!({
+        "sandbox": hold.sandbox.as_str(),
+        "level": level,
+        "problem": problem,
+        "network": hold.network,
+        "allowedEnvironment": hold.allowed_environment,
+    }))
+}
+
 fn describe_scope(cx: &Context, scope: &Scope) -> Value {
     let with = |wanted: Standing| -> Vec<&str> {
         let usable = Capability::ALL.iter().filter(|it| standing(cx, scope, **it) == wanted);
         usable.map(|capability| capability.as_str()).collect()
     };
-    json!({
+    let mut described = json!({
         "id": scope.id(),
         "name": scope.name(),
         "type": scope.scope_type(),
@@ -151,7 +188,11 @@ fn describe_scope(cx: &Context, scope: &Scope) -> Value {
             "maxRuntimeSeconds": scope.max_runtime().as_secs(),
             "maxOutputBytes": scope.max_output_bytes(),
         },
-    })
+    });
+    if let Some(commands) = describe_commands(cx, scope) {
+        described["commands"] = commands;
+    }
+    described
 }
 
 fn status(cx: &Context, scopes: &[&Scope]) -> Value {

@@ -101,10 +101,10 @@ const SIGNS: &[Sign] = &[
         hint: "The scope bounds how many processes a command may have. For the person: `policy.maxProcesses`.",
     },
     Sign {
-        words: &["no such file or directory", "enoent", "command not found", "not found"],
+        words: &["no such file or directory", "nonexistent", "enoent", "command not found", "not found"],
         holds: |failed| failed.level == Containment::Full,
-        hint: "In the sandbox only system folders, the scope's folders and its search path exist. If a tool outside \
-               them is missing, for the person: add its folder to `policy.searchPath` (programs) or \
+        hint: "In the sandbox only system folders, the scope's folders and its search path exist. For the person: \
+               where something outside them is missing, add its folder to `policy.searchPath` (programs) or \
                `policy.readPaths` (what they read).",
     },
 ];

@@ -12,4 +12,4 @@ mod mcp_tools;
 mod openapi;
 mod program;
 mod same_outcome;
-mod stdio_client;
+pub(crate) mod stdio_client;

@@ -115,6 +115,8 @@ fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
         "startedAt" | "modified" | "at" | "firstAt" | "lastAt" if text.is_some() => Some("<time>"),
         "headHash" if text.is_some() => Some("<hash>"),
         "durationMs" | "elapsedMs" if value.is_number() => Some("<ms>"),
+        "layers" if value.is_array() => Some("<layers>"),
+        "open" if value.is_array() => Some("<open>"),
         "nextCursor" if text.is_some() => Some("<cursor>"),
         "version" if text?.starts_with("m-") => Some("<version>"),
         "version" if text? == env!("CARGO_PKG_VERSION") => Some("<release>"),

@@ -10,6 +10,7 @@ use bailiwick::config::{Config, ScopeConfig};
 use bailiwick::contract::path::decode_name;
 use bailiwick::contract::{Caller, CapabilityGrant, Envelope, ScopeGrant, Transport};
 use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::launch::Launcher;
 use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -233,7 +234,8 @@ impl World {
         if self.service.is_none() {
             let dirs = Dirs::below(self.folder.path().join("home"));
             let settings = ServiceSettings { config: self.config()?, dirs };
-            let booted = Service::boot(settings);
+            let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
+            let booted = Service::boot_with(settings, launcher);
             self.service = Some(booted.map_err(|error| format!("the service does not start: {error}"))?);
         }
         Ok(())

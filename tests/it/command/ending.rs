@@ -1,0 +1,111 @@
+//! However a command ends, nothing that it started is left: not what went into the background, not what left
+//! its session.
+
+use std::os::fd::OwnedFd;
+
+use bailiwick::contract::Containment;
+use bailiwick::contract::id::new_id;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tokio::net::unix::pipe;
+use tokio_util::sync::CancellationToken;
+
+use super::yard::{Program, Yard, available, eventually, processes_with};
+use crate::adapters::stdio_client::Client;
+
+/// A yard whose makefile leaves processes behind: one in the background, and two in sessions of their own.
+///
+/// Gives the word that all of them have among their arguments.
+fn yard(level: Containment) -> (Yard, String) {
+    let yard = Yard::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+    // A time to sleep that no other test has.
+    let digits: String = new_id().bytes().rev().take(9).map(|byte| char::from(b'0' + byte % 10)).collect();
+    let word = format!("7{digits}");
+    yard.write(
+        "Makefile",
+        &format!(
+            "stay:\n\t@sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up; sleep {word}\n\
+             leave:\n\t@sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up\n"
+        ),
+    );
+    (yard, word)
+}
+
+fn stay() -> Value {
+    json!({"scope": "app", "op": "command.run", "input": {"command": ["make", "stay"]}, "options": {"timeoutSeconds": 600}})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_after_the_time_is_over_and_what_was_printed_is_told() {
+    for level in available() {
+        let (yard, word) = yard(level);
+        let answer = yard.answer(json!(["make", "stay"]), json!({"timeoutSeconds": 2})).await;
+        assert_eq!(answer["ok"], true, "{level}: {answer:#}");
+        assert_eq!(answer["data"]["timedOut"], true, "{level}: {answer:#}");
+        assert_eq!(answer["data"]["stdout"], "up\n", "{level}: {answer:#}");
+        eventually("all have ended", || processes_with(&word) == 0).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_when_the_command_itself_ends_and_the_answer_says_so() {
+    for level in available() {
+        let (yard, word) = yard(level);
+        let answer = yard.answer(json!(["make", "leave"]), json!({})).await;
+        assert_eq!(answer["data"]["exitCode"], 0, "{level}: {answer:#}");
+        assert!(answer["warnings"].to_string().contains("left behind"), "{level}: {answer:#}");
+        eventually("all have ended", || processes_with(&word) == 0).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_when_the_client_cancels() {
+    for level in available() {
+        let (yard, word) = yard(level);
+        let gone = CancellationToken::new();
+        let (answer, ()) = tokio::join!(yard.send(stay(), &gone), async {
+            eventually("it runs", || processes_with(&word) >= 4).await;
+            gone.cancel();
+        });
+        assert_eq!(answer["error"]["code"], "cancelled", "{level}: {answer:#}");
+        eventually("all have ended", || processes_with(&word) == 0).await;
+    }
+}
+
+/// Starts a client with its own service, has it run the command, and gives both when it runs.
+async fn running(yard: &Yard, word: &str) -> (Client, Program) {
+    let mut program = yard.mcp();
+    let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
+    let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
+    let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
+    let output = pipe::Receiver::from_owned_fd(output).expect("a pipe");
+    let mut client = Client::new(input, output);
+    client.initialize("2025-06-18").await;
+    let params = json!({"name": "computer_operation", "arguments": stay()});
+    client.send(&json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": params})).await;
+    eventually("it runs", || processes_with(word) >= 4).await;
+    (client, program)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_when_the_client_is_gone() {
+    for level in available() {
+        let (yard, word) = yard(level);
+        let (client, _program) = running(&yard, &word).await;
+        drop(client);
+        eventually("all have ended", || processes_with(&word) == 0).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_when_the_service_is_asked_to_end_or_killed() {
+    for signal in [Signal::TERM, Signal::KILL] {
+        for level in available() {
+            let (yard, word) = yard(level);
+            let (_client, program) = running(&yard, &word).await;
+            let id = i32::try_from(program.0.id()).expect("a small number");
+            kill_process(Pid::from_raw(id).expect("not 0"), signal).expect("it is ours");
+            eventually("all have ended", || processes_with(&word) == 0).await;
+        }
+    }
+}

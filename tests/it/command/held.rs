@@ -1,0 +1,172 @@
+//! What a held command can reach, and that nothing runs where it cannot be held as the scope wants.
+
+use std::fs;
+use std::net::TcpListener;
+
+use bailiwick::config::Config;
+use bailiwick::contract::Containment;
+use bailiwick::platform::launch::levels;
+use serde_json::{Value, json};
+
+use super::yard::{Yard, available, has_full};
+
+/// A policy at a level, for makefiles.
+fn make(level: impl serde::Serialize) -> Value {
+    json!({"sandbox": level, "allowedCommands": ["make *", "printenv *", "true"]})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_answer_and_the_history_name_the_level() {
+    for level in available() {
+        let yard = Yard::new(make(level));
+        let data = yard.run(json!(["true"])).await;
+        assert_eq!(data["sandbox"]["level"], json!(level), "{data:#}");
+        assert_eq!(data["sandbox"]["degraded"] == json!(true), level != Containment::Full, "{data:#}");
+        let last = json!({"scope": "app", "op": "history.last"});
+        let last = yard.send(last, &tokio_util::sync::CancellationToken::new()).await;
+        assert!(last.to_string().contains(&format!("`true`, {level}, exit 0")), "{last:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_computer_tells_its_levels_and_what_holds_a_scope() {
+    let yard = Yard::new(make("auto"));
+    let info = json!({"op": "computer.info", "input": {"include": ["sandbox", "scopes"]}});
+    let info = yard.send(info, &tokio_util::sync::CancellationToken::new()).await;
+    for level in info["data"]["sandbox"]["levels"].as_array().expect("levels") {
+        let had = available().iter().any(|it| level["level"] == json!(it));
+        assert_eq!(level["available"], had, "{level}");
+        assert_eq!(level["why"].is_string(), !had, "{level}");
+    }
+    let commands = &info["data"]["scopes"][0]["commands"];
+    assert_eq!(commands["level"], info["data"]["sandbox"]["strongest"], "{info:#}");
+    if !commands["level"].is_null() {
+        let data = yard.run(json!(["true"])).await;
+        assert_eq!(data["sandbox"]["level"], commands["level"], "{info:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_runs_at_a_level_that_the_computer_lacks() {
+    let all = [Containment::Full, Containment::Partial, Containment::None];
+    for level in all.into_iter().filter(|level| levels().missing(*level).is_some()) {
+        let yard = Yard::new(make(level));
+        let answer = yard.answer(json!(["make", "made"]), json!({})).await;
+        assert_eq!(answer["error"]["details"]["rule"], "sandbox-level", "{answer:#}");
+        assert!(!yard.path("made").exists());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_held_command_writes_in_its_roots_and_its_home_and_nowhere_else() {
+    for level in available().into_iter().filter(|level| *level > Containment::None) {
+        let yard = Yard::new(make(level));
+        let outside = yard.path("../outside");
+        fs::create_dir(&outside).expect("a folder is made");
+        yard.config.save(&Config::path(&yard.dirs)).expect("the config is saved");
+        yard.write(
+            "Makefile",
+            "inside:\n\t@echo a > made && echo b > $$HOME/made && echo c > $$TMPDIR/made\n\
+             outside:\n\t@echo x > ../outside/made\n\
+             system:\n\t@echo x > /usr/bin/bailiwick-test-made\n\
+             state:\n\t@cat ../home/config/config.json\n",
+        );
+        assert_eq!(yard.run(json!(["make", "inside"])).await["exitCode"], 0, "{level}");
+        assert!(yard.path("made").exists());
+        assert!(yard.dirs.state.join("homes/scope-app/made").exists(), "{level}");
+        for target in ["outside", "system", "state"] {
+            let answer = yard.answer(json!(["make", target]), json!({})).await;
+            assert_eq!(answer["data"]["exitCode"], 2, "{level} {target}: {answer:#}");
+            assert!(
+                answer["warnings"].to_string().contains("For the person"),
+                "{level} {target}: {answer:#}"
+            );
+        }
+        assert_eq!(fs::read_dir(&outside).expect("it exists").count(), 0, "{level}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_home_is_private_and_not_in_a_root() {
+    for level in available() {
+        let yard = Yard::new(make(level));
+        let home = yard.out(json!(["printenv", "HOME"])).await;
+        assert_eq!(home.trim(), yard.dirs.state.join("homes/scope-app").to_str().expect("text"), "{level}");
+        use std::os::unix::fs::MetadataExt;
+        let mode = fs::metadata(home.trim()).expect("it exists").mode();
+        assert_eq!(mode & 0o777, 0o700, "{level}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_git_would_run_later_stays_as_it_is() {
+    if !has_full() {
+        return;
+    }
+    let yard = Yard::new(make("full"));
+    yard.write(".git/config", "[core]\n");
+    yard.write(".git/hooks/pre-commit.sample", "");
+    yard.write(
+        "Makefile",
+        "hook:\n\t@echo evil > .git/hooks/pre-commit\n\
+         config:\n\t@echo evil >> .git/config\n\
+         swap:\n\t@mv .git/hooks .git/away\n\
+         objects:\n\t@mkdir .git/objects && echo fine\n",
+    );
+    for target in ["hook", "config", "swap"] {
+        let answer = yard.answer(json!(["make", target]), json!({})).await;
+        assert_eq!(answer["data"]["exitCode"], 2, "{target}: {answer:#}");
+        assert!(answer["warnings"].to_string().contains(".git/"), "{target}: {answer:#}");
+    }
+    assert_eq!(yard.run(json!(["make", "objects"])).await["exitCode"], 0);
+    assert_eq!(fs::read_to_string(yard.path(".git/config")).expect("it is there"), "[core]\n");
+    assert!(!yard.path(".git/hooks/pre-commit").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_network_is_what_the_scope_says() {
+    if !has_full() {
+        return;
+    }
+    let outside = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = outside.local_addr().expect("it is bound").port();
+    for (network, reaches) in [("none", false), ("loopback", false), ("full", true)] {
+        let mut policy = make("full");
+        policy["network"] = json!(network);
+        let yard = Yard::new(policy);
+        yard.write("Makefile", &format!("SHELL := /bin/bash\ngo:\n\t@exec 3<>/dev/tcp/127.0.0.1/{port}\n"));
+        let answer = yard.answer(json!(["make", "go"]), json!({})).await;
+        assert_eq!(answer["data"]["sandbox"]["network"], network, "{answer:#}");
+        assert_eq!(answer["data"]["exitCode"] == json!(0), reaches, "{network}: {answer:#}");
+        if !reaches {
+            assert!(answer["warnings"].to_string().contains("network"), "{network}: {answer:#}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commands_side_by_side_get_each_their_own_answer() {
+    let yard = Yard::new(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
+    let answers = futures_of(&yard, 40).await;
+    for (at, answer) in answers.iter().enumerate() {
+        assert_eq!(answer["stdout"], at.to_string());
+    }
+}
+
+async fn futures_of(yard: &Yard, count: usize) -> Vec<Value> {
+    let mut set = tokio::task::JoinSet::new();
+    for at in 0..count {
+        let service = std::sync::Arc::clone(&yard.service);
+        set.spawn(async move {
+            let caller = bailiwick::contract::Caller::local(bailiwick::contract::Transport::Stdio);
+            let envelope = json!({"scope": "app", "op": "command.run", "input": {"command": ["printf", at.to_string()]}});
+            let gone = tokio_util::sync::CancellationToken::new();
+            let envelope = bailiwick::contract::Envelope::from_value(envelope);
+            let answer = service.handle(&caller, envelope, &gone).await.into_reply().into_value();
+            (at, answer["data"].clone())
+        });
+    }
+    let mut answers = set.join_all().await;
+    answers.sort_by_key(|(at, _)| *at);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}

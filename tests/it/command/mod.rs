@@ -1,0 +1,7 @@
+//! Commands through the whole service: what runs, what holds it, and that nothing of it is left.
+
+mod ending;
+mod held;
+mod output;
+mod tools;
+mod yard;

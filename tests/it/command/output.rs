@@ -1,0 +1,101 @@
+//! Output: read whatever comes, kept within bounds, and the memory that takes.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+
+use serde_json::{Value, json};
+use tokio::net::unix::pipe;
+
+use super::yard::{Yard, available};
+use crate::adapters::stdio_client::{Client, outcome};
+
+/// How much memory the output may cost.
+const MAX_GROWTH_KIB: u64 = 20 * 1_024;
+
+/// Gives the most memory that a process has had, in KiB.
+fn peak_kib(id: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).expect("the process runs");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("Linux tells it");
+    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_megabytes_of_output_cost_little_memory_and_never_stop_the_program() {
+    let yard = Yard::new(
+        json!({"sandbox": "none", "allowedCommands": ["yes *", "head *"], "maxOutputBytes": 1_000_000}),
+    );
+    let mut program = yard.mcp();
+    let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
+    let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
+    let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
+    let output = pipe::Receiver::from_owned_fd(output).expect("a pipe");
+    let mut client = Client::new(input, output);
+    client.initialize("2025-06-18").await;
+    let run = |bytes: u64| {
+        json!({"scope": "app", "op": "command.run",
+            "input": {"command": format!("yes 'a line of some length' | head -c {bytes}")},
+            "options": {"timeoutSeconds": 600}})
+    };
+    let first = outcome(&client.call("computer_operation", run(1_000)).await);
+    assert_eq!(first["data"]["exitCode"], 0, "{first:#}");
+    let before = peak_kib(program.0.id());
+    let second = outcome(&client.call("computer_operation", run(100_000_000)).await);
+    let after = peak_kib(program.0.id());
+    let data = &second["data"];
+    assert_eq!((&data["exitCode"], &data["timedOut"]), (&json!(0), &json!(false)), "{second:#}");
+    let kept = data["stdout"].as_str().expect("text");
+    let cut = kept.find("[…").expect("a mark where it is cut");
+    let mark = kept[cut..].find('\n').expect("the mark is a line") + 1;
+    let left_out = data["leftOut"]["stdout"]["bytes"].as_u64().expect("a number");
+    assert_eq!(kept.len() as u64 - mark as u64 + left_out, 100_000_000);
+    println!("peak memory {before} KiB before, {after} KiB after 100 MB of output");
+    assert!(after - before <= MAX_GROWTH_KIB, "{before} KiB grew to {after} KiB");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_streams_at_once_never_stop_the_program() {
+    for level in available() {
+        let yard = Yard::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+        // More than any pipe holds, in turns.
+        yard.write(
+            "Makefile",
+            "all:\n\t@for i in 1 2 3 4 5 6 7 8; do head -c 300000 /dev/zero | tr '\\0' x; \
+             head -c 300000 /dev/zero | tr '\\0' y >&2; done\n",
+        );
+        let data = yard.run(json!(["make", "all"])).await;
+        assert_eq!(data["exitCode"], 0, "{level}");
+        for (stream, letter) in [("stdout", 'x'), ("stderr", 'y')] {
+            let text = data[stream].as_str().expect("text");
+            let left_out = data["leftOut"][stream]["bytes"].as_u64().expect("a number");
+            let shown = text.chars().filter(|found| *found == letter).count() as u64;
+            // The mark has the letter `y` in `bytes`.
+            let of_mark = u64::from(letter == 'y');
+            assert_eq!(shown - of_mark + left_out, 2_400_000, "{level}: {stream}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_shapes_of_a_command_give_the_same() {
+    let yard = Yard::new(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
+    let without_time = |mut data: Value| {
+        data["durationMs"] = Value::Null;
+        data
+    };
+    let array = yard.run(json!(["printf", "%s\\n", "a b", "c\"d"])).await;
+    let line = yard.run(json!("printf '%s\\n' 'a b' 'c\"d'")).await;
+    assert_eq!(array["stdout"], "a b\nc\"d\n");
+    assert_eq!(without_time(array), without_time(line));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_answer_is_larger_than_asked_for() {
+    let yard = Yard::new(json!({"sandbox": "none", "allowedCommands": ["head *"]}));
+    for bytes in [1_000, 5_000, 45_000] {
+        // NULs are what takes the most room as JSON.
+        let options = json!({"maxOutputBytes": bytes});
+        let answer = yard.answer(json!(["head", "-c", "200000", "/dev/zero"]), options).await;
+        let length = answer["data"].to_string().len();
+        assert!(length <= bytes.max(1_600), "{length} bytes of {bytes}: {answer}");
+    }
+}
