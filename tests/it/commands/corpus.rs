@@ -1,16 +1,10 @@
 //! The files of `tests/commands/`: Markdown with a fenced block for each command and a list of what is
 //! expected below it; written back unchanged but for what a run replaced.
 //!
-//! ```text
-//! ## A class of commands
-//! Prose.
+//! A block `line` holds a string as it is, `escaped` a JSON string, `argv` a JSON array. Below it stand
 //!
-//! ```line          the string as it is; `escaped` is a JSON string, `argv` a JSON array
-//! git status | head
-//! ```
-//! - plan: `["git","status"] | ["head"]`
-//! - verdict everyday: allow
-//! ```
+//!     - plan: `["git","status"] | ["head"]`
+//!     - verdict everyday: allow
 //!
 //! `- plan:` is the plan that is recognised, or `refused: CONSTRUCT`, or `malformed`. `- verdict NAME:` is
 //! one of [`VERDICTS`] under the rules that a block `policy NAME` of the file gives (the JSON of a
