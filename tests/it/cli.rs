@@ -655,3 +655,97 @@ fn every_example_policy_is_a_valid_config() {
     }
     assert!(count >= 4);
 }
+
+#[test]
+fn setup_with_commands_grants_them_with_rules_and_says_what_they_mean() {
+    let place = Installation::new();
+    let programs = place.folder.path().join(".local/bin");
+    fs::create_dir_all(&programs).expect("made");
+    fs::create_dir_all(place.project().join(".cargo/bin")).expect("made");
+    let ran = place
+        .command(&["setup", "project", "--commands"])
+        .env("CARGO_HOME", place.project().join(".cargo"))
+        .output()
+        .expect("the binary runs");
+    let ran = Ran::from(ran);
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    for said in ["any code", "npm", "The rules do not hold that; the sandbox does.", "rm -rf *", "git push *"]
+    {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    let config: Value = serde_json::from_slice(&fs::read(place.config()).expect("there")).expect("JSON");
+    let scope = &config["scopes"][0];
+    let capabilities = scope["capabilities"].as_array().expect("a list");
+    assert!(capabilities.contains(&json!("command:run")) && capabilities.contains(&json!("package:run")));
+    assert!(!capabilities.contains(&json!("fs:write")), "what else is granted stays as it was");
+    // Programs that start others, or shells, are in no default list; what the project holds is on no path.
+    let allowed = scope["policy"]["allowedCommands"].to_string();
+    for program in
+        ["bash", "sh", "env", "xargs", "find", "sed", "sort", "docker", "ssh", "curl", "rm", "sudo"]
+    {
+        assert!(!allowed.contains(&format!("\"{program} *\"")), "{program}");
+    }
+    let path = scope["policy"]["searchPath"].as_array().expect("a list");
+    assert!(path.contains(&json!(programs)));
+    assert!(!scope["policy"].to_string().contains("project/.cargo"));
+    let before = fs::read(place.config()).expect("there");
+    assert!(place.run(&["setup", "project", "--commands"]).out.contains("Nothing changed"));
+    assert_eq!(fs::read(place.config()).expect("there"), before);
+}
+
+#[test]
+fn policy_explain_tells_words_rules_verdict_and_containment_of_a_command() {
+    let place = Installation::new();
+    assert_eq!(place.run(&["setup", "project", "--commands"]).exit, 0);
+    let explain = |command: &str| place.run(&["policy", "explain", command, "--json"]);
+    for (command, exit, verdict) in [
+        ("git status", 0, "allow"),
+        ("git push origin main", 14, "ask"),
+        ("git -c core.pager=x log", 12, "deny"),
+        (r#"["git","-c","core.pager=x","log"]"#, 12, "deny"),
+        ("npm test && frob", 12, "deny"),
+        ("echo $(id)", 12, "deny"),
+    ] {
+        let ran = explain(command);
+        assert_eq!(
+            (ran.exit, ran.json()["verdict"].clone()),
+            (exit, json!(verdict)),
+            "{command}: {}",
+            ran.out
+        );
+    }
+    let told = explain("npm test && npm ci").json();
+    assert_eq!(told["commands"][0]["argv"], json!(["npm", "test"]));
+    assert!(told["commands"][0]["implies"]["arbitraryCode"].is_string());
+    assert_eq!(told["containment"]["sandbox"], "full");
+    let text = place.run(&["policy", "explain", "git -c core.pager=x log", "--scope", "project"]).out;
+    for said in
+        ["\"core.pager=x\"", "profile:git", "allowedCommands[", "sandbox auto", "network loopback", "deny"]
+    {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert_eq!(place.run(&["policy", "explain", "git", "status"]).exit, 2);
+    assert_eq!(explain("file.raed").json()["error"]["code"], "unknown_operation");
+}
+
+#[test]
+fn policy_test_compares_verdicts_and_fails_where_one_differs() {
+    let place = Installation::new();
+    assert_eq!(place.run(&["setup", "project", "--commands"]).exit, 0);
+    let test = |content: &str| {
+        fs::write(place.folder.path().join("commands"), content).expect("written");
+        place.run(&["policy", "test", "commands"])
+    };
+    let good = test(
+        "# comment\n\nallow\tgit status\ndeny\tgit -c a=b log\nask\tgit push\ndeny\t[\"bash\",\"-c\",\"id\"]\n",
+    );
+    assert_eq!((good.exit, good.out.as_str()), (0, "4 commands, 4 as expected, 0 not\n"));
+    let bad =
+        test(r#"[{"verdict":"allow","command":["git","push"]},{"verdict":"deny","command":"echo $X"}]"#);
+    assert_eq!(bad.exit, 1);
+    assert!(bad.out.contains("commands:1: expected allow, found ask"), "{}", bad.out);
+    for wrong in ["maybe\tgit status", "git status", "[{\"verdict\":\"allow\"}]"] {
+        assert_eq!(test(wrong).exit, 2, "{wrong}");
+    }
+    assert_eq!(place.run(&["policy", "test", "missing"]).exit, 15);
+}

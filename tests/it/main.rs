@@ -11,6 +11,7 @@ mod architecture;
 mod cases;
 mod cli;
 mod command;
+mod command_rules;
 mod commands;
 mod containment;
 mod history;

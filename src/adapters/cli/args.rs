@@ -100,7 +100,7 @@ pub enum Preset {
     ReadOnly,
     /// And change files, and use Git
     Coding,
-    /// And run commands, as far as this version can
+    /// And run common programs of projects, held in a sandbox
     Full,
 }
 
@@ -126,6 +126,9 @@ pub struct HereArgs {
     /// What clients may do there; default read-only
     #[arg(long, value_enum)]
     pub preset: Option<Preset>,
+    /// Let clients run common programs of projects there, held in a sandbox
+    #[arg(long)]
+    pub commands: bool,
     /// Do not ask before opening the folder
     #[arg(long, short)]
     pub yes: bool,
@@ -341,8 +344,25 @@ pub enum PolicyCommand {
     ///
     /// The request is an envelope in JSON, or an operation with target and fields as for `call`.
     /// `--caller NAME` judges it with the rights of a token.
+    /// A command in quotes is judged by the rules of the scope: `policy explain 'git push'`.
     #[command(disable_help_flag = true)]
     Explain(CallArgs),
+    /// Judge the commands of a file, and compare with the verdicts that it expects
+    ///
+    /// Lines of a verdict (allow, ask or deny), a tab and a command; or a JSON array of objects with
+    /// `verdict` and `command`. Nothing is run. Exits with 1 if a verdict differs.
+    #[command(verbatim_doc_comment)]
+    Test(PolicyTestArgs),
+}
+
+/// `policy test`.
+#[derive(Debug, Args)]
+pub struct PolicyTestArgs {
+    /// The file with commands and their verdicts
+    pub file: PathBuf,
+    /// The scope; needed where several are open
+    #[arg(long)]
+    pub scope: Option<String>,
 }
 
 /// `completions`.

@@ -8,6 +8,8 @@
 mod args;
 mod call;
 mod child;
+mod command_policy;
+mod commands_setup;
 mod completions;
 mod connect;
 mod history;

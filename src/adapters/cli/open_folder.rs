@@ -11,6 +11,7 @@ use crate::contract::{Capability, ErrorCode, Failure, ScopeType};
 use crate::policy::OwnFolders;
 
 use super::args::{HereArgs, Preset};
+use super::commands_setup;
 use super::home::Home;
 
 impl Preset {
@@ -19,10 +20,15 @@ impl Preset {
         use Capability::{FsRead, FsWrite, GitRead, GitWrite, HistoryRead, SearchRead};
         match self {
             Self::ReadOnly => vec![FsRead, SearchRead, HistoryRead],
-            // Commands are not part of this version; granting them ahead would turn them on unasked.
+            // Commands come with their rules, not as a capability alone; see `commands_setup`.
             Self::Coding | Self::Full => vec![FsRead, SearchRead, FsWrite, GitRead, GitWrite, HistoryRead],
         }
     }
+}
+
+/// Tells whether clients are to run commands.
+pub fn wants_commands(how: &HereArgs) -> bool {
+    how.commands || how.preset == Some(Preset::Full)
 }
 
 /// What opening a folder did to the config.
@@ -114,6 +120,9 @@ pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result
         if how.name.is_some() {
             scope.name.clone_from(&how.name);
         }
+        if wants_commands(how) {
+            commands_setup::turn_on(scope);
+        }
         let change = if *scope == before { Change::Nothing } else { Change::Changed };
         return Ok((scope.id.clone(), change));
     }
@@ -144,6 +153,9 @@ pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result
         deny: Vec::new(),
         policy: ScopePolicy::default(),
     });
+    if let Some(scope) = config.scopes.last_mut().filter(|_| wants_commands(how)) {
+        commands_setup::turn_on(scope);
+    }
     Ok((id, Change::Added))
 }
 

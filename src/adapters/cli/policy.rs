@@ -1,4 +1,6 @@
 //! `policy explain`: each stage's verdict on a request, by the code that judges real ones.
+//!
+//! A command in place of a request is explained by [`command_policy`].
 
 use serde_json::{Value, json};
 
@@ -9,13 +11,15 @@ use crate::registry::Registry;
 
 use super::args::Shared;
 use super::call::Words;
+use super::command_policy;
 use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint, printable};
 
 const HELP: &str = "\
 Print each stage's verdict on a request, without running it
 
-Usage: bailiwick policy explain OPERATION [TARGET] [--FIELD VALUE …]
+Usage: bailiwick policy explain 'COMMAND WITH ITS WORDS'
+       bailiwick policy explain OPERATION [TARGET] [--FIELD VALUE …]
        bailiwick policy explain '{\"scope\":\"app\",\"op\":\"file.read\",\"target\":\"README.md\"}'
 
   --scope ID     the scope; needed where several are open
@@ -34,6 +38,9 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
         return Ok(Report::new(HELP, json!({"ok": true, "help": HELP})));
     }
     let home = Home::find(words.config.as_deref().or(shared.config.as_deref()))?;
+    if let Some(command) = words.command()? {
+        return command_policy::explain(&home, words.scope.as_deref(), &command);
+    }
     let config = home.config()?;
     let caller = home.caller(words.caller.as_deref(), Transport::Cli)?;
     let envelope = words.envelope()?;

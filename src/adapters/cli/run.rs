@@ -14,8 +14,8 @@ use super::call::Words;
 use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
-    call, completions, connect, history, mcp, policy, scope, self_test, setup, start, status, token,
-    try_folder,
+    call, command_policy, completions, connect, history, mcp, policy, scope, self_test, setup, start, status,
+    token, try_folder,
 };
 
 /// Runs the command that the process's arguments name.
@@ -44,6 +44,10 @@ fn run(arguments: Arguments) -> ExitCode {
         Command::Policy(PolicyCommand::Explain(args)) => {
             let printer = Printer { json: shared.json || call::wants_json(&args.rest) };
             finish(printer, Words::sort(args.rest).and_then(|words| policy::run(&shared, words)).map(Some))
+        }
+        Command::Policy(PolicyCommand::Test(args)) => {
+            let home = Home::find(shared.config.as_deref());
+            finish(printer, home.and_then(|home| command_policy::test(&home, &args)).map(Some))
         }
         other => finish(printer, at_home(&shared, printer, other)),
     }

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use crate::config::NewToken;
 use crate::contract::{ErrorCode, Failure, time};
 
-use super::args::{HereArgs, Preset};
+use super::args::HereArgs;
+use super::commands_setup;
 use super::connect::Connection;
 use super::home::{Home, IfMissing};
-use super::open_folder::{Change, describe_grants, find_folder, open_folder};
+use super::open_folder::{Change, describe_grants, find_folder, open_folder, wants_commands};
 use super::printer::{Printer, Report};
 
 /// Sets up the computer, and opens a folder if one is named.
@@ -62,6 +63,13 @@ pub fn run(home: &Home, printer: Printer, folder: Option<&Path>, how: &HereArgs)
         for (what, list) in describe_grants(scope) {
             text.push_str(&format!("  {what:<13} {}\n", list.replace('\n', &format!("\n  {:13} ", ""))));
         }
+        if wants_commands(how) {
+            text.push_str("\nCommands:\n");
+            for (what, list) in commands_setup::describe(&scope.policy)? {
+                text.push_str(&format!("  {what:<13} {}\n", list.replace('\n', &format!("\n  {:13} ", ""))));
+            }
+            text.push('\n');
+        }
         text.push_str("  closed        .env files, keys and other credentials, until you open them\n");
         change_json = match change {
             Change::Added => json!("added"),
@@ -97,11 +105,6 @@ pub fn run(home: &Home, printer: Printer, folder: Option<&Path>, how: &HereArgs)
     if opened.is_some() && how.preset.is_none() && matches!(opened, Some((_, Change::Added))) {
         report = report.note("\nTo let clients change files too: run it again with --preset coding.");
     }
-    if how.preset == Some(Preset::Full) {
-        report = report.note(
-            "\nnote: running commands is not part of this version; `full` grants what `coding` grants.",
-        );
-    }
     Ok(report)
 }
 
@@ -118,6 +121,12 @@ fn ask(home: &Home, printer: Printer, folder: &Path, how: &HereArgs) -> Result<(
     printer.talk(&format!("This opens {} to AI clients as scope `{id}`:", folder.display()));
     for (what, list) in describe_grants(scope) {
         printer.talk(&format!("  {what:<13} {}", list.replace('\n', &format!("\n  {:13} ", ""))));
+    }
+    if wants_commands(how) {
+        printer.talk("Commands:");
+        for (what, list) in commands_setup::describe(&scope.policy)? {
+            printer.talk(&format!("  {what:<13} {}", list.replace('\n', &format!("\n  {:13} ", ""))));
+        }
     }
     printer.talk("Open it? [Y/n]");
     let mut answer = String::new();

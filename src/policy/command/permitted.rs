@@ -18,6 +18,136 @@ const MAX_PROCESSES: u64 = 512;
 /// How large a file a command may write, unless a scope says otherwise.
 const MAX_FILE_MEGABYTES: u64 = 4_096;
 
+/// Variables that no caller may set: what begins with one of these, and these.
+const CLOSED_VARIABLES: &[&str] = &[
+    "GIT_*",
+    "NODE_*",
+    "LD_*",
+    "DYLD_*",
+    "*_PROXY",
+    "NPM_CONFIG_*",
+    "CARGO_*",
+    "RUSTC*",
+    "RUSTUP_*",
+    "RUSTDOC*",
+    "BASH_*",
+    "ENV",
+    "SHELL",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
+    "IFS",
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "CDPATH",
+    "GLOBIGNORE",
+    "PROMPT_COMMAND",
+    "PERL5*",
+    "PERLLIB",
+    "PERL_*",
+    "PYTHON*",
+    "RUBY*",
+    "GEM_*",
+    "BUNDLE_*",
+    "JAVA_*",
+    "_JAVA_*",
+    "JDK_*",
+    "MAVEN_*",
+    "GRADLE_*",
+    "LUA_*",
+    "DOTNET_*",
+    "GO*",
+    "CGO_*",
+    "CC",
+    "CXX",
+    "AR",
+    "LD",
+    "MAKEFLAGS",
+    "MFLAGS",
+    "GNUMAKEFLAGS",
+    "MAKEFILES",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "*PAGER",
+    "BROWSER",
+    "LESS*",
+    "VIMINIT",
+    "EXINIT",
+    "HOSTALIASES",
+    "LOCALDOMAIN",
+    "RES_OPTIONS",
+    "TERMINFO*",
+    "TERMCAP",
+    "GCONV_PATH",
+    "LOCPATH",
+    "NLSPATH",
+    "MALLOC_*",
+    "GLIBC_*",
+    "RIPGREP_*",
+    "SSH_*",
+    "DOCKER_*",
+    "XDG_*",
+    "AWS_*",
+    "OPENSSL_*",
+    "SSL_*",
+    "CURL_*",
+    "DENO_*",
+    "BUN_*",
+    "YARN_*",
+    "PNPM_*",
+    "COREPACK_*",
+    "PIP_*",
+    "UV_*",
+    "POETRY_*",
+    "VIRTUAL_ENV",
+    "CONDA_*",
+    "TAR_OPTIONS",
+    "GZIP",
+    "ZIPOPT",
+    "GREP_*",
+    "FIND_*",
+    "POSIXLY_CORRECT",
+];
+
+/// Tells whether a caller can be let to set a variable.
+fn may_be_set(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    let is_name = !name.is_empty()
+        && !name.starts_with(|it: char| it.is_ascii_digit())
+        && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+    is_name
+        && !CLOSED_VARIABLES.iter().any(|closed| match (closed.strip_suffix('*'), closed.strip_prefix('*')) {
+            (Some(start), _) => upper.starts_with(start),
+            (None, Some(end)) => upper.ends_with(end),
+            (None, None) => upper == *closed,
+        })
+}
+
+/// Adds what keeps Git from running what a repository says, unless the person set such things.
+fn environment(fixed: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut environment = fixed.clone();
+    if !fixed.keys().any(|name| name.starts_with("GIT_CONFIG")) {
+        let settings = [
+            ("safe.bareRepository", "explicit"),
+            ("core.fsmonitor", "false"),
+            ("protocol.ext.allow", "never"),
+        ];
+        environment.insert("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string());
+        for (at, (key, value)) in settings.into_iter().enumerate() {
+            environment.insert(format!("GIT_CONFIG_KEY_{at}"), key.to_owned());
+            environment.insert(format!("GIT_CONFIG_VALUE_{at}"), value.to_owned());
+        }
+    }
+    environment.entry("GIT_TERMINAL_PROMPT".to_owned()).or_insert_with(|| "0".to_owned());
+    environment
+}
+
 /// How a scope holds its commands, and what they find around them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPolicy {
@@ -123,6 +253,15 @@ impl Commands {
                 ));
             }
         }
+        if let Some(name) = policy.allowed_environment.iter().find(|name| !may_be_set(name)) {
+            return Err(Failure::invalid(
+                "policy.allowedEnvironment",
+                format!(
+                    "a caller may never set `{name}`: it makes programs run other code, or reach elsewhere"
+                ),
+            )
+            .hint("Take it out; a fixed value of your own goes into `policy.environment`."));
+        }
         let search_path = if policy.search_path.is_empty() {
             SEARCH_PATH.iter().map(PathBuf::from).collect()
         } else {
@@ -134,7 +273,7 @@ impl Commands {
             network: policy.network.unwrap_or(Network::Loopback),
             search_path,
             read_paths: policy.read_paths.clone(),
-            environment: policy.environment.clone(),
+            environment: environment(&policy.environment),
             allowed_environment: policy.allowed_environment.iter().cloned().collect(),
             limits: CommandLimits {
                 memory_bytes: policy.max_memory_megabytes.map(megabytes),
@@ -160,6 +299,22 @@ impl Commands {
     /// # Errors
     /// `invalid_request` for text that is no command, `permission_denied` with the rule.
     pub fn judge(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
+        let judged = self.explain(input, grant)?;
+        match judged.verdict.failure() {
+            Some(failure) if judged.verdict.decision == Decision::Deny => Err(failure),
+            Some(_) | None => Ok(judged),
+        }
+    }
+
+    /// Tells what the rules say about a command, without permitting it.
+    ///
+    /// # Errors
+    /// As [`Commands::judge`], for texts that are not literal; `Deny` is a verdict here.
+    pub fn verdict(&self, input: &CommandInput, grant: Grant) -> Result<Verdict, Failure> {
+        self.explain(input, grant).map(|judged| judged.verdict)
+    }
+
+    fn explain(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
         let plan = match recognise::plan(input) {
             Ok(plan) => plan,
             Err(failure) if failure.rule().is_some_and(|rule| FOR_A_SHELL.contains(&rule)) => {
@@ -168,11 +323,6 @@ impl Commands {
             Err(failure) => return Err(failure),
         };
         let verdict = self.rules.judge(&plan, grant);
-        if verdict.decision == Decision::Deny
-            && let Some(failure) = verdict.failure()
-        {
-            return Err(failure);
-        }
         let must_be_full = verdict.must_be_full().map(str::to_owned);
         let permitted =
             PermittedCommand { plan, hold: Arc::clone(&self.hold), must_be_full, advisory: false };
@@ -197,11 +347,6 @@ impl Commands {
         }
         let argv = ["bash", "--noprofile", "--norc", "-c", text].map(str::to_owned).to_vec();
         let verdict = self.rules.judge_text(&argv, text);
-        if verdict.decision == Decision::Deny
-            && let Some(failure) = verdict.failure()
-        {
-            return Err(failure);
-        }
         let permitted = PermittedCommand {
             plan: CommandPlan::of_argv(argv),
             hold: Arc::clone(&self.hold),

@@ -202,11 +202,6 @@ impl<'a> Reading<'a> {
             // A program that knows `-name` knows `--name` as well.
             let short = if single && name.starts_with("--") { Some(&name[1..]) } else { None };
             let takes = takes.or_else(|| short.and_then(|name| self.takes(|it| it == name, global, local)));
-            // An abbreviation takes what the option takes, if there is but one.
-            let takes = takes.or_else(|| {
-                let long = name.len() > 2 && name.starts_with("--");
-                if long { self.takes(|known| known.starts_with(name), global, local) } else { None }
-            });
             self.options.push(Found { name, value, ..found.clone() });
             if let Some(name) = short {
                 self.options.push(Found { name, value, ..found });
@@ -251,7 +246,8 @@ impl<'a> Reading<'a> {
             self.hoisted = argv.to_vec();
             return;
         };
-        if profile.subcommands.is_empty() {
+        // Where it is not sure which word is the subcommand, the words stay as they are.
+        if profile.subcommands.is_empty() || self.subs.len() != 1 {
             self.hoisted = argv.to_vec();
             return;
         }

@@ -130,10 +130,15 @@ impl Verdict {
                 ErrorCode::ApprovalRequired,
                 format!("`{shown}` runs only with a person's yes: {}", reason.why),
             )
-            .hint(format!(
-                "For the person: `bailiwick policy explain '{shown}'` shows why; a rule in \
-                 `policy.allowedCommands` that names it grants it without asking.",
-            )),
+            .hint(match &reason.source {
+                Source::Rule(place) => {
+                    format!("For the person: take the rule out of the scope's `policy.{place}`.")
+                }
+                Source::Profile(_) | Source::Always(_) => {
+                    "For the person: a rule in `policy.allowedCommands` that names the word grants it without asking."
+                        .to_owned()
+                }
+            }),
             Decision::Deny => {
                 Failure::new(ErrorCode::PermissionDenied, format!("`{shown}` does not run: {}", reason.why))
                     .hint(format!("For the person: `bailiwick policy explain '{shown}'` shows the rules."))

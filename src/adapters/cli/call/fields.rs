@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use crate::contract::path::encode_name;
-use crate::contract::{CommonOption, Envelope, ErrorCode, Failure, fields};
+use crate::contract::{CommandInput, CommonOption, Envelope, ErrorCode, Failure, fields};
 use crate::operations::FAMILIES;
 use crate::registry::{Entry, Registry};
 
@@ -28,7 +28,8 @@ pub struct Words {
     pub first: Option<String>,
     /// The second word.
     target: Option<String>,
-    scope: Option<String>,
+    /// `--scope ID`.
+    pub scope: Option<String>,
     input: Option<String>,
     options: Option<String>,
     flags: Vec<Flag>,
@@ -192,6 +193,31 @@ impl Words {
             Some((_, Form::Plain | Form::File)) => true,
             None => !following.is_some_and(|it| it.starts_with('-')),
         }
+    }
+
+    /// Gives the command, if the words are one and no operation: `git status`, or `["git","status"]`.
+    ///
+    /// # Errors
+    /// `invalid_request` for a command that is not one quoted word.
+    pub fn command(&self) -> Result<Option<CommandInput>, Failure> {
+        let Some(first) = self.first.as_deref() else { return Ok(None) };
+        let is_name =
+            |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_lowercase() || it == b'_');
+        let is_operation =
+            first.split_once('.').is_some_and(|(family, verb)| is_name(family) && is_name(verb));
+        if is_operation || first.trim_start().starts_with('{') {
+            return Ok(None);
+        }
+        if self.target.is_some() || !self.flags.is_empty() {
+            return Err(Failure::invalid("", "a command is given as one word")
+                .hint("Put the whole command in quotes: bailiwick policy explain 'git status'."));
+        }
+        if first.trim_start().starts_with('[') {
+            let argv = serde_json::from_str(first)
+                .map_err(|error| Failure::invalid("", format!("this is no array of words: {error}")))?;
+            return Ok(Some(CommandInput::Argv(argv)));
+        }
+        Ok(Some(CommandInput::Line(first.to_owned())))
     }
 
     /// Makes the envelope.

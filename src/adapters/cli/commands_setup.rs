@@ -1,0 +1,277 @@
+//! Turning commands on for a scope: the rules it begins with, the toolchains it finds, and what that means.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::config::{CommandRule, ScopeConfig, ScopePolicy};
+use crate::contract::{Capability, Failure};
+use crate::policy::command::Rules;
+
+/// Programs that projects use, and that can run the project's code.
+const PROJECT_PROGRAMS: &[&str] = &[
+    "npm", "pnpm", "yarn", "bun", "node", "npx", "deno", "git", "cargo", "rustc", "rustup", "make", "just",
+    "python", "python3", "pytest", "pip", "pip3", "uv", "poetry", "go", "tsc", "eslint", "prettier", "jest",
+    "vitest", "ruff", "mypy", "dotnet", "mvn", "gradle", "cmake", "ctest", "ninja",
+];
+/// Programs that look at files and at text.
+const PLAIN_PROGRAMS: &[&str] = &[
+    "ls", "cat", "head", "tail", "wc", "grep", "rg", "uniq", "cut", "tr", "diff", "cmp", "echo", "printf",
+    "pwd", "date", "jq", "basename", "dirname", "realpath", "stat", "file", "tree", "du", "true", "false",
+    "mkdir", "touch",
+];
+/// What is asked about although a rule allows it.
+const ASKED: &[&str] = &["git push *", "git remote add *"];
+/// What never runs.
+const DENIED: &[&str] = &[
+    "rm -rf *",
+    "del /s *",
+    "rmdir /s *",
+    "format *",
+    "mkfs* *",
+    "shutdown *",
+    "reboot *",
+    "halt *",
+    "poweroff *",
+    "sudo *",
+    "su *",
+    "doas *",
+    "dd *",
+];
+/// The longest run and the largest output of a scope with commands, unless it says otherwise.
+const MAX_RUNTIME_SECONDS: u64 = 1_800;
+const MAX_OUTPUT_BYTES: u64 = 200_000;
+/// Folders that every sandbox has anyway.
+const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/etc"];
+/// The order in which the system's programs are looked up.
+const SYSTEM_PATH: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+/// Grants commands, and fills in what the scope does not say itself.
+pub fn turn_on(scope: &mut ScopeConfig) {
+    for capability in [Capability::CommandRun, Capability::PackageRun] {
+        if !scope.capabilities.contains(&capability)
+            && !scope.ask.contains(&capability)
+            && !scope.deny.contains(&capability)
+        {
+            scope.capabilities.push(capability);
+        }
+    }
+    let found = Toolchains::find(&scope.roots);
+    let policy = &mut scope.policy;
+    let fill = |list: &mut Vec<CommandRule>, lines: Vec<String>| {
+        if list.is_empty() {
+            *list = lines.into_iter().map(CommandRule::Line).collect();
+        }
+    };
+    let programs = PROJECT_PROGRAMS.iter().chain(PLAIN_PROGRAMS);
+    fill(&mut policy.allowed_commands, programs.map(|program| format!("{program} *")).collect());
+    fill(&mut policy.ask_commands, ASKED.iter().map(|line| (*line).to_owned()).collect());
+    fill(&mut policy.denied_commands, DENIED.iter().map(|line| (*line).to_owned()).collect());
+    policy.max_runtime_seconds.get_or_insert(MAX_RUNTIME_SECONDS);
+    policy.max_output_bytes.get_or_insert(MAX_OUTPUT_BYTES);
+    if policy.search_path.is_empty() && !found.search_path.is_empty() {
+        policy.search_path = found.search_path;
+        policy.search_path.extend(SYSTEM_PATH.iter().map(PathBuf::from).filter(|folder| folder.is_dir()));
+    }
+    for folder in found.read_paths {
+        if !policy.read_paths.contains(&folder) {
+            policy.read_paths.push(folder);
+        }
+    }
+    for (name, value) in found.environment {
+        policy.environment.entry(name).or_insert(value);
+    }
+}
+
+/// Says plainly what the rules of a scope mean.
+///
+/// # Errors
+/// When a rule does not compile.
+pub fn describe(policy: &ScopePolicy) -> Result<Vec<(&'static str, String)>, Failure> {
+    let implications = Rules::compile(policy)?.implications();
+    let names = |any_code: bool| {
+        let names = implications.iter().filter(|(_, why)| why.is_some() == any_code);
+        names.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    let lines = |rules: &[CommandRule]| {
+        let lines: Vec<String> = rules
+            .iter()
+            .map(|rule| match rule {
+                CommandRule::Line(line) => line.clone(),
+                CommandRule::Tokens(_) => "(by words)".to_owned(),
+            })
+            .collect();
+        if lines.is_empty() { "nothing".to_owned() } else { lines.join(", ") }
+    };
+    let network = policy.network.map_or("a loopback of their own".to_owned(), |it| it.to_string());
+    let held = match policy.sandbox {
+        crate::config::SandboxLevel::Auto => "a sandbox, as strong as this computer has one",
+        crate::config::SandboxLevel::Full => "a full sandbox",
+        crate::config::SandboxLevel::Partial => "a partial sandbox (files and system calls)",
+        crate::config::SandboxLevel::None => "NOTHING: they can do what you can do",
+    };
+    let folders = |folders: &[PathBuf]| {
+        folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join("\n")
+    };
+    let mut said = vec![
+        ("may run", format!("{}\nWhat runs can change files here, whatever else is granted.", names(false))),
+        (
+            "any code",
+            format!(
+                "{}\nThese run scripts, tests or build files: a client that may write files here\ncan run any \
+                 code by them. The rules do not hold that; the sandbox does.",
+                names(true)
+            ),
+        ),
+        ("held by", format!("{held}; network: {network}")),
+        ("asks", lines(&policy.ask_commands)),
+        ("never run", lines(&policy.denied_commands)),
+    ];
+    if !policy.search_path.is_empty() {
+        said.push(("programs in", folders(&policy.search_path)));
+    }
+    if !policy.read_paths.is_empty() {
+        said.push(("may read", folders(&policy.read_paths)));
+    }
+    Ok(said)
+}
+
+/// The toolchains of the account that lie outside the system's folders.
+#[derive(Debug, Default)]
+struct Toolchains {
+    search_path: Vec<PathBuf>,
+    read_paths: Vec<PathBuf>,
+    environment: BTreeMap<String, String>,
+}
+
+impl Toolchains {
+    fn find(roots: &[PathBuf]) -> Self {
+        let Some(home) = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) else {
+            return Self::default();
+        };
+        let mut found = Self::default();
+        let place = |variable: &str, usual: &str| {
+            let named = env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+            named.unwrap_or_else(|| home.join(usual))
+        };
+        // Rust: the proxies of rustup need to know where the toolchains are. Credentials stay outside.
+        let (cargo, rustup) = (place("CARGO_HOME", ".cargo"), place("RUSTUP_HOME", ".rustup"));
+        if found.programs(roots, &cargo.join("bin")) {
+            found.set("CARGO_HOME", &cargo);
+            found.reads(roots, &cargo.join("registry"));
+            found.reads(roots, &cargo.join("git"));
+            found.reads(roots, &cargo.join("config.toml"));
+            if rustup.join("toolchains").is_dir() && found.reads(roots, &rustup) {
+                found.set("RUSTUP_HOME", &rustup);
+            }
+        }
+        // Node: the newest version of nvm, and what keeps its own.
+        let nvm = place("NVM_DIR", ".nvm").join("versions/node");
+        if let Some(version) = newest(&nvm) {
+            found.programs(roots, &version.join("bin"));
+            found.reads(roots, &version);
+        }
+        let volta = place("VOLTA_HOME", ".volta");
+        if found.programs(roots, &volta.join("bin")) {
+            found.reads(roots, &volta);
+            found.set("VOLTA_HOME", &volta);
+        }
+        for (name, usual) in
+            [("BUN_INSTALL", ".bun"), ("DENO_INSTALL", ".deno"), ("PNPM_HOME", ".local/share/pnpm")]
+        {
+            let folder = place(name, usual);
+            found.programs(roots, &if usual.ends_with("pnpm") { folder } else { folder.join("bin") });
+        }
+        // Python: shims are scripts that find their version by the root; the version itself goes first.
+        let pyenv = place("PYENV_ROOT", ".pyenv");
+        let chosen = fs::read_to_string(pyenv.join("version")).unwrap_or_default();
+        let version = chosen.split_whitespace().next().map(|name| pyenv.join("versions").join(name));
+        if let Some(version) = version.filter(|it| it.is_dir()).or_else(|| newest(&pyenv.join("versions"))) {
+            found.programs(roots, &version.join("bin"));
+            found.reads(roots, &version);
+        }
+        if found.programs(roots, &pyenv.join("shims")) {
+            found.reads(roots, &pyenv);
+            found.set("PYENV_ROOT", &pyenv);
+        }
+        // Go.
+        found.programs(roots, Path::new("/usr/local/go/bin"));
+        let gopath = place("GOPATH", "go");
+        found.programs(roots, &gopath.join("bin"));
+        if found.reads(roots, &gopath.join("pkg/mod")) {
+            found.set("GOMODCACHE", &gopath.join("pkg/mod"));
+        }
+        // What the account has installed for itself.
+        if found.programs(roots, &home.join(".local/bin")) {
+            for folder in [".local/lib", ".local/share/uv", ".local/share/pipx", ".local/pipx"] {
+                found.reads(roots, &home.join(folder));
+            }
+        }
+        found
+    }
+
+    /// Adds a folder of programs, and where its links lead.
+    fn programs(&mut self, roots: &[PathBuf], folder: &Path) -> bool {
+        if !folder.is_dir() || !is_safe(roots, folder) {
+            return false;
+        }
+        if !self.search_path.iter().any(|it| it == folder) {
+            self.search_path.push(folder.to_owned());
+        }
+        self.reads(roots, folder);
+        let targets = fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| {
+            let path = entry.path();
+            if !fs::symlink_metadata(&path).ok()?.file_type().is_symlink() {
+                return None;
+            }
+            path.canonicalize().ok()?.parent().map(Path::to_owned)
+        });
+        for target in targets.collect::<Vec<_>>() {
+            if target.file_name() == Some(OsStr::new("bin")) {
+                self.reads(roots, &target);
+            }
+        }
+        true
+    }
+
+    /// Adds a folder that commands may read, unless they may anyway.
+    fn reads(&mut self, roots: &[PathBuf], folder: &Path) -> bool {
+        if !is_safe(roots, folder) {
+            return false;
+        }
+        let known = SYSTEM.iter().any(|system| folder.starts_with(system))
+            || self.read_paths.iter().any(|it| folder.starts_with(it));
+        if !known {
+            self.read_paths.retain(|it| !it.starts_with(folder));
+            self.read_paths.push(folder.to_owned());
+        }
+        true
+    }
+
+    fn set(&mut self, name: &str, folder: &Path) {
+        if let Some(folder) = folder.to_str() {
+            self.environment.insert(name.to_owned(), folder.to_owned());
+        }
+    }
+}
+
+/// Tells whether a place exists, lies outside the roots, and only its owner and root can change it.
+fn is_safe(roots: &[PathBuf], folder: &Path) -> bool {
+    let Ok(real) = folder.canonicalize() else { return false };
+    let inside = |root: &PathBuf| real.starts_with(root.canonicalize().as_ref().unwrap_or(root));
+    let Ok(facts) = fs::metadata(&real) else { return false };
+    facts.mode() & 0o022 == 0 && !roots.iter().any(inside)
+}
+
+/// Gives the folder whose name has the highest version.
+fn newest(folder: &Path) -> Option<PathBuf> {
+    let numbers = |path: &Path| -> Vec<u64> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.split(|it: char| !it.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+    };
+    let folders = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
+    folders.max_by_key(|path| numbers(path))
+}
