@@ -662,12 +662,16 @@ fn setup_with_commands_grants_them_with_rules_and_says_what_they_mean() {
     let programs = place.folder.path().join(".local/bin");
     fs::create_dir_all(&programs).expect("made");
     fs::create_dir_all(place.project().join(".cargo/bin")).expect("made");
-    let ran = place
-        .command(&["setup", "project", "--commands"])
-        .env("CARGO_HOME", place.project().join(".cargo"))
-        .output()
-        .expect("the binary runs");
-    let ran = Ran::from(ran);
+    let set_up = || {
+        let mut command = place.command(&["setup", "project", "--commands"]);
+        for variable in ["RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "GOPATH"] {
+            command.env_remove(variable);
+        }
+        Ran::from(
+            command.env("CARGO_HOME", place.project().join(".cargo")).output().expect("the binary runs"),
+        )
+    };
+    let ran = set_up();
     assert_eq!(ran.exit, 0, "{}", ran.err);
     for said in ["any code", "npm", "The rules do not hold that; the sandbox does.", "rm -rf *", "git push *"]
     {
@@ -689,7 +693,7 @@ fn setup_with_commands_grants_them_with_rules_and_says_what_they_mean() {
     assert!(path.contains(&json!(programs)));
     assert!(!scope["policy"].to_string().contains("project/.cargo"));
     let before = fs::read(place.config()).expect("there");
-    assert!(place.run(&["setup", "project", "--commands"]).out.contains("Nothing changed"));
+    assert!(set_up().out.contains("Nothing changed"));
     assert_eq!(fs::read(place.config()).expect("there"), before);
 }
 

@@ -21,7 +21,15 @@ const MAX_FILE_MEGABYTES: u64 = 4_096;
 /// Variables that no caller may set: what begins with one of these, and these.
 const CLOSED_VARIABLES: &[&str] = &[
     "GIT_*",
-    "NODE_*",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_REPL_*",
+    "NODE_TLS_*",
+    "NODE_V8_*",
+    "NODE_PENDING_*",
+    "NODE_ICU_*",
+    "NODE_REDIRECT_*",
     "LD_*",
     "DYLD_*",
     "*_PROXY",

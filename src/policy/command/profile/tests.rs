@@ -1,3 +1,5 @@
+//! Each row catches its sample, and nothing ordinary is caught.
+
 use std::collections::HashSet;
 
 use serde_json::json;
