@@ -218,8 +218,7 @@ impl Report {
                 _ => return Err(Garbled),
             }),
             2 => {
-                let mut number =
-                    || Ok(reader.option()?.map(u32::try_from).transpose().map_err(|_| Garbled)?);
+                let mut number = || reader.option()?.map(u32::try_from).transpose().map_err(|_| Garbled);
                 let (exit_code, signal) = (number()?, number()?);
                 Self::Ended {
                     exit_code: exit_code.map(u32::cast_signed),

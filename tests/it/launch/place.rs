@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -65,11 +65,10 @@ impl Running {
     /// Waits for the end, reading what is written.
     pub async fn end(self) -> Result<Ran, LaunchError> {
         let Self { mut job, out, err } = self;
-        let read = |mut file: File| {
+        let read = |file: File| {
             tokio::task::spawn_blocking(move || {
-                let mut bytes = Vec::new();
-                file.read_to_end(&mut bytes).expect("a pipe can be read");
-                String::from_utf8_lossy(&bytes).into_owned()
+                let bytes: Result<Vec<u8>, _> = BufReader::new(file).bytes().collect();
+                String::from_utf8_lossy(&bytes.expect("a pipe can be read")).into_owned()
             })
         };
         let (out, err) = (read(out), read(err));

@@ -125,14 +125,14 @@ const DENIED_HERE: &[libc::c_long] =
 const DENIED_HERE: &[libc::c_long] = &[];
 
 /// The flags of `clone` that make namespaces.
-#[expect(clippy::cast_sign_loss, reason = "flags are bits")]
 const NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
-    | libc::CLONE_NEWNET) as u32;
+    | libc::CLONE_NEWNET)
+    .cast_unsigned();
 
 /// Tells whether there is a filter for this processor.
 pub(super) const fn exists() -> bool {
@@ -245,6 +245,7 @@ const fn argument(index: u32) -> u32 {
     16 + 8 * index + if cfg!(target_endian = "big") { 4 } else { 0 }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "the codes of instructions are 16 bits")]
 const fn load(offset: u32) -> Instruction {
     Instruction { code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, jt: 0, jf: 0, k: offset }
 }
@@ -254,6 +255,7 @@ fn jump(kind: u32, value: u32, yes: usize, no: usize) -> Option<Instruction> {
     Some(Instruction { code, jt: u8::try_from(yes).ok()?, jf: u8::try_from(no).ok()?, k: value })
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "the codes of instructions are 16 bits")]
 fn give(answer: Answer) -> Instruction {
     let value = match answer {
         Answer::Allow => libc::SECCOMP_RET_ALLOW,

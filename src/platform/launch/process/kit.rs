@@ -141,6 +141,7 @@ impl Kit {
                     _ => 0,
                 }
             });
+        #[expect(clippy::unnecessary_cast, reason = "the field's type differs between processors")]
         tasks.map(|links| links as u64).sum()
     }
 

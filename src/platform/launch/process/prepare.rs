@@ -252,8 +252,7 @@ enum Missing {
 
 fn identity(file: &OwnedFd) -> rustix::io::Result<FileId> {
     let stat = fstat(file)?;
-    #[expect(clippy::unnecessary_cast, reason = "the fields' types differ between platforms")]
-    Ok(FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 })
+    Ok(FileId { device: stat.st_dev, inode: stat.st_ino })
 }
 
 /// Opens a program and compares it with what was checked.
