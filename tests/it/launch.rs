@@ -5,3 +5,4 @@ mod killing;
 mod place;
 mod plans;
 mod probes;
+mod tools;

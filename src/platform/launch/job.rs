@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 
 use super::held::{layer, open};
@@ -13,8 +12,7 @@ use super::{Ended, Held, LaunchError, held};
 /// A running plan. Dropping it kills everything that belongs to it, at once.
 #[derive(Debug)]
 pub struct Job {
-    /// The supervisor kills all when this end closes.
-    control: UnixStream,
+    control: Control,
     held: Held,
     ended: Option<Result<Ended, LaunchError>>,
     placeholders: Placeholders,
@@ -22,11 +20,9 @@ pub struct Job {
 
 impl Job {
     /// Waits until the supervisor says that the plan runs.
-    pub(super) async fn begin(
-        mut control: UnixStream,
-        placeholders: Placeholders,
-    ) -> Result<Self, LaunchError> {
-        match read_report(&mut control).await? {
+    pub(super) async fn begin(socket: UnixStream, placeholders: Placeholders) -> Result<Self, LaunchError> {
+        let mut control = Control { socket, received: Vec::new() };
+        match control.next_report().await? {
             Report::Running { level, network, degraded, layers, open } => {
                 let held = Held {
                     level,
@@ -57,9 +53,7 @@ impl Job {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
-        // A report is small and sent at once: nothing is taken from the socket before it can be read.
-        self.control.readable().await.map_err(|_| LaunchError::Lost)?;
-        let ended = match read_report(&mut self.control).await {
+        let ended = match self.control.next_report().await {
             Ok(Report::Ended { exit_code, signal, left_killed }) => {
                 Ok(Ended { exit_code, signal, held: self.held.clone(), left_killed })
             }
@@ -81,18 +75,45 @@ impl Job {
         message[1..].copy_from_slice(&grace_ms.to_le_bytes());
         // Where the supervisor is gone there is nothing to stop. The buffer of the socket is empty but for
         // other such messages.
-        let _ = self.control.try_write(&message);
+        let _ = self.control.socket.try_write(&message);
     }
 }
 
-async fn read_report(control: &mut UnixStream) -> Result<Report, LaunchError> {
-    let mut length = [0; 8];
-    control.read_exact(&mut length).await.map_err(|_| LaunchError::Lost)?;
-    let length = usize::try_from(u64::from_le_bytes(length)).map_err(|_| LaunchError::Lost)?;
-    if length > MAX_MESSAGE_BYTES {
-        return Err(LaunchError::Lost);
+/// The service's end of the job's life. The supervisor kills all when it closes.
+#[derive(Debug)]
+struct Control {
+    socket: UnixStream,
+    /// What has arrived of the next report. Kept here, so that a wait can be given up at any point.
+    received: Vec<u8>,
+}
+
+impl Control {
+    async fn next_report(&mut self) -> Result<Report, LaunchError> {
+        loop {
+            if let Some(report) = self.take_report()? {
+                return Ok(report);
+            }
+            self.socket.readable().await.map_err(|_| LaunchError::Lost)?;
+            let mut chunk = [0; 4096];
+            match self.socket.try_read(&mut chunk) {
+                Ok(0) => return Err(LaunchError::Lost),
+                Ok(length) => self.received.extend_from_slice(&chunk[..length]),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                Err(_) => return Err(LaunchError::Lost),
+            }
+        }
     }
-    let mut body = vec![0; length];
-    control.read_exact(&mut body).await.map_err(|_| LaunchError::Lost)?;
-    Report::decode(&body).map_err(|_| LaunchError::Lost)
+
+    /// Takes a report from what has arrived, if it is there as a whole.
+    fn take_report(&mut self) -> Result<Option<Report>, LaunchError> {
+        let Some((length, rest)) = self.received.split_first_chunk() else { return Ok(None) };
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| LaunchError::Lost)?;
+        if length > MAX_MESSAGE_BYTES {
+            return Err(LaunchError::Lost);
+        }
+        let Some(body) = rest.get(..length) else { return Ok(None) };
+        let report = Report::decode(body).map_err(|_| LaunchError::Lost)?;
+        self.received.drain(..8 + length);
+        Ok(Some(report))
+    }
 }

@@ -9,7 +9,6 @@ use super::{Job, LaunchError, LaunchRequest};
 /// The helper process that starts commands. Making one starts nothing.
 #[derive(Debug)]
 pub struct Launcher {
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no launcher on this system"))]
     program: PathBuf,
     #[cfg(target_os = "linux")]
     connection: tokio::sync::Mutex<Option<Connection>>,

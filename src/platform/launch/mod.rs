@@ -8,6 +8,11 @@
 //! Nothing here decides whether a command may run. It starts exactly what it is given, as strongly held as
 //! it is told, or not at all.
 
+#![cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "there is a launcher on Linux only, as yet")
+)]
+
 #[cfg(target_os = "linux")]
 mod connection;
 mod error;

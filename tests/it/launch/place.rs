@@ -131,7 +131,7 @@ impl Place {
         fs::create_dir(folder.path().join("home")).expect("made");
         Self {
             folder,
-            launcher: Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into()),
+            launcher: Launcher::with_program(bailiwick_program()),
             limits: ProcessLimits { memory_bytes: None, processes: None, file_bytes: None, open_files: 1024 },
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             read_only: Vec::new(),
@@ -189,9 +189,28 @@ impl Place {
     }
 }
 
+/// The environment variable that names a folder with copies of the programs and tables, for another user.
+pub const COPIES: &str = "BAILIWICK_TEST_COPIES";
+
+/// Gives a file of the tests: itself, or its copy.
+pub fn file_or_copy(file: &Path) -> PathBuf {
+    match std::env::var_os(COPIES) {
+        Some(folder) => Path::new(&folder).join(file.file_name().expect("it has a name")),
+        None => file.to_owned(),
+    }
+}
+
+/// Gives the path of `bailiwick`.
+pub fn bailiwick_program() -> PathBuf {
+    file_or_copy(Path::new(env!("CARGO_BIN_EXE_bailiwick")))
+}
+
 /// Gives the path of the program in `examples/probe.rs`, built where it is missing or old.
 pub fn probe_program() -> PathBuf {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+        if std::env::var_os(COPIES).is_some() {
+            return file_or_copy(Path::new("probe"));
+        }
         let bailiwick = Path::new(env!("CARGO_BIN_EXE_bailiwick"));
         let built = bailiwick.parent().expect("it is in a folder").join("examples/probe");
         let source = crate::source::repository().join("examples/probe.rs");

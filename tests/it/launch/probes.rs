@@ -12,8 +12,9 @@ use std::process::{Child, Command, Stdio};
 
 use bailiwick::contract::command::{Containment, Network};
 
-use super::place::{Place, probe_program, single};
+use super::place::{COPIES, Place, bailiwick_program, file_or_copy, probe_program, single};
 use crate::source::repository;
+use crate::temporary::TemporaryFolder;
 
 /// The columns of the table.
 const HOLDS: &[(Containment, Network)] = &[
@@ -110,8 +111,8 @@ fn probe(place: &mut Place, hold: (Containment, Network)) -> Vec<(String, String
     lines.collect()
 }
 
-fn table_file() -> PathBuf {
-    repository().join("tests/it/launch/probes.md")
+pub(super) fn table_file() -> PathBuf {
+    file_or_copy(&repository().join("tests/it/launch/probes.md"))
 }
 
 const PREAMBLE: &str = "# What a held command can do
@@ -184,4 +185,34 @@ fn the_full_level_is_shut_but_for_what_it_is_for() {
             assert!(cell == "shut" || may_be_open || meant, "{}: {row} is {cell}", heading(*hold));
         }
     }
+}
+
+#[test]
+fn an_ordinary_user_is_held_as_root_is() {
+    // The other tests run as whoever runs them. Where that is root, they run once more as nobody.
+    let setpriv = std::path::Path::new("/usr/bin/setpriv");
+    if bailiwick::platform::machine::user_id() != 0 || !setpriv.exists() {
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    let test = std::env::current_exe().expect("this test");
+    for file in [&test, &bailiwick_program(), &probe_program(), &table_file()] {
+        fs::copy(file, folder.path().join(file.file_name().expect("a name"))).expect("copied");
+    }
+    let home = TemporaryFolder::new();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o1777)).expect("set");
+    let output = Command::new(setpriv)
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(folder.path().join(test.file_name().expect("a name")))
+        .args(["launch::plans", "launch::bounds", "launch::probes::no_more_is_open_than_the_table_says"])
+        .args(["launch::killing::detached", "launch::killing::a_dropped", "launch::killing::what_a_killed"])
+        .current_dir(home.path())
+        .env_remove("UPDATE")
+        .env(COPIES, folder.path())
+        .env("TMPDIR", home.path())
+        .output()
+        .expect("setpriv starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("test result: ok."), "{said}");
+    assert!(!said.contains(" 0 passed"), "{said}");
 }

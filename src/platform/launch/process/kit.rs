@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, readlinkat, statat};
 
 use super::filter::{Instruction, filter};
 use super::namespaces::Owner;
-use crate::contract::command::Network;
+use crate::contract::command::{Containment, Network};
 use crate::platform::launch::sys;
 
 /// The folders that every program may read; those that exist.
@@ -34,6 +34,8 @@ const SYSTEM: &[&str] = &[
 
 /// How long what was found in `/etc` holds.
 const MAX_AGE: Duration = Duration::from_secs(60);
+/// How long the number of the user's processes holds.
+const MAX_AGE_OF_TASKS: Duration = Duration::from_secs(5);
 
 /// The least number of processes that a namespace can be limited to.
 ///
@@ -74,6 +76,8 @@ pub(super) struct Kit {
     /// The places that every program may read, opened.
     readable: Vec<OwnedFd>,
     readable_since: Instant,
+    /// How many processes and threads the user runs, counted not long ago.
+    tasks: Option<(Instant, u64)>,
     without_network: Option<Vec<Instruction>>,
     with_network: Option<Vec<Instruction>>,
     limits_namespaces: bool,
@@ -89,6 +93,7 @@ impl Kit {
             owner,
             readable: readable(&system, owner),
             readable_since: Instant::now(),
+            tasks: None,
             system,
             name_servers,
             landlock_version: sys::landlock_version(),
@@ -99,11 +104,21 @@ impl Kit {
     }
 
     /// Looks again at what can change, where that was long ago.
-    pub(super) fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self, level: Containment) {
         if self.readable_since.elapsed() > MAX_AGE {
             self.readable = readable(&self.system, self.owner);
             self.readable_since = Instant::now();
         }
+        // Root is not bound by a number of processes, and a sandbox has a count of its own.
+        let counts = self.owner.user() != 0 && level != Containment::Full;
+        if counts && self.tasks.is_none_or(|(counted, _)| counted.elapsed() > MAX_AGE_OF_TASKS) {
+            self.tasks = Some((Instant::now(), tasks_of(self.owner)));
+        }
+    }
+
+    /// Tells how many processes and threads this user runs, roughly.
+    pub(super) fn tasks_of_user(&self) -> u64 {
+        self.tasks.map_or(0, |(_, tasks)| tasks)
     }
 
     /// Gives the places that every program may read.
@@ -125,26 +140,6 @@ impl Kit {
             .filter(|limit| self.owner.user() == 0 && self.limits_namespaces && *limit >= LEAST_OWN_LIMIT)
     }
 
-    /// Counts the processes and threads that this user runs, roughly.
-    pub(super) fn tasks_of_user(&self) -> u64 {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let entries = rustix::fs::open("/proc", flags, Mode::empty()).and_then(rustix::fs::Dir::new);
-        let Ok(entries) = entries else { return 0 };
-        let tasks =
-            entries.flatten().filter(|entry| entry.file_name().to_bytes()[0].is_ascii_digit()).map(|entry| {
-                let mut path = b"/proc/".to_vec();
-                path.extend_from_slice(entry.file_name().to_bytes());
-                path.extend_from_slice(b"/task");
-                match rustix::fs::stat(path.as_slice()) {
-                    // Two of the links are the folder's own.
-                    Ok(stat) if stat.st_uid == self.owner.user() => stat.st_nlink.saturating_sub(2),
-                    _ => 0,
-                }
-            });
-        #[expect(clippy::unnecessary_cast, reason = "the field's type differs between processors")]
-        tasks.map(|links| links as u64).sum()
-    }
-
     /// Tells whether a limit on processes binds this user in a sandbox of its own.
     pub(super) fn binds(&self, processes: Option<u64>, in_namespace: bool) -> bool {
         match processes {
@@ -153,6 +148,23 @@ impl Kit {
             Some(_) => in_namespace && self.own_process_limit(processes).is_some(),
         }
     }
+}
+
+fn tasks_of(owner: Owner) -> u64 {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let entries = rustix::fs::open("/proc", flags, Mode::empty()).and_then(rustix::fs::Dir::new);
+    let Ok(entries) = entries else { return 0 };
+    let processes = entries.flatten().filter(|entry| entry.file_name().to_bytes()[0].is_ascii_digit());
+    let tasks = processes.map(|entry| {
+        let path = [b"/proc/", entry.file_name().to_bytes(), b"/task"].concat();
+        match rustix::fs::stat(path.as_slice()) {
+            // Two of the links are the folder's own.
+            Ok(stat) if stat.st_uid == owner.user() => stat.st_nlink.saturating_sub(2),
+            _ => 0,
+        }
+    });
+    #[expect(clippy::unnecessary_cast, reason = "the field's type differs between processors")]
+    tasks.map(|links| links as u64).sum()
 }
 
 fn look(path: &Path) -> Option<SystemPlace> {

@@ -100,7 +100,7 @@ impl Launcher {
 
     fn start(&mut self, arrival: Arrival) {
         // Where the fork fails, the control socket closes, and the service sees that.
-        self.kit.refresh();
+        self.kit.refresh(arrival.level);
         let flags = namespaces::flags(arrival.level, arrival.network);
         let Ok(forked) = sys::fork_into(flags) else { return };
         match forked {
