@@ -10,6 +10,7 @@ mod call;
 mod child;
 mod command_policy;
 mod commands_setup;
+mod command_steps;
 mod completions;
 mod connect;
 mod history;

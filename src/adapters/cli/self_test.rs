@@ -6,10 +6,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::contract::{ErrorCode, Failure};
+use crate::contract::{Capability, ErrorCode, Failure};
 
 use super::args::Preset;
 use super::child::McpChild;
+use super::command_steps::{a_command, refused_commands};
 use super::printer::{Printer, Report};
 use super::steps::{Expect, Steps, wrong};
 use super::throwaway::Throwaway;
@@ -33,6 +34,7 @@ pub fn run(printer: Printer) -> Result<Report, Failure> {
     place.open(&[
         ("test", folder.clone(), Preset::Coding.capabilities()),
         ("look", folder.clone(), Preset::ReadOnly.capabilities()),
+        ("run", folder.clone(), vec![Capability::CommandRun]),
     ])?;
     let mut steps = Steps::new(printer);
     converse(&mut steps, &place, &folder);
@@ -75,6 +77,8 @@ fn converse(steps: &mut Steps, place: &Throwaway, folder: &Path) {
     reads(steps, &mut child);
     writes(steps, &mut child, folder);
     refusals(steps, &mut child, folder);
+    a_command(steps, &mut child, "run");
+    refused_commands(steps, &mut child, "run", &place.folder().with_file_name("made-by-a-command"));
     steps.step("history", || {
         let history = child.call("get_operation_history", json!({"scope": "test", "limit": 200}))?;
         let rows = rows(&history["data"]).ok_or_else(|| wrong("no rows"))?;

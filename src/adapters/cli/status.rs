@@ -65,6 +65,7 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         _ => "\nHistory  in order\n".to_owned(),
     });
     text.push_str(&format!("Tokens   {}\n", tokens.records().len()));
+    text.push_str(&commands(&info["sandbox"], details));
     if details {
         let rows = [
             ("config", home.config_path.display().to_string()),
@@ -104,9 +105,25 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         "scopes": scopes,
         "tokens": tokens.records().len(),
         "history": history,
+        "commands": info["sandbox"],
     });
     let exit = if has_problem { ErrorCode::ProviderUnavailable.facts().exit_code } else { 0 };
     Ok(Report { exit, ..Report::new(text, json) })
+}
+
+/// Tells how strongly commands are held here, and why not more.
+fn commands(sandbox: &Value, details: bool) -> String {
+    let mut text = match sandbox["strongest"].as_str() {
+        Some(level) => format!("Commands held at `{level}` unless a scope says otherwise\n"),
+        None => "Commands cannot be run here\n".to_owned(),
+    };
+    let levels = sandbox["levels"].as_array().into_iter().flatten();
+    for level in levels.filter(|level| level["available"] == false && (details || level["level"] != "none")) {
+        let (name, why) = (&level["level"], &level["why"]);
+        let (name, why) = (name.as_str().unwrap_or_default(), why.as_str().unwrap_or_default());
+        text.push_str(&format!("         not at `{name}`: {}\n", one_line(why)));
+    }
+    text
 }
 
 /// Asks the running service, or one in this process, how it is.
@@ -115,7 +132,7 @@ fn ask(home: &Home) -> Result<(bool, Value), Failure> {
     let asked = runtime.block_on(async {
         let backend = backend(home, Transport::Cli, None).await?;
         let mut envelope = Envelope { op: "computer.info".to_owned(), ..Envelope::default() };
-        envelope.input.insert("include".to_owned(), json!(["service", "status"]));
+        envelope.input.insert("include".to_owned(), json!(["service", "status", "sandbox"]));
         let mut outcome = backend.submit(Ok(envelope), &CancellationToken::new()).await.into_value();
         if outcome["ok"] == true {
             Ok((backend.is_remote(), outcome["data"].take()))

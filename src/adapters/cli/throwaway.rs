@@ -9,6 +9,7 @@ use crate::platform::dirs::Dirs;
 use crate::platform::fs::create_private_dir;
 use crate::platform::machine;
 
+use super::command_steps::ALLOWED;
 use super::home::Home;
 
 /// The installation.
@@ -74,10 +75,19 @@ impl Throwaway {
                 capabilities: capabilities.clone(),
                 ask: Vec::new(),
                 deny: Vec::new(),
-                policy: ScopePolicy::default(),
+                policy: policy(capabilities),
             });
         }
         config.save(&self.home.config_path).map_err(|error| error.for_person())
+    }
+}
+
+/// Lets a scope that may run commands run those of the steps.
+fn policy(capabilities: &[Capability]) -> ScopePolicy {
+    let commands: &[&str] = if capabilities.contains(&Capability::CommandRun) { ALLOWED } else { &[] };
+    ScopePolicy {
+        allowed_commands: commands.iter().map(|rule| (*rule).into()).collect(),
+        ..ScopePolicy::default()
     }
 }
 

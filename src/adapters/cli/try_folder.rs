@@ -5,10 +5,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::contract::{ErrorCode, Failure};
+use crate::contract::{Capability, ErrorCode, Failure};
 
 use super::args::Preset;
 use super::child::McpChild;
+use super::command_steps::a_command;
 use super::open_folder::{WholeHome, find_folder};
 use super::printer::{Printer, Report, one_line};
 use super::steps::{Expect, Steps, wrong};
@@ -27,7 +28,7 @@ pub fn run(printer: Printer, folder: &Path) -> Result<Report, Failure> {
     let scratch = place.make_folder("scratch")?;
     place.open(&[
         ("project", folder.clone(), Preset::ReadOnly.capabilities()),
-        ("scratch", scratch.clone(), Preset::Coding.capabilities()),
+        ("scratch", scratch.clone(), [Preset::Coding.capabilities(), vec![Capability::CommandRun]].concat()),
     ])?;
     if !printer.json {
         printer.data(&format!(
@@ -174,6 +175,7 @@ fn converse(steps: &mut Steps, place: &Throwaway, scratch: &Path) {
             _ => Err(wrong("the file on the disk is not what was written")),
         }
     });
+    a_command(steps, &mut child, "scratch");
     steps.step("get_operation_history", || {
         let history = child.call("get_operation_history", json!({"scope": "project", "limit": 50}))?;
         let rows = rows(&history["data"])

@@ -252,7 +252,7 @@ fn report(
         timed_out: ran.timed_out,
         duration_ms: u64::try_from(ran.elapsed.as_millis()).unwrap_or(u64::MAX),
         truncated,
-        left_out: truncated.then(|| Streams {
+        left_out: truncated.then_some(Streams {
             stdout: LeftOut { bytes: stdout.left_out_bytes, lines: stdout.left_out_lines },
             stderr: LeftOut { bytes: stderr.left_out_bytes, lines: stderr.left_out_lines },
         }),

@@ -73,7 +73,7 @@ impl CommandRequest {
         let cwd_path = place.on_disk()?;
 
         let closed = self.closed_folders();
-        let search = SearchPath { folders: &policy.search_path, closed: &closed };
+        let search = SearchPath::new(&policy.search_path, &closed);
         let mut program_folders = BTreeSet::new();
         let plan = self.command.plan();
         let mut steps = vec![step(None, &plan.first, &search, &mut program_folders)?];

@@ -7,6 +7,7 @@
     reason = "folders of the search path are the person's, and are looked at by path and identity"
 )]
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -31,13 +32,18 @@ pub struct Program {
 /// Where programs are looked for, and where none may be.
 #[derive(Debug)]
 pub struct SearchPath<'a> {
-    /// The folders, in their order.
-    pub folders: &'a [PathBuf],
-    /// The folders that clients can write: the roots of scopes, and Bailiwick's own.
-    pub closed: &'a [FileId],
+    folders: &'a [PathBuf],
+    closed: &'a [FileId],
+    judged: RefCell<Vec<(PathBuf, Result<(), &'static str>)>>,
 }
 
-impl SearchPath<'_> {
+impl<'a> SearchPath<'a> {
+    /// Looks in these folders, in their order. `closed` are the folders that clients can write: the roots of
+    /// scopes, and Bailiwick's own.
+    pub fn new(folders: &'a [PathBuf], closed: &'a [FileId]) -> Self {
+        Self { folders, closed, judged: RefCell::default() }
+    }
+
     /// Finds the program that a bare name means: the first one that can be executed.
     ///
     /// # Errors
@@ -92,7 +98,17 @@ impl SearchPath<'_> {
         Ok(Program { path: path.to_owned(), real_folder: real_folder.to_owned(), identity: stat.id })
     }
 
+    /// Judges a folder, once for each request.
     fn judge_folder(&self, folder: &Path) -> Result<(), &'static str> {
+        if let Some((_, verdict)) = self.judged.borrow().iter().find(|(known, _)| known == folder) {
+            return *verdict;
+        }
+        let verdict = self.look_at_folder(folder);
+        self.judged.borrow_mut().push((folder.to_owned(), verdict));
+        verdict
+    }
+
+    fn look_at_folder(&self, folder: &Path) -> Result<(), &'static str> {
         let real = folder.canonicalize().map_err(|_| "the folder cannot be reached")?;
         let stat = Stat::of(&real).ok_or("the folder cannot be reached")?;
         judge_owner(&stat, "the folder can be changed by others")?;
@@ -171,7 +187,7 @@ mod tests {
     }
 
     fn find(folders: &[PathBuf], closed: &[FileId], name: &str) -> Result<Program, Failure> {
-        SearchPath { folders, closed }.find(name)
+        SearchPath::new(folders, closed).find(name)
     }
 
     #[test]

@@ -1,0 +1,71 @@
+//! The steps of `try` and `self-test` that run commands: held as strongly as this computer can.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::contract::{Containment, ErrorCode, Failure};
+use crate::platform::launch::levels;
+
+use super::child::McpChild;
+use super::steps::{Expect, Steps, wrong};
+
+/// What the throw-away scopes allow.
+pub const ALLOWED: &[&str] = &["printf *", "touch *"];
+
+fn run(scope: &str, command: Value) -> Value {
+    json!({"scope": scope, "op": "command.run", "input": {"command": command}})
+}
+
+/// Runs a command, and looks whether what holds it is what this computer has.
+pub fn a_command(steps: &mut Steps, child: &mut McpChild, scope: &str) {
+    let envelope = run(scope, json!(["printf", "%s", "held; $HOME"]));
+    if levels().strongest.is_none_or(|level| level < Containment::Partial) {
+        // Nothing runs unheld unless the person writes so.
+        let refusal = Expect::Refusal(ErrorCode::ProviderUnavailable);
+        steps.envelope("a command", child, envelope, refusal, |_| Ok(String::new()));
+        return;
+    }
+    steps.envelope("a command", child, envelope, Expect::Success, |data| {
+        let (level, network) = (&data["sandbox"]["level"], &data["sandbox"]["network"]);
+        if data["stdout"] != "held; $HOME" || data["exitCode"] != 0 {
+            return Err(wrong(format!("exit {}, `{}`", data["exitCode"], data["stdout"])));
+        }
+        if *level != json!(levels().strongest) {
+            return Err(wrong(format!("it was held at {level}")));
+        }
+        Ok(format!("held at `{}`, network `{}`", text(level), text(network)))
+    });
+}
+
+/// Tries to write outside the scope by a command, and to run what no rule allows.
+pub fn refused_commands(steps: &mut Steps, child: &mut McpChild, scope: &str, outside: &Path) {
+    let refusal = Expect::Refusal(ErrorCode::PermissionDenied);
+    for (name, command) in [
+        ("a command not allowed", json!(["rm", "-rf", "."])),
+        ("a shell in a command", json!("printf `touch made`")),
+    ] {
+        steps.envelope(name, child, run(scope, command), refusal, |_| Ok(String::new()));
+    }
+    if levels().strongest.is_none_or(|level| level < Containment::Partial) {
+        return;
+    }
+    let touch = run(scope, json!(["touch", outside]));
+    steps.envelope("a write by a command", child, touch, Expect::Success, |data| judge_write(data, outside));
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the file lies in the throw-away folder, and must not be there"
+)]
+fn judge_write(data: &Value, outside: &Path) -> Result<String, Failure> {
+    if outside.exists() {
+        return Err(wrong("it wrote outside the scope"));
+    }
+    // The folder lies in the temporary folder, and a full sandbox has one of its own, gone with it.
+    Ok(format!("nothing was written there: exit {}", data["exitCode"]))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
