@@ -239,6 +239,7 @@ fn allowing_git_does_not_allow_arbitrary_code() {
             "git filter-branch --tree-filter id",
             "git clone -c core.pager=id x",
             "git clone --template=x y",
+            "git --frob alias status",
         ],
         Decision::Deny,
     );
@@ -262,7 +263,7 @@ fn allowing_an_interpreter_says_that_it_allows_any_code() {
         let verdict = judge(&rules, line);
         assert_eq!((verdict.decision, verdict.implies().count()), (Decision::Allow, 1), "{line}");
     }
-    for line in ["git log", "ls", "npm ls", "cargo fmt"] {
+    for line in ["git log", "ls", "npm ls"] {
         assert_eq!(judge(&rules, line).implies().count(), 0, "{line}");
     }
     let any: Vec<(String, bool)> =

@@ -91,6 +91,9 @@ fn one(command: &CommandVerdict) -> String {
     if let Some(implied) = &command.implies {
         text.push_str(&format!("  implies any code: `{}`: {}\n", implied.program, implied.why));
     }
+    if command.profile.is_none() {
+        text.push_str("  no profile: nothing is known about what this program can start\n");
+    }
     text
 }
 

@@ -51,7 +51,8 @@ fn touches(reading: &Reading<'_>, what: &What) -> Option<Vec<String>> {
         What::UnknownSub => {
             let profile = reading.profile?;
             let sub = reading.subs.first()?;
-            let known = reading.subs.iter().any(|sub| profile.subcommands.contains(sub));
+            // Where it is not sure which word it is, all that it may be have to be known.
+            let known = reading.subs.iter().all(|sub| profile.subcommands.contains(sub));
             (!known).then(|| vec![(*sub).to_owned()])
         }
         What::Word(at, test) => {

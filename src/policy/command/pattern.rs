@@ -202,10 +202,9 @@ impl Wide {
     fn covers(&self, reading: &Reading<'_>) -> bool {
         let program = match &self.program {
             Token::Rest => true,
-            Token::OneOf(globs) => globs.iter().any(|glob| {
-                let glob = glob.to_ascii_lowercase();
-                reading.names.iter().any(|name| glob_matches(&glob, name))
-            }),
+            Token::OneOf(globs) => {
+                globs.iter().any(|glob| reading.names.iter().any(|name| glob_matches(glob, name)))
+            }
             Token::Not(_) => false,
         };
         program
@@ -375,7 +374,7 @@ fn wide(tokens: &[Token]) -> Option<Vec<Wide>> {
         ways.map(|way| {
             let is_value =
                 |at: usize| pairs.iter().position(|pair| *pair == at).is_some_and(|bit| way >> bit & 1 == 1);
-            let mut wide = Wide { program: program.clone(), options: Vec::new(), words: Vec::new() };
+            let mut wide = Wide { program: lower(program), options: Vec::new(), words: Vec::new() };
             for (at, token) in tokens.iter().enumerate() {
                 match token {
                     _ if is_value(at) => {}
@@ -405,6 +404,14 @@ fn wide(tokens: &[Token]) -> Option<Vec<Wide>> {
         })
         .collect(),
     )
+}
+
+/// Programs are compared in lower case.
+fn lower(program: &Token) -> Token {
+    match program {
+        Token::OneOf(names) => Token::OneOf(names.iter().map(|name| name.to_ascii_lowercase()).collect()),
+        other => other.clone(),
+    }
 }
 
 /// Gives the ways to fulfil an option word of a rule.

@@ -141,9 +141,11 @@ fn may_be_set(name: &str) -> bool {
 fn environment(fixed: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut environment = fixed.clone();
     if !fixed.keys().any(|name| name.starts_with("GIT_CONFIG")) {
+        // Hooks come from Git's own folder, which no file operation can write; not from the working tree.
         let settings = [
             ("safe.bareRepository", "explicit"),
             ("core.fsmonitor", "false"),
+            ("core.hooksPath", ".git/hooks"),
             ("protocol.ext.allow", "never"),
         ];
         environment.insert("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string());

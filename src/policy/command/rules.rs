@@ -5,14 +5,14 @@ use crate::contract::{CommandPlan, Failure};
 
 use super::care::{Care, care};
 use super::pattern::Pattern;
-use super::profile::{SAME_AS, Starts, Then};
+use super::profile::{Profile, SAME_AS, Starts, Then};
 use super::reading::{Reading, names_of};
 use super::{CommandVerdict, Decision, Grant, Implied, Reason, Source, Verdict, text};
 
 /// How deep commands in the words of commands are looked for.
 const MAX_DEPTH: usize = 3;
-/// How many commands are looked for in the words of one.
-const MAX_INNER: usize = 5_000;
+/// How many words are read again while looking for commands in the words of one.
+const MAX_INNER_WORDS: usize = 4_000_000;
 
 /// The compiled rules of a scope.
 #[derive(Debug)]
@@ -75,6 +75,7 @@ impl Rules {
             reasons,
             must_be_full: Some("a shell reads it, so the sandbox alone holds it".to_owned()),
             implies: Some(implies),
+            profile: Some("bash"),
         }])
     }
 
@@ -83,7 +84,7 @@ impl Rules {
         let mut seen: Vec<(String, Option<&'static str>)> = Vec::new();
         for name in self.allowed.iter().flat_map(Pattern::programs) {
             if !seen.iter().any(|(program, _)| program == name) {
-                let why = Reading::of(&expand(&[name])).profile.and_then(super::profile::Profile::why_code);
+                let why = Reading::of(&expand(&[name])).profile.and_then(Profile::why_code);
                 seen.push((name.to_owned(), why));
             }
         }
@@ -98,6 +99,7 @@ impl Rules {
             reasons: Vec::new(),
             must_be_full: None,
             implies: None,
+            profile: None,
         };
         self.against(&argv, &mut verdict.reasons);
         if let Some(reason) = program_word(argv.first().copied().unwrap_or_default()) {
@@ -125,6 +127,7 @@ impl Rules {
         }
         let expanded = expand(&argv);
         let profiled = if expanded == argv { reading } else { Reading::of(&expanded) };
+        verdict.profile = profiled.profile.map(Profile::name);
         let names = |word: &str| matching.iter().any(|(_, rule)| rule.names(word));
         for found in care(&profiled) {
             self.apply(&found, &names, &mut verdict);
@@ -141,7 +144,7 @@ impl Rules {
         {
             verdict.reasons.push(Reason {
                 decision: Decision::Deny,
-                source: Source::Profile(profiled.profile.map_or("", super::profile::Profile::name)),
+                source: Source::Profile(verdict.profile.unwrap_or_default()),
                 why: format!(
                     "`{}` can run any code ({}), so only a rule that names it allows it",
                     argv[0], implied.why
@@ -188,7 +191,7 @@ impl Rules {
 
     /// Adds the rules that deny or ask about a command, or about one in its words.
     fn against(&self, argv: &[&str], reasons: &mut Vec<Reason>) {
-        let mut budget = MAX_INNER;
+        let mut budget = MAX_INNER_WORDS;
         let lists =
             [("deniedCommands", &self.denied, Decision::Deny), ("askCommands", &self.ask, Decision::Ask)];
         if lists.iter().all(|(_, rules, _)| rules.is_empty()) {
@@ -238,7 +241,7 @@ fn visit_inner(
     if argv.is_empty() || *budget == 0 {
         return;
     }
-    *budget -= 1;
+    *budget = budget.saturating_sub(argv.len());
     let reading = Reading::of(argv);
     see(&reading, inner);
     let expanded = expand(argv);

@@ -86,6 +86,8 @@ pub struct CommandVerdict {
     pub must_be_full: Option<String>,
     /// Why it can run any code, if so.
     pub implies: Option<Implied>,
+    /// The program's profile; without one nothing is known about what it can start.
+    pub profile: Option<&'static str>,
 }
 
 /// What the rules say about a whole plan: every command of it is judged.
@@ -162,6 +164,7 @@ impl Verdict {
                     "argv": command.argv,
                     "verdict": command.decision.as_str(),
                     "reasons": reasons,
+                    "profile": command.profile,
                     "mustBeFull": command.must_be_full,
                     "implies": command.implies.as_ref().map(|it| json!({"arbitraryCode": it.why})),
                 })

@@ -3,5 +3,6 @@
 mod ending;
 mod held;
 mod output;
+mod repository;
 mod tools;
 mod yard;

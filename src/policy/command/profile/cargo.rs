@@ -9,6 +9,9 @@ const CHANGES_CRATES: &str = "publishes, or changes what others get";
 pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["cargo"],
+        code: Some(
+            "the project's configuration names toolchains and compilers, and builds run its scripts and macros",
+        ),
         options: OPTIONS,
         subcommands: SUBCOMMANDS,
         aliases: &[

@@ -444,7 +444,11 @@ const ROWS: &[Row] = &[
         "git apply --unsafe-paths x",
     ),
     held(What::OptionOutside(At::Global, &["-C"]), OTHER_PLACE, "git -C/tmp status"),
-    held(What::Option(At::Global, &["--git-dir", "--work-tree"]), OTHER_PLACE, "git --git-dir=x log"),
+    held(
+        What::Option(At::Global, &["--git-dir", "--work-tree", "--bare"]),
+        OTHER_PLACE,
+        "git --git-dir=x log",
+    ),
     held(
         What::Option(At::Any, &["--no-index"]),
         "compares or searches files anywhere, whether Git knows them or not",

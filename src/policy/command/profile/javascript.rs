@@ -57,6 +57,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         names: &["yarn", "yarnpkg"],
+        code: Some("the project's configuration names the Yarn that runs, and its plugins"),
         options: NPM_OPTIONS,
         starts: super::Starts::Words,
         subcommands: YARN_SUBCOMMANDS,

@@ -249,6 +249,29 @@ pub const PROFILES: &[Profile] = &[
         ..Profile::PLAIN
     },
     Profile {
+        names: &["hg", "chg"],
+        syntax: super::Syntax::Abbreviates,
+        options: &[
+            value(At::Any, &["--config"]),
+            value(At::Any, &["-R", "--repository"]),
+            value(At::Any, &["--cwd"]),
+        ],
+        rows: &[
+            refuse(
+                What::Option(At::Any, &["--config", "--debugger", "--ssh", "--remotecmd"]),
+                "sets any configuration, which can name programs",
+                "hg --config=alias.x=!id x",
+            ),
+            held(
+                What::Option(At::Any, &["-R", "--repository", "--cwd"]),
+                "works in another folder",
+                "hg -R /x log",
+            ),
+        ],
+        ordinary: &["hg status", "hg log -l5"],
+        ..Profile::PLAIN
+    },
+    Profile {
         names: &["kill", "pkill", "killall"],
         rows: &[held(What::Program, "ends processes that it did not start", "killall x")],
         ..Profile::PLAIN
