@@ -7,6 +7,9 @@ mod find;
 mod list;
 mod mkdir;
 mod r#move;
+mod patch;
+mod patch_plan;
+mod patch_run;
 mod read;
 mod read_many;
 mod search;
@@ -23,7 +26,7 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 13] = [
+static OPERATIONS: [Entry; 14] = [
     Entry::of::<stat::Op>(),
     Entry::of::<list::Op>(),
     Entry::of::<tree::Op>(),
@@ -31,6 +34,7 @@ static OPERATIONS: [Entry; 13] = [
     Entry::of::<read_many::Op>(),
     Entry::of::<write::Op>(),
     Entry::of::<create::Op>(),
+    Entry::of::<patch::Op>(),
     Entry::of::<r#move::Op>(),
     Entry::of::<copy::Op>(),
     Entry::of::<mkdir::Op>(),

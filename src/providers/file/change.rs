@@ -1,11 +1,13 @@
 //! What stands at a place before it is changed: its facts and its version.
 
+use std::io::Read;
+
 use crate::contract::{Cancel, ErrorCode, Failure};
 use crate::platform::fs::{FileKind, Stat};
 
 use super::Place;
 use super::read::WHOLE_BYTES;
-use super::version::{content_version, facts_version, hash_file, matches_version};
+use super::version::{content_version, facts_version, hash_file, matches_version, sha256_hex};
 
 /// A regular file that is about to be replaced.
 #[derive(Debug)]
@@ -57,6 +59,65 @@ pub fn existing(
     }
     let version = sha256.as_deref().map_or_else(|| facts_version(&stat), content_version);
     Ok(Some(Existing { stat, version, file }))
+}
+
+/// A regular file that is about to be changed, as it is.
+#[derive(Debug)]
+pub struct Current {
+    /// Its facts.
+    pub stat: Stat,
+    /// Its version token.
+    pub version: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+/// Reads the file at a place, whole; `None` if nothing has the name. `if_version` must be its version.
+///
+/// Call it with the place's lock held.
+///
+/// # Errors
+/// As [`existing`]; `invalid_request` for files over 64 MiB; `os_permission_required` for a file that
+/// may be replaced but not read; `permission_denied` for hard links where the scope refuses them.
+pub fn current(place: &Place, if_version: Option<&str>, cancel: &Cancel) -> Result<Option<Current>, Failure> {
+    let Some(stat) = place.stat()? else {
+        return match if_version {
+            None => Ok(None),
+            Some(_) => Err(conflict(place, None)),
+        };
+    };
+    if stat.kind != FileKind::File {
+        return Err(not_a_file(place, stat.kind));
+    }
+    let opened = place.dir.open_file(&place.name).map_err(|error| place.failure(&error))?;
+    place.path.judge_names_of(&opened.stat)?;
+    let too_large = || {
+        Failure::new(
+            ErrorCode::InvalidRequest,
+            format!("`{}` is larger than 64 MiB, which is the most that is edited", place.path.shown()),
+        )
+        .hint("Use a command, or write the file as a whole.")
+    };
+    if opened.stat.size > WHOLE_BYTES {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(opened.stat.size).unwrap_or(0) + 1);
+    (&opened.file)
+        .take(WHOLE_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| place.failure(&error.into()))?;
+    cancel.check()?;
+    if bytes.len() as u64 > WHOLE_BYTES {
+        return Err(too_large());
+    }
+    let sha256 = sha256_hex(&bytes);
+    let version = content_version(&sha256);
+    match if_version {
+        Some(token) if !matches_version(token, &opened.stat, Some(&sha256)) => {
+            Err(conflict(place, Some(&version)))
+        }
+        Some(_) | None => Ok(Some(Current { stat: opened.stat, version, bytes })),
+    }
 }
 
 /// Makes the failure of a change whose `ifVersion` does not hold any more.

@@ -11,7 +11,7 @@ use crate::platform::fs::{Attributes, DoorError};
 use super::change::{conflict, not_a_file};
 use super::temporary::{sweep, temporary_name};
 use super::version::{content_version, facts_version, sha256_hex};
-use super::{Existing, Locks, Place, existing};
+use super::{Existing, Held, Locks, Place, existing};
 
 /// How much is written between two looks at the cancellation flag.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -66,7 +66,20 @@ pub fn replace(
     locks: &Locks,
     cancel: &Cancel,
 ) -> Result<Replaced, Failure> {
-    let _held = locks.take(&[place], cancel)?;
+    let held = locks.take(&[place], cancel)?;
+    replace_held(place, replacement, &held, cancel)
+}
+
+/// Replaces or makes the file at a place whose lock is held already, or which nothing else can know.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_held(
+    place: &Place,
+    replacement: &Replacement<'_>,
+    _held: &Held,
+    cancel: &Cancel,
+) -> Result<Replaced, Failure> {
     if replacement.if_exists == IfExists::Fail
         && let Some(stat) = place.stat()?
     {

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use crate::providers::edit::anchor;
+
 use super::text::json_len;
-use super::version::sha256_hex;
 
 /// What is put before each line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,10 +97,8 @@ fn mark(line: &str, number: u64, marks: Marks) -> String {
         Marks::None => {}
         Marks::LineNumbers => write!(mark, "{number}\t").expect("a String takes all that is written"),
         Marks::Anchors => {
-            let bare = line.strip_suffix('\n').unwrap_or(line);
-            let bare = bare.strip_suffix('\r').unwrap_or(bare);
-            write!(mark, "{number}:{}|", &sha256_hex(bare.as_bytes())[..4])
-                .expect("a String takes all that is written");
+            mark.push_str(&anchor(number, line));
+            mark.push('|');
         }
     }
     mark

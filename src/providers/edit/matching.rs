@@ -1,0 +1,321 @@
+//! Finding lines in a text, tier by tier: the first tier that fits anywhere counts, no later one is tried.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::text::{Text, body, lines_of};
+use super::tier::Tier;
+
+/// How a text's indentation differs from the one that was looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shift {
+    /// Not at all.
+    None,
+    /// Every line of the file has this more at its start.
+    Deeper(String),
+    /// Every line of the file has this less at its start.
+    Shallower(String),
+}
+
+/// A place that fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    /// The first line, counted from 0.
+    pub line: usize,
+    /// How it is indented.
+    pub shift: Shift,
+}
+
+/// The lines of a text by what each tier compares; made once for each tier that is asked.
+#[derive(Debug)]
+pub struct Index<'a> {
+    text: &'a Text,
+    by_tier: HashMap<Tier, HashMap<u64, Vec<usize>>>,
+}
+
+impl<'a> Index<'a> {
+    /// Prepares a text.
+    pub fn new(text: &'a Text) -> Self {
+        Self { text, by_tier: HashMap::new() }
+    }
+
+    /// Gives the text.
+    pub fn text(&self) -> &'a Text {
+        self.text
+    }
+
+    /// Finds every place where these lines are, by one tier, in order. Places may overlap.
+    pub fn find(&mut self, old: &[&str], tier: Tier) -> Vec<Match> {
+        let text = self.text;
+        if old.is_empty() || old.len() > text.len() {
+            return Vec::new();
+        }
+        // The line that tells most is looked up, those around it are compared.
+        let (probe, line) = old
+            .iter()
+            .enumerate()
+            .max_by_key(|(at, line)| (line.trim().len(), std::cmp::Reverse(*at)))
+            .expect("there is a line");
+        let lines = self.by_tier.entry(tier).or_insert_with(|| {
+            let mut lines: HashMap<u64, Vec<usize>> = HashMap::with_capacity(text.len());
+            for index in 0..text.len() {
+                lines.entry(hash(&key(text.line(index), tier))).or_default().push(index);
+            }
+            lines
+        });
+        let Some(found) = lines.get(&hash(&key(line, tier))) else { return Vec::new() };
+        found
+            .iter()
+            .filter_map(|index| index.checked_sub(probe))
+            .filter(|start| start + old.len() <= text.len())
+            .filter_map(|start| fits(text, start, old, tier).map(|shift| Match { line: start, shift }))
+            .collect()
+    }
+}
+
+/// Finds every place where an old text begins in another, byte for byte.
+pub fn find_text(content: &str, old: &str) -> Vec<usize> {
+    let finder = memchr::memmem::Finder::new(old);
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = content.get(from..).and_then(|rest| finder.find(rest.as_bytes())) {
+        found.push(from + at);
+        // Places that overlap are places too.
+        let first = content[from + at..].chars().next().map_or(1, char::len_utf8);
+        from += at + first;
+    }
+    found
+}
+
+/// Gives what a tier compares of a line.
+fn key(line: &str, tier: Tier) -> Cow<'_, str> {
+    match tier {
+        Tier::Exact | Tier::Anchor => Cow::Borrowed(line),
+        Tier::LineEndings => Cow::Borrowed(bare(line)),
+        Tier::TrailingSpace => Cow::Borrowed(trim_end(bare(line))),
+        Tier::Indentation => Cow::Borrowed(bare(line).trim_matches(is_blank)),
+        Tier::Unicode => match plain(bare(line)) {
+            Cow::Borrowed(line) => Cow::Borrowed(line.trim_matches(is_blank)),
+            Cow::Owned(line) => Cow::Owned(line.trim_matches(is_blank).to_owned()),
+        },
+    }
+}
+
+fn fits(text: &Text, start: usize, old: &[&str], tier: Tier) -> Option<Shift> {
+    let pairs = || old.iter().enumerate().map(|(at, line)| (text.line(start + at), *line));
+    if !pairs().all(|(there, line)| key(there, tier) == key(line, tier)) {
+        return None;
+    }
+    match tier {
+        Tier::Exact | Tier::Anchor | Tier::LineEndings | Tier::TrailingSpace => Some(Shift::None),
+        Tier::Indentation | Tier::Unicode => {
+            let mut shift = None;
+            for (there, line) in pairs() {
+                let (there, line) = (trim_end(bare(there)), trim_end(bare(line)));
+                if line.trim_matches(is_blank).is_empty() {
+                    continue;
+                }
+                let own = shift_of(indentation(there), indentation(line))?;
+                if shift.get_or_insert_with(|| own.clone()) != &own {
+                    return None;
+                }
+            }
+            // Blank lines alone say nothing about indentation.
+            shift
+        }
+    }
+}
+
+fn shift_of(there: &str, line: &str) -> Option<Shift> {
+    if there == line {
+        return Some(Shift::None);
+    }
+    match (there.strip_suffix(line), line.strip_suffix(there)) {
+        (Some(more), _) => Some(Shift::Deeper(more.to_owned())),
+        (None, Some(less)) => Some(Shift::Shallower(less.to_owned())),
+        (None, None) => None,
+    }
+}
+
+impl Shift {
+    /// Indents a new line as the old ones are; `None` for one that lacks what the others have too much.
+    pub fn apply<'a>(&self, line: &'a str) -> Option<Cow<'a, str>> {
+        match self {
+            _ if line.trim_matches(is_blank).is_empty() => Some(Cow::Borrowed(line)),
+            Self::None => Some(Cow::Borrowed(line)),
+            Self::Deeper(more) => Some(Cow::Owned(format!("{more}{line}"))),
+            Self::Shallower(less) => line.strip_prefix(less.as_str()).map(Cow::Borrowed),
+        }
+    }
+}
+
+/// Keeps the file's own quotes, dashes and spaces at both ends of a line, up to where it changes.
+///
+/// `there` is the line of the file, `old` the same line as it was written, `new` what shall be there.
+pub fn keep_typography(there: &str, old: &str, new: &str) -> String {
+    let (there_trimmed, old_trimmed) = (there.trim_matches(is_blank), old.trim_matches(is_blank));
+    let new_trimmed = new.trim_matches(is_blank);
+    let there_chars: Vec<char> = there_trimmed.chars().collect();
+    let old_chars: Vec<char> = old_trimmed.chars().collect();
+    let new_chars: Vec<char> = new_trimmed.chars().collect();
+    if there_chars.len() != old_chars.len() || new_trimmed.is_empty() {
+        return new.to_owned();
+    }
+    let most = old_chars.len().min(new_chars.len());
+    let first = (0..most).take_while(|at| old_chars[*at] == new_chars[*at]).count();
+    let last = (0..most - first)
+        .take_while(|at| old_chars[old_chars.len() - 1 - at] == new_chars[new_chars.len() - 1 - at])
+        .count();
+    let mut line: String = new[..indentation(new).len()].to_owned();
+    line.extend(&there_chars[..first]);
+    line.extend(&new_chars[first..new_chars.len() - last]);
+    line.extend(&there_chars[there_chars.len() - last..]);
+    line.push_str(&new[trim_end(new).len()..]);
+    line
+}
+
+fn hash(key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn is_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t')
+}
+
+fn trim_end(line: &str) -> &str {
+    line.trim_end_matches(is_blank)
+}
+
+/// Gives a line without its end, also where it was cut between the two bytes of one.
+fn bare(line: &str) -> &str {
+    let line = body(line);
+    line.strip_suffix('\r').unwrap_or(line)
+}
+
+fn indentation(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches(is_blank).len()]
+}
+
+/// Replaces quotes, dashes and spaces by those of ASCII, one for one.
+fn plain(line: &str) -> Cow<'_, str> {
+    if line.is_ascii() {
+        return Cow::Borrowed(line);
+    }
+    let plain = |character| match character {
+        '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' | '\u{2032}' | '\u{02bc}' | '\u{00b4}' => '\'',
+        '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{2033}' | '\u{00ab}' | '\u{00bb}' => '"',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => '-',
+        '\u{00a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+        other => other,
+    };
+    Cow::Owned(line.chars().map(plain).collect())
+}
+
+/// Says which lines of an old text stay, go and come, as a hunk does.
+pub fn as_hunk(old: &str, new: &str) -> super::Hunk {
+    use super::hunk::Mark;
+
+    let (mut olds, mut news) = (lines_of(old), lines_of(new));
+    if !old.ends_with('\n') && new.ends_with('\n') {
+        // What follows the old text on its line comes after the new text's last line end.
+        news.push("");
+    }
+    let same = |a: &str, b: &str| bare(a) == bare(b);
+    let first = olds.iter().zip(&news).take_while(|(a, b)| same(a, b)).count();
+    let last = olds[first..].iter().rev().zip(news[first..].iter().rev()).take_while(|(a, b)| same(a, b));
+    let last = last.count();
+    let (tail_old, tail_new) = (olds.split_off(olds.len() - last), news.split_off(news.len() - last));
+    let (middle_old, middle_new) = (olds.split_off(first), news.split_off(first));
+    debug_assert_eq!(tail_old.len(), tail_new.len());
+    let mut lines: Vec<(Mark, String)> = Vec::new();
+    let mut push = |mark, line: &str| lines.push((mark, line.to_owned()));
+    olds.iter().for_each(|line| push(Mark::Context, line));
+    for (mark, line) in middle(&middle_old, &middle_new) {
+        push(mark, line);
+    }
+    tail_old.iter().for_each(|line| push(Mark::Context, line));
+    super::Hunk { lines, ..super::Hunk::default() }
+}
+
+/// The most pairs of lines that are compared; larger changes are taken as a whole.
+const MAX_PAIRS: usize = 4_000_000;
+
+/// Compares lines by their longest common subsequence.
+fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(super::hunk::Mark, &'a str)> {
+    use super::hunk::Mark;
+
+    let all = |mark, lines: &[&'a str]| lines.iter().map(move |line| (mark, *line)).collect::<Vec<_>>();
+    if old.len().saturating_mul(new.len()) > MAX_PAIRS {
+        return [all(Mark::Remove, old), all(Mark::Add, new)].concat();
+    }
+    let width = new.len() + 1;
+    let mut longest = vec![0_u32; (old.len() + 1) * width];
+    for a in (0..old.len()).rev() {
+        for b in (0..new.len()).rev() {
+            longest[a * width + b] = if bare(old[a]) == bare(new[b]) {
+                longest[(a + 1) * width + b + 1] + 1
+            } else {
+                longest[(a + 1) * width + b].max(longest[a * width + b + 1])
+            };
+        }
+    }
+    let (mut a, mut b, mut lines) = (0, 0, Vec::new());
+    while a < old.len() || b < new.len() {
+        if a < old.len() && b < new.len() && bare(old[a]) == bare(new[b]) {
+            lines.push((Mark::Context, old[a]));
+            (a, b) = (a + 1, b + 1);
+        } else if b == new.len()
+            || (a < old.len() && longest[(a + 1) * width + b] >= longest[a * width + b + 1])
+        {
+            lines.push((Mark::Remove, old[a]));
+            a += 1;
+        } else {
+            lines.push((Mark::Add, new[b]));
+            b += 1;
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tier_of(file: &str, old: &str) -> Option<(Tier, usize)> {
+        let text = Text::new(file.to_owned());
+        let mut index = Index::new(&text);
+        Tier::OF_TEXT.into_iter().find_map(|tier| {
+            let found = index.find(&lines_of(old), tier);
+            (!found.is_empty()).then_some((tier, found.len()))
+        })
+    }
+
+    #[test]
+    fn the_closest_tier_that_fits_counts() {
+        assert_eq!(tier_of("a\nb\n", "a\nb\n"), Some((Tier::Exact, 1)));
+        assert_eq!(tier_of("a\r\nb\r\n", "a\nb\n"), Some((Tier::LineEndings, 1)));
+        assert_eq!(tier_of("a\nb", "a\nb\n"), Some((Tier::LineEndings, 1)));
+        assert_eq!(tier_of("a \t\nb\n", "a\nb\n"), Some((Tier::TrailingSpace, 1)));
+        assert_eq!(tier_of("    a\n\n      b\n", "a\n\n  b\n"), Some((Tier::Indentation, 1)));
+        assert_eq!(tier_of("a\n  b\n", "  a\n    b\n"), Some((Tier::Indentation, 1)));
+        assert_eq!(tier_of("say “x” – y\n", "say \"x\" - y\n"), Some((Tier::Unicode, 1)));
+        assert_eq!(tier_of("    a\n      b\n", "a\n b\n"), None);
+        assert_eq!(tier_of("  a\n\tb\n", "a\nb\n"), None);
+        assert_eq!(tier_of("a\na\na\n", "a\na\n"), Some((Tier::Exact, 2)));
+    }
+
+    #[test]
+    fn typography_stays_outside_the_change() {
+        assert_eq!(keep_typography("  “a” – b", "\"a\" - b", "  \"a\" - c"), "  “a” – c");
+        assert_eq!(keep_typography("“a”", "\"a\"", "b"), "b");
+    }
+
+    #[test]
+    fn overlapping_places_are_places() {
+        assert_eq!(find_text("aaa", "aa"), [0, 1]);
+        assert_eq!(find_text("éé", "é"), [0, 2]);
+    }
+}

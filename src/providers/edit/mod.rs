@@ -1,0 +1,39 @@
+//! Edits: finding where they belong in a text, and putting them there. Pure: no file is touched here.
+//!
+//! ```text
+//! Text           a file's text by lines; knows how to turn itself back into the same bytes
+//! parse_patch    patch text, as unified diff or as context patch, into changes of files
+//! apply          edits of one of three kinds, placed in a text
+//! Tier           how closely an edit had to be read until it fitted
+//! ```
+//!
+//! Nothing is placed by likeness: an edit fits by one of the tiers, in as many places as it expects, or
+//! it fails and tells which places are nearest.
+
+mod anchor;
+mod anchored;
+mod apply;
+mod assign;
+mod context_patch;
+mod diff;
+mod failure;
+mod hunk;
+mod matching;
+mod names;
+mod nearest;
+mod prefix;
+mod replace;
+mod splice;
+mod text;
+mod tier;
+mod unified;
+
+pub use anchor::{Anchor, anchor};
+pub use anchored::LineEdit;
+pub use apply::{Applied, Edits, Landed, apply};
+pub use diff::unified_diff;
+pub use failure::anchored as show_lines;
+pub use hunk::{FilePatch, Hunk, PatchAction, parse_patch};
+pub use replace::TextEdit;
+pub use text::Text;
+pub use tier::{Chosen, Tier};
