@@ -10,6 +10,7 @@ mod prepare;
 mod program;
 mod run;
 mod shown;
+mod temporary;
 mod violations;
 
 pub use capture::{Capture, Kept};

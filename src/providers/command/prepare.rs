@@ -18,6 +18,7 @@ use crate::policy::{PermittedPath, Scope, Scopes};
 use super::environment::{Surroundings, environment};
 use super::hold;
 use super::program::SearchPath;
+use super::temporary::TemporaryFolder;
 
 /// How many files each process may have open.
 const MAX_OPEN_FILES: u64 = 8_192;
@@ -57,6 +58,7 @@ pub struct Prepared {
     pub(super) cwd_path: PathBuf,
     pub(super) hold: Hold,
     pub(super) limits: ProcessLimits,
+    pub(super) temporary: Option<TemporaryFolder>,
 }
 
 impl CommandRequest {
@@ -82,14 +84,13 @@ impl CommandRequest {
         }
 
         let trusted = search.trusted();
-        let home = private_home(&self.dirs.state, self.scope.id())?;
-        let inside = PathBuf::from(SANDBOX_TEMPORARY);
-        let temporary = if level == Containment::Full { inside } else { home.join("tmp") };
+        let home = self.dirs.state.join("homes").join(format!("scope-{}", self.scope.id()));
+        let temporary = private_home(&home, level)?;
         let variables = environment(
             &Surroundings {
                 search_path: &trusted,
                 home: &home,
-                temporary: &temporary,
+                temporary: temporary.as_ref().map_or(Path::new(SANDBOX_TEMPORARY), TemporaryFolder::path),
                 fixed: &policy.environment,
                 allowed: &policy.allowed_environment,
             },
@@ -119,6 +120,7 @@ impl CommandRequest {
                 file_bytes: policy.limits.file_bytes,
                 open_files: MAX_OPEN_FILES,
             },
+            temporary,
         })
     }
 
@@ -166,18 +168,20 @@ fn step(
     Ok(Step { joiner, commands })
 }
 
-/// Makes the private home of a scope's commands, with a folder for temporary files. It stays from one command to
-/// the next, for caches.
-fn private_home(state: &Path, scope: &str) -> Result<PathBuf, Failure> {
-    let home = state.join("homes").join(format!("scope-{scope}"));
-    match create_private_dir(&home).and_then(|()| create_private_dir(&home.join("tmp"))) {
-        Ok(()) => Ok(home),
-        Err(error) => Err(Failure::new(
+/// Makes the private home of a scope's commands, which stays from one command to the next, for caches; and, where
+/// the sandbox has no `/tmp` of its own, a folder for temporary files.
+fn private_home(home: &Path, level: Containment) -> Result<Option<TemporaryFolder>, Failure> {
+    let made = create_private_dir(home).and_then(|()| match level {
+        Containment::Full => Ok(None),
+        Containment::Partial | Containment::None => TemporaryFolder::make(&home.join("tmp")).map(Some),
+    });
+    made.map_err(|error| {
+        Failure::new(
             ErrorCode::ProviderUnavailable,
             format!("the private home folder of the scope's commands cannot be made: {}", error.kind()),
         )
-        .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")),
-    }
+        .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")
+    })
 }
 
 /// Gives the folders that exist, each once.

@@ -58,6 +58,8 @@ pub struct Ran {
 /// `provider_unavailable` where it could not be started as it must be held.
 pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running) -> Result<Ran, Failure> {
     let Running { stdin, deadline, mut stdout, mut stderr } = running;
+    // Removed when the command has ended.
+    let _temporary = prepared.temporary;
     let (out_reader, out_writer) = stream_out().map_err(|error| no_pipe(&error))?;
     let (err_reader, err_writer) = stream_out().map_err(|error| no_pipe(&error))?;
     let (in_reader, in_writer) = match &stdin {

@@ -8,7 +8,7 @@ use bailiwick::contract::Containment;
 use bailiwick::platform::launch::levels;
 use serde_json::{Value, json};
 
-use super::yard::{Yard, available, has_full};
+use super::yard::{Yard, available, eventually, has_full};
 
 /// A policy at a level, for makefiles.
 fn make(level: impl serde::Serialize) -> Value {
@@ -73,7 +73,10 @@ async fn a_held_command_writes_in_its_roots_and_its_home_and_nowhere_else() {
         );
         assert_eq!(yard.run(json!(["make", "inside"])).await["exitCode"], 0, "{level}");
         assert!(yard.path("made").exists());
-        assert!(yard.dirs.state.join("homes/scope-app/made").exists(), "{level}");
+        let home = yard.dirs.state.join("homes/scope-app");
+        assert!(home.join("made").exists(), "{level}");
+        // What was temporary is gone.
+        eventually("it is removed", || !home.join("tmp").read_dir().is_ok_and(|left| left.count() > 0)).await;
         for target in ["outside", "system", "state"] {
             let answer = yard.answer(json!(["make", target]), json!({})).await;
             assert_eq!(answer["data"]["exitCode"], 2, "{level} {target}: {answer:#}");
