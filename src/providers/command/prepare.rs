@@ -96,7 +96,7 @@ impl CommandRequest {
             },
             &self.environment,
         )?;
-        let (read_write, protected) = self.roots();
+        let (read_write, protected) = self.roots(&cwd_path);
         let read_only = trusted.iter().chain(&policy.read_paths).cloned().chain(program_folders);
         Ok(Prepared {
             plan: steps,
@@ -132,15 +132,19 @@ impl CommandRequest {
         roots.chain(own.into_iter().filter_map(|path| FileId::of(path))).collect()
     }
 
-    /// Gives the roots that can be written, and the names in them that stay as they are.
-    fn roots(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    /// Gives the roots that can be written, and the names in them that stay as they are: what Git runs later, of the
+    /// repositories in the roots themselves and of those around the working folder.
+    fn roots(&self, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let (mut open, mut protected) = (Vec::new(), Vec::new());
         for root in self.scope.roots() {
             let Some(path) = root.door.as_ref().ok().and_then(|door| door.current_path()) else { continue };
-            let git = path.join(".git");
-            // Where there is none yet, the command may make one.
-            if FileId::of(&git).is_some() {
-                protected.extend([git.join("hooks"), git.join("config")]);
+            let around = cwd.ancestors().filter(|folder| folder.starts_with(&path) && *folder != path);
+            for folder in around.chain([path.as_path()]) {
+                let git = folder.join(".git");
+                // Where there is none yet, the command may make one.
+                if FileId::of(&git).is_some() {
+                    protected.extend([git.join("hooks"), git.join("config")]);
+                }
             }
             open.push(path);
         }

@@ -87,17 +87,16 @@ pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running) -> R
     let mut timed_out = false;
     let ended = {
         let mut streams = std::pin::pin!(async {
-            tokio::join!(
-                read(out_reader, &mut stdout),
-                read(err_reader, &mut stderr),
-                feed(in_writer, stdin.as_deref().unwrap_or_default()),
-            );
+            tokio::join!(read(out_reader, &mut stdout), read(err_reader, &mut stderr),);
         });
-        let mut read_all = false;
+        // Apart from the others: what a program does not read need not be written.
+        let mut feeding = std::pin::pin!(feed(in_writer, stdin.as_deref().unwrap_or_default()));
+        let (mut read_all, mut fed_all) = (false, stdin.is_none());
         let mut until = deadline;
         let ended = loop {
             tokio::select! {
                 () = &mut streams, if !read_all => read_all = true,
+                () = &mut feeding, if !fed_all => fed_all = true,
                 ended = job.ended() => break Some(ended),
                 () = tokio::time::sleep_until(until.into()) => {
                     if timed_out {

@@ -7,6 +7,7 @@ use bailiwick::config::Config;
 use bailiwick::contract::Containment;
 use bailiwick::platform::launch::levels;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::yard::{Yard, available, eventually, has_full};
 
@@ -23,7 +24,7 @@ async fn the_answer_and_the_history_name_the_level() {
         assert_eq!(data["sandbox"]["level"], json!(level), "{data:#}");
         assert_eq!(data["sandbox"]["degraded"] == json!(true), level != Containment::Full, "{data:#}");
         let last = json!({"scope": "app", "op": "history.last"});
-        let last = yard.send(last, &tokio_util::sync::CancellationToken::new()).await;
+        let last = yard.send(last, &CancellationToken::new()).await;
         assert!(last.to_string().contains(&format!("`true`, {level}, exit 0")), "{last:#}");
     }
 }
@@ -32,7 +33,7 @@ async fn the_answer_and_the_history_name_the_level() {
 async fn the_computer_tells_its_levels_and_what_holds_a_scope() {
     let yard = Yard::new(make("auto"));
     let info = json!({"op": "computer.info", "input": {"include": ["sandbox", "scopes"]}});
-    let info = yard.send(info, &tokio_util::sync::CancellationToken::new()).await;
+    let info = yard.send(info, &CancellationToken::new()).await;
     for level in info["data"]["sandbox"]["levels"].as_array().expect("levels") {
         let had = available().iter().any(|it| level["level"] == json!(it));
         assert_eq!(level["available"], had, "{level}");
@@ -121,9 +122,35 @@ async fn what_git_would_run_later_stays_as_it_is() {
         assert_eq!(answer["data"]["exitCode"], 2, "{target}: {answer:#}");
         assert!(answer["warnings"].to_string().contains(".git/"), "{target}: {answer:#}");
     }
+    // A repository below the root, in which the command runs.
+    yard.write("sub/.git/config", "[core]\n");
+    yard.write("sub/deep/Makefile", "config:\n\t@echo evil >> ../.git/config\n");
+    let within = json!({"scope": "app", "op": "command.run", "target": "sub/deep", "input": {"command": ["make", "config"]}});
+    let answer = yard.send(within, &CancellationToken::new()).await;
+    assert_eq!(answer["data"]["exitCode"], 2, "{answer:#}");
+    assert_eq!(fs::read_to_string(yard.path("sub/.git/config")).expect("it is there"), "[core]\n");
     assert_eq!(yard.run(json!(["make", "objects"])).await["exitCode"], 0);
     assert_eq!(fs::read_to_string(yard.path(".git/config")).expect("it is there"), "[core]\n");
     assert!(!yard.path(".git/hooks/pre-commit").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_reads_only_where_the_scope_says_so_and_only_in_a_full_sandbox() {
+    let script = json!("for i in 1 2; do echo \"$i\"; done");
+    for level in available() {
+        let policy = json!({"sandbox": level, "shell": "sandboxed", "allowedCommands": ["true"]});
+        let answer = Yard::new(policy).answer(script.clone(), json!({})).await;
+        if level == Containment::Full {
+            assert_eq!(answer["data"]["stdout"], "1\n2\n", "{answer:#}");
+            assert_eq!(answer["data"]["sandbox"]["advisory"], true, "{answer:#}");
+        } else {
+            assert_eq!(answer["error"]["code"], "permission_denied", "{level}: {answer:#}");
+        }
+        let off = Yard::new(json!({"sandbox": level, "allowedCommands": ["true"]}))
+            .answer(script.clone(), json!({}))
+            .await;
+        assert_eq!(off["error"]["details"]["rule"], "not-literal", "{level}: {off:#}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -163,7 +190,7 @@ async fn futures_of(yard: &Yard, count: usize) -> Vec<Value> {
         set.spawn(async move {
             let caller = bailiwick::contract::Caller::local(bailiwick::contract::Transport::Stdio);
             let envelope = json!({"scope": "app", "op": "command.run", "input": {"command": ["printf", at.to_string()]}});
-            let gone = tokio_util::sync::CancellationToken::new();
+            let gone = CancellationToken::new();
             let envelope = bailiwick::contract::Envelope::from_value(envelope);
             let answer = service.handle(&caller, envelope, &gone).await.into_reply().into_value();
             (at, answer["data"].clone())

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 
 use serde_json::{Value, json};
 use tokio::net::unix::pipe;
+use tokio_util::sync::CancellationToken;
 
 use super::yard::{Yard, available};
 use crate::adapters::stdio_client::{Client, outcome};
@@ -71,6 +72,21 @@ async fn both_streams_at_once_never_stop_the_program() {
             // The mark has the letter `y` in `bytes`.
             let of_mark = u64::from(letter == 'y');
             assert_eq!(shown - of_mark + left_out, 2_400_000, "{level}: {stream}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn standard_input_is_given_whole_and_need_not_be_read() {
+    for level in available() {
+        let yard = Yard::new(json!({"sandbox": level, "allowedCommands": ["wc *", "true"]}));
+        let text = "x".repeat(1_000_000);
+        for (command, printed) in [(json!(["wc", "-c"]), "1000000\n"), (json!(["true"]), "")] {
+            let envelope =
+                json!({"scope": "app", "op": "command.run", "input": {"command": command, "stdin": text}});
+            let answer = yard.send(envelope, &CancellationToken::new()).await;
+            assert_eq!(answer["data"]["exitCode"], 0, "{level}: {answer:#}");
+            assert_eq!(answer["data"]["stdout"], printed, "{level}: {answer:#}");
         }
     }
 }
