@@ -136,6 +136,10 @@ pub fn describe(policy: &ScopePolicy) -> Result<Vec<(&'static str, String)>, Fai
     if !policy.read_paths.is_empty() {
         said.push(("may read", folders(&policy.read_paths)));
     }
+    if !policy.environment.is_empty() {
+        let names: Vec<&str> = policy.environment.keys().map(String::as_str).collect();
+        said.push(("variables", names.join(" ")));
+    }
     Ok(said)
 }
 
@@ -204,6 +208,12 @@ impl Toolchains {
         if found.reads(roots, &gopath.join("pkg/mod")) {
             found.set("GOMODCACHE", &gopath.join("pkg/mod"));
         }
+        // Whose commits these are: the home of a command is not the account's, nor is its Git configuration.
+        for (key, value) in identity(&fs::read_to_string(home.join(".gitconfig")).unwrap_or_default()) {
+            for part in ["AUTHOR", "COMMITTER"] {
+                found.environment.insert(format!("GIT_{part}_{key}"), value.clone());
+            }
+        }
         // What the account has installed for itself.
         if found.programs(roots, &home.join(".local/bin")) {
             for folder in [".local/lib", ".local/share/uv", ".local/share/pipx", ".local/pipx"] {
@@ -258,6 +268,31 @@ impl Toolchains {
     }
 }
 
+/// Reads `name` and `email` of the section `user` of a Git configuration, as `NAME` and `EMAIL`.
+///
+/// Plain values only: what is quoted within, continued or included is left for the person to set.
+fn identity(config: &str) -> BTreeMap<&'static str, String> {
+    let mut identity = BTreeMap::new();
+    let mut in_user = false;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            in_user = line.eq_ignore_ascii_case("[user]");
+        }
+        let Some((key, value)) = line.split_once('=').filter(|_| in_user) else { continue };
+        let value = value.trim();
+        let value = value.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(value);
+        let key = match key.trim().to_ascii_lowercase().as_str() {
+            "name" => "NAME",
+            "email" => "EMAIL",
+            _ => continue,
+        };
+        if !value.is_empty() && !value.contains(['"', '\\', '#', ';']) {
+            identity.insert(key, value.to_owned());
+        }
+    }
+    identity
+}
+
 /// Tells whether a place exists, lies outside the roots, and only its owner and root can change it.
 fn is_safe(roots: &[PathBuf], folder: &Path) -> bool {
     let Ok(real) = folder.canonicalize() else { return false };
@@ -274,4 +309,17 @@ fn newest(folder: &Path) -> Option<PathBuf> {
     };
     let folders = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
     folders.max_by_key(|path| numbers(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plain_identity_of_a_git_configuration_is_read() {
+        let config = "[core]\n\tname = no\n[user]\n\tname = Ada Lovelace\n\temail=\"ada@example.org\"\n[x \"y\"]\nemail = no\n";
+        let expected = [("NAME", "Ada Lovelace".to_owned()), ("EMAIL", "ada@example.org".to_owned())];
+        assert_eq!(identity(config), BTreeMap::from(expected));
+        assert!(identity("[user]\nname = a \\\n b\nemail = \"a\"b\"\n").is_empty());
+    }
 }

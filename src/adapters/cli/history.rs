@@ -97,10 +97,11 @@ fn outcome(entry: &Entry) -> String {
             Some(summary) => format!("ok: {}", short(summary, 60)),
             None => "ok".to_owned(),
         },
-        (State::Finished, Some(code)) => match &entry.stage {
-            Some(stage) => format!("{code} at stage {stage}"),
-            None => code.clone(),
-        },
+        (State::Finished, Some(code)) => {
+            let at = entry.stage.as_ref().map(|stage| format!(" at stage {stage}")).unwrap_or_default();
+            let why = entry.error.as_deref().map(|text| format!(": {}", short(text, 60))).unwrap_or_default();
+            format!("{code}{at}{why}")
+        }
     }
 }
 

@@ -22,6 +22,7 @@ pub fn render(op: &str, data: &Value) -> Rendered {
         "file.read" => content(data),
         "file.list" | "file.find" => paths(data),
         "file.search" => matches(data),
+        "command.run" | "package.run" => return ran(data),
         "file.tree" => data["tree"].as_str().map(|tree| format!("{}\n", printable(tree.trim_end()))),
         _ => None,
     };
@@ -45,17 +46,50 @@ pub fn render(op: &str, data: &Value) -> Rendered {
     rendered
 }
 
-/// A file as it is. On a terminal, text that would steer it is shown as escapes.
-fn content(data: &Value) -> Option<String> {
-    let text = data["content"].as_str()?;
+/// What a command printed; how it ended and what held it are talk.
+fn ran(data: &Value) -> Rendered {
+    let mut rendered = Rendered::default();
+    let Some(stdout) = data["stdout"].as_str() else {
+        rendered.text = general(data);
+        return rendered;
+    };
+    rendered.text = on_terminal(stdout);
+    if let Some(stderr) = data["stderr"].as_str().filter(|text| !text.is_empty()) {
+        rendered.notes.push(printable(stderr.trim_end_matches('\n')));
+    }
+    let ended = match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
+        (true, _, _) => "its time was over".to_owned(),
+        (_, Some(signal), _) => format!("ended by {signal}"),
+        (_, None, Some(code)) => format!("exit {code}"),
+        (_, None, None) => "its end is unknown".to_owned(),
+    };
+    let sandbox = &data["sandbox"];
+    let (level, network) = (sandbox["level"].as_str(), sandbox["network"].as_str());
+    rendered.notes.push(format!(
+        "({ended}; {} ms; sandbox {}, network {}{})",
+        data["durationMs"],
+        level.unwrap_or("unknown"),
+        network.unwrap_or("unknown"),
+        if data["truncated"] == true { "; the output was cut" } else { "" },
+    ));
+    rendered
+}
+
+/// Text as it is; on a terminal, what would steer it is shown as escapes.
+fn on_terminal(text: &str) -> String {
     if !std::io::stdout().is_terminal() {
-        return Some(text.to_owned());
+        return text.to_owned();
     }
     let mut shown = printable(text);
-    if !shown.ends_with('\n') {
+    if !shown.is_empty() && !shown.ends_with('\n') {
         shown.push('\n');
     }
-    Some(shown)
+    shown
+}
+
+/// A file as it is.
+fn content(data: &Value) -> Option<String> {
+    data["content"].as_str().map(on_terminal)
 }
 
 /// A list of entries or of paths: one a line.
