@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::registry::Registry;
 
 use super::schema::{config_schema, envelope_schema, operation_schema, outcome_schema};
-use super::{config_page, error_page, family_page, index_page, policy_page};
+use super::{config_page, error_page, family_page, index_page, policy_page, program_page};
 
 /// A generated file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,7 @@ pub fn documents(registry: &Registry) -> Vec<Document> {
     all.push(page("docs/reference/config.md", config_page::page()));
     all.push(page("docs/reference/errors.md", error_page::page()));
     all.push(page("docs/reference/policy.md", policy_page::page(registry)));
+    all.push(page("docs/reference/programs.md", program_page::page()));
     all
 }
 

@@ -25,7 +25,8 @@ pub fn page(registry: &Registry) -> String {
          `schemas/operations/`.\n\n{}\n\
          - [The config file](config.md)\n\
          - [Error codes](errors.md)\n\
-         - [The policy: stages, capabilities, sensitive files](policy.md)\n",
+         - [The policy: stages, capabilities, sensitive files](policy.md)\n\
+         - [Programs: what is known about those that commands start](programs.md)\n",
         table(&["operation", "what it does", "needs"], &rows)
     )
 }

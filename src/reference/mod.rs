@@ -11,6 +11,7 @@ mod index_page;
 mod markdown;
 mod openapi;
 mod policy_page;
+mod program_page;
 mod schema;
 
 mod documents;

@@ -6,7 +6,8 @@ use crate::config::{Config, ScopeConfig};
 use crate::contract::{Capability, ErrorCode, Failure, ScopeType, fields};
 use crate::policy::{OwnFolders, Scope};
 
-use super::args::{GrantArgs, ScopeAddArgs, ScopeCommand, ScopeEditArgs};
+use super::args::{GrantArgs, Preset, ScopeAddArgs, ScopeCommand, ScopeEditArgs};
+use super::commands_setup;
 use super::home::{Home, IfMissing};
 use super::open_folder::{Change, find_folder, open_folder};
 use super::printer::{Report, table};
@@ -120,6 +121,9 @@ fn edit(home: &Home, args: &ScopeEditArgs) -> Result<Report, Failure> {
         }
         if let Some(preset) = args.preset {
             scope.capabilities = preset.capabilities();
+            if preset == Preset::Full {
+                commands_setup::turn_on(scope);
+            }
         }
         if args.max_runtime_seconds.is_some() {
             scope.policy.max_runtime_seconds = args.max_runtime_seconds;
@@ -184,7 +188,23 @@ fn changed(home: &Home, config: &Config, id: &str, said: &str) -> Result<Report,
             text.push_str(&format!("  {what}   {}\n", globs.join(", ")));
         }
     }
-    Ok(Report::new(text, json!({"ok": true, "scope": scope})))
+    let commands = [Capability::CommandRun, Capability::PackageRun];
+    let mut note = None;
+    if commands.iter().any(|it| scope.capabilities.contains(it) || scope.ask.contains(it)) {
+        text.push_str("commands\n");
+        for (what, list) in commands_setup::describe(&scope.policy)? {
+            text.push_str(&format!("  {what:<13} {}\n", list.replace('\n', &format!("\n  {:13} ", ""))));
+        }
+        if scope.policy.allowed_commands.is_empty() {
+            note =
+                Some("\nNo rule allows a command yet: `bailiwick setup FOLDER --commands` adds a first set.");
+        }
+    }
+    let report = Report::new(text, json!({"ok": true, "scope": scope}));
+    Ok(match note {
+        Some(note) => report.note(note),
+        None => report,
+    })
 }
 
 fn place_of(config: &Config, id: &str) -> Result<usize, Failure> {

@@ -470,6 +470,24 @@ const ROWS: &[Row] = &[
         "writes files of any name",
         "git worktree add ../x",
     ),
+    held(
+        What::Option(At::Sub(&["checkout-index"]), &["--prefix"]),
+        "writes files of any name",
+        "git checkout-index -a --prefix=/x/",
+    ),
+    held(
+        What::Option(
+            At::Sub(&["fast-export"]),
+            &["--export-marks", "--import-marks", "--import-marks-if-exists"],
+        ),
+        "works with files of any name",
+        "git fast-export --export-marks=x HEAD",
+    ),
+    held(
+        What::Sub(&["pack-objects", "index-pack", "mailsplit", "merge-file"]),
+        "writes files of any name",
+        "git mailsplit -ox y",
+    ),
     held(What::Sub(&["lfs"]), "is an extension that starts programs and uses the network", "git lfs pull"),
     ask(What::Sub(&["send-pack", "http-push"]), "sends commits to another place", "git send-pack origin"),
     ask(
