@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
 
-use super::yard::{Program, Yard, available, eventually, processes_with};
+use super::yard::{Program, Yard, at_every_level, eventually, processes_with};
 use crate::adapters::stdio_client::Client;
 
 /// A yard whose makefile leaves processes behind: one in the background, and two in sessions of their own.
@@ -37,30 +37,32 @@ fn stay() -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_after_the_time_is_over_and_what_was_printed_is_told() {
-    for level in available() {
+    at_every_level(|level| async move {
         let (yard, word) = yard(level);
-        let answer = yard.answer(json!(["make", "stay"]), json!({"timeoutSeconds": 2})).await;
+        let answer = yard.answer(json!(["make", "stay"]), json!({"timeoutSeconds": 6})).await;
         assert_eq!(answer["ok"], true, "{level}: {answer:#}");
         assert_eq!(answer["data"]["timedOut"], true, "{level}: {answer:#}");
         assert_eq!(answer["data"]["stdout"], "up\n", "{level}: {answer:#}");
         eventually("all have ended", || processes_with(&word) == 0).await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_when_the_command_itself_ends_and_the_answer_says_so() {
-    for level in available() {
+    at_every_level(|level| async move {
         let (yard, word) = yard(level);
         let answer = yard.answer(json!(["make", "leave"]), json!({})).await;
         assert_eq!(answer["data"]["exitCode"], 0, "{level}: {answer:#}");
         assert!(answer["warnings"].to_string().contains("left behind"), "{level}: {answer:#}");
         eventually("all have ended", || processes_with(&word) == 0).await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_when_the_client_cancels() {
-    for level in available() {
+    at_every_level(|level| async move {
         let (yard, word) = yard(level);
         let gone = CancellationToken::new();
         let (answer, ()) = tokio::join!(yard.send(stay(), &gone), async {
@@ -69,7 +71,8 @@ async fn nothing_is_left_when_the_client_cancels() {
         });
         assert_eq!(answer["error"]["code"], "cancelled", "{level}: {answer:#}");
         eventually("all have ended", || processes_with(&word) == 0).await;
-    }
+    })
+    .await;
 }
 
 /// Starts a client with its own service, has it run the command, and gives both when it runs.
@@ -89,23 +92,25 @@ async fn running(yard: &Yard, word: &str) -> (Client, Program) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_when_the_client_is_gone() {
-    for level in available() {
+    at_every_level(|level| async move {
         let (yard, word) = yard(level);
         let (client, _program) = running(&yard, &word).await;
         drop(client);
         eventually("all have ended", || processes_with(&word) == 0).await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_when_the_service_is_asked_to_end_or_killed() {
     for signal in [Signal::TERM, Signal::KILL] {
-        for level in available() {
+        at_every_level(move |level| async move {
             let (yard, word) = yard(level);
             let (_client, program) = running(&yard, &word).await;
             let id = i32::try_from(program.0.id()).expect("a small number");
             kill_process(Pid::from_raw(id).expect("not 0"), signal).expect("it is ours");
             eventually("all have ended", || processes_with(&word) == 0).await;
-        }
+        })
+        .await;
     }
 }

@@ -46,6 +46,20 @@ pub fn available() -> Vec<Containment> {
     can
 }
 
+/// Does a test at every level that this computer has, side by side.
+pub async fn at_every_level<Test, Done>(test: Test)
+where
+    Test: Fn(Containment) -> Done,
+    Done: Future<Output = ()> + Send + 'static,
+{
+    let mut running: tokio::task::JoinSet<()> = available().into_iter().map(test).collect();
+    while let Some(done) = running.join_next().await {
+        if let Err(error) = done {
+            std::panic::resume_unwind(error.into_panic());
+        }
+    }
+}
+
 /// Tells whether this computer can hold commands fully; says so where it cannot.
 pub fn has_full() -> bool {
     available().contains(&Containment::Full)
