@@ -13,12 +13,11 @@ use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, sendmsg,
     socketpair,
 };
-use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 
 use super::protect::{Placeholders, protect};
 use super::wire::{Order, head};
-use super::{Job, LAUNCHER_NAME, LaunchError, LaunchRequest};
+use super::{LAUNCHER_NAME, LaunchError, LaunchRequest};
 
 /// How long a launcher may take to accept a job before it counts as stuck.
 const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -56,17 +55,6 @@ pub(super) fn split(request: LaunchRequest) -> Result<(Order, Descriptors, Place
     };
     let order = Order { plan, environment, cwd_path, hold, limits, pins };
     Ok((order, Descriptors { cwd, stdin, stdout, stderr }, placeholders))
-}
-
-/// Sends the order over the job's control socket, and waits until it runs.
-pub(super) async fn write_order(
-    mut control: UnixStream,
-    order: &Order,
-    placeholders: Placeholders,
-) -> Result<Job, LaunchError> {
-    // Where the supervisor has failed already, its report says why.
-    let _ = control.write_all(&order.encode()).await;
-    Job::begin(control, placeholders).await
 }
 
 impl Connection {

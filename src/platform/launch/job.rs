@@ -1,41 +1,82 @@
 //! A running plan, from the service's side.
 
+use std::net::Shutdown;
 use std::time::Duration;
 
 use tokio::net::UnixStream;
 
-use super::held::{layer, open};
+use super::held::{Names, layer, open};
 use super::protect::Placeholders;
 use super::wire::{MAX_MESSAGE_BYTES, Report, STOP};
-use super::{Ended, Held, LaunchError, held};
+use super::{Ended, Held, LaunchError};
+use crate::contract::command::{Containment, Network};
+
+/// How long killing may take before what stands for protected names is taken away nevertheless.
+const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// A running plan. Dropping it kills everything that belongs to it, at once.
 #[derive(Debug)]
 pub struct Job {
-    control: Control,
+    /// None once it is dropped.
+    control: Option<Control>,
     held: Held,
     ended: Option<Result<Ended, LaunchError>>,
     placeholders: Placeholders,
 }
 
-impl Job {
-    /// Waits until the supervisor says that the plan runs.
-    pub(super) async fn begin(socket: UnixStream, placeholders: Placeholders) -> Result<Self, LaunchError> {
-        let mut control = Control { socket, received: Vec::new() };
-        match control.next_report().await? {
-            Report::Running { level, network, degraded, layers, open } => {
-                let held = Held {
-                    level,
-                    network,
-                    degraded,
-                    layers: held::Names(layers).show(layer::NAMES),
-                    open: held::Names(open).show(open::NAMES),
-                };
-                Ok(Self { control, held, ended: None, placeholders })
-            }
-            Report::Failed(error) => Err(error),
-            Report::Ended { .. } => Err(LaunchError::Lost),
+impl Drop for Job {
+    fn drop(&mut self) {
+        let Some(control) = self.control.take() else { return };
+        let placeholders = std::mem::take(&mut self.placeholders);
+        if self.ended.is_some() || placeholders.is_empty() {
+            return;
         }
+        // What stands for a protected name must stand until the last process is killed.
+        let Ok(socket) = control.socket.into_std() else { return };
+        let _ = socket.shutdown(Shutdown::Write);
+        std::thread::spawn(move || {
+            let mut socket = socket;
+            let _ = socket.set_nonblocking(false);
+            let _ = socket.set_read_timeout(Some(MAX_WAIT));
+            while std::io::Read::read(&mut socket, &mut [0; 256]).is_ok_and(|length| length > 0) {}
+            drop(placeholders);
+        });
+    }
+}
+
+impl Job {
+    /// Sends the order, and waits until the supervisor says that the plan runs.
+    pub(super) async fn begin(
+        socket: UnixStream,
+        order: &[u8],
+        placeholders: Placeholders,
+    ) -> Result<Self, LaunchError> {
+        let control = Control { socket, received: Vec::new() };
+        let unknown = Held {
+            level: Containment::None,
+            network: Network::Full,
+            degraded: true,
+            layers: Vec::new(),
+            open: Vec::new(),
+        };
+        // From here on giving up the wait kills what was started.
+        let mut job = Self { control: Some(control), held: unknown, ended: None, placeholders };
+        job.control()?.send(order).await;
+        let error = match job.control()?.next_report().await {
+            Ok(Report::Running { level, network, degraded, layers, open }) => {
+                let (layers, open) = (Names(layers).show(layer::NAMES), Names(open).show(open::NAMES));
+                job.held = Held { level, network, degraded, layers, open };
+                return Ok(job);
+            }
+            Ok(Report::Failed(error)) | Err(error) => error,
+            Ok(Report::Ended { .. }) => LaunchError::Lost,
+        };
+        job.ended = Some(Err(error.clone()));
+        Err(error)
+    }
+
+    fn control(&mut self) -> Result<&mut Control, LaunchError> {
+        self.control.as_mut().ok_or(LaunchError::Lost)
     }
 
     /// Tells what holds the plan.
@@ -53,7 +94,7 @@ impl Job {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
-        let ended = match self.control.next_report().await {
+        let ended = match self.control()?.next_report().await {
             Ok(Report::Ended { exit_code, signal, left_killed }) => {
                 Ok(Ended { exit_code, signal, held: self.held.clone(), left_killed })
             }
@@ -75,7 +116,9 @@ impl Job {
         message[1..].copy_from_slice(&grace_ms.to_le_bytes());
         // Where the supervisor is gone there is nothing to stop. The buffer of the socket is empty but for
         // other such messages.
-        let _ = self.control.socket.try_write(&message);
+        if let Some(control) = &self.control {
+            let _ = control.socket.try_write(&message);
+        }
     }
 }
 
@@ -88,6 +131,22 @@ struct Control {
 }
 
 impl Control {
+    async fn send(&mut self, message: &[u8]) {
+        let mut rest = message;
+        while !rest.is_empty() {
+            let sent = match self.socket.writable().await {
+                Ok(()) => self.socket.try_write(rest),
+                Err(error) => Err(error),
+            };
+            match sent {
+                Ok(length) => rest = &rest[length..],
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                // Where the supervisor has failed already, its report says why.
+                Err(_) => return,
+            }
+        }
+    }
+
     async fn next_report(&mut self) -> Result<Report, LaunchError> {
         loop {
             if let Some(report) = self.take_report()? {

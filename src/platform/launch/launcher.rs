@@ -50,7 +50,7 @@ impl Launcher {
             Connection::send(&mut connection, &self.program, &order, &descriptors).await?
         };
         drop(descriptors);
-        super::connection::write_order(control, &order, placeholders).await
+        Job::begin(control, &order.encode(), placeholders).await
     }
 
     /// Starts nothing: this system has no launcher yet.

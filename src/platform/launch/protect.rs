@@ -31,6 +31,12 @@ const PLACEHOLDER_MODE: u32 = 0o1555;
 #[derive(Debug, Default)]
 pub(super) struct Placeholders(Vec<Placeholder>);
 
+impl Placeholders {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 #[derive(Debug)]
 struct Placeholder {
     parent: OwnedFd,

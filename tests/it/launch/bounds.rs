@@ -194,6 +194,18 @@ fn what_stands_for_a_missing_name_is_shared_by_jobs_and_removed_by_the_last() {
 }
 
 #[test]
+fn a_dropped_job_cannot_make_a_missing_name_before_it_dies() {
+    let mut place = Place::new();
+    protect(&mut place);
+    for _ in 0..10 {
+        let script = "while :; do mkdir .git/hooks; mkdir .git; echo x > .git/config; done 2> /dev/null";
+        let running = wait_for(place.start(Containment::Full, shell(script))).expect("started");
+        drop(running);
+        super::place::eventually("what stood for it is gone", || !place.root().join(".git").exists());
+    }
+}
+
+#[test]
 fn a_protected_name_that_is_a_link_closes_the_folder_that_holds_it() {
     let mut place = Place::new();
     repository_in(&mut place);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bailiwick::contract::command::Containment;
 
-use super::place::{LEVELS, Place, shell, single, wait_for};
+use super::place::{LEVELS, Place, eventually, shell, single, wait_for};
 use crate::temporary::TemporaryFolder;
 
 /// Starts processes that leave their parent, their group and their session, and take no notice of SIGTERM.
@@ -36,15 +36,6 @@ fn mark() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("{}{:04}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// Waits until something holds, at most ten seconds.
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}: not within ten seconds");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]

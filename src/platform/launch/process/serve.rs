@@ -15,10 +15,12 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 use rustix::process::{Pid, Resource, Rlimit, WaitOptions, wait};
 
 use super::kit::Kit;
-use super::supervisor::{Streams, supervise};
+use super::prepare::failed;
+use super::supervisor::{Streams, send_report, supervise};
 use super::{descendants, namespaces};
 use crate::contract::command::{Containment, Network};
-use crate::platform::launch::{LAUNCHER_NAME, sys, wire};
+use crate::platform::launch::wire::{self, Report};
+use crate::platform::launch::{LAUNCHER_NAME, sys};
 
 /// Becomes the launcher if this process was started as one; `main` asks before anything else.
 pub fn serve_if_asked() -> Option<ExitCode> {
@@ -99,10 +101,14 @@ impl Launcher {
     }
 
     fn start(&mut self, arrival: Arrival) {
-        // Where the fork fails, the control socket closes, and the service sees that.
         self.kit.refresh(arrival.level);
         let flags = namespaces::flags(arrival.level, arrival.network);
-        let Ok(forked) = sys::fork_into(flags) else { return };
+        let forked = match sys::fork_into(flags) {
+            Ok(forked) => forked,
+            Err(error) => {
+                return send_report(&arrival.control, &Report::Failed(failed("fork")(error)));
+            }
+        };
         match forked {
             sys::Forked::Parent(pid) => {
                 self.supervisors.extend(Pid::from_raw(pid));

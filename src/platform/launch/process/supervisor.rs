@@ -124,8 +124,9 @@ impl Supervisor<'_> {
         let mut status = Status { exit_code: None, signal: None };
         while !running.is_empty() {
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                // Killed with all the rest by the caller; the status is that of the kill.
-                return Ok(Status { exit_code: None, signal: Some(Signal::KILL.as_raw()) });
+                // Killed with all the rest by the caller; that is its status, unless it has one.
+                let killed = Status { exit_code: None, signal: Some(Signal::KILL.as_raw()) };
+                return Ok(if last.is_some_and(|last| running.contains(&last)) { killed } else { status });
             }
             self.wait_for_event()?;
             while let Ok(Some((pid, ended))) = wait(WaitOptions::NOHANG) {
@@ -218,15 +219,20 @@ impl Supervisor<'_> {
     }
 
     fn report(&self, report: &Report) {
-        let bytes = report.encode();
-        let mut rest = bytes.as_slice();
-        while !rest.is_empty() {
-            match send(&self.control, rest, SendFlags::NOSIGNAL) {
-                Ok(sent) => rest = &rest[sent..],
-                Err(Errno::INTR) => {}
-                // Nobody listens any more; the next look at the socket tells.
-                Err(_) => return,
-            }
+        send_report(&self.control, report);
+    }
+}
+
+/// Sends a report to the service.
+pub(super) fn send_report(control: &OwnedFd, report: &Report) {
+    let bytes = report.encode();
+    let mut rest = bytes.as_slice();
+    while !rest.is_empty() {
+        match send(control, rest, SendFlags::NOSIGNAL) {
+            Ok(sent) => rest = &rest[sent..],
+            Err(Errno::INTR) => {}
+            // Nobody listens any more; the next look at the socket tells.
+            Err(_) => return,
         }
     }
 }

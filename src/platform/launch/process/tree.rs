@@ -53,7 +53,11 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
     let wanted = Wanted::new(kit, order)?;
     for (path, attributes) in &wanted.0 {
         let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
-        tree.bind(CWD, path, path, *attributes).map_err(named).map_err(failed("folders"))?;
+        match tree.bind(CWD, path, path, *attributes) {
+            // A folder that may be read but is not there leaves nothing to read.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && *attributes == READ_ONLY => {}
+            other => other.map_err(named).map_err(failed("folders"))?,
+        }
     }
     if order.hold.network == Network::Full
         && let Some(path) = &kit.name_servers
