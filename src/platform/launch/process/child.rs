@@ -78,7 +78,7 @@ impl Stop {
 }
 
 impl Child<'_> {
-    /// The byte that tells that all layers are in force.
+    /// The byte by which one of several tells that all layers are in force around it.
     pub(super) const CONTAINED: u8 = 0xff;
 
     /// Becomes the program, or tells why not.
@@ -111,8 +111,8 @@ impl Child<'_> {
         }
         // Only now, as what comes before needs descriptors of its own.
         self.limit().map_err(at("limits"))?;
-        rustix::io::write(say, &[Self::CONTAINED]).map_err(at("report"))?;
         if let Some(wait) = wait {
+            rustix::io::write(say, &[Self::CONTAINED]).map_err(at("report"))?;
             // Nobody to let it go: another process of the pipeline could not be contained.
             if !matches!(rustix::io::read(wait, &mut [0; 1]), Ok(1)) {
                 sys::exit_now(127);

@@ -81,21 +81,20 @@ impl Prepared {
     }
 
     /// Waits until all are contained, lets them execute their programs, and waits until they have.
+    ///
+    /// A command that is alone does not wait for others, and says something only if it had to stop.
     fn let_go(&self, count: usize, said: &OwnedFd, go: OwnedFd) -> Result<(), LaunchError> {
-        let mut contained = 0;
+        let mut awaited = if count > 1 { count } else { 0 };
         let mut go = Some(go);
         loop {
             let mut byte = [0; 1];
             match rustix::io::read(said, &mut byte) {
                 // All have executed their programs, or are gone.
-                Ok(0) if contained == count => return Ok(()),
+                Ok(0) if awaited == 0 => return Ok(()),
                 Ok(0) => return Err(failed("containment")("a process ended before it was contained")),
                 Ok(_) if byte[0] == Child::CONTAINED => {
-                    contained += 1;
-                    if contained == count
-                        && let Some(go) = go.take()
-                        && count > 1
-                    {
+                    awaited = awaited.saturating_sub(1);
+                    if awaited == 0 && let Some(go) = go.take() {
                         rustix::io::write(&go, &vec![0; count]).map_err(failed("start"))?;
                     }
                 }

@@ -37,8 +37,9 @@ fn serve() -> ExitCode {
     // What is opened for all jobs may be more than a program is meant to open. Each job sets its own limit.
     let files = rustix::process::getrlimit(Resource::Nofile);
     let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
-    // The terminal's signals to the service are not for jobs, which end in an orderly way.
-    let _ = rustix::process::setsid();
+    // The terminal's signals to the service are not for the launcher: jobs end in an orderly way. It stays in
+    // the service's session, as schedulers set sessions against each other; each job has one of its own.
+    let _ = rustix::process::setpgid(None, None);
     // What a supervisor that was killed leaves behind comes here.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     match Launcher::new() {
