@@ -270,6 +270,18 @@ fn two_hundred_jobs_and_sixteen_at_once_leave_no_trace() {
 }
 
 #[test]
+fn a_command_that_signals_its_group_ends_itself_alone() {
+    let place = Place::new();
+    for level in LEVELS {
+        let plan = vec![
+            super::place::step(None, &[&["sh", "-c", "kill -TERM 0"]]),
+            super::place::step(Some(bailiwick::contract::command::Joiner::Or), &[&["echo", "on"]]),
+        ];
+        assert_eq!(place.run(level, plan).out(), "on\n", "{level}");
+    }
+}
+
+#[test]
 fn a_supervisor_cannot_be_killed_or_stopped_from_inside() {
     let place = Place::new();
     for level in [Containment::Partial, Containment::Full] {

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use landlock::RulesetStatus;
 use nix::sys::signal::SigSet;
 use rustix::fs::{Mode, OFlags};
-use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, setpgid, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, setrlimit};
 
 use super::namespaces;
 use super::pipeline::Wiring;
@@ -20,8 +20,6 @@ pub(super) struct Child<'a> {
     pub(super) wiring: Wiring<'a>,
     pub(super) argv: Vec<CString>,
     pub(super) program: &'a OpenProgram,
-    /// The process group of its pipeline; none for the first of it.
-    pub(super) group: Option<Pid>,
     pub(super) parent: Pid,
 }
 
@@ -34,7 +32,6 @@ pub(super) struct Stop {
 
 /// The steps, in order. A child tells the number of the one that failed.
 const STEPS: &[&str] = &[
-    "process group",
     "death signal",
     "standard streams",
     "descriptors",
@@ -45,6 +42,7 @@ const STEPS: &[&str] = &[
     "read back",
     "limits",
     "report",
+    "session",
     "signals",
     "working folder",
     "execute",
@@ -96,7 +94,6 @@ impl Child<'_> {
         say: &OwnedFd,
         wait: Option<&OwnedFd>,
     ) -> Result<std::convert::Infallible, Stop> {
-        setpgid(None, self.group).map_err(at("process group"))?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(at("death signal"))?;
         // Died before that took effect?
         if getppid() != Some(self.parent) {
@@ -118,6 +115,7 @@ impl Child<'_> {
                 sys::exit_now(127);
             }
         }
+        rustix::process::setsid().map_err(at("session"))?;
         SigSet::empty().thread_set_mask().map_err(at("signals"))?;
         rustix::process::fchdir(&self.prepared.cwd).map_err(at("working folder"))?;
         let program = match &self.program.script {

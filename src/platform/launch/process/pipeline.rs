@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, getpid, setpgid};
+use rustix::process::{Pid, getpid};
 
 use super::child::{Child, Stop};
 use super::prepare::{Prepared, failed};
@@ -63,14 +63,11 @@ impl Prepared {
             let parent = getpid();
             match sys::fork_into(0).map_err(failed("fork"))? {
                 sys::Forked::Child => {
-                    let group = processes.first().copied();
-                    let child = Child { prepared: self, wiring, argv, program, group, parent };
+                    let child = Child { prepared: self, wiring, argv, program, parent };
                     child.become_program(&say, (count > 1).then_some(&wait));
                 }
                 sys::Forked::Parent(raw) => {
                     let pid = Pid::from_raw(raw).ok_or("no process").map_err(failed("fork"))?;
-                    // The child does the same; who comes first does not matter.
-                    let _ = setpgid(Some(pid), Some(processes.first().copied().unwrap_or(pid)));
                     processes.push(pid);
                 }
             }
@@ -94,7 +91,9 @@ impl Prepared {
                 Ok(0) => return Err(failed("containment")("a process ended before it was contained")),
                 Ok(_) if byte[0] == Child::CONTAINED => {
                     awaited = awaited.saturating_sub(1);
-                    if awaited == 0 && let Some(go) = go.take() {
+                    if awaited == 0
+                        && let Some(go) = go.take()
+                    {
                         rustix::io::write(&go, &vec![0; count]).map_err(failed("start"))?;
                     }
                 }

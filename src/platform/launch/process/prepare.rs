@@ -62,7 +62,9 @@ pub(super) fn failed<E: std::fmt::Display>(step: &str) -> impl Fn(E) -> LaunchEr
 
 /// Prepares a job: after this, the old tree of folders is gone where the level is full.
 pub(super) fn prepare(kit: &Kit, order: Order, streams: Streams) -> Result<Prepared, LaunchError> {
-    let _ = rustix::process::setsid();
+    // Each command makes a session of its own, as late as it can: schedulers set sessions against each other,
+    // and this process has more to do before.
+    let _ = rustix::process::setpgid(None, None);
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(failed("subreaper"))?;
     let level = order.hold.level;
     let mut layers = Names(layer::SESSION | layer::LIMITS);
