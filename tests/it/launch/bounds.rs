@@ -194,6 +194,21 @@ fn what_stands_for_a_missing_name_is_shared_by_jobs_and_removed_by_the_last() {
 }
 
 #[test]
+fn what_a_killed_service_left_in_the_place_of_a_name_is_removed_by_the_next_job() {
+    let mut place = Place::new();
+    protect(&mut place);
+    let git = place.root().join(".git");
+    fs::create_dir(&git).expect("made");
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o1555)).expect("set");
+    assert_ne!(place.run(Containment::Full, shell("mkdir .git/hooks")).ended.exit_code, Some(0));
+    assert!(!git.exists());
+    // A folder that is somebody's own stays, though it is empty.
+    fs::create_dir_all(git.join("hooks")).expect("made");
+    place.run(Containment::Full, single(&["true"]));
+    assert!(git.join("hooks").exists());
+}
+
+#[test]
 fn a_dropped_job_cannot_make_a_missing_name_before_it_dies() {
     let mut place = Place::new();
     protect(&mut place);

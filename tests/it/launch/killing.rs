@@ -270,6 +270,31 @@ fn two_hundred_jobs_and_sixteen_at_once_leave_no_trace() {
 }
 
 #[test]
+fn a_writer_ends_when_the_reader_of_its_output_is_gone() {
+    let place = Place::new();
+    for level in LEVELS {
+        let (request, out, _err) = place.request(level, single(&["yes"]));
+        let mut job = wait_for(place.launcher.launch(request)).expect("started");
+        drop(out);
+        let ended = wait_for(job.ended()).expect("ended");
+        assert_eq!((ended.exit_code, ended.signal), (None, Some(13)), "{level}");
+    }
+}
+
+#[test]
+fn waiting_for_the_end_can_be_given_up_and_begun_again() {
+    let place = Place::new();
+    for level in LEVELS {
+        wait_for(async {
+            let (request, _out, _err) = place.request(level, shell("sleep 0.2; exit 4"));
+            let mut job = place.launcher.launch(request).await.expect("started");
+            while tokio::time::timeout(Duration::from_millis(1), job.ended()).await.is_err() {}
+            assert_eq!(job.ended().await.expect("the same again").exit_code, Some(4), "{level}");
+        });
+    }
+}
+
+#[test]
 fn a_command_that_signals_its_group_ends_itself_alone() {
     let place = Place::new();
     for level in LEVELS {
