@@ -12,6 +12,7 @@ mod cases;
 mod cli;
 mod command;
 mod command_rules;
+mod command_spelling;
 mod commands;
 mod containment;
 mod history;
