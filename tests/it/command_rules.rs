@@ -184,6 +184,9 @@ fn a_denied_command_is_denied_however_it_is_spelled() {
         ["env", "-S", "rm -rf x"],
         ["env", "--split-string=A=b rm -fr x", "y"],
         ["xargs", "-a", "x;rm -r -f y"],
+        ["env", "-S rm -rf x", "y"],
+        ["env", "-vSrm -rf", "y"],
+        ["env", "-Srm", "-rf"],
     ] {
         let verdict = all.judge(&CommandPlan::of_argv(argv.map(str::to_owned).to_vec()), Grant::Rules);
         assert_eq!(verdict.decision, Decision::Deny, "{argv:?}");

@@ -11,6 +11,8 @@ use super::{CommandVerdict, Decision, Grant, Implied, Reason, Source, Verdict, t
 
 /// How deep commands in the words of commands are looked for.
 const MAX_DEPTH: usize = 3;
+/// How many options are bundled before one that takes a text.
+const MAX_BUNDLED: usize = 6;
 /// How many words are read again while looking for commands in the words of one.
 const MAX_INNER_WORDS: usize = 4_000_000;
 
@@ -263,11 +265,48 @@ fn visit_inner(
         if program_word(word.rsplit('/').next().unwrap_or(word)).is_none() {
             visit_inner(&argv[at..], depth - 1, budget, true, see);
         }
-        if starts == Starts::Texts && word.contains(char::is_whitespace) {
-            let text = word.split_once('=').filter(|_| word.starts_with('-')).map_or(word, |(_, text)| text);
-            for piece in text::pieces(text) {
-                let piece: Vec<&str> = piece.iter().map(String::as_str).collect();
-                visit_inner(&piece, depth - 1, budget, true, see);
+        if starts == Starts::Texts {
+            for text in texts_in(word) {
+                visit_text(text, &argv[at + 1..], depth - 1, budget, see);
+            }
+        }
+    }
+}
+
+/// Gives what a word of a wrapper can hold as the text of a command: `env '-Sgit push'`, `env -Sgit`.
+fn texts_in(word: &str) -> Vec<&str> {
+    let mut texts = Vec::new();
+    if word.contains(char::is_whitespace) {
+        texts.push(word);
+    }
+    if word.len() > 2 && word.starts_with('-') {
+        texts.extend(word.split_once('=').map(|(_, text)| text));
+        // Options can be bundled before the one that takes the text.
+        let ends = word.char_indices().skip(2).take(MAX_BUNDLED);
+        texts.extend(ends.map(|(at, _)| &word[at..]));
+    }
+    texts
+}
+
+/// Calls `see` for the commands that a text can hold; the words after the text go on its last one.
+fn visit_text(
+    text: &str,
+    rest: &[&str],
+    depth: usize,
+    budget: &mut usize,
+    see: &mut dyn FnMut(&Reading<'_>, bool),
+) {
+    let pieces = text::pieces(text);
+    for (at, piece) in pieces.iter().enumerate() {
+        let mut words: Vec<&str> = piece.iter().map(String::as_str).collect();
+        let own = words.len();
+        if at + 1 == pieces.len() {
+            *budget = budget.saturating_sub(rest.len());
+            words.extend_from_slice(rest);
+        }
+        for start in 0..own {
+            if program_word(words[start].rsplit('/').next().unwrap_or_default()).is_none() {
+                visit_inner(&words[start..], depth, budget, true, see);
             }
         }
     }
