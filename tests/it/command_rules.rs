@@ -297,7 +297,7 @@ fn every_command_of_a_long_chain_is_judged() {
         chain[parts - 1] = "git push";
         for joiner in [" && ", "; ", " | ", "\n"] {
             let input = CommandInput::Line(chain.join(joiner));
-            let failure = commands.judge(&input, Grant::Rules).err().expect("the last part is denied");
+            let failure = commands.judge(&input, Grant::Rules).expect_err("the last part is denied");
             assert_eq!(failure.rule(), Some("deniedCommands[0]"), "{parts} parts");
         }
         let input = CommandInput::Line(vec!["echo x"; parts].join(" && "));
@@ -406,7 +406,7 @@ fn a_shell_runs_only_in_a_full_sandbox_and_only_where_the_scope_says_so() {
     for text in
         ["echo $(git push)", "if true; then git -C . push; fi", "A=b git push $X", "x=$(env git push)"]
     {
-        let failure = on.judge(&line(text), Grant::Rules).err().expect("the rules are heard");
+        let failure = on.judge(&line(text), Grant::Rules).expect_err("the rules are heard");
         assert_eq!(failure.rule(), Some("deniedCommands[0]"), "{text}");
     }
     let weak = commands(json!({"shell": "sandboxed", "sandbox": "partial"}));

@@ -68,7 +68,7 @@ impl Rules {
             let argv: Vec<&str> = piece.iter().map(String::as_str).collect();
             self.against(&argv, &mut reasons);
         }
-        reasons.sort_by(|a, b| b.decision.cmp(&a.decision));
+        reasons.sort_by_key(|reason| std::cmp::Reverse(reason.decision));
         let decision = reasons.first().map_or(Decision::Deny, |reason| reason.decision);
         let implies = Implied { program: "bash".to_owned(), why: "a text for a shell can do anything" };
         Verdict::of(vec![CommandVerdict {
@@ -153,7 +153,7 @@ impl Rules {
                 ),
             });
         }
-        verdict.reasons.sort_by(|a, b| b.decision.cmp(&a.decision));
+        verdict.reasons.sort_by_key(|reason| std::cmp::Reverse(reason.decision));
         verdict.decision = verdict.reasons.first().map_or(Decision::Deny, |reason| reason.decision);
         verdict
     }
