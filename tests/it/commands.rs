@@ -5,7 +5,7 @@
 
 mod bash;
 mod corpus;
-mod generator;
+pub mod generator;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -15,6 +15,7 @@ mod command_rules;
 mod command_spelling;
 mod commands;
 mod containment;
+mod edits;
 mod history;
 mod launch;
 mod hostile_paths;

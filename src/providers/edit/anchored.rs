@@ -1,5 +1,7 @@
 //! Edits of lines that are named by their anchors, all of one version of the file.
 
+use std::collections::HashMap;
+
 use crate::contract::Failure;
 
 use super::anchor::{Anchor, anchor, line_hash};
@@ -30,12 +32,16 @@ pub struct LineEdit {
     pub new: String,
 }
 
-/// Finds the lines of every edit.
+/// Finds the lines of every edit. `numbers_hold` says that the anchors are of this very version.
 ///
 /// # Errors
-/// `conflict` with fresh anchors if one is stale, `invalid_request` if an edit contradicts itself.
-pub(super) fn fit(text: &Text, edits: &[LineEdit]) -> Result<Vec<Fitted>, Failure> {
+/// `conflict` with fresh anchors if one is stale, or if it could stand for another line now;
+/// `invalid_request` if an edit contradicts itself.
+pub(super) fn fit(text: &Text, edits: &[LineEdit], numbers_hold: bool) -> Result<Vec<Fitted>, Failure> {
     let moved_by = distance(text, edits)?;
+    if !numbers_hold && moved_by == 0 {
+        check_telling(text, edits)?;
+    }
     edits.iter().map(|edit| fit_one(text, edit, moved_by)).collect()
 }
 
@@ -94,6 +100,28 @@ fn distance(text: &Text, edits: &[LineEdit]) -> Result<isize, Failure> {
         failure = failure.detail("nearest", places);
     }
     Err(failure)
+}
+
+/// Refuses edits whose lines are like others: an empty line is also where another one has moved to.
+fn check_telling(text: &Text, edits: &[LineEdit]) -> Result<(), Failure> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for at in 0..text.len() {
+        *counts.entry(line_hash(text.line(at))).or_default() += 1;
+    }
+    let like = |anchor: &Anchor| counts.get(&anchor.hash).copied().unwrap_or_default();
+    for edit in edits.iter().filter(|edit| edit.start.line > 0) {
+        let fewest = like(&edit.start).min(edit.end.as_ref().map_or(usize::MAX, like));
+        if fewest > 1 {
+            let name = Name { kind: "line edit", number: edit.number };
+            let message = format!(
+                "{name}: {fewest} lines have the hash of its anchor, so it could be another line than was read"
+            );
+            return Err(conflict(name, "repeated-anchor", message)
+                .hint("Set `options.ifVersion` to the `version` that came with the anchors.")
+                .hint("Or name a range that begins or ends with a line that is there only once."));
+        }
+    }
+    Ok(())
 }
 
 fn fit_one(text: &Text, edit: &LineEdit, moved_by: isize) -> Result<Fitted, Failure> {

@@ -68,7 +68,7 @@ pub(super) struct Fitted {
     pub splices: Vec<Splice>,
 }
 
-/// Applies edits. `numbers_hold` says that a patch was made for this very version of the text.
+/// Applies edits. `numbers_hold` says that they were made for this very version of the text.
 ///
 /// # Errors
 /// `conflict` if an edit does not fit; `invalid_request` if edits overlap or new text cannot be taken.
@@ -77,7 +77,7 @@ pub fn apply(text: &Text, edits: Edits<'_>, numbers_hold: bool) -> Result<Applie
     let (kind, mut fitted) = match edits {
         Edits::Texts(edits) => ("edit", replace::fit(&mut index, edits)?),
         Edits::Hunks(hunks) => ("hunk", fit_hunks(&mut index, hunks, numbers_hold)?),
-        Edits::Lines(edits) => ("edit", anchored::fit(text, edits)?),
+        Edits::Lines(edits) => ("edit", anchored::fit(text, edits, numbers_hold)?),
     };
     // In the order of the text; edits of one place stay in their order.
     fitted.sort_by_key(|it| (it.covers.start, it.covers.end, it.number));
@@ -167,7 +167,7 @@ pub fn redaction_mark(text: &str) -> Option<&str> {
 
 fn fit_hunks(index: &mut Index<'_>, hunks: &[Hunk], numbers_hold: bool) -> Result<Vec<Fitted>, Failure> {
     let text = index.text();
-    let hunks: Vec<Hunk> = hunks.iter().map(|hunk| without_prefixes(text, hunk)).collect();
+    let hunks: Vec<Hunk> = hunks.iter().map(|hunk| without_prefixes(index, hunk)).collect();
     let placed = place_hunks(index, &hunks, numbers_hold)?;
     Ok(hunks
         .iter()

@@ -1,11 +1,13 @@
 //! Line numbers and anchors that were copied from a read along with the text.
 //!
-//! They are taken off only where every line has one and each agrees with the file. Otherwise the text is
-//! what it is: a table of numbers looks the same.
+//! They are taken off only where every line has one, each agrees with the file, and the text as it is
+//! written is not there. Otherwise it is what it is: a table of numbers looks the same.
 
 use super::anchor::line_hash;
 use super::hunk::{Hunk, Mark};
+use super::matching::Index;
 use super::text::{Text, body, lines_of};
+use super::tier::Tier;
 
 /// A prefix: the line's number, its hash if it has one, and its length in bytes.
 struct Prefix<'a> {
@@ -54,7 +56,7 @@ fn strip_old<'a>(text: &Text, old: &[&'a str]) -> Option<Vec<&'a str>> {
 pub fn strip_pair(text: &Text, old: &str, new: &str) -> Result<(String, String), String> {
     let as_written = || Ok((old.to_owned(), new.to_owned()));
     let olds = lines_of(old);
-    if olds.first().is_none_or(|line| prefix(line).is_none()) {
+    if olds.first().is_none_or(|line| prefix(line).is_none()) || text.content().contains(old) {
         return as_written();
     }
     let Some(olds) = strip_old(text, &olds) else { return as_written() };
@@ -97,9 +99,11 @@ pub fn strip_new(text: &Text, new: &str) -> Result<String, String> {
 }
 
 /// Takes the prefixes off the lines of a hunk, if every line has one and the old ones agree.
-pub fn without_prefixes(text: &Text, hunk: &Hunk) -> Hunk {
-    let old = hunk.old();
-    if old.first().is_none_or(|line| prefix(line).is_none()) {
+pub fn without_prefixes(index: &mut Index<'_>, hunk: &Hunk) -> Hunk {
+    let (text, old) = (index.text(), hunk.old());
+    if old.first().is_none_or(|line| prefix(line).is_none())
+        || !index.find(&old, Tier::LineEndings).is_empty()
+    {
         return hunk.clone();
     }
     let Some(stripped) = strip_old(text, &old) else { return hunk.clone() };

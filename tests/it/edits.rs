@@ -1,0 +1,7 @@
+//! Edits that land, or say exactly why not: a corpus of real changes, random patches, many callers, kills.
+
+mod callers;
+mod corpus;
+mod fuzz;
+mod sources;
+mod variants;

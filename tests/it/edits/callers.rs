@@ -1,0 +1,226 @@
+//! Many callers of one file, and callers that are killed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
+
+use bailiwick::config::{Config, ScopeConfig};
+use bailiwick::contract::{Caller, Envelope, Transport};
+use bailiwick::platform::dirs::Dirs;
+use bailiwick::service::{Service, ServiceSettings};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::temporary::TemporaryFolder;
+
+static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .build()
+        .expect("a runtime can be made")
+});
+
+struct World {
+    folder: TemporaryFolder,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = TemporaryFolder::new();
+        fs::create_dir(folder.path().join("app")).expect("the temporary folder can be written");
+        Self { folder }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("app")
+    }
+
+    fn config(&self) -> Value {
+        json!({
+            "machineId": "01J00000000000000000000000",
+            "machineName": "test",
+            "scopes": [{"id": "app", "roots": [self.root()], "capabilities": ["fs:read", "fs:write"]}],
+        })
+    }
+
+    fn service(&self) -> Arc<Service> {
+        let mut config: Config = serde_json::from_value(self.config()).expect("a good config");
+        let scopes: Vec<ScopeConfig> =
+            serde_json::from_value(self.config()["scopes"].clone()).expect("a good scope");
+        config.scopes = scopes;
+        let dirs = Dirs::below(self.folder.path().join("home"));
+        Service::boot(ServiceSettings { config, dirs }).expect("the service starts")
+    }
+
+    /// Writes the config to disk, for the program.
+    fn write_config(&self) {
+        let home = self.folder.path().join("home");
+        fs::create_dir_all(home.join("config")).expect("the temporary folder can be written");
+        let file = home.join("config/config.json");
+        fs::write(&file, self.config().to_string()).expect("the temporary folder can be written");
+        for (path, mode) in [(&home, 0o700), (&home.join("config"), 0o700), (&file, 0o600)] {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("modes can be set");
+        }
+    }
+
+    fn program(&self, arguments: &[&str]) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_bailiwick"))
+            .args(arguments)
+            .env("BAILIWICK_HOME", self.folder.path().join("home"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the program starts")
+    }
+}
+
+fn call(service: &Arc<Service>, envelope: Value) -> Value {
+    let envelope = Envelope::from_json(envelope.to_string().as_bytes());
+    let caller = Caller::local(Transport::Stdio);
+    let cancelled = CancellationToken::new();
+    let handling = service.handle(&caller, envelope, &cancelled);
+    RUNTIME.block_on(handling).into_reply().into_value()
+}
+
+fn edit(target: &str, old: &str, new: &str) -> Value {
+    json!({"op": "file.patch", "target": target, "input": {"edits": [{"old": old, "new": new}]}})
+}
+
+#[test]
+fn of_a_thousand_disjoint_edits_by_eight_callers_none_is_lost() {
+    let world = World::new();
+    let lines = |mark: &str| -> String { (0..1000).map(|line| format!("line {line} {mark}\n")).collect() };
+    fs::write(world.root().join("shared.txt"), lines("old")).expect("the scope can be written");
+    // Two services on one state folder stand for two processes: their locks are files either way.
+    let services = [world.service(), world.service()];
+    std::thread::scope(|scope| {
+        for caller in 0..8_usize {
+            let service = &services[caller % 2];
+            scope.spawn(move || {
+                for round in 0..125 {
+                    let line = round * 8 + caller;
+                    let answer = call(
+                        service,
+                        edit("shared.txt", &format!("line {line} old"), &format!("line {line} new")),
+                    );
+                    assert_eq!(answer["ok"], true, "{answer}");
+                }
+            });
+        }
+    });
+    let got = fs::read_to_string(world.root().join("shared.txt")).expect("the file is there");
+    assert_eq!(got.lines().filter(|line| line.ends_with(" old")).count(), 0);
+    assert_eq!(got, lines("new"));
+}
+
+#[test]
+fn edits_by_several_processes_all_land() {
+    let world = World::new();
+    world.write_config();
+    let lines = |mark: &str| -> String { (0..24).map(|line| format!("line {line} {mark}\n")).collect() };
+    fs::write(world.root().join("shared.txt"), lines("old")).expect("the scope can be written");
+    for round in 0..4 {
+        let children: Vec<Child> = (0..6)
+            .map(|caller| {
+                let line = round * 6 + caller;
+                let edits = json!([{"old": format!("line {line} old"), "new": format!("line {line} new")}]);
+                world.program(&["call", "file.patch", "shared.txt", "--edits", &edits.to_string()])
+            })
+            .collect();
+        for mut child in children {
+            assert!(child.wait().expect("it ends").success());
+        }
+    }
+    let got = fs::read_to_string(world.root().join("shared.txt")).expect("the file is there");
+    assert_eq!(got, lines("new"));
+}
+
+#[test]
+fn edits_of_the_same_lines_have_one_winner() {
+    let world = World::new();
+    fs::write(world.root().join("a.txt"), "value: none\n").expect("the scope can be written");
+    let service = world.service();
+    let answers: Vec<Value> = std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..6)
+            .map(|caller| {
+                let service = &service;
+                scope.spawn(move || call(service, edit("a.txt", "value: none", &format!("value: {caller}"))))
+            })
+            .collect();
+        callers.into_iter().map(|caller| caller.join().expect("a caller ends")).collect()
+    });
+    let won: Vec<usize> = (0..6).filter(|caller| answers[*caller]["ok"] == true).collect();
+    assert_eq!(won.len(), 1, "{answers:?}");
+    assert!(answers.iter().all(|it| it["ok"] == true || it["error"]["code"] == "conflict"), "{answers:?}");
+    let got = fs::read_to_string(world.root().join("a.txt")).expect("the file is there");
+    assert_eq!(got, format!("value: {}\n", won[0]));
+}
+
+#[test]
+fn files_that_were_written_are_put_back_when_a_later_one_fails() {
+    let world = World::new();
+    let service = world.service();
+    let root = world.root();
+    for (name, content) in [("a.txt", "one\n"), ("gone.txt", "gone\n"), ("from.txt", "two\n")] {
+        fs::write(root.join(name), content).expect("the scope can be written");
+    }
+    fs::set_permissions(root.join("a.txt"), fs::Permissions::from_mode(0o640)).expect("modes can be set");
+    // What fails cannot be seen before: the last file would lie in a folder that the one before it is.
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n-one\n+1\n*** Delete File: gone.txt\n\
+                 *** Update File: from.txt\n*** Move to: to.txt\n-two\n+2\n*** Add File: deep/er\n+file\n\
+                 *** Add File: deep/er/new.txt\n+new\n*** End Patch\n";
+    let answer = call(&service, json!({"op": "file.patch", "input": {"patch": patch}}));
+    let mut names: Vec<String> = fs::read_dir(&root)
+        .expect("the scope can be read")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(answer["error"]["details"]["restored"], true, "{answer}");
+    assert_eq!(names, ["a.txt", "from.txt", "gone.txt"]);
+    for (name, content) in [("a.txt", "one\n"), ("gone.txt", "gone\n"), ("from.txt", "two\n")] {
+        assert_eq!(fs::read_to_string(root.join(name)).expect("it is there"), content);
+    }
+    let mode = fs::metadata(root.join("a.txt")).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!(mode, 0o640);
+}
+
+#[test]
+fn a_patch_that_is_killed_leaves_old_or_new_files() {
+    let world = World::new();
+    world.write_config();
+    let root = world.root();
+    let content = |letter: &str| format!("start\n{}end {letter}\n", "the same line in both\n".repeat(40_000));
+    let files = ["one.txt", "two.txt", "three.txt"];
+    for name in files {
+        fs::write(root.join(name), content("a")).expect("the scope can be written");
+    }
+    let patch = |from: &str, to: &str| -> String {
+        let each = files.map(|name| format!("*** Update File: {name}\n-end {from}\n+end {to}\n"));
+        format!("*** Begin Patch\n{}*** End Patch\n", each.concat())
+    };
+    let run = |from: &str, to: &str| world.program(&["call", "file.patch", "--patch", &patch(from, to)]);
+    let began = Instant::now();
+    assert!(run("a", "b").wait().expect("it ends").success());
+    let whole_run = began.elapsed();
+    let contents = [content("a"), content("b")];
+    let mut killed = 0;
+    for round in 0..24_u32 {
+        for name in files {
+            fs::write(root.join(name), &contents[0]).expect("the scope can be written");
+        }
+        let mut child = run("a", "b");
+        // From its start to about its end.
+        std::thread::sleep(whole_run * round / 20);
+        child.kill().expect("it can be killed");
+        killed += usize::from(!child.wait().expect("it ends").success());
+        for name in files {
+            let got = fs::read_to_string(root.join(name)).expect("the file is always there");
+            assert!(contents.contains(&got), "{name}: {} bytes, no whole content", got.len());
+        }
+    }
+    assert!(killed > 0, "some patches were killed");
+}
