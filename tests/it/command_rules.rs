@@ -483,3 +483,25 @@ fn the_older_forms_of_network_are_read() {
     }
     assert!(serde_json::from_value::<ScopePolicy>(json!({"network": "some"})).is_err());
 }
+
+#[test]
+fn a_refusal_repeats_no_word_that_a_caller_chose() {
+    let commands =
+        commands(json!({"allowedCommands": ["git *", "env *", "npm *"], "deniedCommands": ["rm *"]}));
+    for command in [
+        &["git", "-c", "http.extraHeader=secret-1", "fetch"][..],
+        &["git", "fetch", "ext::secret-2"],
+        &["git", "secret-3"],
+        &["npm", "secret-4"],
+        &["env", "TOKEN=secret-5", "rm", "secret-6"],
+        &["frob", "secret-7"],
+        &["./secret-8"],
+    ] {
+        let input = CommandInput::Argv(command.iter().map(|word| (*word).to_owned()).collect());
+        let said = match commands.judge(&input, Grant::Rules) {
+            Err(failure) => format!("{failure:?}"),
+            Ok(judged) => format!("{:?}", judged.verdict.failure().expect("it is asked about")),
+        };
+        assert!(!said.contains("secret"), "{said}");
+    }
+}

@@ -11,6 +11,8 @@ pub struct Care {
     pub row: &'static Row,
     /// The words that a rule must name literally to lift the row; none lifts a row that looks at values.
     pub words: Vec<String>,
+    /// Whether a message may repeat the words: those of the table, not those of the caller.
+    pub may_say: bool,
 }
 
 /// Finds the rows that a command touches, in the order of the table.
@@ -18,7 +20,8 @@ pub fn care(reading: &Reading<'_>) -> Vec<Care> {
     let Some(profile) = reading.profile else { return Vec::new() };
     let found = profile.rows.iter().filter_map(|row| {
         let words = touches(reading, &row.what)?;
-        Some(Care { program: profile.name(), row, words })
+        let may_say = !matches!(row.what, What::Word(..) | What::UnknownSub);
+        Some(Care { program: profile.name(), row, words, may_say })
     });
     found.collect()
 }

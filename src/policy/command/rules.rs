@@ -114,7 +114,7 @@ impl Rules {
             Grant::Rules if matching.is_empty() => verdict.reasons.push(Reason {
                 decision: Decision::Deny,
                 source: Source::Always("not-allowed"),
-                why: format!("no rule of `policy.allowedCommands` allows it (`{}`)", reading.program),
+                why: "no rule of `policy.allowedCommands` allows it".to_owned(),
             }),
             Grant::Rules => verdict.reasons.extend(matching.iter().map(|(at, rule)| Reason {
                 decision: Decision::Allow,
@@ -164,6 +164,7 @@ impl Rules {
         let (program, why) = (found.program, found.row.why);
         let said = match found.words.as_slice() {
             [] => why.to_owned(),
+            _ if !found.may_say => format!("a word of it {why}"),
             words => format!("`{}` {why}", words.join(" ")),
         };
         let mut reason = |decision| {
@@ -208,8 +209,7 @@ impl Rules {
                     }
                     hits.push((*field, at));
                     let verb = if *decision == Decision::Deny { "denies" } else { "asks about" };
-                    let which =
-                        if inner { format!("`{}` in its words", reading.program) } else { "it".to_owned() };
+                    let which = if inner { "a command in its words".to_owned() } else { "it".to_owned() };
                     reasons.push(Reason {
                         decision: *decision,
                         source: Source::Rule(format!("{field}[{at}]")),

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use crate::contract::{ErrorCode, Failure};
 
+use super::profile::find;
+
 /// The strength of a verdict. The order is the strength: a denial beats a question beats an allowance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
@@ -125,12 +127,12 @@ impl Verdict {
     /// Gives the refusal, unless the plan is allowed: `permission_denied`, or `approval_required` for `Ask`.
     pub fn failure(&self) -> Option<Failure> {
         let (command, reason) = self.deciding()?;
-        let shown = shown(&command.argv);
+        let named = named(command);
         let failure = match self.decision {
             Decision::Allow => return None,
             Decision::Ask => Failure::new(
                 ErrorCode::ApprovalRequired,
-                format!("`{shown}` runs only with a person's yes: {}", reason.why),
+                format!("{named} runs only with a person's yes: {}", reason.why),
             )
             .hint(match &reason.source {
                 Source::Rule(place) => {
@@ -142,11 +144,20 @@ impl Verdict {
                 }
             }),
             Decision::Deny => {
-                Failure::new(ErrorCode::PermissionDenied, format!("`{shown}` does not run: {}", reason.why))
-                    .hint(format!("For the person: `bailiwick policy explain '{shown}'` shows the rules."))
+                let hint = match &reason.source {
+                    Source::Rule(place) => format!("For the person: the rule is the scope's `policy.{place}`."),
+                    Source::Profile(_) => {
+                        "For the person: `bailiwick policy explain 'COMMAND'` shows which word is meant.".to_owned()
+                    }
+                    Source::Always(_) => "For the person: a rule in the scope's `policy.allowedCommands` allows it; \
+                                          `bailiwick policy explain 'COMMAND'` shows all that is said about it."
+                        .to_owned(),
+                };
+                Failure::new(ErrorCode::PermissionDenied, format!("{named} does not run: {}", reason.why))
+                    .hint(hint)
             }
         };
-        Some(failure.detail("rule", reason.source.name()).detail("command", command.argv.clone()))
+        Some(failure.detail("rule", reason.source.name()))
     }
 
     /// Gives the verdict as JSON for `policy explain --json`.
@@ -174,23 +185,19 @@ impl Verdict {
     }
 }
 
-/// Shows a command in a message: its first words, cut to a length.
-fn shown(argv: &[String]) -> String {
-    let mut text = String::new();
-    for word in argv {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        let plain = !word.is_empty()
-            && word.chars().all(|it| it.is_ascii_alphanumeric() || "_-./:=@,+%^~".contains(it));
-        if plain {
-            text.push_str(word);
-        } else {
-            text.push_str(&format!("{word:?}"));
-        }
-        if text.chars().count() > 120 {
-            return format!("{}…", text.chars().take(120).collect::<String>());
-        }
+/// Names a command in a message: its program, and a subcommand that is known. Other words can be secrets.
+fn named(command: &CommandVerdict) -> String {
+    let program = command.argv.first().map_or("", String::as_str);
+    let is_bare =
+        program.len() <= 64 && program.bytes().all(|it| it.is_ascii_alphanumeric() || b"._+-".contains(&it));
+    if !is_bare {
+        return "the command".to_owned();
     }
-    text
+    let known = command.profile.and_then(find).map_or(&[][..], |profile| profile.subcommands);
+    let sub = command.argv.iter().skip(1).find(|word| known.contains(&word.as_str()));
+    let rest = if command.argv.len() > 1 + usize::from(sub.is_some()) { " …" } else { "" };
+    match sub {
+        Some(sub) => format!("`{program} {sub}{rest}`"),
+        None => format!("`{program}{rest}`"),
+    }
 }
