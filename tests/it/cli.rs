@@ -647,7 +647,10 @@ fn every_example_policy_is_a_valid_config() {
         let path = entry.expect("readable").path();
         if path.extension().is_some_and(|extension| extension == "json") {
             let text = fs::read(&path).expect("readable");
-            bailiwick::config::Config::parse(&path, &text).expect("valid");
+            let config = bailiwick::config::Config::parse(&path, &text).expect("valid");
+            for scope in &config.scopes {
+                bailiwick::policy::command::Commands::compile(&scope.policy).expect("the rules compile");
+            }
             let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
             assert!(read_me.contains(name), "{name} is not in the README");
             count += 1;

@@ -372,6 +372,9 @@ fn a_word_that_may_be_the_value_of_an_unknown_option_allows_nothing() {
         &[
             "npm --foo publish view",
             "npm --s publish view",
+            "npm -p publish view",
+            "npm --filter publish view",
+            "npm --dir publish view",
             "npm publish",
             "git -c x push",
             "git --frob push log",

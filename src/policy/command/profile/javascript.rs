@@ -34,7 +34,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         names: &["pnpm"],
-        options: NPM_OPTIONS,
+        options: PNPM_OPTIONS,
         starts: super::Starts::Words,
         subcommands: PNPM_SUBCOMMANDS,
         aliases: &[
@@ -58,7 +58,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["yarn", "yarnpkg"],
         code: Some("the project's configuration names the Yarn that runs, and its plugins"),
-        options: NPM_OPTIONS,
+        options: YARN_OPTIONS,
         starts: super::Starts::Words,
         subcommands: YARN_SUBCOMMANDS,
         rows: YARN_ROWS,
@@ -70,7 +70,7 @@ pub const PROFILES: &[Profile] = &[
         code: Some("a script for Bun can do anything"),
         options: &[
             value(At::Any, &["--cwd"]),
-            value(At::Any, &["-c", "--config"]),
+            super::attached(At::Any, &["-c", "--config"]),
             value(At::Any, &["--filter", "-F"]),
             value(At::Any, &["-e", "--eval"]),
         ],
@@ -174,19 +174,28 @@ pub const PROFILES: &[Profile] = &[
     },
 ];
 
+// Only what surely takes a value: an option that does not would hide the subcommand behind it.
+const PNPM_OPTIONS: &[Known] = &[
+    value(At::Any, &["--dir", "-C"]),
+    value(At::Any, &["--filter", "-F"]),
+    value(At::Any, &["--loglevel"]),
+    value(At::Any, &["--reporter"]),
+];
+
+const YARN_OPTIONS: &[Known] = &[value(At::Any, &["--cwd"])];
+
 const NPM_OPTIONS: &[Known] = &[
-    value(At::Any, &["--prefix", "-C", "--dir"]),
+    value(At::Any, &["--prefix", "-C"]),
     value(At::Any, &["--loglevel"]),
     value(At::Any, &["--workspace", "-w"]),
-    value(At::Any, &["--filter", "-F"]),
     value(At::Any, &["--registry"]),
     value(At::Any, &["--cache"]),
     value(At::Any, &["--userconfig"]),
     value(At::Any, &["--globalconfig"]),
-    value(At::Any, &["--script-shell", "--scripts-prepend-node-path"]),
+    value(At::Any, &["--script-shell"]),
     value(At::Any, &["--node-options"]),
     value(At::Any, &["--call"]),
-    value(At::Any, &["--package", "-p"]),
+    value(At::Any, &["--package"]),
     value(At::Any, &["--tag"]),
     value(At::Any, &["--depth"]),
     value(At::Any, &["--omit"]),
@@ -196,7 +205,6 @@ const NPM_OPTIONS: &[Known] = &[
     value(At::Any, &["--shell"]),
     value(At::Any, &["--otp"]),
     value(At::Any, &["--access"]),
-    value(At::Any, &["--cwd"]),
 ];
 
 const NPM_SUBCOMMANDS: &[&str] = &[
