@@ -5,3 +5,4 @@ pub mod edit;
 pub mod file;
 pub mod package;
 pub mod search;
+pub mod versions;

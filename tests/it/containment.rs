@@ -141,6 +141,20 @@ fn envelopes(path: &str, other: &str) -> Vec<Value> {
             "file.move" | "file.copy" => vec![json!({"to": other})],
             "file.find" => vec![json!({"pattern": "**"}), json!({"pattern": format!("{path}/**")})],
             "file.search" => vec![json!({"query": "SECRET"})],
+            "file.patch" => {
+                let update = format!("*** Update File: {path}\n*** Move to: {other}\n-inside\n+patched\n");
+                let rest = format!("*** Delete File: {path}\n*** Add File: {other}\n+patched\n");
+                vec![
+                    json!({"edits": [{"old": "inside", "new": "patched"}]}),
+                    json!({"edits": [{"old": "OUTSIDE", "new": "patched", "expect": 9}]}),
+                    json!({"edits": [{"old": "nowhere in it", "new": "patched", "path": other}]}),
+                    json!({"lines": [{"after": "0", "new": "patched"}]}),
+                    json!({"patch": format!("*** Begin Patch\n{update}*** End Patch\n")}),
+                    json!({"patch": format!("*** Begin Patch\n{rest}*** End Patch\n")}),
+                ]
+            }
+            "file.history" => vec![json!({})],
+            "file.restore" => vec![json!({"version": "s-2c8b08da5ce60398e1f19af0"})],
             other => panic!("teach this test how to call {other}"),
         };
         let options = match op {
@@ -153,7 +167,11 @@ fn envelopes(path: &str, other: &str) -> Vec<Value> {
             _ => json!({}),
         };
         for input in inputs {
-            let target = if op == "file.read_many" { Value::Null } else { json!(path) };
+            let target = match op {
+                "file.read_many" => Value::Null,
+                "file.patch" if input.get("patch").is_some() => Value::Null,
+                _ => json!(path),
+            };
             all.push(json!({"op": op, "target": target, "input": input, "options": options}));
         }
     }

@@ -10,7 +10,10 @@ use crate::contract::{
 use crate::platform::fs::FileKind;
 use crate::policy::{InputPath, Permit};
 use crate::providers::file::{Locks, Place, Removal, remove};
+use crate::providers::versions::FileChange;
 use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+
+use super::kept;
 
 /// The operation.
 pub struct Op;
@@ -39,6 +42,9 @@ pub struct Output {
     pub links: u64,
     /// How many bytes the files had.
     pub bytes: u64,
+    /// Takes this change back: send it as `input.undoId` of file.restore. Only for a regular file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_id: Option<String>,
     /// `true` if nothing was done, since `options.dryRun` was set.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -77,7 +83,15 @@ impl Operation for Op {
         let place = Place::of(permit.path())?;
         let dry_run = permit.common().dry_run;
         let removal = Removal { recursive: options.recursive, dry_run };
-        let removed = remove(&place, removal, &Locks::below(&cx.service.dirs.state), &cx.cancel)?;
+        // Kept before it goes: there is no other copy.
+        let before = if dry_run { None } else { kept::read(&place, &cx.cancel) };
+        let undo_id = before.and_then(|(_, before)| {
+            let path = place.path.shown();
+            let change = FileChange { path, moved_from: None, before: Some(before), version_after: None };
+            kept::keep(cx, permit, &[change])
+        });
+        let removed = remove(&place, removal, &Locks::below(&cx.service.dirs.state), &cx.cancel)
+            .inspect_err(|_| kept::forget(cx, undo_id.as_deref()))?;
         let counts = removed.counts;
         cx.summarize(format!("{} files, {} folders, {} bytes", counts.files, counts.folders, counts.bytes));
         Ok(Output {
@@ -87,6 +101,7 @@ impl Operation for Op {
             folders: counts.folders,
             links: counts.links,
             bytes: counts.bytes,
+            undo_id,
             dry_run,
         })
     }

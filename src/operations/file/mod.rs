@@ -4,6 +4,8 @@ mod copy;
 mod create;
 mod delete;
 mod find;
+mod history;
+mod kept;
 mod list;
 mod mkdir;
 mod r#move;
@@ -12,6 +14,7 @@ mod patch_plan;
 mod patch_run;
 mod read;
 mod read_many;
+mod restore;
 mod search;
 mod stat;
 mod tree;
@@ -26,7 +29,7 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 14] = [
+static OPERATIONS: [Entry; 16] = [
     Entry::of::<stat::Op>(),
     Entry::of::<list::Op>(),
     Entry::of::<tree::Op>(),
@@ -41,4 +44,6 @@ static OPERATIONS: [Entry; 14] = [
     Entry::of::<delete::Op>(),
     Entry::of::<find::Op>(),
     Entry::of::<search::Op>(),
+    Entry::of::<history::Op>(),
+    Entry::of::<restore::Op>(),
 ];

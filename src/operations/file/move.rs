@@ -10,7 +10,10 @@ use crate::contract::{
 use crate::platform::fs::FileKind;
 use crate::policy::{InputPath, Permit};
 use crate::providers::file::{IfExists, Locks, Place, Transfer, Transferred, rename};
+use crate::providers::versions::FileChange;
 use crate::registry::{Context, Operation, no_command};
+
+use super::kept;
 
 /// The operation.
 pub struct Op;
@@ -51,6 +54,9 @@ pub struct Output {
     pub bytes: u64,
     /// Whether something else had the new name and is gone.
     pub replaced: bool,
+    /// Takes the move of a file back: send it as `input.undoId` of file.restore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_id: Option<String>,
     /// `true` if nothing was done, since `options.dryRun` was set.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -88,8 +94,18 @@ impl Operation for Op {
     async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
         let (from, to) = places(permit)?;
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
+        let before = if transfer.dry_run { None } else { kept::read(&from, &cx.cancel) };
         let moved = rename(&from, &to, transfer, &Locks::below(&cx.service.dirs.state), &cx.cancel)?;
-        Ok(output(cx, &from, &to, &moved, transfer.dry_run))
+        let undo_id = before.filter(|_| !moved.replaced).and_then(|(version, before)| {
+            let change = FileChange {
+                path: to.path.shown(),
+                moved_from: Some(from.path.shown()),
+                before: Some(before),
+                version_after: Some(version),
+            };
+            kept::keep(cx, permit, &[change])
+        });
+        Ok(Output { undo_id, ..output(cx, &from, &to, &moved, transfer.dry_run) })
     }
 }
 
@@ -126,6 +142,7 @@ pub fn output(cx: &Context, from: &Place, to: &Place, done: &Transferred, dry_ru
         links: counts.links,
         bytes: counts.bytes,
         replaced: done.replaced,
+        undo_id: None,
         dry_run,
     }
 }

@@ -106,6 +106,10 @@ pub enum IfVersion {
 pub struct Output {
     /// Each file, in the order in which the request names them.
     pub files: Vec<File>,
+    /// Takes this change back: send it as `input.undoId` of file.restore. Without `atomic`, each file has its
+    /// own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_id: Option<String>,
     /// Whether lines, diffs or files are left out of this answer, for which there was no room.
     pub truncated: bool,
     /// `true` if nothing was done, since `options.dryRun` was set.
@@ -151,6 +155,9 @@ pub struct Changed {
     pub bytes: u64,
     /// Each place that was changed, in the order of the file.
     pub places: Vec<Place>,
+    /// Takes the change of this file back, if it was made for itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_id: Option<String>,
     /// The change as a unified diff, with `dryRun`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,

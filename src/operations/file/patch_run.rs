@@ -6,8 +6,10 @@ use crate::providers::edit::{Applied, Edits, Landed, Text, apply, show_lines, un
 use crate::providers::file::{
     Current, Done, Held, Locks, Place, Site, Step, content_version, current, find_place, perform, sha256_hex,
 };
+use crate::providers::versions::{Before, FileChange};
 use crate::registry::Context;
 
+use super::kept;
 use super::patch::{self, Action, Changed, File, Options, Output};
 use super::patch_plan::{Change, FilePlan};
 
@@ -31,6 +33,8 @@ struct Opened<'a> {
 struct Ready {
     steps: Vec<Step>,
     changed: Changed,
+    /// The file as it was, to be kept.
+    kept: FileChange,
     /// The texts before and after, for lines and diffs.
     texts: Option<(Text, Text, Vec<Landed>)>,
 }
@@ -46,7 +50,7 @@ pub fn run(
     options: &Options,
     may_read: bool,
 ) -> Result<Output, Failure> {
-    let runner = Runner { cx, options, dry_run: permit.common().dry_run };
+    let runner = Runner { cx, permit, options, dry_run: permit.common().dry_run };
     let locks = Locks::below(&cx.service.dirs.state);
     let done: Vec<Result<Ready, (String, Failure)>> = if options.atomic || plans.len() == 1 {
         let several = plans.len() > 1;
@@ -66,7 +70,15 @@ pub fn run(
             .collect()
     };
     let room = permit.limits().max_output_bytes.saturating_sub(FACTS_BYTES);
-    let output = output(done, room, may_read, runner.dry_run)?;
+    let mut output = output(done, room, may_read, runner.dry_run)?;
+    if options.atomic {
+        // One id for all.
+        for file in &mut output.files {
+            if let File::Changed(changed) = file {
+                output.undo_id = changed.undo_id.take();
+            }
+        }
+    }
     cx.summarize(summary(&output));
     Ok(output)
 }
@@ -87,6 +99,7 @@ fn conceal(mut failure: Failure, several: bool, may_read: bool) -> Failure {
 
 struct Runner<'a> {
     cx: &'a Context,
+    permit: &'a Permit,
     options: &'a Options,
     dry_run: bool,
 }
@@ -139,7 +152,17 @@ impl Runner<'_> {
 
     fn perform(&self, ready: &mut [Ready], held: &Held) -> Result<(), Failure> {
         let steps: Vec<Step> = ready.iter_mut().flat_map(|it| std::mem::take(&mut it.steps)).collect();
-        for Done { warnings, .. } in perform(steps, held, &self.cx.cancel)? {
+        if steps.is_empty() {
+            return Ok(());
+        }
+        let changes: Vec<FileChange> = ready.iter().map(|it| it.kept.clone()).collect();
+        let undo_id = kept::keep(self.cx, self.permit, &changes);
+        let done = perform(steps, held, &self.cx.cancel)
+            .inspect_err(|_| kept::forget(self.cx, undo_id.as_deref()))?;
+        for it in ready.iter_mut() {
+            it.changed.undo_id.clone_from(&undo_id);
+        }
+        for Done { warnings, .. } in done {
             for warning in warnings {
                 self.cx.warn(warning);
             }
@@ -224,7 +247,14 @@ impl Runner<'_> {
             version: Some(content_version(&sha256_hex(&new_bytes))),
             bytes: new_bytes.len() as u64,
             places: Vec::new(),
+            undo_id: None,
             diff: None,
+        };
+        let kept = FileChange {
+            path: changed.path.clone(),
+            moved_from: changed.moved_from.clone(),
+            before: Some(Before { content: old_bytes.clone(), mode: found.stat.mode }),
+            version_after: changed.version.clone(),
         };
         let mut steps = Vec::new();
         let written = !same || mode.is_some();
@@ -245,7 +275,7 @@ impl Runner<'_> {
                 steps.push(Step::Rename { from, to, version });
             }
         }
-        Ok(Ready { steps, changed, texts: Some((text, new, landed)) })
+        Ok(Ready { steps, changed, kept, texts: Some((text, new, landed)) })
     }
 }
 
@@ -265,12 +295,19 @@ fn create(site: Site, content: &str, mode: Option<u32>) -> Result<Ready, Failure
         version: Some(content_version(&sha256_hex(&bytes))),
         bytes: bytes.len() as u64,
         places: Vec::new(),
+        undo_id: None,
         diff: None,
     };
     // The mode of ordinary files is the umask's to decide.
     let mode = mode.filter(|mode| mode & 0o111 != 0);
     let texts = Some((Text::new(String::new()), Text::new(content.to_owned()), Vec::new()));
-    Ok(Ready { steps: vec![Step::Write { site, content: bytes, before: None, mode }], changed, texts })
+    let kept = FileChange {
+        path: changed.path.clone(),
+        moved_from: None,
+        before: None,
+        version_after: changed.version.clone(),
+    };
+    Ok(Ready { steps: vec![Step::Write { site, content: bytes, before: None, mode }], changed, kept, texts })
 }
 
 /// Works out that a file goes.
@@ -281,6 +318,7 @@ fn delete(site: Site, content: Option<&str>, found: Current) -> Result<Ready, Fa
             return Err(Failure::new(ErrorCode::NotFound, format!("`{}` does not exist", path.shown())));
         }
     };
+    let before = Before { content: found.bytes.clone(), mode: found.stat.mode };
     let text = Text::decode(found.bytes).ok();
     if let Some(content) = content {
         let plain = |text: &str| text.replace("\r\n", "\n").trim_end_matches('\n').to_owned();
@@ -302,10 +340,17 @@ fn delete(site: Site, content: Option<&str>, found: Current) -> Result<Ready, Fa
         version: None,
         bytes: 0,
         places: Vec::new(),
+        undo_id: None,
         diff: None,
     };
     let texts = text.map(|text| (text, Text::new(String::new()), Vec::new()));
-    Ok(Ready { steps: vec![Step::Remove { place, version: found.version }], changed, texts })
+    let kept = FileChange {
+        path: changed.path.clone(),
+        moved_from: None,
+        before: Some(before),
+        version_after: None,
+    };
+    Ok(Ready { steps: vec![Step::Remove { place, version: found.version }], changed, kept, texts })
 }
 
 /// Names the file in a failure that does not.
@@ -396,7 +441,8 @@ fn output(
     dry_run: bool,
 ) -> Result<Output, Failure> {
     let mut lines_room = SHOWN_BYTES.min(room / 2);
-    let mut output = Output { files: Vec::with_capacity(done.len()), truncated: false, dry_run };
+    let mut output =
+        Output { files: Vec::with_capacity(done.len()), undo_id: None, truncated: false, dry_run };
     for result in done {
         let file = match result {
             Err((path, failure)) => File::Failed { ok: false, path, error: failure.to_json() },

@@ -11,9 +11,12 @@ use crate::contract::{
 };
 use crate::policy::{InputPath, Permit};
 use crate::providers::file::{
-    IfExists, Locks, Replacement, content_version, find_place, replace, sha256_hex,
+    IfExists, Locks, Place, Replaced, Replacement, content_version, find_place, replace, sha256_hex,
 };
+use crate::providers::versions::{Before, FileChange};
 use crate::registry::{Context, Operation, no_command, no_paths};
+
+use super::kept;
 
 /// The operation.
 pub struct Op;
@@ -54,6 +57,9 @@ pub struct Output {
     pub version: String,
     /// The size of the content in bytes.
     pub bytes: u64,
+    /// Takes this change back: send it as `input.undoId` of file.restore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_id: Option<String>,
     /// `true` if nothing was done, since `options.dryRun` was set.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -144,7 +150,14 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         }
         Err(failure) if failure.code == ErrorCode::NotFound && request.create_parents && dry_run => {
             let version = content_version(&sha256_hex(request.content));
-            return Ok(Output { path: path.shown(), version_before: None, version, bytes, dry_run });
+            return Ok(Output {
+                path: path.shown(),
+                version_before: None,
+                version,
+                bytes,
+                undo_id: None,
+                dry_run,
+            });
         }
         other => other?,
     };
@@ -155,10 +168,12 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         if_exists: request.if_exists,
         dry_run,
     };
+    let before = if dry_run { None } else { kept::read(&place, &cx.cancel) };
     let replaced = replace(&place, &replacement, &Locks::below(&cx.service.dirs.state), &cx.cancel)?;
-    for warning in replaced.warnings {
-        cx.warn(warning);
+    for warning in &replaced.warnings {
+        cx.warn(warning.clone());
     }
+    let undo_id = if dry_run { None } else { undo_id(cx, permit, &place, before, &replaced) };
     cx.summarize(match &replaced.version_before {
         None => format!("new file, {bytes} bytes"),
         Some(_) => format!("replaced, {bytes} bytes"),
@@ -168,8 +183,30 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         version_before: replaced.version_before,
         version: replaced.version,
         bytes,
+        undo_id,
         dry_run,
     })
+}
+
+/// Keeps what was replaced, if it is what was read before; what came in between is not known.
+fn undo_id(
+    cx: &Context,
+    permit: &Permit,
+    place: &Place,
+    before: Option<(String, Before)>,
+    replaced: &Replaced,
+) -> Option<String> {
+    let before = match (&replaced.version_before, before) {
+        (None, _) => None,
+        (Some(version), Some((read, before))) if *version == read => Some(before),
+        (Some(_), _) => return None,
+    };
+    let version_after = Some(replaced.version.clone());
+    kept::keep(
+        cx,
+        permit,
+        &[FileChange { path: place.path.shown(), moved_from: None, before, version_after }],
+    )
 }
 
 /// Reads the content out of its two forms; `None` if neither is given.

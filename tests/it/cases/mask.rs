@@ -9,6 +9,8 @@ pub struct Seen {
     pub ids: Vec<String>,
     /// The last `version` of an answer.
     pub version: Option<String>,
+    /// The last `undoId` of an answer.
+    pub undo: Option<String>,
     /// The last `nextCursor` of an answer.
     pub cursor: Option<String>,
     /// The scope's folder, then the folder that holds it; longer first.
@@ -30,6 +32,7 @@ impl Seen {
                 for (key, value) in map {
                     match (key.as_str(), value.as_str()) {
                         ("version", Some(text)) => self.version = Some(text.to_owned()),
+                        ("undoId", Some(text)) => self.undo = Some(text.to_owned()),
                         ("nextCursor", Some(text)) => self.cursor = Some(text.to_owned()),
                         _ => self.note_within(value),
                     }
@@ -41,7 +44,7 @@ impl Seen {
     }
 
     /// Puts values for the placeholders of a call: `<id>` (the last call's), `<id 1>` (the first
-    /// call's), `<version>`, `<cursor>`, `<root>`.
+    /// call's), `<version>`, `<cursor>`, `<undo>`, `<root>`.
     pub fn fill(&self, call: &str) -> String {
         let mut text = call.to_owned();
         for (at, id) in self.ids.iter().enumerate() {
@@ -51,6 +54,7 @@ impl Seen {
             ("<id>", self.ids.last()),
             ("<version>", self.version.as_ref()),
             ("<cursor>", self.cursor.as_ref()),
+            ("<undo>", self.undo.as_ref()),
         ];
         for (placeholder, value) in last {
             if let Some(value) = value {
@@ -112,6 +116,7 @@ fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
     let text = value.as_str();
     match key {
         "operationId" | "approvalId" if text.is_some() => Some("<id>"),
+        "undoId" if text.is_some() => Some("<undo>"),
         "startedAt" | "modified" | "at" | "firstAt" | "lastAt" if text.is_some() => Some("<time>"),
         "headHash" if text.is_some() => Some("<hash>"),
         "durationMs" | "elapsedMs" if value.is_number() => Some("<ms>"),
