@@ -141,18 +141,7 @@ fn envelopes(path: &str, other: &str) -> Vec<Value> {
             "file.move" | "file.copy" => vec![json!({"to": other})],
             "file.find" => vec![json!({"pattern": "**"}), json!({"pattern": format!("{path}/**")})],
             "file.search" => vec![json!({"query": "SECRET"})],
-            "file.patch" => {
-                let update = format!("*** Update File: {path}\n*** Move to: {other}\n-inside\n+patched\n");
-                let rest = format!("*** Delete File: {path}\n*** Add File: {other}\n+patched\n");
-                vec![
-                    json!({"edits": [{"old": "inside", "new": "patched"}]}),
-                    json!({"edits": [{"old": "OUTSIDE", "new": "patched", "expect": 9}]}),
-                    json!({"edits": [{"old": "nowhere in it", "new": "patched", "path": other}]}),
-                    json!({"lines": [{"after": "0", "new": "patched"}]}),
-                    json!({"patch": format!("*** Begin Patch\n{update}*** End Patch\n")}),
-                    json!({"patch": format!("*** Begin Patch\n{rest}*** End Patch\n")}),
-                ]
-            }
+            "file.patch" => patches(path, other),
             "file.history" => vec![json!({})],
             "file.restore" => vec![json!({"version": "s-2c8b08da5ce60398e1f19af0"})],
             other => panic!("teach this test how to call {other}"),
@@ -167,15 +156,28 @@ fn envelopes(path: &str, other: &str) -> Vec<Value> {
             _ => json!({}),
         };
         for input in inputs {
-            let target = match op {
-                "file.read_many" => Value::Null,
-                "file.patch" if input.get("patch").is_some() => Value::Null,
-                _ => json!(path),
-            };
+            let named_inside = op == "file.read_many" || input.get("patch").is_some();
+            let target = if named_inside { Value::Null } else { json!(path) };
             all.push(json!({"op": op, "target": target, "input": input, "options": options}));
         }
     }
     all
+}
+
+/// Makes the inputs of `file.patch` in every dialect that names files.
+fn patches(path: &str, other: &str) -> Vec<Value> {
+    let context = |body: String| json!({"patch": format!("*** Begin Patch\n{body}*** End Patch\n")});
+    vec![
+        json!({"edits": [{"old": "SECRET", "new": "changed"}]}),
+        json!({"edits": [{"old": "OUTSIDE", "new": "changed", "expect": 9}]}),
+        json!({"edits": [{"old": "nowhere in it", "new": "changed", "path": other}]}),
+        json!({"lines": [{"after": "0", "new": "changed"}]}),
+        json!({"patch": format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-inside\n+changed\n")}),
+        json!({"patch": format!("--- /dev/null\n+++ b/{other}\n@@ -0,0 +1 @@\n+made\n")}),
+        context(format!("*** Add File: {path}\n+made\n")),
+        context(format!("*** Delete File: {path}\n")),
+        context(format!("*** Update File: {path}\n*** Move to: {other}\n@@\n-inside\n+changed\n")),
+    ]
 }
 
 #[test]
@@ -203,6 +205,8 @@ fn nothing_outside_is_read_or_changed_while_a_folder_is_exchanged_with_a_link() 
         json!({"op": "file.mkdir", "target": "swap/a/b", "options": {"parents": true}}),
         json!({"op": "file.copy", "target": "swap", "input": {"to": "copy"}, "options": {"ifExists": "replace"}}),
         json!({"op": "file.move", "target": "swap/made.txt", "input": {"to": "link/moved.txt"}}),
+        json!({"op": "file.patch", "target": "swap/victim.txt", "input": {"edits": [{"old": "inside", "new": "inside"}]}}),
+        json!({"op": "file.patch", "input": {"patch": "*** Begin Patch\n*** Add File: swap/added.txt\n+inside\n*** End Patch\n"}}),
         json!({"op": "file.delete", "target": "swap/new.txt"}),
         json!({"op": "file.delete", "target": "swap/a", "options": {"recursive": true}}),
     ];

@@ -221,6 +221,28 @@ fn attacks(example: &str, path: &str) -> Vec<Value> {
             });
         }
     }
+    if example["op"] == "file.patch" {
+        // What does not match is shown with what is near it, which must not be what is closed.
+        let edit = |old: &str| json!([{"old": old, "new": "changed", "path": path}]);
+        let context = |body: &str| format!("*** Begin Patch\n{body}*** End Patch\n");
+        for input in [
+            json!({"edits": edit("marker-of-something")}),
+            json!({"edits": edit("marker")}),
+            json!({"lines": [{"start": "1:0000", "new": "changed", "path": path}]}),
+            json!({"lines": [{"after": "0", "new": "changed", "path": path}]}),
+            json!({"patch": format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-marker\n+changed\n")}),
+            json!({"patch": format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+made\n")}),
+            json!({"patch": context(&format!("*** Add File: {path}\n+made\n"))}),
+            json!({"patch": context(&format!("*** Delete File: {path}\n"))}),
+            json!({"patch": context(&format!("*** Update File: a.txt\n*** Move to: {path}\n@@\n-a\n+b\n"))}),
+            json!({"patch": context(&format!("*** Update File: {path}\n*** Move to: new.txt\n@@\n-marker\n+b\n"))}),
+        ] {
+            with(&|envelope| {
+                envelope["target"] = Value::Null;
+                envelope["input"] = input.clone();
+            });
+        }
+    }
     if example["op"] == "file.search" {
         for word in [OUTSIDE, CLOSED] {
             with(&|envelope| {

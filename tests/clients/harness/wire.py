@@ -125,10 +125,12 @@ class Stdio:
             return None
 
 
-def resident_bytes(pid: int, field: str = "VmRSS") -> int:
-    """Gives the memory that a process holds (`VmRSS`), or held at most (`VmHWM`)."""
-    with open(f"/proc/{pid}/status", encoding="ascii") as status:
-        for line in status:
+def resident_bytes(pid: int, field: str = "Rss") -> int:
+    """Gives the memory that a process holds (`Rss`, counted exactly), or held at most (`VmHWM`)."""
+    # VmRSS is off by up to a megabyte: Linux keeps it in counters for each processor.
+    name = "smaps_rollup" if field == "Rss" else "status"
+    with open(f"/proc/{pid}/{name}", encoding="utf-8", errors="replace") as facts:
+        for line in facts:
             if line.startswith(f"{field}:"):
                 return int(line.split()[1]) * 1024
     return 0
