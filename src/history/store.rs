@@ -52,7 +52,7 @@ pub struct HistoryHandle {
 /// An event that is ready to be written, and is not yet.
 #[must_use = "an event is recorded by `append_pending`"]
 pub struct Pending {
-    row: Row,
+    row: Box<Row>,
 }
 
 struct Link {
@@ -103,7 +103,7 @@ impl HistoryHandle {
             Err(pending) => pending,
         };
         let (reply, answer) = sync_channel(1);
-        self.order(Order::Write(Job { row, reply: Reply::Thread(reply) }))?;
+        self.order(Order::Write(Job { row: *row, reply: Reply::Thread(reply) }))?;
         answer.recv().unwrap_or_else(|_| Err(self.gone()))
     }
 
@@ -116,7 +116,7 @@ impl HistoryHandle {
         let mut writer = match self.link.writer.try_lock() {
             Ok(writer) => writer,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(Pending { row }),
+            Err(TryLockError::WouldBlock) => return Err(Pending { row: Box::new(row) }),
         };
         let (result, look) = writer.commit_one(&row);
         drop(writer);
@@ -132,14 +132,18 @@ impl HistoryHandle {
     /// # Errors
     /// When the store cannot be written.
     pub async fn append_async(&self, event: EventDraft) -> Result<(), HistoryError> {
-        self.append_pending(Pending { row: self.row(event) }).await
+        self.append_row(self.row(event)).await
     }
 
     /// Waits until an event that was given back is on disk.
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub async fn append_pending(&self, Pending { row }: Pending) -> Result<(), HistoryError> {
+    pub async fn append_pending(&self, pending: Pending) -> Result<(), HistoryError> {
+        self.append_row(*pending.row).await
+    }
+
+    async fn append_row(&self, row: Row) -> Result<(), HistoryError> {
         let (reply, answer) = oneshot::channel();
         self.order(Order::Write(Job { row, reply: Reply::Task(reply) }))?;
         answer.await.unwrap_or_else(|_| Err(self.gone()))

@@ -94,7 +94,7 @@ pub(super) async fn run(
     }
 }
 
-async fn finished(ended: Result<Outcome, Finishing>) -> Outcome {
+async fn finished(ended: Result<Outcome, Box<Finishing>>) -> Outcome {
     match ended {
         Ok(outcome) => outcome,
         Err(finishing) => finishing.finish().await,

@@ -159,14 +159,14 @@ impl Record {
         mut self,
         result: Result<Json, Failure>,
         notes: Notes,
-    ) -> Result<Outcome, Finishing> {
+    ) -> Result<Outcome, Box<Finishing>> {
         let mut outcome = self.close(result, notes);
         match self.history.append_if_idle(self.event) {
             Ok(written) => {
                 note(&mut outcome, written);
                 Ok(outcome)
             }
-            Err(row) => Err(Finishing { outcome, row, history: self.history }),
+            Err(row) => Err(Box::new(Finishing { outcome, row, history: self.history })),
         }
     }
 
