@@ -77,8 +77,9 @@ pub struct Lines {
 pub struct Options {
     /// Change all files or none; default true. If false, each file is changed for itself.
     pub atomic: bool,
-    /// The version that the file must have; for several files, an object of paths and versions. The line
-    /// numbers of a unified diff then hold.
+    /// The version for which the edits were made; for several files, an object of paths and versions. Line
+    /// numbers and anchors then hold. If the file was changed since, and that version is kept, the edits are
+    /// merged; otherwise it is a `conflict`.
     pub if_version: Option<IfVersion>,
     /// Let a file become empty; default false.
     pub allow_empty: bool,
@@ -153,6 +154,9 @@ pub struct Changed {
     pub version: Option<String>,
     /// The size now, in bytes.
     pub bytes: u64,
+    /// `true` if the file was changed since `ifVersion`, and both changes are in it now.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
     /// Each place that was changed, in the order of the file.
     pub places: Vec<Place>,
     /// Takes the change of this file back, if it was made for itself.

@@ -2,11 +2,11 @@
 
 use crate::contract::{ErrorCode, Failure};
 use crate::policy::{Permit, PermittedPath};
-use crate::providers::edit::{Applied, Edits, Landed, Text, apply, show_lines, unified_diff};
+use crate::providers::edit::{Applied, Edits, Landed, Text, apply, merge, show_lines, unified_diff};
 use crate::providers::file::{
     Current, Done, Held, Locks, Place, Site, Step, content_version, current, find_place, perform, sha256_hex,
 };
-use crate::providers::versions::{Before, FileChange};
+use crate::providers::versions::{Before, FileChange, VersionStore};
 use crate::registry::Context;
 
 use super::kept;
@@ -86,7 +86,7 @@ pub fn run(
 /// Leaves the file's lines out of a failure for a caller who may not read, and says what stayed.
 fn conceal(mut failure: Failure, several: bool, may_read: bool) -> Failure {
     if !may_read {
-        for shown in ["nearest", "places", "lines"] {
+        for shown in ["nearest", "places", "lines", "base", "yours", "theirs"] {
             failure.details.remove(shown);
         }
         failure.hints.retain(|hint| !hint.contains("`details."));
@@ -174,9 +174,9 @@ impl Runner<'_> {
     fn work_out(&self, opened: Opened<'_>) -> Result<Ready, Failure> {
         let Opened { plan, site, to } = opened;
         let if_version = plan.if_version.as_deref();
-        let found = match &site {
-            Site::Place(place) => current(place, if_version, &self.cx.cancel)?,
-            Site::Missing(_) => None,
+        let (found, base) = match &site {
+            Site::Place(place) => self.found(place, &plan.change, if_version)?,
+            Site::Missing(_) => (None, None),
         };
         match (&plan.change, found) {
             (Change::Create { content, mode }, None) => create(site, content, *mode),
@@ -193,8 +193,34 @@ impl Runner<'_> {
             .hint("Use file.find to look for it, or file.create to make it.")),
             (Change::Delete { content }, Some(found)) => delete(site, content.as_deref(), found),
             (Change::Hunks { .. } | Change::Texts(_) | Change::Lines(_), Some(found)) => {
-                self.update(plan, site, to, found)
+                self.update(plan, site, to, found, base)
             }
+        }
+    }
+
+    /// Reads a file. If it is in another version than the edits are for, gives that version too.
+    fn found(
+        &self,
+        place: &Place,
+        change: &Change,
+        if_version: Option<&str>,
+    ) -> Result<(Option<Current>, Option<Vec<u8>>), Failure> {
+        let failure = match current(place, if_version, &self.cx.cancel) {
+            Ok(found) => return Ok((found, None)),
+            Err(failure) => failure,
+        };
+        let mergeable = match change {
+            Change::Texts(_) | Change::Lines(_) | Change::Hunks { to: None, .. } => true,
+            Change::Hunks { to: Some(_), .. } | Change::Create { .. } | Change::Delete { .. } => false,
+        };
+        let Some(version) = if_version.filter(|_| mergeable && failure.rule() == Some("if-version")) else {
+            return Err(failure);
+        };
+        let store = VersionStore::below(&self.cx.service.dirs.state);
+        let scope = self.permit.scope().map_or("", |scope| scope.id());
+        match store.content_of_version(scope, &place.path.shown(), version) {
+            None => Err(failure),
+            Some(base) => Ok((current(place, None, &self.cx.cancel)?, Some(base))),
         }
     }
 
@@ -204,6 +230,7 @@ impl Runner<'_> {
         site: Site,
         to: Option<Site>,
         found: Current,
+        base: Option<Vec<u8>>,
     ) -> Result<Ready, Failure> {
         let shown = plan.path.shown();
         let text = Text::decode(found.bytes).map_err(|at| {
@@ -218,7 +245,12 @@ impl Runner<'_> {
             Change::Hunks { hunks, mode, .. } => (Edits::Hunks(hunks), *mode),
             Change::Create { .. } | Change::Delete { .. } => (Edits::Hunks(&[]), None),
         };
-        let Applied { text: new, landed } = apply(&text, edits, numbers_hold)?;
+        let merged = base.is_some();
+        let Applied { text: new, landed } = match base.map(Text::decode) {
+            None => apply(&text, edits, numbers_hold)?,
+            Some(Ok(base)) => merge(&base, &apply(&base, edits, numbers_hold)?, &text)?,
+            Some(Err(_)) => return Err(changed_since(&shown)),
+        };
         if new.is_empty() && !text.is_empty() && !self.options.allow_empty {
             return Err(Failure::new(
                 ErrorCode::InvalidRequest,
@@ -246,6 +278,7 @@ impl Runner<'_> {
             version_before: Some(found.version.clone()),
             version: Some(content_version(&sha256_hex(&new_bytes))),
             bytes: new_bytes.len() as u64,
+            merged,
             places: Vec::new(),
             undo_id: None,
             diff: None,
@@ -294,6 +327,7 @@ fn create(site: Site, content: &str, mode: Option<u32>) -> Result<Ready, Failure
         version_before: None,
         version: Some(content_version(&sha256_hex(&bytes))),
         bytes: bytes.len() as u64,
+        merged: false,
         places: Vec::new(),
         undo_id: None,
         diff: None,
@@ -339,6 +373,7 @@ fn delete(site: Site, content: Option<&str>, found: Current) -> Result<Ready, Fa
         version_before: Some(found.version.clone()),
         version: None,
         bytes: 0,
+        merged: false,
         places: Vec::new(),
         undo_id: None,
         diff: None,
@@ -351,6 +386,12 @@ fn delete(site: Site, content: Option<&str>, found: Current) -> Result<Ready, Fa
         version_after: None,
     };
     Ok(Ready { steps: vec![Step::Remove { place, version: found.version }], changed, kept, texts })
+}
+
+fn changed_since(shown: &str) -> Failure {
+    Failure::new(ErrorCode::Conflict, format!("`{shown}` was changed since `ifVersion`"))
+        .detail("rule", "if-version")
+        .hint("Read the file again and repeat the change on what is there now.")
 }
 
 /// Names the file in a failure that does not.

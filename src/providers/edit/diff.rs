@@ -7,9 +7,10 @@ use super::text::{Text, body, ending};
 const CONTEXT: usize = 3;
 
 /// A change: the lines that went and the lines that came, counted from 0.
-struct Change {
-    old: (usize, usize),
-    new: (usize, usize),
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    pub old: (usize, usize),
+    pub new: (usize, usize),
 }
 
 /// Prints the difference of two texts as `git diff` would, with the file's names in front.
@@ -39,7 +40,7 @@ pub fn unified_diff(
 }
 
 /// Makes the changes as small as whole lines allow.
-fn changes(old: &Text, new: &Text, landed: &[Landed]) -> Vec<Change> {
+pub(super) fn changes(old: &Text, new: &Text, landed: &[Landed]) -> Vec<Change> {
     let whole = [(0, old.len(), 0, new.len())];
     let places: Vec<(usize, usize, usize, usize)> = if landed.is_empty() {
         whole.to_vec()

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use crate::contract::{id, time};
 use crate::platform::fs::{Secrecy, create_private_dir, read_own_file};
-use crate::providers::file::sha256_hex;
+use crate::providers::file::{content_version, sha256_hex};
 
 use super::prune::prune;
 use super::record::{Kept, Record};
@@ -125,6 +125,17 @@ impl VersionStore {
             entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         ids.sort_unstable_by(|one, next| next.cmp(one));
         ids.iter().filter_map(|undo_id| self.record(scope, undo_id)).collect()
+    }
+
+    /// Gives the content that a path had in a version (`s-` and digits), if it is kept.
+    pub fn content_of_version(&self, scope: &str, path: &str, version: &str) -> Option<Vec<u8>> {
+        let records = self.changes_of(scope, path);
+        let files = records.iter().flat_map(|record| &record.files);
+        let sha256 = files
+            .filter(|kept| kept.path == path || kept.moved_from.as_deref() == Some(path))
+            .filter_map(|kept| kept.sha256.as_deref())
+            .find(|sha256| content_version(sha256) == version)?;
+        self.content(sha256)
     }
 
     /// Gives a content that is kept; `None` if it is not, or not any more.
