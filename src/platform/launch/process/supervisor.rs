@@ -185,9 +185,12 @@ impl Supervisor<'_> {
         let deadline = Instant::now() + grace;
         // A second request can shorten the grace, never lengthen it.
         self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
-        self.reach.signal_all(Signal::TERM);
-        // What was stopped could not take note of it.
-        self.reach.signal_all(Signal::CONT);
+        // Without a grace there is nothing to ask for: what follows is the kill.
+        if !grace.is_zero() {
+            self.reach.signal_all(Signal::TERM);
+            // What was stopped could not take note of it.
+            self.reach.signal_all(Signal::CONT);
+        }
         Ok(())
     }
 
