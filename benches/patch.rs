@@ -1,0 +1,101 @@
+//! What `file.patch` costs on a file of 5,000 lines, with its audit: `cargo bench --bench patch`.
+//!
+//! Each call changes one line by another dialect in turn, in the process of the service, on the disk of the
+//! temporary folder.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a bench makes files of its own, and tells"
+)]
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bailiwick::config::{Config, ScopeConfig};
+use bailiwick::contract::{Caller, Envelope, Transport, id};
+use bailiwick::platform::dirs::Dirs;
+use bailiwick::providers::edit::anchor;
+use bailiwick::service::{Service, ServiceSettings};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+const LINES: usize = 5_000;
+const CALLS: usize = 1_000;
+const DIALECTS: [&str; 4] = ["edits", "unified diff", "context patch", "lines"];
+
+fn line(number: usize, round: usize) -> String {
+    format!("    let value_{number} = compute(input[{number}], \"round {round}\");")
+}
+
+fn input(dialect: &str, number: usize, round: usize) -> Value {
+    let (before, after) = (line(number - 1, 0), line(number + 1, 0));
+    let (old, new) = (line(number, round), line(number, round + 1));
+    match dialect {
+        "edits" => json!({"edits": [{"old": old, "new": new}]}),
+        "unified diff" => {
+            json!({"patch": format!("@@ -{number},3 +{number},3 @@\n {before}\n-{old}\n+{new}\n {after}\n")})
+        }
+        "context patch" => json!({"patch": format!(
+            "*** Begin Patch\n*** Update File: file.rs\n@@\n {before}\n-{old}\n+{new}\n {after}\n*** End Patch\n"
+        )}),
+        _ => json!({"lines": [{"start": anchor(number as u64 + 1, &old), "new": new}]}),
+    }
+}
+
+/// Sends a call for the version that the last one answered; gives the time and the new version.
+fn call(
+    runtime: &Runtime,
+    service: &Arc<Service>,
+    dialect: &str,
+    input: &Value,
+    version: &Value,
+) -> (Duration, Value) {
+    let target = if dialect == "context patch" { Value::Null } else { json!("file.rs") };
+    let envelope =
+        json!({"op": "file.patch", "target": target, "input": input, "options": {"ifVersion": version}});
+    let envelope = envelope.to_string();
+    let caller = Caller::local(Transport::Stdio);
+    let cancelled = CancellationToken::new();
+    let began = Instant::now();
+    let envelope = Envelope::from_json(envelope.as_bytes());
+    let outcome = runtime.block_on(service.handle(&caller, envelope, &cancelled));
+    let took = began.elapsed();
+    let answer = outcome.into_reply().into_value();
+    assert_eq!(answer["ok"], true, "{dialect}: {answer}");
+    (took, answer["data"]["files"][0]["version"].clone())
+}
+
+fn main() {
+    let folder = std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id()));
+    fs::create_dir_all(folder.join("app")).expect("the temporary folder can be written");
+    let scope: ScopeConfig = serde_json::from_value(json!({
+        "id": "app", "roots": [folder.join("app")], "capabilities": ["fs:read", "fs:write"],
+    }))
+    .expect("a good scope");
+    let config = json!({"machineId": "01J00000000000000000000000", "machineName": "bench"});
+    let mut config: Config = serde_json::from_value(config).expect("a good config");
+    config.scopes = vec![scope];
+    let settings = ServiceSettings { config, dirs: Dirs::below(folder.join("home")) };
+    let service = Service::boot(settings).expect("the service starts");
+    let runtime = Runtime::new().expect("a runtime can be made");
+    for dialect in DIALECTS {
+        let content: String = (0..LINES).map(|number| line(number, 0) + "\n").collect();
+        fs::write(folder.join("app/file.rs"), content).expect("the scope can be written");
+        let mut version = Value::Null;
+        let mut times: Vec<Duration> = Vec::with_capacity(CALLS);
+        for at in 0..CALLS {
+            let input = input(dialect, 1 + (at * 4 + 2) % (LINES - 2), 0);
+            let (took, next) = call(&runtime, &service, dialect, &input, &version);
+            version = next;
+            times.push(took);
+        }
+        times.sort_unstable();
+        let ms = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1_000.0;
+        println!("file.patch, {dialect}: p50 {:.2} ms, p95 {:.2} ms", ms(50), ms(95));
+    }
+    drop(service);
+    fs::remove_dir_all(&folder).expect("it was made above");
+}
