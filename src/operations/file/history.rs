@@ -12,6 +12,8 @@ use crate::providers::file::content_version;
 use crate::providers::versions::VersionStore;
 use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
+use super::kept;
+
 /// The operation.
 pub struct Op;
 
@@ -86,12 +88,12 @@ impl Operation for Op {
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
         let path = permit.path().shown();
-        let scope = permit.scope().map_or("", |scope| scope.id());
+        let scope = kept::scope_key(permit);
         let mut room = permit.limits().max_output_bytes.saturating_sub(400 + path.len());
         let mut output =
             Output { path: path.clone(), versions: Vec::new(), truncated: false, next_cursor: None };
         let older = permit.common().cursor.as_deref();
-        for record in VersionStore::below(&cx.service.dirs.state).changes_of(scope, &path) {
+        for record in VersionStore::below(&cx.service.dirs.state).changes_of(&scope, &path) {
             cx.cancel.check()?;
             if older.is_some_and(|older| record.undo_id.as_str() >= older) {
                 continue;
@@ -100,16 +102,16 @@ impl Operation for Op {
             let named = |it: &&crate::providers::versions::Kept| {
                 it.path == path || it.moved_from.as_deref() == Some(&path)
             };
-            let Some(kept) = record.files.iter().find(named) else { continue };
+            let Some(file) = record.files.iter().find(named) else { continue };
             let version = Version {
-                version: kept.sha256.as_deref().map(content_version),
-                bytes: kept.bytes,
+                version: file.sha256.as_deref().map(content_version),
+                bytes: file.bytes,
                 at: time::rfc3339(record.at_ms),
                 op: record.op.clone(),
                 undo_id: record.undo_id.clone(),
                 files,
-                moved_from: kept.moved_from.clone().filter(|from| *from != path),
-                moved_to: (kept.path != path).then(|| kept.path.clone()),
+                moved_from: file.moved_from.clone().filter(|from| *from != path),
+                moved_to: (file.path != path).then(|| file.path.clone()),
             };
             let size = serde_json::to_string(&version).map_or(0, |json| json.len() + 1);
             if size > room {

@@ -2,12 +2,14 @@
 
 use crate::contract::Cancel;
 use crate::policy::Permit;
-use crate::providers::file::{Place, current};
+use crate::providers::file::{Place, current, sha256_hex};
 use crate::providers::versions::{Before, FileChange, VersionStore};
 use crate::registry::Context;
 
 /// The largest file that is kept.
 const MAX_BYTES: u64 = 16 << 20;
+/// How many digits of a hash stand for a scope's folders.
+const KEY_DIGITS: usize = 16;
 
 /// Reads the regular file at a place with its version, if it can be kept.
 pub fn read(place: &Place, cancel: &Cancel) -> Option<(String, Before)> {
@@ -16,11 +18,24 @@ pub fn read(place: &Place, cancel: &Cancel) -> Option<(String, Before)> {
     Some((found.version, Before { content: found.bytes, mode: found.stat.mode }))
 }
 
+/// Names the scope in the store: by its folders too, so that a scope that was given other ones finds
+/// nothing of the old.
+pub fn scope_key(permit: &Permit) -> String {
+    let Some(scope) = permit.scope() else { return String::new() };
+    let mut key = scope.id().to_owned();
+    for root in scope.roots() {
+        key.push('\0');
+        key.push_str(&root.path.to_string_lossy());
+    }
+    let mut digits = sha256_hex(key.as_bytes());
+    digits.truncate(KEY_DIGITS);
+    format!("{} {digits}", scope.id())
+}
+
 /// Keeps files; gives the undo id. Without one the change goes on, and the client is told.
 pub fn keep(cx: &Context, permit: &Permit, changes: &[FileChange]) -> Option<String> {
-    let scope = permit.scope()?;
     let store = VersionStore::below(&cx.service.dirs.state);
-    match store.keep(scope.id(), permit.spec().name, changes) {
+    match store.keep(&scope_key(permit), permit.spec().name, changes) {
         Ok(undo_id) => Some(undo_id),
         Err(error) => {
             cx.warn(format!("The change cannot be undone: the version before is not kept ({error})."));

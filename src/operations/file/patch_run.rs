@@ -217,8 +217,8 @@ impl Runner<'_> {
             return Err(failure);
         };
         let store = VersionStore::below(&self.cx.service.dirs.state);
-        let scope = self.permit.scope().map_or("", |scope| scope.id());
-        match store.content_of_version(scope, &place.path.shown(), version) {
+        let scope = kept::scope_key(self.permit);
+        match store.content_of_version(&scope, &place.path.shown(), version) {
             None => Err(failure),
             Some(base) => Ok((current(place, None, &self.cx.cancel)?, Some(base))),
         }

@@ -134,8 +134,7 @@ fn not_kept(what: &str) -> Failure {
 }
 
 fn by_undo(permit: &Permit, store: &VersionStore, undo_id: &str) -> Result<Vec<Wanted>, Failure> {
-    let scope = permit.scope().map_or("", |scope| scope.id());
-    let record = store.record(scope, undo_id).ok_or_else(|| not_kept("that change"))?;
+    let record = store.record(&kept::scope_key(permit), undo_id).ok_or_else(|| not_kept("that change"))?;
     let judged = |path: &str| permit.resolve(&RawPath(path.to_owned()), Access::Write);
     record
         .files
@@ -161,9 +160,9 @@ fn by_version(
     if path.rel().is_root() {
         return Err(Failure::invalid("target", "`version` needs the file as `target`"));
     }
-    let (scope, shown) = (permit.scope().map_or("", |scope| scope.id()), path.shown());
+    let (scope, shown) = (kept::scope_key(permit), path.shown());
     let kept = store
-        .changes_of(scope, &shown)
+        .changes_of(&scope, &shown)
         .into_iter()
         .flat_map(|record| record.files)
         .filter(|kept| kept.path == shown || kept.moved_from.as_deref() == Some(&shown))
