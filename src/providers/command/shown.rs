@@ -143,10 +143,8 @@ fn tail_start(bytes: &[u8], room: usize) -> usize {
         start -= length;
         used += cost;
     }
-    // The kept bytes may begin in the middle of a character.
-    if start == 0 {
-        start = bytes.iter().take(3).take_while(|byte| is_continuation(**byte)).count();
-    }
+    // The kept bytes may begin in the middle of a character, whose rest is left out whole.
+    start = start.max(bytes.iter().take(3).take_while(|byte| is_continuation(**byte)).count());
     let near = (start + NEAR_BYTES.min((bytes.len() - start) / 4)).min(bytes.len());
     match memchr::memchr(b'\n', &bytes[start..near]) {
         Some(at) => start + at + 1,
@@ -237,6 +235,16 @@ mod tests {
         assert_eq!(share(100, 30, 400), (30, 70));
         assert_eq!(share(100, 300, 10), (90, 10));
         assert_eq!(share(101, 300, 400), (50, 51));
+    }
+
+    #[test]
+    fn the_rest_of_a_character_that_the_kept_bytes_begin_with_is_left_out() {
+        let (rest, end) = (&"😀".as_bytes()[1..], "\u{1}".repeat(5));
+        let bytes = [rest, end.as_bytes()].concat();
+        for room in 0..60 {
+            let shown = String::from_utf8_lossy(&bytes[tail_start(&bytes, room)..]).into_owned();
+            assert!(end.ends_with(&shown), "{room}: {shown:?}");
+        }
     }
 
     proptest! {
