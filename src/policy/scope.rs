@@ -9,6 +9,7 @@ use crate::config::{Config, ScopeConfig};
 use crate::contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
 use crate::contract::path::decode_name;
 use crate::contract::{Access, Caller, Capability, ErrorCode, Failure, RawPath, ScopeType};
+use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, PathProblem, RelPath, Root};
 
 use super::command::Commands;
@@ -62,6 +63,11 @@ impl OwnFolders {
     /// Names the folders; those that do not exist yet are found by their nearest existing parent.
     pub fn new(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { paths: paths.into_iter().collect() }
+    }
+
+    /// Names the folders of an installation.
+    pub fn of(dirs: &Dirs) -> Self {
+        Self::new([&dirs.config, &dirs.state, &dirs.runtime].map(Clone::clone))
     }
 
     /// Tells whether a root contains one of the folders or lies inside one.

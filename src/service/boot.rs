@@ -107,7 +107,7 @@ fn facts(
     launcher: Arc<Launcher>,
     started_at_ms: i64,
 ) -> Result<ServiceFacts, BootError> {
-    let own = OwnFolders::new([dirs.config.clone(), dirs.state.clone(), dirs.runtime.clone()]);
+    let own = OwnFolders::of(&dirs);
     let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
     let (config, scopes) = (Arc::new(config), Arc::new(scopes));
     Ok(ServiceFacts { config, scopes, registry, dirs, launcher, started_at_ms })

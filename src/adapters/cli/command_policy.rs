@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::contract::{CommandInput, ErrorCode, Failure};
 use crate::policy::command::{CommandPolicy, CommandVerdict, Decision, Grant, Verdict};
-use crate::policy::{OwnFolders, Scope, Scopes};
+use crate::policy::{Scope, Scopes};
 
 use super::args::PolicyTestArgs;
 use super::home::Home;
@@ -20,7 +20,7 @@ use super::printer::{Paint, Report, one_line, paint};
 /// # Errors
 /// When the scope is not there.
 pub fn explain(home: &Home, scope: Option<&str>, command: &CommandInput) -> Result<Report, Failure> {
-    let scopes = scopes(home)?;
+    let scopes = home.scopes()?;
     let scope = choose(&scopes, scope)?;
     let hold = scope.commands().hold();
     match scope.commands().verdict(command, Grant::Rules) {
@@ -67,12 +67,12 @@ fn text(scope: &Scope, hold: &CommandPolicy, verdict: &Verdict) -> String {
         None => format!("sandbox {}", hold.sandbox.as_str()),
     };
     text.push_str(&format!("held      {}; network {}\n", one_line(&held), hold.network));
-    let (colour, word) = match verdict.decision {
-        Decision::Allow => (Paint::Good, "allow"),
-        Decision::Ask => (Paint::Hint, "ask"),
-        Decision::Deny => (Paint::Bad, "deny"),
+    let colour = match verdict.decision {
+        Decision::Allow => Paint::Good,
+        Decision::Ask => Paint::Hint,
+        Decision::Deny => Paint::Bad,
     };
-    text.push_str(&format!("verdict   {}\n", paint(colour, word)));
+    text.push_str(&format!("verdict   {}\n", paint(colour, verdict.decision.as_str())));
     text
 }
 
@@ -129,7 +129,7 @@ pub fn test(home: &Home, args: &PolicyTestArgs) -> Result<Report, Failure> {
     })?;
     let expected = read(&content)
         .map_err(|failure| Failure { message: format!("`{shown}`: {}", failure.message), ..failure })?;
-    let scopes = scopes(home)?;
+    let scopes = home.scopes()?;
     let scope = choose(&scopes, args.scope.as_deref())?;
     let mut text = String::new();
     let mut failures = Vec::new();
@@ -206,11 +206,6 @@ fn read(content: &str) -> Result<Vec<Expected>, Failure> {
         }
     }
     Ok(cases)
-}
-
-fn scopes(home: &Home) -> Result<Scopes, Failure> {
-    let own = [&home.dirs.config, &home.dirs.state, &home.dirs.runtime].map(Clone::clone);
-    Scopes::compile(&home.config()?, &OwnFolders::new(own))
 }
 
 /// Finds the scope by its id, or the only one.

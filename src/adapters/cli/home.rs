@@ -10,6 +10,7 @@ use crate::contract::{Caller, ErrorCode, Failure, Transport, id, time};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::create_private_dir;
 use crate::platform::machine;
+use crate::policy::{OwnFolders, Scopes};
 use crate::service::{Service, ServiceSettings};
 
 /// What to do where there is no config yet.
@@ -76,6 +77,14 @@ impl Home {
     /// `provider_unavailable` with the place and the fix.
     pub fn config(&self) -> Result<Config, Failure> {
         Config::load(&self.config_path).map_err(|error| self.config_failure(&error))
+    }
+
+    /// Reads the config and compiles its scopes.
+    ///
+    /// # Errors
+    /// As [`Home::config`], and when a scope does not compile.
+    pub fn scopes(&self) -> Result<Scopes, Failure> {
+        Scopes::compile(&self.config()?, &OwnFolders::of(&self.dirs))
     }
 
     /// Reads the config, or gives `None` where there is none yet.

@@ -87,8 +87,7 @@ pub fn find_folder(home: &Home, named: &Path, whole_home: WholeHome) -> Result<P
         .hint("Name the folder of one project.")
         .hint("If you mean it, `bailiwick setup FOLDER --whole-home` opens it all the same."));
     }
-    let own = [&home.dirs.config, &home.dirs.state, &home.dirs.runtime].map(Clone::clone);
-    if OwnFolders::new(own).touches(&folder) {
+    if OwnFolders::of(&home.dirs).touches(&folder) {
         return Err(Failure::denied(
             "own-folders",
             format!("`{shown}` contains Bailiwick's own config or state, or lies inside it"),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::contract::{Failure, Transport};
 use crate::operations::FAMILIES;
-use crate::policy::{Case, OwnFolders, Scopes, StageVerdict, Verdict, explain};
+use crate::policy::{Case, StageVerdict, Verdict, explain};
 use crate::registry::Registry;
 
 use super::args::Shared;
@@ -41,11 +41,9 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
     if let Some(command) = words.command()? {
         return command_policy::explain(&home, words.scope.as_deref(), &command);
     }
-    let config = home.config()?;
+    let scopes = home.scopes()?;
     let caller = home.caller(words.caller.as_deref(), Transport::Cli)?;
     let envelope = words.envelope()?;
-    let own = [&home.dirs.config, &home.dirs.state, &home.dirs.runtime].map(Clone::clone);
-    let scopes = Scopes::compile(&config, &OwnFolders::new(own))?;
     let registry = Registry::new(FAMILIES);
     let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &registry };
     let verdicts = explain(&case);

@@ -126,6 +126,12 @@ pub fn paint(paint: Paint, text: &str) -> String {
     format!("\x1b[{code}m{text}\x1b[0m")
 }
 
+/// Lays out lines of a label and a text; further lines of a text stand below its first.
+pub fn labelled(lines: &[(&str, String)]) -> String {
+    let indent = format!("\n{:16}", "");
+    lines.iter().map(|(label, text)| format!("  {label:<13} {}\n", text.replace('\n', &indent))).collect()
+}
+
 /// Shows text from elsewhere so that it cannot steer the terminal: control characters, and those that
 /// reorder or hide text, are written as escapes. Line breaks and tabs stay.
 pub fn printable(text: &str) -> String {

@@ -10,7 +10,7 @@ use super::args::{GrantArgs, Preset, ScopeAddArgs, ScopeCommand, ScopeEditArgs};
 use super::commands_setup;
 use super::home::{Home, IfMissing};
 use super::open_folder::{Change, find_folder, open_folder};
-use super::printer::{Report, table};
+use super::printer::{Report, labelled, table};
 
 /// Runs one of the commands.
 ///
@@ -180,8 +180,7 @@ fn deny(scope: &mut ScopeConfig, args: &GrantArgs) {
 /// Compiles the changed scope as the service would, so that nothing broken is saved, and reports it.
 fn changed(home: &Home, config: &Config, id: &str, said: &str) -> Result<Report, Failure> {
     let scope = &config.scopes[place_of(config, id)?];
-    let own = [&home.dirs.config, &home.dirs.state, &home.dirs.runtime].map(Clone::clone);
-    Scope::compile(scope, &OwnFolders::new(own))?;
+    Scope::compile(scope, &OwnFolders::of(&home.dirs))?;
     let mut text = format!("{said}.\n  folders  {}\n  grants   {}\n", roots(scope), grants(scope));
     for (what, globs) in [("opened", &scope.policy.open_sensitive), ("closed", &scope.policy.closed_files)] {
         if !globs.is_empty() {
@@ -192,9 +191,7 @@ fn changed(home: &Home, config: &Config, id: &str, said: &str) -> Result<Report,
     let mut note = None;
     if commands.iter().any(|it| scope.capabilities.contains(it) || scope.ask.contains(it)) {
         text.push_str("commands\n");
-        for (what, list) in commands_setup::describe(&scope.policy)? {
-            text.push_str(&format!("  {what:<13} {}\n", list.replace('\n', &format!("\n  {:13} ", ""))));
-        }
+        text.push_str(&labelled(&commands_setup::describe(&scope.policy)?));
         if scope.policy.allowed_commands.is_empty() {
             note =
                 Some("\nNo rule allows a command yet: `bailiwick setup FOLDER --commands` adds a first set.");
@@ -221,8 +218,7 @@ fn place_of(config: &Config, id: &str) -> Result<usize, Failure> {
 
 /// Describes the scopes of a config for `status`, with whether each folder can be opened.
 pub fn states(home: &Home, config: &Config) -> Vec<Value> {
-    let own = [&home.dirs.config, &home.dirs.state, &home.dirs.runtime].map(Clone::clone);
-    let own = OwnFolders::new(own);
+    let own = OwnFolders::of(&home.dirs);
     let problem_of = |scope: &ScopeConfig| match Scope::compile(scope, &own) {
         Ok(compiled) => {
             compiled.roots().iter().find_map(|root| root.door.as_ref().err().map(|it| it.message.clone()))

@@ -13,7 +13,7 @@ use super::commands_setup;
 use super::connect::Connection;
 use super::home::{Home, IfMissing};
 use super::open_folder::{Change, describe_grants, find_folder, open_folder, wants_commands};
-use super::printer::{Printer, Report};
+use super::printer::{Printer, Report, labelled};
 
 /// Sets up the computer, and opens a folder if one is named.
 ///
@@ -60,15 +60,10 @@ pub fn run(home: &Home, printer: Printer, folder: Option<&Path>, how: &HereArgs)
             Change::Changed => format!("{root} is scope `{id}`; its grants were changed.\n"),
             Change::Nothing => format!("{root} is open already, as scope `{id}`. Nothing changed.\n"),
         });
-        for (what, list) in describe_grants(scope) {
-            text.push_str(&format!("  {what:<13} {}\n", list.replace('\n', &format!("\n  {:13} ", ""))));
-        }
+        text.push_str(&labelled(&describe_grants(scope)));
         if wants_commands(how) {
-            text.push_str("\nCommands:\n");
-            for (what, list) in commands_setup::describe(&scope.policy)? {
-                text.push_str(&format!("  {what:<13} {}\n", list.replace('\n', &format!("\n  {:13} ", ""))));
-            }
-            text.push('\n');
+            let commands = labelled(&commands_setup::describe(&scope.policy)?);
+            text.push_str(&format!("\nCommands:\n{commands}\n"));
         }
         text.push_str("  closed        .env files, keys and other credentials, until you open them\n");
         change_json = match change {
@@ -119,14 +114,10 @@ fn ask(home: &Home, printer: Printer, folder: &Path, how: &HereArgs) -> Result<(
     }
     let scope = draft.scopes.iter().find(|scope| scope.id == id).expect("it was just opened");
     printer.talk(&format!("This opens {} to AI clients as scope `{id}`:", folder.display()));
-    for (what, list) in describe_grants(scope) {
-        printer.talk(&format!("  {what:<13} {}", list.replace('\n', &format!("\n  {:13} ", ""))));
-    }
+    printer.talk(labelled(&describe_grants(scope)).trim_end());
     if wants_commands(how) {
         printer.talk("Commands:");
-        for (what, list) in commands_setup::describe(&scope.policy)? {
-            printer.talk(&format!("  {what:<13} {}", list.replace('\n', &format!("\n  {:13} ", ""))));
-        }
+        printer.talk(labelled(&commands_setup::describe(&scope.policy)?).trim_end());
     }
     printer.talk("Open it? [Y/n]");
     let mut answer = String::new();

@@ -43,9 +43,9 @@ fn image(image: Image) -> ContentBlock {
 const MARK: &[u8] = b",\"structuredContent\":null";
 
 /// Takes the text of a result that waits for its structured content.
-pub(super) fn awaited(result: &CallToolResult) -> Option<String> {
+pub(super) fn awaited(result: &CallToolResult) -> Option<&str> {
     match (&result.structured_content, result.content.as_slice()) {
-        (Some(Value::Null), [only]) => only.as_text().map(|block| block.text.clone()),
+        (Some(Value::Null), [only]) => only.as_text().map(|block| block.text.as_str()),
         _ => None,
     }
 }
@@ -54,7 +54,10 @@ pub(super) fn awaited(result: &CallToolResult) -> Option<String> {
 pub(super) fn splice(line: &mut Vec<u8>, text: &str) {
     let Some(at) = memchr::memmem::rfind(line, MARK) else { return };
     let end = at + MARK.len();
-    line.splice(end - b"null".len()..end, text.bytes());
+    let rest = line.split_off(end);
+    line.truncate(end - b"null".len());
+    line.extend_from_slice(text.as_bytes());
+    line.extend_from_slice(&rest);
 }
 
 #[cfg(test)]
@@ -90,7 +93,7 @@ mod tests {
             let held = tool_result(reply(ok, &object), Structured::Held);
             let spliced = tool_result(reply(ok, &object), Structured::Spliced);
             let mut line = serde_json::to_vec(&spliced).expect("a JSON form");
-            splice(&mut line, &awaited(&spliced).expect("a text that is awaited"));
+            splice(&mut line, awaited(&spliced).expect("a text that is awaited"));
             let wire: Value = serde_json::from_slice(&line).expect("JSON");
             assert_eq!(wire, serde_json::to_value(&held).expect("a JSON form"));
             assert_eq!(wire["isError"], !ok);

@@ -145,7 +145,7 @@ fn to_line(message: &ServerJsonRpcMessage) -> Vec<u8> {
         && let ServerResult::CallToolResult(result) = &response.result
         && let Some(text) = render::awaited(result)
     {
-        render::splice(&mut line, &text);
+        render::splice(&mut line, text);
     }
     line.push(b'\n');
     line
