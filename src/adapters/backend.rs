@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Envelope, ErrorCode, Failure, Reply};
+use crate::contract::{Caller, Envelope, ErrorCode, Failure, Progress, Reply};
 use crate::platform::dirs::Dirs;
 use crate::service::Service;
 
@@ -76,19 +76,23 @@ impl Backend {
 
     /// Hands in one request and gives the reply.
     pub async fn submit(&self, envelope: Result<Envelope, Failure>, gone: &CancellationToken) -> Reply {
-        self.submit_from(&Origin::default(), envelope, gone).await
+        self.submit_from(&Origin::default(), envelope, gone, None).await
     }
 
-    /// As [`Backend::submit`], with what the client says about itself.
+    /// As [`Backend::submit`], with what the client says about itself, and with a board for what the operation
+    /// says while it is in the works, if somebody looks at it.
     pub async fn submit_from(
         &self,
         origin: &Origin,
         envelope: Result<Envelope, Failure>,
         gone: &CancellationToken,
+        progress: Option<&Progress>,
     ) -> Reply {
         match self {
-            Self::Embedded { service, caller } => embedded(service, caller, origin, envelope, gone).await,
-            Self::Remote(remote) => remote.submit(origin, envelope, gone).await,
+            Self::Embedded { service, caller } => {
+                embedded(service, caller, origin, envelope, gone, progress).await
+            }
+            Self::Remote(remote) => remote.submit(origin, envelope, gone, progress).await,
         }
     }
 
@@ -112,13 +116,15 @@ async fn embedded(
     origin: &Origin,
     envelope: Result<Envelope, Failure>,
     gone: &CancellationToken,
+    progress: Option<&Progress>,
 ) -> Reply {
     let caller = Caller {
         client: origin.client.clone().or_else(|| caller.client.clone()),
         session: origin.session.clone().or_else(|| caller.session.clone()),
         ..caller.clone()
     };
-    service.handle(&caller, envelope, gone).await.into_reply()
+    let progress = progress.cloned().unwrap_or_default();
+    service.handle_told(&caller, envelope, gone, &progress).await.into_reply()
 }
 
 impl Remote {
@@ -127,17 +133,20 @@ impl Remote {
         origin: &Origin,
         envelope: Result<Envelope, Failure>,
         gone: &CancellationToken,
+        progress: Option<&Progress>,
     ) -> Reply {
         let (scope, op) = match &envelope {
             Ok(envelope) => (envelope.scope.clone(), envelope.op.clone()),
             Err(_) => (None, String::new()),
         };
         match self.state().await {
-            Ok(State::Linked(client)) => match client.submit(origin, &envelope, gone).await {
+            Ok(State::Linked(client)) => match client.submit_told(origin, &envelope, gone, progress).await {
                 Ok(outcome) => outcome,
                 Err(failure) => socket::unanswered(scope.as_deref(), &op, &failure),
             },
-            Ok(State::Embedded(service, caller)) => embedded(&service, &caller, origin, envelope, gone).await,
+            Ok(State::Embedded(service, caller)) => {
+                embedded(&service, &caller, origin, envelope, gone, progress).await
+            }
             Err(failure) => socket::unanswered(scope.as_deref(), &op, &failure),
         }
     }

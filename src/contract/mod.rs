@@ -16,6 +16,7 @@ pub mod json;
 pub mod limits;
 pub mod outcome;
 pub mod path;
+pub mod progress;
 pub mod spec;
 pub mod time;
 
@@ -32,4 +33,5 @@ pub use json::Json;
 pub use limits::{CommonOption, CommonOptions, Detail, Limits};
 pub use outcome::{Image, Outcome, Reply};
 pub use path::RawPath;
+pub use progress::Progress;
 pub use spec::{Access, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads};

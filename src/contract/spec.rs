@@ -58,6 +58,9 @@ pub enum Threads {
     Blocking,
     /// It waits: it runs on the asynchronous threads.
     Async,
+    /// It holds until something happens elsewhere: as [`Threads::Async`], but it takes no turn from others,
+    /// and when its time is over it answers by itself.
+    Held,
 }
 
 /// Everything that is fixed about one operation. There is no default: every field is a decision.

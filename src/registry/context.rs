@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::config::Config;
-use crate::contract::{Caller, Cancel, Image};
+use crate::contract::{Caller, Cancel, Image, Progress};
 use crate::history::HistoryHandle;
 use crate::platform::dirs::Dirs;
 use crate::platform::launch::Launcher;
@@ -33,6 +33,8 @@ pub struct Context {
     pub caller: Caller,
     /// When to stop.
     pub cancel: Cancel,
+    /// Where to say how far it is, if it may take long.
+    pub progress: Progress,
     /// Facts about the service.
     pub service: Arc<ServiceFacts>,
     /// The history.
@@ -49,8 +51,14 @@ struct Notes {
 
 impl Context {
     /// Makes the surroundings of a request.
-    pub fn new(caller: Caller, cancel: Cancel, service: Arc<ServiceFacts>, history: HistoryHandle) -> Self {
-        Self { caller, cancel, service, history, notes: Mutex::default() }
+    pub fn new(
+        caller: Caller,
+        cancel: Cancel,
+        progress: Progress,
+        service: Arc<ServiceFacts>,
+        history: HistoryHandle,
+    ) -> Self {
+        Self { caller, cancel, progress, service, history, notes: Mutex::default() }
     }
 
     /// Tells the client something although the operation succeeds.

@@ -17,6 +17,8 @@ use super::watch::ConfigWatch;
 
 /// How many operations run at the same time; further ones wait for their turn.
 const MAX_CONCURRENT: usize = 64;
+/// How many operations hold at the same time until something happens; further ones are refused.
+pub(super) const MAX_HELD: usize = 256;
 
 /// What a service is made of.
 #[derive(Debug, Clone)]
@@ -37,6 +39,7 @@ pub struct Service {
     facts: RwLock<Arc<ServiceFacts>>,
     pub(super) history: HistoryHandle,
     pub(super) turns: Semaphore,
+    pub(super) held: Semaphore,
     pub(super) watch: OnceLock<ConfigWatch>,
 }
 
@@ -67,6 +70,7 @@ impl Service {
             facts: RwLock::new(Arc::new(facts)),
             history,
             turns: Semaphore::new(MAX_CONCURRENT),
+            held: Semaphore::new(MAX_HELD),
             watch: OnceLock::new(),
         }))
     }

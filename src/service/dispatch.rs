@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Threads};
+use crate::contract::{Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, Threads};
 use crate::policy::Permit;
 use crate::registry::{Context, ServiceFacts};
 
@@ -16,7 +16,8 @@ use super::record::{Finishing, Record, Unfinished};
 
 /// How long an operation that was told to stop may take to stop by itself.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long an operation that runs programs may take to end them when its time is over.
+/// How long an operation that ends by itself when its time is over may take for that: to end the programs
+/// that it runs, or to tell what it has seen.
 const ENDING: Duration = Duration::from_secs(5);
 
 /// Runs the operation and records how it ended.
@@ -26,11 +27,13 @@ pub(super) async fn run(
     caller: Caller,
     record: Record,
     gone: &CancellationToken,
+    progress: Progress,
 ) -> Outcome {
     let cancel = Cancel::after(permit.limits().timeout);
-    let cx = Context::new(caller, cancel.clone(), Arc::clone(facts), record.history().clone());
+    let cx = Context::new(caller, cancel.clone(), progress, Arc::clone(facts), record.history().clone());
     match permit.spec().threads {
-        Threads::Async => {
+        Threads::Async | Threads::Held => {
+            let ends_itself = permit.spec().effect == Effect::RunsCode || permit.spec().threads == Threads::Held;
             let result = {
                 let mut work = std::pin::pin!(caught(start(&cx, &permit)));
                 let failure = tokio::select! {
@@ -39,8 +42,9 @@ pub(super) async fn run(
                 };
                 match failure {
                     Ok(result) => result,
-                    // What runs programs ends them itself when its time is over, and tells what they said.
-                    Err(failure) if permit.spec().effect == Effect::RunsCode && !gone.is_cancelled() => {
+                    // What runs programs ends them itself when its time is over, and tells what they said;
+                    // what holds tells what it has seen.
+                    Err(failure) if ends_itself && !gone.is_cancelled() => {
                         tokio::select! {
                             result = &mut work => result,
                             () = gone.cancelled() => Err(cancelled()),

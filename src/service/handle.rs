@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Envelope, ErrorCode, Failure, Outcome};
+use crate::contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, Threads};
 use crate::history::Phase;
 use crate::policy::{Case, decide};
 
 use super::Service;
+use super::boot::MAX_HELD;
 use super::dispatch;
 use super::record::Record;
 
@@ -25,14 +26,26 @@ impl Service {
         envelope: Result<Envelope, Failure>,
         gone: &CancellationToken,
     ) -> Outcome {
+        self.handle_told(caller, envelope, gone, &Progress::default()).await
+    }
+
+    /// As [`Service::handle`], and the operation writes on `progress` how far it is.
+    pub async fn handle_told(
+        self: &Arc<Self>,
+        caller: &Caller,
+        envelope: Result<Envelope, Failure>,
+        gone: &CancellationToken,
+        progress: &Progress,
+    ) -> Outcome {
         let gone = gone.child_token();
         let _gone_on_drop = gone.clone().drop_guard();
         let began = Instant::now();
         let record = Record::begin(began, caller, self.history().clone());
         let unfinished = record.unfinished();
-        let (service, caller) = (Arc::clone(self), caller.clone());
+        let (service, caller, progress) = (Arc::clone(self), caller.clone(), progress.clone());
         // A task of its own: it goes on to its last row whatever becomes of the transport.
-        let request = tokio::spawn(async move { service.answer(caller, envelope, record, gone).await });
+        let request =
+            tokio::spawn(async move { service.answer(caller, envelope, record, gone, progress).await });
         request.await.unwrap_or_else(|_| unfinished.abandon(dispatch::panicked()))
     }
 
@@ -42,6 +55,7 @@ impl Service {
         envelope: Result<Envelope, Failure>,
         mut record: Record,
         gone: CancellationToken,
+        progress: Progress,
     ) -> Outcome {
         let mut envelope = match envelope {
             Ok(envelope) => envelope,
@@ -73,9 +87,16 @@ impl Service {
         // The payload lives on in the permit, in its parsed form.
         envelope.input.clear();
 
-        let turn = tokio::select! {
-            turn = self.turns.acquire() => turn.expect("the semaphore is never closed"),
-            () = gone.cancelled() => return record.refuse(dispatch::cancelled()).await,
+        let turn = match permit.spec().threads {
+            Threads::Async | Threads::Blocking => tokio::select! {
+                turn = self.turns.acquire() => turn.expect("the semaphore is never closed"),
+                () = gone.cancelled() => return record.refuse(dispatch::cancelled()).await,
+            },
+            // It may hold for an hour: behind 64 of them nothing else would have its turn.
+            Threads::Held => match self.held.try_acquire() {
+                Ok(place) => place,
+                Err(_) => return record.refuse(too_many_held()).await,
+            },
         };
         if !permit.spec().effect.is_read_only()
             && let Err(error) = record.write(Phase::Received).await
@@ -86,8 +107,18 @@ impl Service {
                 .hint("For the person: `bailiwick status` says what is wrong with the history.");
             return record.refuse(failure).await;
         }
-        let outcome = dispatch::run(&facts, permit, caller, record, &gone).await;
+        let outcome = dispatch::run(&facts, permit, caller, record, &gone, progress).await;
         drop(turn);
         outcome
     }
+}
+
+/// Makes the failure for one wait too many.
+fn too_many_held() -> Failure {
+    Failure::new(
+        ErrorCode::ProviderUnavailable,
+        format!("{MAX_HELD} operations are held already until something happens, as many as may be"),
+    )
+    .detail("rule", "too-many-held")
+    .hint("End one of them, or ask for several conditions in one wait, then send it again.")
 }

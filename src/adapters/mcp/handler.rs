@@ -18,13 +18,13 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::contract::envelope::kind;
-use crate::contract::{Caller, Envelope, Failure, Reply, id};
+use crate::contract::{Caller, Envelope, Failure, Progress, Reply, id};
 use crate::service::Service;
 
 use super::super::backend::{Backend, Origin};
 use super::super::offer::Offer;
 use super::render::{self, Structured};
-use super::{instructions, tools};
+use super::{instructions, progress, tools};
 
 /// The revisions that are spoken, oldest first.
 const VERSIONS: &[ProtocolVersion] = &[
@@ -100,7 +100,16 @@ impl Handler {
         let Route { backend, session } = self.route(context)?;
         let origin = Origin { client: client_name(context), session };
         let gone = context.ct.child_token();
-        let mut work = std::pin::pin!(backend.submit_from(&origin, envelope, &gone));
+        let progress = Progress::default();
+        let token = context.meta.get_progress_token();
+        let told = token.is_some().then_some(&progress);
+        let submitted = backend.submit_from(&origin, envelope, &gone, told);
+        let mut work = std::pin::pin!(async {
+            match token {
+                Some(token) => progress::told(submitted, &progress, token, &context.peer).await,
+                None => submitted.await,
+            }
+        });
         let reply = tokio::select! {
             reply = &mut work => reply,
             () = self.shutdown.cancelled() => {

@@ -5,6 +5,7 @@
 
 mod handler;
 mod instructions;
+mod progress;
 mod render;
 pub mod stdio;
 mod stdio_transport;

@@ -13,7 +13,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Envelope, ErrorCode, Failure, Reply};
+use crate::contract::{Envelope, ErrorCode, Failure, Progress, Reply};
 
 use super::super::backend::{Origin, went_away};
 use super::super::lines::{Line, LineReader};
@@ -49,7 +49,14 @@ pub struct Client {
 }
 
 /// The requests in flight; `None` when the connection has ended.
-type Waiting = Mutex<Option<HashMap<u64, oneshot::Sender<Answer>>>>;
+type Waiting = Mutex<Option<HashMap<u64, Awaited>>>;
+
+/// One request in flight.
+#[derive(Debug)]
+struct Awaited {
+    answer: oneshot::Sender<Answer>,
+    progress: Option<Progress>,
+}
 
 /// Connects to the service that holds the socket.
 ///
@@ -101,18 +108,33 @@ impl Client {
         envelope: &Result<Envelope, Failure>,
         gone: &CancellationToken,
     ) -> Result<Reply, Failure> {
+        self.submit_told(origin, envelope, gone, None).await
+    }
+
+    /// As [`Client::submit`]; what the operation says about itself comes to stand on `progress`.
+    ///
+    /// # Errors
+    /// As [`Client::submit`].
+    pub async fn submit_told(
+        &self,
+        origin: &Origin,
+        envelope: &Result<Envelope, Failure>,
+        gone: &CancellationToken,
+        told: Option<&Progress>,
+    ) -> Result<Reply, Failure> {
+        let progress = told.is_some();
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (client, session) = (origin.client.clone(), origin.session.clone());
         let request = match envelope {
             Ok(envelope) => {
                 let envelope = serde_json::to_value(envelope).expect("an envelope has a JSON form");
-                Request { id, envelope: Some(envelope), failure: None, client, session }
+                Request { id, envelope: Some(envelope), failure: None, client, session, progress }
             }
             Err(failure) => {
-                Request { id, envelope: None, failure: Some(failure.clone().into()), client, session }
+                Request { id, envelope: None, failure: Some(failure.clone().into()), client, session, progress }
             }
         };
-        let mut answer = self.ask(id, &Ask::Request(request))?;
+        let mut answer = self.ask(id, &Ask::Request(request), told)?;
         let mut unanswered = CancelOnDrop { asks: Some(&self.asks), id };
         let received = tokio::select! {
             received = &mut answer => received,
@@ -139,15 +161,21 @@ impl Client {
     /// `provider_unavailable` when the service went away.
     pub async fn offer(&self) -> Result<Offer, Failure> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        match self.ask(id, &Ask::Offer { id })?.await {
+        match self.ask(id, &Ask::Offer { id }, None)?.await {
             Ok(Answer::Offer { offer, .. }) => Ok(offer),
             Ok(_) | Err(_) => Err(went_away()),
         }
     }
 
-    fn ask(&self, id: u64, ask: &Ask) -> Result<oneshot::Receiver<Answer>, Failure> {
-        let (sender, receiver) = oneshot::channel();
-        lock(&self.waiting).as_mut().ok_or_else(went_away)?.insert(id, sender);
+    fn ask(
+        &self,
+        id: u64,
+        ask: &Ask,
+        progress: Option<&Progress>,
+    ) -> Result<oneshot::Receiver<Answer>, Failure> {
+        let (answer, receiver) = oneshot::channel();
+        let awaited = Awaited { answer, progress: progress.cloned() };
+        lock(&self.waiting).as_mut().ok_or_else(went_away)?.insert(id, awaited);
         self.send(ask)?;
         Ok(receiver)
     }
@@ -179,7 +207,7 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Answer>>>> {
+fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, Option<HashMap<u64, Awaited>>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -200,13 +228,21 @@ async fn read_answers(mut lines: LineReader<OwnedReadHalf>, waiting: Arc<Waiting
         let Ok(Line::Text(text)) = line else { break };
         let Ok(answer) = serde_json::from_slice::<Answer>(text) else { break };
         let id = match &answer {
+            Answer::Progress { id, said } => {
+                let waiting = lock(&waiting);
+                let awaited = waiting.as_ref().and_then(|waiting| waiting.get(id));
+                if let Some(progress) = awaited.and_then(|awaited| awaited.progress.as_ref()) {
+                    progress.say(said.as_str());
+                }
+                continue;
+            }
             Answer::Outcome { id, .. } | Answer::Offer { id, .. } => *id,
             Answer::Welcome { .. } | Answer::Refused(_) | Answer::Problem { .. } => continue,
         };
-        let sender = lock(&waiting).as_mut().and_then(|waiting| waiting.remove(&id));
-        if let Some(sender) = sender {
+        let awaited = lock(&waiting).as_mut().and_then(|waiting| waiting.remove(&id));
+        if let Some(awaited) = awaited {
             // Whoever asked may have stopped waiting.
-            let _ = sender.send(answer);
+            let _ = awaited.answer.send(answer);
         }
     }
     // Dropping the senders tells those who wait.

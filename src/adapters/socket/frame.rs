@@ -12,7 +12,7 @@ use crate::contract::{ErrorCode, Failure, Image, Reply, Transport, id, time};
 use super::super::offer::Offer;
 
 /// The version of the protocol that this build speaks.
-pub(super) const PROTOCOL: u32 = 2;
+pub(super) const PROTOCOL: u32 = 3;
 
 /// The first line of a connection: who is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +66,9 @@ pub(super) struct Request {
     /// Groups the requests of one client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Whether the client wants to be told how far the operation is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
 }
 
 /// A line from the service.
@@ -80,6 +83,8 @@ pub(super) enum Answer {
     Outcome { id: u64, ok: bool, outcome: Box<RawValue>, images: Vec<Image> },
     /// What is open to the caller.
     Offer { id: u64, offer: Offer },
+    /// How far a request is that is in the works.
+    Progress { id: u64, said: String },
     /// A line could not be read; what it asked is not done.
     Problem { message: String },
 }

@@ -1,6 +1,7 @@
 //! The service's side of the local socket.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Envelope, ErrorCode, Failure, Transport};
+use crate::contract::{Caller, Envelope, ErrorCode, Failure, Progress, Transport};
 use crate::service::Service;
 
 use super::super::auth::KeyRing;
@@ -27,6 +28,8 @@ const MAX_CONNECTIONS: usize = 128;
 const MAX_IN_FLIGHT: usize = 128;
 /// How long a connection may take to say who it is.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a client is told how far its request is, at most.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 /// How long a stopping service waits for what runs.
 const STOP_TIMEOUT: Duration = Duration::from_millis(1_500);
 
@@ -187,7 +190,7 @@ impl Guest {
 
     /// Makes the work of one request; it ends with the answer in the queue.
     fn work(&self, request: Request) -> impl Future<Output = ()> + Send + 'static {
-        let Request { id, envelope, failure, client, session } = request;
+        let Request { id, envelope, failure, client, session, progress: wanted } = request;
         let caller = Caller { client, session, ..self.caller.clone() };
         let envelope = match (envelope, failure) {
             (Some(value), None) => Envelope::from_value(value),
@@ -199,11 +202,35 @@ impl Guest {
         let (service, answers, running) =
             (Arc::clone(&self.service), self.answers.clone(), Arc::clone(&self.running));
         async move {
-            let reply = service.handle(&caller, envelope, &token).await.into_reply();
+            let progress = Progress::default();
+            let work = service.handle_told(&caller, envelope, &token, &progress);
+            let outcome = if wanted {
+                tokio::select! {
+                    outcome = work => outcome,
+                    never = tell(id, &progress, &answers) => match never {},
+                }
+            } else {
+                work.await
+            };
+            let reply = outcome.into_reply();
             lock(&running).remove(&id);
             // Nobody waits for the answer if the connection is gone.
             let _ = answers.send(line(&Answer::outcome(id, reply))).await;
         }
+    }
+}
+
+/// Tells how far a request is, whenever that has changed.
+async fn tell(id: u64, progress: &Progress, answers: &mpsc::Sender<Vec<u8>>) -> Infallible {
+    let mut told = None;
+    loop {
+        tokio::time::sleep(PROGRESS_INTERVAL).await;
+        let said = progress.said();
+        if let Some(said) = said.clone().filter(|_| said != told) {
+            // A client that is gone is noticed where its lines are read.
+            let _ = answers.send(line(&Answer::Progress { id, said })).await;
+        }
+        told = said;
     }
 }
 

@@ -144,7 +144,7 @@ async fn a_socket_client_that_goes_away_stops_its_operations() {
     let mut stream = UnixStream::connect(house.socket()).await.expect("accepted");
     let lines = format!(
         "{}\n{}\n",
-        json!({"hello": {"protocol": 2, "transport": "socket"}}),
+        json!({"hello": {"protocol": 3, "transport": "socket"}}),
         json!({"request": {"id": 1, "envelope": search}})
     );
     stream.write_all(lines.as_bytes()).await.expect("written");

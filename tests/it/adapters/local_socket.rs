@@ -82,10 +82,10 @@ async fn lines_that_are_not_of_the_protocol_are_answered_and_the_connection_live
     let mut next = async || -> Value {
         serde_json::from_str(&lines.next_line().await.expect("read").expect("a line")).expect("JSON")
     };
-    output.write_all(b"{\"hello\":{\"protocol\":2,\"transport\":\"socket\"}}\n").await.expect("written");
+    output.write_all(b"{\"hello\":{\"protocol\":3,\"transport\":\"socket\"}}\n").await.expect("written");
     assert!(next().await["welcome"]["version"].is_string());
     for line in
-        ["{", "[]", "{\"request\":{}}", "{\"hello\":{\"protocol\":2,\"transport\":\"socket\"}}", "\u{7f}"]
+        ["{", "[]", "{\"request\":{}}", "{\"hello\":{\"protocol\":3,\"transport\":\"socket\"}}", "\u{7f}"]
     {
         output.write_all(format!("{line}\n").as_bytes()).await.expect("written");
         assert!(next().await["problem"]["message"].is_string(), "{line}");

@@ -1,0 +1,48 @@
+//! Progress notifications: telling a client that its request is alive, and how far it is.
+//!
+//! Only for requests that carry a progress token, only while the operation says something about itself, and at
+//! most one a second. The number is the time since the request came, in seconds: it always grows.
+
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::Peer;
+use tokio::time::{Instant, timeout};
+
+use crate::contract::Progress;
+
+/// The time between two notifications.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// How long an answer waits for a notification that is on its way, so that none comes after the answer.
+const LAST_WORD: Duration = Duration::from_millis(250);
+
+/// Waits for the work, and meanwhile tells the client what stands on the board.
+pub(super) async fn told<T>(
+    work: impl Future<Output = T>,
+    progress: &Progress,
+    token: ProgressToken,
+    peer: &Peer<RoleServer>,
+) -> T {
+    let began = Instant::now();
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            () = tokio::time::sleep(INTERVAL) => {}
+        }
+        let Some(said) = progress.said() else { continue };
+        let seconds = (began.elapsed().as_secs_f64() * 10.0).round() / 10.0;
+        let notification = ProgressNotificationParam::new(token.clone(), seconds).with_message(said);
+        let mut sending = std::pin::pin!(peer.notify_progress(notification));
+        tokio::select! {
+            done = &mut work => {
+                // A client that is gone, or does not read, is not waited for.
+                let _ = timeout(LAST_WORD, sending).await;
+                return done;
+            }
+            // That the client is gone is noticed by the transport.
+            _ = &mut sending => {}
+        }
+    }
+}
