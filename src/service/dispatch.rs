@@ -33,7 +33,8 @@ pub(super) async fn run(
     let cx = Context::new(caller, cancel.clone(), progress, Arc::clone(facts), record.history().clone());
     match permit.spec().threads {
         Threads::Async | Threads::Held => {
-            let ends_itself = permit.spec().effect == Effect::RunsCode || permit.spec().threads == Threads::Held;
+            let ends_itself =
+                permit.spec().effect == Effect::RunsCode || permit.spec().threads == Threads::Held;
             let result = {
                 let mut work = std::pin::pin!(caught(start(&cx, &permit)));
                 let failure = tokio::select! {

@@ -130,9 +130,14 @@ impl Client {
                 let envelope = serde_json::to_value(envelope).expect("an envelope has a JSON form");
                 Request { id, envelope: Some(envelope), failure: None, client, session, progress }
             }
-            Err(failure) => {
-                Request { id, envelope: None, failure: Some(failure.clone().into()), client, session, progress }
-            }
+            Err(failure) => Request {
+                id,
+                envelope: None,
+                failure: Some(failure.clone().into()),
+                client,
+                session,
+                progress,
+            },
         };
         let mut answer = self.ask(id, &Ask::Request(request), told)?;
         let mut unanswered = CancelOnDrop { asks: Some(&self.asks), id };
