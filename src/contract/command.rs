@@ -180,3 +180,11 @@ impl fmt::Display for Network {
         f.write_str(self.as_str())
     }
 }
+
+/// Tells whether a word is the bare name of a program: at most 255 letters, digits, `_`, and after the first
+/// one `.`, `+` and `-`. No path, no option, nothing that a system reads otherwise.
+pub fn is_program_name(word: &str) -> bool {
+    let begins = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let goes_on = |byte: u8| begins(byte) || matches!(byte, b'.' | b'+' | b'-');
+    word.len() <= 255 && word.bytes().next().is_some_and(begins) && word.bytes().all(goes_on)
+}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{SandboxLevel, ScopePolicy, ShellMode};
+use crate::contract::environment::{dangerous, is_name};
 use crate::contract::{CommandInput, CommandPlan, Failure, Network};
 
 use super::{Decision, Rules, Verdict, recognise};
@@ -17,125 +18,6 @@ const FOR_A_SHELL: &[&str] = &["not-literal", "shell-builtin", "program-word"];
 const MAX_PROCESSES: u64 = 512;
 /// How large a file a command may write, unless a scope says otherwise.
 const MAX_FILE_MEGABYTES: u64 = 4_096;
-
-/// Variables that no caller may set: what begins with one of these, and these.
-const CLOSED_VARIABLES: &[&str] = &[
-    "GIT_*",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "NODE_EXTRA_CA_CERTS",
-    "NODE_REPL_*",
-    "NODE_TLS_*",
-    "NODE_V8_*",
-    "NODE_PENDING_*",
-    "NODE_ICU_*",
-    "NODE_REDIRECT_*",
-    "LD_*",
-    "DYLD_*",
-    "*_PROXY",
-    "NPM_CONFIG_*",
-    "CARGO_*",
-    "RUSTC*",
-    "RUSTUP_*",
-    "RUSTDOC*",
-    "BASH_*",
-    "ENV",
-    "SHELL",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "PS0",
-    "PS1",
-    "PS2",
-    "PS3",
-    "PS4",
-    "IFS",
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "CDPATH",
-    "GLOBIGNORE",
-    "PROMPT_COMMAND",
-    "PERL5*",
-    "PERLLIB",
-    "PERL_*",
-    "PYTHON*",
-    "RUBY*",
-    "GEM_*",
-    "BUNDLE_*",
-    "JAVA_*",
-    "_JAVA_*",
-    "JDK_*",
-    "MAVEN_*",
-    "GRADLE_*",
-    "LUA_*",
-    "DOTNET_*",
-    "GO*",
-    "CGO_*",
-    "CC",
-    "CXX",
-    "AR",
-    "LD",
-    "MAKEFLAGS",
-    "MFLAGS",
-    "GNUMAKEFLAGS",
-    "MAKEFILES",
-    "EDITOR",
-    "VISUAL",
-    "PAGER",
-    "*PAGER",
-    "BROWSER",
-    "LESS*",
-    "VIMINIT",
-    "EXINIT",
-    "HOSTALIASES",
-    "LOCALDOMAIN",
-    "RES_OPTIONS",
-    "TERMINFO*",
-    "TERMCAP",
-    "GCONV_PATH",
-    "LOCPATH",
-    "NLSPATH",
-    "MALLOC_*",
-    "GLIBC_*",
-    "RIPGREP_*",
-    "SSH_*",
-    "DOCKER_*",
-    "XDG_*",
-    "AWS_*",
-    "OPENSSL_*",
-    "SSL_*",
-    "CURL_*",
-    "DENO_*",
-    "BUN_*",
-    "YARN_*",
-    "PNPM_*",
-    "COREPACK_*",
-    "PIP_*",
-    "UV_*",
-    "POETRY_*",
-    "VIRTUAL_ENV",
-    "CONDA_*",
-    "TAR_OPTIONS",
-    "GZIP",
-    "ZIPOPT",
-    "GREP_*",
-    "FIND_*",
-    "POSIXLY_CORRECT",
-];
-
-/// Tells whether a caller can be let to set a variable.
-fn may_be_set(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    let is_name = !name.is_empty()
-        && !name.starts_with(|it: char| it.is_ascii_digit())
-        && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
-    is_name
-        && !CLOSED_VARIABLES.iter().any(|closed| match (closed.strip_suffix('*'), closed.strip_prefix('*')) {
-            (Some(start), _) => upper.starts_with(start),
-            (None, Some(end)) => upper.ends_with(end),
-            (None, None) => upper == *closed,
-        })
-}
 
 /// Adds what keeps Git from running what a repository says, unless the person set such things.
 fn environment(fixed: &BTreeMap<String, String>) -> BTreeMap<String, String> {
@@ -263,14 +145,15 @@ impl Commands {
                 ));
             }
         }
-        if let Some(name) = policy.allowed_environment.iter().find(|name| !may_be_set(name)) {
-            return Err(Failure::invalid(
-                "policy.allowedEnvironment",
-                format!(
-                    "a caller may never set `{name}`: it makes programs run other code, or reach elsewhere"
-                ),
-            )
-            .hint("Take it out; a fixed value of your own goes into `policy.environment`."));
+        for name in &policy.allowed_environment {
+            let why = if is_name(name) { dangerous(name) } else { Some("it is no name of a variable") };
+            if let Some(why) = why {
+                return Err(Failure::invalid(
+                    "policy.allowedEnvironment",
+                    format!("a caller may never set `{name}`: {why}"),
+                )
+                .hint("Take it out; a fixed value of your own goes into `policy.environment`."));
+            }
         }
         let search_path = if policy.search_path.is_empty() {
             SEARCH_PATH.iter().map(PathBuf::from).collect()

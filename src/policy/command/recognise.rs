@@ -3,6 +3,7 @@
 //! An array is taken as it is. A string is read twice: by the scanner of the small language, which names
 //! what it does not take, and by a grammar of bash, which has to find the same plan.
 
+use crate::contract::command::is_program_name;
 use crate::contract::{CommandInput, CommandPlan, Failure};
 
 use super::construct::{Construct, PROGRAM_WORD, Refusal, STAGE};
@@ -106,9 +107,7 @@ fn program_word(word: &str) -> Result<(), Failure> {
             .at_stage(STAGE)
             .hint(hint));
     }
-    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'+' | b'-');
-    let begins_well = word.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if begins_well && word.bytes().all(is_bare) {
+    if is_program_name(word) {
         return Ok(());
     }
     let failure = Failure::denied(

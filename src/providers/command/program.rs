@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::contract::command::is_program_name;
 use crate::contract::{ErrorCode, Failure, fields};
 use crate::platform::fs::{FileId, FileKind, Stat};
 use crate::platform::machine::user_id;
@@ -50,7 +51,7 @@ impl<'a> SearchPath<'a> {
     /// `not_found` with the nearest names; `permission_denied` where the only such program lies in a place
     /// that others than its owner and root can change.
     pub fn find(&self, name: &str) -> Result<Program, Failure> {
-        if !is_bare(name) {
+        if !is_program_name(name) {
             return Err(Failure::invalid("input.command", "the program must be a bare name, not a path")
                 .hint("Name the program only, such as `git`; it is looked for on the scope's search path."));
         }
@@ -141,14 +142,8 @@ impl<'a> SearchPath<'a> {
         let folders = self.folders.iter().filter_map(|folder| folder.read_dir().ok());
         let entries = folders.flat_map(|entries| entries.flatten());
         let names = entries.take(MAX_NAMES).filter_map(|entry| entry.file_name().into_string().ok());
-        names.filter(|name| is_bare(name)).collect()
+        names.filter(|name| is_program_name(name)).collect()
     }
-}
-
-/// Tells whether a word is the bare name of a program: no path, nothing that a system reads otherwise.
-fn is_bare(name: &str) -> bool {
-    let word = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
-    (1..=255).contains(&name.len()) && name.bytes().all(word) && !matches!(name, "." | "..")
 }
 
 fn judge_owner(stat: &Stat, otherwise: &'static str) -> Result<(), &'static str> {
