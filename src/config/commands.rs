@@ -127,6 +127,36 @@ impl SandboxLevel {
     }
 }
 
+/// How long a started process lives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ProcessLifetime {
+    /// Until it ends, is stopped, or its time is over, whatever becomes of the client and of the service.
+    #[default]
+    Durable,
+    /// At most as long as the service that started it.
+    Service,
+    /// At most as long as the connection of the client that started it.
+    Client,
+}
+
+impl ProcessLifetime {
+    /// Gives the name in the config.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Durable => "durable",
+            Self::Service => "service",
+            Self::Client => "client",
+        }
+    }
+
+    /// Tells whether it is the default.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    pub(super) fn is_durable(&self) -> bool {
+        *self == Self::Durable
+    }
+}
+
 /// The forms of `network`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "`none`, `loopback`, `full`, `true` or `false`")]

@@ -253,6 +253,13 @@ fn check(path: &Path, config: &Config) -> Result<(), ConfigError> {
                 "Set it to the longest time that one operation may take.",
             );
         }
+        if scope.policy.max_process_seconds == Some(0) {
+            return wrong(
+                place("policy.maxProcessSeconds"),
+                "1 or more was expected",
+                "Set it to the longest time that a started process may run.",
+            );
+        }
         if scope.policy.max_output_bytes.is_some_and(|bytes| bytes < 1_000) {
             return wrong(
                 place("policy.maxOutputBytes"),

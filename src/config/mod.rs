@@ -8,7 +8,9 @@ mod load;
 mod model;
 mod tokens;
 
-pub use commands::{CommandRule, NotWords, SandboxLevel, ShellMode, TokenPattern, TokenRule, Words};
+pub use commands::{
+    CommandRule, NotWords, ProcessLifetime, SandboxLevel, ShellMode, TokenPattern, TokenRule, Words,
+};
 pub use error::ConfigError;
 pub use load::is_scope_id;
 pub use model::{Config, HistoryConfig, HttpConfig, ScopeConfig, ScopePolicy};

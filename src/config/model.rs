@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{Capability, Network, ScopeType};
 
-use super::commands::{CommandRule, NetworkForm, SandboxLevel, ShellMode, network_or_flag};
+use super::commands::{CommandRule, NetworkForm, ProcessLifetime, SandboxLevel, ShellMode, network_or_flag};
 
 /// The whole of `config.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -169,6 +169,15 @@ pub struct ScopePolicy {
     /// The largest file that a command may write; default 4096.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_file_megabytes: Option<u64>,
+    /// How long a started process lives; default `durable`.
+    #[serde(skip_serializing_if = "ProcessLifetime::is_durable")]
+    pub process_lifetime: ProcessLifetime,
+    /// The most started processes that may run at a time; default 32.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_live_processes: Option<u32>,
+    /// The longest time that a started process may run, in seconds; default 86,400 (a day).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_process_seconds: Option<u64>,
     /// Whether displays may be captured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_displays: Option<bool>,

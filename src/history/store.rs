@@ -149,6 +149,12 @@ impl HistoryHandle {
         answer.await.unwrap_or_else(|_| Err(self.gone()))
     }
 
+    /// Takes the secrets out of the words of a command, as a row of the history would show them: for what is kept
+    /// elsewhere.
+    pub fn redacted_words(&self, words: &[&str]) -> Vec<String> {
+        self.link.board.redactor().words(words)
+    }
+
     /// Tells whether the history is in order: `{"ok", "headSeq", "headHash", "problem"?, "notices"?}`.
     pub fn status(&self) -> serde_json::Value {
         self.link.board.status()

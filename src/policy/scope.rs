@@ -13,7 +13,7 @@ use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, PathProblem, RelPath, Root};
 
 use super::command::Commands;
-use super::{PathRules, PermittedPath};
+use super::{PathRules, PermittedPath, ProcessPolicy};
 
 /// How a scope stands to a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,7 @@ pub struct Scope {
     max_output_bytes: usize,
     rules: Arc<PathRules>,
     commands: Commands,
+    processes: ProcessPolicy,
 }
 
 /// Bailiwick's own folders, which no scope may reach.
@@ -142,6 +143,7 @@ impl Scope {
                 .unwrap_or(usize::MAX),
             rules,
             commands,
+            processes: ProcessPolicy::new(&config.policy),
         })
     }
 
@@ -178,6 +180,11 @@ impl Scope {
     /// Gives the rules for commands, and how they are held.
     pub fn commands(&self) -> &Commands {
         &self.commands
+    }
+
+    /// Gives what bounds the processes that are started.
+    pub fn processes(&self) -> ProcessPolicy {
+        self.processes
     }
 
     /// Tells how the scope stands to a capability: deny beats ask beats grant.

@@ -74,6 +74,8 @@ type Running<'a> = Pin<Box<dyn Future<Output = Result<Json, Failure>> + Send + '
 pub struct Entry {
     /// Everything that is fixed about it.
     pub spec: &'static OperationSpec,
+    /// The operation that this row is another name of, if it is one.
+    pub alias_of: Option<&'static str>,
     parse: fn(&Entry, &Envelope) -> Result<Parsed, Failure>,
     run: for<'a> fn(&'a Context, &'a Permit) -> Running<'a>,
     schemas: fn() -> Schemas,
@@ -83,8 +85,18 @@ pub struct Entry {
 impl Entry {
     /// Erases an operation into a row.
     pub const fn of<O: Operation>() -> Self {
+        Self::row::<O>(const { &O::SPEC }, None)
+    }
+
+    /// Makes a row by which an operation can be called by another name: the same in all but name, family and example.
+    pub const fn alias<O: Operation>(spec: &'static OperationSpec) -> Self {
+        Self::row::<O>(spec, Some(O::SPEC.name))
+    }
+
+    const fn row<O: Operation>(spec: &'static OperationSpec, alias_of: Option<&'static str>) -> Self {
         Self {
-            spec: const { &O::SPEC },
+            spec,
+            alias_of,
             parse: parse::<O>,
             run: run::<O>,
             schemas: schemas::<O>,

@@ -66,6 +66,15 @@ impl Redactor {
         }
     }
 
+    /// Redacts the words of a command, each with a look at the one before it.
+    pub fn words(&self, words: &[&str]) -> Vec<String> {
+        let words = Value::Array(words.iter().map(|word| Value::from(*word)).collect());
+        match self.value(words, 2, &mut Vec::new()) {
+            Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Makes a row by which the history tells of itself.
     pub fn notice(&self, machine: &str, op: &'static str, summary: &str) -> Row {
         Row {
