@@ -11,6 +11,12 @@ impl Names {
         Self(self.0 | bit)
     }
 
+    /// Finds the bits of names.
+    pub(super) fn of(table: &[(u32, &'static str)], names: &[&'static str]) -> Self {
+        let bits = table.iter().filter(|(_, name)| names.contains(name)).map(|(bit, _)| bit);
+        Self(bits.fold(0, |all, bit| all | bit))
+    }
+
     pub(super) fn show(self, table: &[(u32, &'static str)]) -> Vec<&'static str> {
         table.iter().filter(|(bit, _)| self.0 & bit != 0).map(|(_, name)| *name).collect()
     }

@@ -18,6 +18,7 @@ mod connection;
 mod error;
 mod held;
 mod job;
+pub mod kept;
 mod launcher;
 mod levels;
 #[cfg(target_os = "linux")]

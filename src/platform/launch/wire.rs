@@ -44,7 +44,7 @@ pub(super) enum Report {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Garbled;
 
-const fn level_code(level: Containment) -> u8 {
+pub(super) const fn level_code(level: Containment) -> u8 {
     match level {
         Containment::None => 0,
         Containment::Partial => 1,
@@ -52,7 +52,7 @@ const fn level_code(level: Containment) -> u8 {
     }
 }
 
-const fn network_code(network: Network) -> u8 {
+pub(super) const fn network_code(network: Network) -> u8 {
     match network {
         Network::None => 0,
         Network::Loopback => 1,
@@ -241,101 +241,106 @@ const fn redirect_code(redirect: Redirect) -> u8 {
     }
 }
 
-struct Writer(Vec<u8>);
+/// Puts a message together, its length first.
+pub(super) struct Writer(Vec<u8>);
 
 impl Writer {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(vec![0; 8])
     }
 
-    fn byte(&mut self, value: u8) {
+    pub(super) fn byte(&mut self, value: u8) {
         self.0.push(value);
     }
 
-    fn long(&mut self, value: u64) {
+    pub(super) fn long(&mut self, value: u64) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    fn option(&mut self, value: Option<u64>) {
+    pub(super) fn option(&mut self, value: Option<u64>) {
         self.byte(u8::from(value.is_some()));
         self.long(value.unwrap_or(0));
     }
 
-    fn bytes(&mut self, value: &[u8]) {
+    pub(super) fn bytes(&mut self, value: &[u8]) {
         self.long(value.len() as u64);
         self.0.extend_from_slice(value);
     }
 
-    fn path(&mut self, value: &Path) {
+    pub(super) fn path(&mut self, value: &Path) {
         self.bytes(value.as_os_str().as_bytes());
     }
 
-    fn list<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
+    pub(super) fn list<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
         self.long(items.len() as u64);
         for item in items {
             each(self, item);
         }
     }
 
-    fn finish(mut self) -> Vec<u8> {
+    pub(super) fn finish(mut self) -> Vec<u8> {
         let length = (self.0.len() - 8) as u64;
         self.0[..8].copy_from_slice(&length.to_le_bytes());
         self.0
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+/// Takes a message apart.
+pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Garbled> {
+    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], Garbled> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or(Garbled)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn byte(&mut self) -> Result<u8, Garbled> {
+    pub(super) fn byte(&mut self) -> Result<u8, Garbled> {
         Ok(self.take(1)?[0])
     }
 
-    fn flag(&mut self) -> Result<bool, Garbled> {
+    pub(super) fn flag(&mut self) -> Result<bool, Garbled> {
         Ok(self.byte()? != 0)
     }
 
-    fn long(&mut self) -> Result<u64, Garbled> {
+    pub(super) fn long(&mut self) -> Result<u64, Garbled> {
         Ok(u64::from_le_bytes(self.take(8)?.try_into().map_err(|_| Garbled)?))
     }
 
-    fn short(&mut self) -> Result<u32, Garbled> {
+    pub(super) fn short(&mut self) -> Result<u32, Garbled> {
         u32::try_from(self.long()?).map_err(|_| Garbled)
     }
 
-    fn length(&mut self) -> Result<usize, Garbled> {
+    pub(super) fn length(&mut self) -> Result<usize, Garbled> {
         // Every item takes at least a byte, so that no length can ask for more memory than was sent.
         usize::try_from(self.long()?).ok().filter(|length| *length <= self.0.len()).ok_or(Garbled)
     }
 
-    fn option(&mut self) -> Result<Option<u64>, Garbled> {
+    pub(super) fn option(&mut self) -> Result<Option<u64>, Garbled> {
         let some = self.flag()?;
         let value = self.long()?;
         Ok(some.then_some(value))
     }
 
-    fn text(&mut self) -> Result<OsString, Garbled> {
+    pub(super) fn text(&mut self) -> Result<OsString, Garbled> {
         let length = self.length()?;
         Ok(OsString::from_vec(self.take(length)?.to_vec()))
     }
 
-    fn path(&mut self) -> Result<PathBuf, Garbled> {
+    pub(super) fn path(&mut self) -> Result<PathBuf, Garbled> {
         let length = self.length()?;
         Ok(PathBuf::from(OsStr::from_bytes(self.take(length)?)))
     }
 
-    fn list<T>(&mut self, mut each: impl FnMut(&mut Self) -> Result<T, Garbled>) -> Result<Vec<T>, Garbled> {
+    pub(super) fn list<T>(
+        &mut self,
+        mut each: impl FnMut(&mut Self) -> Result<T, Garbled>,
+    ) -> Result<Vec<T>, Garbled> {
         let length = self.length()?;
         (0..length).map(|_| each(self)).collect()
     }
 
-    fn level(&mut self) -> Result<Containment, Garbled> {
+    pub(super) fn level(&mut self) -> Result<Containment, Garbled> {
         match self.byte()? {
             0 => Ok(Containment::None),
             1 => Ok(Containment::Partial),
@@ -344,7 +349,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn network(&mut self) -> Result<Network, Garbled> {
+    pub(super) fn network(&mut self) -> Result<Network, Garbled> {
         match self.byte()? {
             0 => Ok(Network::None),
             1 => Ok(Network::Loopback),
@@ -353,7 +358,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn redirect(&mut self) -> Result<Redirect, Garbled> {
+    pub(super) fn redirect(&mut self) -> Result<Redirect, Garbled> {
         Ok(match self.byte()? {
             0 => Redirect::StdinFromNull,
             1 => Redirect::StdoutToNull,
