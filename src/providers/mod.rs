@@ -4,5 +4,6 @@ pub mod command;
 pub mod edit;
 pub mod file;
 pub mod package;
+pub mod process;
 pub mod search;
 pub mod versions;

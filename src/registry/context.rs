@@ -8,6 +8,7 @@ use crate::history::HistoryHandle;
 use crate::platform::dirs::Dirs;
 use crate::platform::launch::Launcher;
 use crate::policy::Scopes;
+use crate::providers::process::Processes;
 
 use super::Registry;
 
@@ -23,6 +24,8 @@ pub struct ServiceFacts {
     pub dirs: Dirs,
     /// The helper that starts commands.
     pub launcher: Arc<Launcher>,
+    /// The started processes of this computer.
+    pub processes: Arc<Processes>,
     /// When the service began, in milliseconds since the epoch.
     pub started_at_ms: i64,
 }

@@ -11,6 +11,7 @@ use crate::operations::FAMILIES;
 use crate::platform::dirs::Dirs;
 use crate::platform::launch::Launcher;
 use crate::policy::{OwnFolders, Scopes};
+use crate::providers::process::Processes;
 use crate::registry::{Registry, ServiceFacts};
 
 use super::watch::ConfigWatch;
@@ -65,7 +66,10 @@ impl Service {
             max_megabytes: config.history.max_megabytes,
         });
         let registry = Arc::new(Registry::new(FAMILIES));
-        let facts = facts(config, dirs, registry, Arc::new(launcher), time::now_ms())?;
+        let launcher = Arc::new(launcher);
+        let processes = Arc::new(Processes::new(&dirs, Arc::clone(&launcher)));
+        let lasting = Lasting { dirs, registry, launcher, processes, started_at_ms: time::now_ms() };
+        let facts = facts(config, lasting)?;
         Ok(Arc::new(Self {
             facts: RwLock::new(Arc::new(facts)),
             history,
@@ -97,22 +101,32 @@ impl Service {
     /// As [`Service::boot`]; the old config then stays in force.
     pub fn reload(&self, config: Config) -> Result<(), BootError> {
         let old = self.in_force();
-        let (registry, launcher) = (Arc::clone(&old.registry), Arc::clone(&old.launcher));
-        let new = facts(config, old.dirs.clone(), registry, launcher, old.started_at_ms)?;
+        let lasting = Lasting {
+            dirs: old.dirs.clone(),
+            registry: Arc::clone(&old.registry),
+            launcher: Arc::clone(&old.launcher),
+            processes: Arc::clone(&old.processes),
+            started_at_ms: old.started_at_ms,
+        };
+        let new = facts(config, lasting)?;
         *self.facts.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())
     }
 }
 
-fn facts(
-    config: Config,
+/// What stays the same while the config changes.
+struct Lasting {
     dirs: Dirs,
     registry: Arc<Registry>,
     launcher: Arc<Launcher>,
+    processes: Arc<Processes>,
     started_at_ms: i64,
-) -> Result<ServiceFacts, BootError> {
+}
+
+fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
+    let Lasting { dirs, registry, launcher, processes, started_at_ms } = lasting;
     let own = OwnFolders::of(&dirs);
     let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
     let (config, scopes) = (Arc::new(config), Arc::new(scopes));
-    Ok(ServiceFacts { config, scopes, registry, dirs, launcher, started_at_ms })
+    Ok(ServiceFacts { config, scopes, registry, dirs, launcher, processes, started_at_ms })
 }

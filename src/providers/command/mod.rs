@@ -15,7 +15,8 @@ mod violations;
 
 pub use capture::{Capture, Kept};
 pub use hold::level;
-pub use prepare::{CommandRequest, Prepared};
+pub use prepare::{CommandRequest, Keeping, Prepared};
+pub(super) use run::not_started;
 pub use run::{Ran, Running, run};
 pub use shown::{HEAD_SHARE, Shown, as_base64, as_text, need, share};
 pub use violations::{Failed, hints};

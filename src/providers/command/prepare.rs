@@ -7,10 +7,12 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::contract::{Containment, ErrorCode, Failure, Joiner, Network, Pipeline};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, create_private_dir};
+use crate::platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
 use crate::platform::launch::{Hold, LaunchCommand, ProcessLimits, Step};
 use crate::policy::command::PermittedCommand;
 use crate::policy::{PermittedPath, Scope, Scopes};
@@ -59,6 +61,52 @@ pub struct Prepared {
     pub(super) hold: Hold,
     pub(super) limits: ProcessLimits,
     pub(super) temporary: Option<TemporaryFolder>,
+}
+
+/// How a command lasts that is started and left to a keeper.
+#[derive(Debug)]
+pub struct Keeping {
+    /// The folder of the process.
+    pub folder: PathBuf,
+    /// What standard input is, where there is no terminal.
+    pub input: Input,
+    /// Its terminal, if it gets one.
+    pub terminal: Option<TerminalSize>,
+    /// How much of its output is kept, in bytes.
+    pub ring_bytes: u64,
+    /// Whether it outlives the service.
+    pub lifetime: Lifetime,
+    /// How long it may run.
+    pub max_time: Duration,
+}
+
+impl Prepared {
+    /// Gives the folder for temporary files, where the sandbox has none of its own.
+    pub fn temporary_folder(&self) -> Option<&Path> {
+        self.temporary.as_ref().map(TemporaryFolder::path)
+    }
+
+    /// Makes the request for a keeper, with the temporary folder, to be handed over once the keeper has it.
+    pub(in super::super) fn into_kept(self, keeping: Keeping) -> (KeptRequest, Option<TemporaryFolder>) {
+        let Keeping { folder, input, terminal, ring_bytes, lifetime, max_time } = keeping;
+        let temporary = self.temporary_folder().map(Path::to_owned);
+        let request = KeptRequest {
+            plan: self.plan,
+            environment: self.environment,
+            cwd: self.cwd,
+            cwd_path: self.cwd_path,
+            hold: self.hold,
+            limits: self.limits,
+            folder,
+            input,
+            terminal,
+            ring_bytes,
+            lifetime,
+            max_time,
+            temporary,
+        };
+        (request, self.temporary)
+    }
 }
 
 impl CommandRequest {

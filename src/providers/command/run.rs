@@ -154,7 +154,7 @@ fn no_pipe(error: &io::Error) -> Failure {
 }
 
 /// Says what the launcher's error means for a request.
-fn not_started(error: &LaunchError) -> Failure {
+pub fn not_started(error: &LaunchError) -> Failure {
     let failure = |code, text: &str| Failure::new(code, format!("{text}: {error}"));
     match error {
         LaunchError::Unsupported(_) => {

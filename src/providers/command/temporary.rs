@@ -31,6 +31,11 @@ impl TemporaryFolder {
         Ok(Self { path })
     }
 
+    /// Leaves it to another process to remove it.
+    pub fn hand_over(mut self) {
+        self.path = PathBuf::new();
+    }
+
     /// Gives its path.
     pub fn path(&self) -> &Path {
         &self.path
@@ -39,6 +44,9 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
+        if self.path.as_os_str().is_empty() {
+            return;
+        }
         // Empty as a rule. A full one may take a while, which nobody has to wait for.
         if fs::remove_dir(&self.path).is_err() {
             let path = std::mem::take(&mut self.path);
