@@ -64,8 +64,7 @@ impl Facts {
                 OwnFileError::NotFound => "its facts are missing".to_owned(),
                 other => format!("its facts cannot be read: {other}"),
             })?;
-        let facts: Self =
-            serde_json::from_slice(&text).map_err(|_| "its facts are damaged".to_owned())?;
+        let facts: Self = serde_json::from_slice(&text).map_err(|_| "its facts are damaged".to_owned())?;
         match folder.file_name().is_some_and(|name| name == facts.id.as_str()) {
             true => Ok(facts),
             false => Err("its facts are those of another process".to_owned()),

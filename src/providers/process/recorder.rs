@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::config::ProcessLifetime;
 use crate::contract::{Containment, ErrorCode, Failure, Network, id, time};
-use crate::platform::launch::{Ended, Held};
 use crate::platform::launch::kept::{RingWriter, State, Status, StatusWriter, Stream};
+use crate::platform::launch::{Ended, Held};
 
 use super::{Facts, Processes, folders};
 
