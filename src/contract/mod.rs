@@ -16,6 +16,7 @@ pub mod json;
 pub mod limits;
 pub mod outcome;
 pub mod path;
+pub mod signal;
 pub mod progress;
 pub mod spec;
 pub mod time;

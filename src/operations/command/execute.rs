@@ -1,27 +1,25 @@
 //! What the operations that run a command have in common: from a permitted command to its result.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{CommandPlan, Containment, ErrorCode, Failure, Network};
-use crate::platform::launch::{Held, Step};
+use crate::contract::{Containment, Failure, Network, signal};
 use crate::policy::Permit;
 use crate::policy::command::PermittedCommand;
 use crate::providers::command::{
-    Capture, CommandRequest, Failed, HEAD_SHARE, Kept, Prepared, Ran, Running, as_base64, as_text, hints,
+    Capture, Failed, HEAD_SHARE, Kept, Prepared, Ran, Running, as_base64, as_text, hints,
     need, run, share,
 };
 use crate::registry::Context;
 
+use super::ready::{Planned, Sandbox, make_ready, plan_of, preview};
+
 /// What the fields around the two streams take of the result's size.
 const FIELD_BYTES: usize = 1_200;
-/// How much of a command the summary in the history shows.
-const PREVIEW_BYTES: usize = 240;
 
 /// How the streams are given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -103,44 +101,6 @@ pub struct LeftOut {
     pub lines: u64,
 }
 
-/// What held a command.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Sandbox {
-    /// `full`, `partial` or `none`.
-    pub level: Containment,
-    /// What it could reach: `none`, `loopback` (one of its own) or `full`.
-    pub network: Network,
-    /// `true` where ending everything it started relies on following each process.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub degraded: bool,
-    /// `true` where a shell read the command, so that the scope's rules could only advise.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub advisory: bool,
-    /// What was in force, as the processes themselves found it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub layers: Vec<&'static str>,
-    /// What stayed open that a full sandbox shuts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub open: Vec<&'static str>,
-}
-
-/// A command that would start.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Planned {
-    /// What joins it to the one before: `&&`, `||`, `;` or `|`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub joined_by: Option<&'static str>,
-    /// The file of the program.
-    pub program: String,
-    /// Its words.
-    pub argv: Vec<String>,
-    /// What is done with its streams.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub redirects: Vec<&'static str>,
-}
-
 /// Reads what a command gets on standard input out of its two forms.
 ///
 /// # Errors
@@ -167,20 +127,8 @@ pub fn input_bytes(text: Option<&str>, base64: Option<&str>) -> Result<Option<Ve
 /// Those of command.run.
 pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Result<CommandOutput, Failure> {
     let Execution { command, environment, stdin, strip_ansi, encoding } = execution;
-    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
     let preview = preview(&command);
-    let request = CommandRequest {
-        command,
-        folder: permit.path().clone(),
-        scope: Arc::clone(scope),
-        scopes: Arc::clone(&cx.service.scopes),
-        dirs: cx.service.dirs.clone(),
-        environment,
-    };
-    let prepared = tokio::task::spawn_blocking(move || request.prepare()).await.map_err(|error| {
-        Failure::new(ErrorCode::ExecutionFailed, format!("the command could not be made ready: {error}"))
-    })??;
-    cx.cancel.check()?;
+    let prepared = make_ready(cx, permit, command, environment).await?;
     if permit.common().dry_run {
         cx.summarize(format!("would run `{preview}`, {}", prepared.level));
         return Ok(planned(&prepared));
@@ -230,7 +178,7 @@ fn report(
         }
     }
     let sandbox = match ended {
-        Some(ended) => sandbox(ended.held, advisory),
+        Some(ended) => Sandbox::of(ended.held, advisory),
         None => Sandbox { level, network, degraded: true, advisory, layers: Vec::new(), open: Vec::new() },
     };
     let (stdout, stderr) = match encoding {
@@ -248,7 +196,7 @@ fn report(
     let not_utf8 = stdout.not_utf8_bytes + stderr.not_utf8_bytes > 0;
     CommandOutput {
         exit_code,
-        signal: signal.map(signal_name),
+        signal: signal.map(signal::name),
         timed_out: ran.timed_out,
         duration_ms: u64::try_from(ran.elapsed.as_millis()).unwrap_or(u64::MAX),
         truncated,
@@ -267,11 +215,6 @@ fn report(
     }
 }
 
-fn sandbox(held: Held, advisory: bool) -> Sandbox {
-    let Held { level, network, degraded, layers, open } = held;
-    Sandbox { level, network, degraded, advisory, layers, open }
-}
-
 /// Makes the result of a dry run.
 fn planned(prepared: &Prepared) -> CommandOutput {
     CommandOutput {
@@ -285,29 +228,10 @@ fn planned(prepared: &Prepared) -> CommandOutput {
         left_out: None,
         not_utf8_bytes: None,
         encoding: None,
-        sandbox: Sandbox {
-            level: prepared.level,
-            network: prepared.network,
-            degraded: false,
-            advisory: prepared.advisory,
-            layers: Vec::new(),
-            open: Vec::new(),
-        },
+        sandbox: Sandbox::wanted(prepared),
         dry_run: true,
-        plan: Some(prepared.plan.iter().flat_map(planned_step).collect()),
+        plan: Some(plan_of(prepared)),
     }
-}
-
-fn planned_step(step: &Step) -> Vec<Planned> {
-    let commands = step.commands.iter().enumerate();
-    commands
-        .map(|(at, command)| Planned {
-            joined_by: if at > 0 { Some("|") } else { step.joiner.map(|joiner| joiner.as_str()) },
-            program: command.program.to_string_lossy().into_owned(),
-            argv: command.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-            redirects: command.redirects.iter().map(|redirect| redirect.as_str()).collect(),
-        })
-        .collect()
 }
 
 /// Gives what was printed last.
@@ -323,72 +247,4 @@ fn ending(output: &CommandOutput) -> String {
         (None, Some(code)) => format!("exit {code}"),
         (None, None) => "end unknown".to_owned(),
     }
-}
-
-/// Gives the beginning of a command's words for the history, which redacts it. No word is cut: half a secret
-/// would not be known for one.
-fn preview(command: &PermittedCommand) -> String {
-    let mut text = String::new();
-    for word in words(command.plan()) {
-        if text.len() + word.len() > PREVIEW_BYTES {
-            text.push_str(" …");
-            break;
-        }
-        text.push_str(if text.is_empty() { "" } else { " " });
-        text.extend(word.chars().map(|c| if c.is_control() { ' ' } else { c }));
-    }
-    text
-}
-
-/// Gives the words of a plan with what joins its commands.
-fn words(plan: &CommandPlan) -> impl Iterator<Item = &str> {
-    let rest = plan.rest.iter().map(|(joiner, pipeline)| (joiner.as_str(), pipeline));
-    std::iter::once(("", &plan.first)).chain(rest).flat_map(|(joiner, pipeline)| {
-        pipeline.commands.iter().enumerate().flat_map(move |(at, command)| {
-            let join = if at > 0 { "|" } else { joiner };
-            std::iter::once(join).filter(|it| !it.is_empty()).chain(command.argv.iter().map(String::as_str))
-        })
-    })
-}
-
-/// Names a signal, as Linux numbers them.
-///
-/// # Source
-/// signal(7), the numbers of x86 and ARM.
-fn signal_name(number: i32) -> String {
-    const NAMES: &[&str] = &[
-        "SIGHUP",
-        "SIGINT",
-        "SIGQUIT",
-        "SIGILL",
-        "SIGTRAP",
-        "SIGABRT",
-        "SIGBUS",
-        "SIGFPE",
-        "SIGKILL",
-        "SIGUSR1",
-        "SIGSEGV",
-        "SIGUSR2",
-        "SIGPIPE",
-        "SIGALRM",
-        "SIGTERM",
-        "SIGSTKFLT",
-        "SIGCHLD",
-        "SIGCONT",
-        "SIGSTOP",
-        "SIGTSTP",
-        "SIGTTIN",
-        "SIGTTOU",
-        "SIGURG",
-        "SIGXCPU",
-        "SIGXFSZ",
-        "SIGVTALRM",
-        "SIGPROF",
-        "SIGWINCH",
-        "SIGIO",
-        "SIGPWR",
-        "SIGSYS",
-    ];
-    let name = usize::try_from(number).ok().and_then(|number| NAMES.get(number.checked_sub(1)?));
-    name.map_or_else(|| format!("signal {number}"), |name| (*name).to_owned())
 }

@@ -1,11 +1,13 @@
 //! `command.*`: running programs that the scope allows, held as it wants.
 
 mod execute;
+mod ready;
 mod run;
 
 use crate::registry::{Entry, Family};
 
 pub(super) use execute::{CommandOutput, Encoding, Execution, execute, input_bytes};
+pub(super) use ready::{Planned, Sandbox, clean_preview, make_ready, plan_of};
 
 /// The family's table.
 pub static FAMILY: Family = Family {
