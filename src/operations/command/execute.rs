@@ -11,8 +11,7 @@ use crate::contract::{Containment, Failure, Network, signal};
 use crate::policy::Permit;
 use crate::policy::command::PermittedCommand;
 use crate::providers::command::{
-    Capture, Failed, HEAD_SHARE, Kept, Prepared, Ran, Running, as_base64, as_text, hints,
-    need, run, share,
+    Capture, Failed, HEAD_SHARE, Kept, Prepared, Ran, Running, as_base64, as_text, hints, need, run, share,
 };
 use crate::registry::Context;
 
