@@ -6,4 +6,5 @@ pub mod file;
 pub mod package;
 pub mod process;
 pub mod search;
+pub mod terminal;
 pub mod versions;

@@ -1,0 +1,279 @@
+//! What a terminal shows after a program has printed: an emulator that is fed with bytes.
+
+use avt::{ScreenKind, Terminal};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::CursorKeys;
+use super::titles::Titles;
+
+/// The most rows that a terminal may have.
+pub const MAX_ROWS: u16 = 200;
+/// The most columns that a terminal may have.
+pub const MAX_COLUMNS: u16 = 500;
+
+/// What a terminal shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Picture {
+    /// How many rows the terminal has.
+    pub rows: u16,
+    /// How many columns it has.
+    pub columns: u16,
+    /// The rows from the top, without blanks at their ends; empty ones at the bottom are left out.
+    pub lines: Vec<String>,
+    /// Where the next character would be written.
+    pub cursor: Cursor,
+    /// The title that the program has given its window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Whether it is the second screen, which full-screen programs use and give back at their end.
+    pub alternate_screen: bool,
+    /// Whether the beginning of the output was no longer kept: what it drew is missing until it is drawn again.
+    pub beginning_lost: bool,
+    /// Whether rows at the bottom were left out to hold the limit of the answer.
+    pub truncated: bool,
+}
+
+/// The place of a cursor, both counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cursor {
+    /// Its row; 1 is the top.
+    pub row: u16,
+    /// Its column; 1 is the left.
+    pub column: u16,
+    /// Whether it is shown.
+    pub visible: bool,
+}
+
+/// An emulated terminal.
+pub struct Screen {
+    terminal: Terminal,
+    titles: Titles,
+    /// The beginning of a character whose rest has not arrived.
+    unfinished: Vec<u8>,
+    beginning_lost: bool,
+}
+
+impl std::fmt::Debug for Screen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Screen").field("size", &self.terminal.size()).finish_non_exhaustive()
+    }
+}
+
+impl Screen {
+    /// Makes an empty screen; a size out of bounds is cut to [`MAX_ROWS`] and [`MAX_COLUMNS`].
+    pub fn new(rows: u16, columns: u16) -> Self {
+        let (rows, columns) = bounded(rows, columns);
+        Self {
+            terminal: Terminal::new(columns, rows).expect("both are at least 1"),
+            titles: Titles::default(),
+            unfinished: Vec::new(),
+            beginning_lost: false,
+        }
+    }
+
+    /// Takes in what a program printed. Characters and sequences may be cut anywhere between two calls.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.titles.feed(bytes);
+        if self.unfinished.is_empty() {
+            self.feed_text(bytes);
+        } else {
+            let mut joined = std::mem::take(&mut self.unfinished);
+            joined.extend_from_slice(bytes);
+            self.feed_text(&joined);
+        }
+    }
+
+    fn feed_text(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.terminal.feed(chunk.valid());
+            let invalid = chunk.invalid();
+            if invalid.is_empty() {
+                continue;
+            }
+            let may_go_on = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+            if chunks.peek().is_none() && may_go_on {
+                self.unfinished = invalid.to_vec();
+            } else {
+                self.terminal.feed('\u{fffd}');
+            }
+        }
+    }
+
+    /// Changes the size, as a terminal's window does.
+    pub fn resize(&mut self, rows: u16, columns: u16) {
+        let (rows, columns) = bounded(rows, columns);
+        self.terminal.resize(columns, rows);
+    }
+
+    /// Notes that output before what comes next is not known.
+    pub fn lose_beginning(&mut self) {
+        self.beginning_lost = true;
+        self.unfinished.clear();
+    }
+
+    /// Tells what cursor keys send now.
+    pub fn cursor_keys(&self) -> CursorKeys {
+        if self.terminal.cursor_key_app_mode() { CursorKeys::Application } else { CursorKeys::Normal }
+    }
+
+    /// Gives about how much memory it takes, in bytes.
+    pub fn cost_bytes(&self) -> usize {
+        let (columns, rows) = self.terminal.size();
+        // Two screens of cells.
+        columns * rows * 2 * size_of::<avt::Cell>() + 4_096
+    }
+
+    /// Gives what it shows, the lines in at most `max_bytes`.
+    pub fn picture(&self, max_bytes: usize) -> Picture {
+        let (columns, rows) = self.terminal.size();
+        let mut lines: Vec<String> = Vec::with_capacity(rows);
+        for line in self.terminal.screen().visible_lines() {
+            // A character that steers has no place in a cell; if there is one, it must not leave the answer.
+            let text: String = line.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+            lines.push(text.trim_end().to_owned());
+        }
+        while lines.last().is_some_and(String::is_empty) {
+            lines.pop();
+        }
+        let mut room = max_bytes;
+        let fitting = lines.iter().take_while(|line| {
+            let fits = line.len() + 3 <= room;
+            room = room.saturating_sub(line.len() + 3);
+            fits
+        });
+        let fitting = fitting.count();
+        let truncated = fitting < lines.len();
+        lines.truncate(fitting);
+        let cursor = self.terminal.cursor();
+        let from_one = |at: usize, count: usize| short(at.min(count.saturating_sub(1)) + 1);
+        Picture {
+            rows: short(rows),
+            columns: short(columns),
+            lines,
+            cursor: Cursor {
+                row: from_one(cursor.row, rows),
+                column: from_one(cursor.col, columns),
+                visible: cursor.visible,
+            },
+            title: self.titles.title().map(str::to_owned),
+            alternate_screen: self.terminal.active_screen_kind() == ScreenKind::Alternate,
+            beginning_lost: self.beginning_lost,
+            truncated,
+        }
+    }
+}
+
+fn bounded(rows: u16, columns: u16) -> (usize, usize) {
+    (usize::from(rows.clamp(1, MAX_ROWS)), usize::from(columns.clamp(1, MAX_COLUMNS)))
+}
+
+fn short(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shown(bytes: &[u8]) -> Picture {
+        let mut screen = Screen::new(5, 20);
+        screen.feed(bytes);
+        screen.picture(10_000)
+    }
+
+    #[test]
+    fn shows_lines_cursor_title_and_which_screen() {
+        let picture = shown(b"\x1b]0;prog\x07one  \r\n\x1b[31mtwo\x1b[0m > ");
+        assert_eq!(picture.lines, ["one", "two >"]);
+        assert_eq!((picture.cursor.row, picture.cursor.column, picture.cursor.visible), (2, 7, true));
+        assert_eq!(picture.title.as_deref(), Some("prog"));
+        assert!(!picture.alternate_screen);
+
+        let picture = shown(b"shell$ \x1b[?1049h\x1b[H\x1b[2J\x1b[?25l~ editor \x1b[5;20Hx");
+        assert_eq!(picture.lines, ["~ editor", "", "", "", "                   x"]);
+        assert!(picture.alternate_screen && !picture.cursor.visible);
+        // The cursor waits behind the last column: it is shown on it.
+        assert_eq!((picture.cursor.row, picture.cursor.column), (5, 20));
+        assert_eq!(shown(b"shell$ \x1b[?1049heditor\x1b[?1049l").lines, ["shell$"]);
+    }
+
+    #[test]
+    fn draws_what_old_programs_draw() {
+        assert_eq!(shown(b"\x1b(0lqk\x1b(B\r\na\x1b[3bb").lines, ["\u{250c}\u{2500}\u{2510}", "aaaab"]);
+        assert_eq!(shown(b"a\tb\x1b[4hX\x08\x1b[4l").lines, ["a       bX"]);
+    }
+
+    #[test]
+    fn characters_may_be_cut_anywhere() {
+        let output = "gr\u{fc}\u{df} \u{4f60}\u{597d} \u{1f600}!".as_bytes();
+        let whole = shown(output);
+        assert_eq!(whole.lines, ["gr\u{fc}\u{df} \u{4f60}\u{597d} \u{1f600}!"]);
+        for cut in 0..output.len() {
+            let mut screen = Screen::new(5, 20);
+            screen.feed(&output[..cut]);
+            screen.feed(&output[cut..]);
+            assert_eq!(screen.picture(10_000), whole, "{cut}");
+        }
+        assert_eq!(shown(b"a\xffb\xc3").lines, ["a\u{fffd}b"]);
+    }
+
+    #[test]
+    fn tells_what_cursor_keys_send() {
+        let mut screen = Screen::new(5, 20);
+        assert_eq!(screen.cursor_keys(), CursorKeys::Normal);
+        screen.feed(b"\x1b[?1h\x1b=");
+        assert_eq!(screen.cursor_keys(), CursorKeys::Application);
+        screen.feed(b"\x1b[?1l\x1b>");
+        assert_eq!(screen.cursor_keys(), CursorKeys::Normal);
+    }
+
+    #[test]
+    fn the_answer_is_bounded_and_says_so() {
+        let mut screen = Screen::new(5, 20);
+        screen.feed(b"0123456789\r\n0123456789\r\n0123456789");
+        let picture = screen.picture(30);
+        assert_eq!((picture.lines.len(), picture.truncated), (2, true));
+        screen.lose_beginning();
+        assert!(screen.picture(10_000).beginning_lost);
+        let huge = Screen::new(u16::MAX, u16::MAX);
+        let picture = huge.picture(10);
+        assert_eq!((picture.rows, picture.columns, picture.truncated), (MAX_ROWS, MAX_COLUMNS, false));
+        assert!(huge.cost_bytes() < 8 << 20, "{}", huge.cost_bytes());
+    }
+
+    proptest! {
+        #[test]
+        fn no_output_and_no_size_makes_it_fail(
+            pieces in proptest::collection::vec(
+                prop_oneof![
+                    proptest::collection::vec(any::<u8>(), 0..40),
+                    "\\x1b\\[[?!>]?[0-9]{0,5}(;[0-9]{0,5}){0,3}[@-~]".prop_map(String::into_bytes),
+                    "(\\x1b[78DEHMc=>]|\\x1b[()][0AB]|\\x1b#8|\u{4f60}|\u{301}|\u{1f600}|[a-z ]|\r\n|\t|\x08){0,8}"
+                        .prop_map(String::into_bytes),
+                ],
+                0..40,
+            ),
+            sizes in proptest::collection::vec((0_u16..12, 0_u16..30), 1..6),
+        ) {
+            let mut screen = Screen::new(sizes[0].0, sizes[0].1);
+            for (at, piece) in pieces.iter().enumerate() {
+                screen.feed(piece);
+                if at % 7 == 6 {
+                    let (rows, columns) = sizes[at / 7 % sizes.len()];
+                    screen.resize(rows, columns);
+                }
+            }
+            let picture = screen.picture(usize::MAX);
+            prop_assert!(picture.lines.len() <= usize::from(picture.rows));
+            prop_assert!(picture.lines.iter().all(|line| !line.contains(|it: char| it.is_control())));
+            prop_assert!((1..=picture.rows).contains(&picture.cursor.row));
+            prop_assert!((1..=picture.columns).contains(&picture.cursor.column));
+        }
+    }
+}
