@@ -18,6 +18,7 @@ pub mod outcome;
 pub mod path;
 pub mod signal;
 pub mod progress;
+pub mod secret;
 pub mod spec;
 pub mod time;
 
@@ -35,4 +36,5 @@ pub use limits::{CommonOption, CommonOptions, Detail, Limits};
 pub use outcome::{Image, Outcome, Reply};
 pub use path::RawPath;
 pub use progress::Progress;
+pub use secret::Secret;
 pub use spec::{Access, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads};

@@ -8,3 +8,4 @@ pub mod dirs;
 pub mod fs;
 pub mod launch;
 pub mod machine;
+pub mod tty;

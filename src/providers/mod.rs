@@ -6,5 +6,6 @@ pub mod file;
 pub mod package;
 pub mod process;
 pub mod search;
+pub mod secret_prompt;
 pub mod terminal;
 pub mod versions;

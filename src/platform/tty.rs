@@ -1,0 +1,155 @@
+//! The terminal of the person who runs a command: asking there, with and without echo.
+//!
+//! It is opened anew, so that what is set on it (not to block) holds for nobody else, and given back as it was found:
+//! also when the wait is given up, which dropping the future does.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use tokio::io::unix::AsyncFd;
+
+use crate::contract::Secret;
+
+/// Whether what is typed is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Echo {
+    /// It is.
+    Shown,
+    /// It is not.
+    Hidden,
+}
+
+/// How a person has ended a line.
+#[derive(Debug)]
+pub enum Line {
+    /// With Enter.
+    Typed(Secret),
+    /// With Ctrl-C, Ctrl-\, or Ctrl-D on an empty line; or the terminal is gone.
+    Interrupted,
+}
+
+/// The terminal that controls this process.
+#[derive(Debug)]
+pub struct Tty {
+    terminal: AsyncFd<OwnedFd>,
+}
+
+impl Tty {
+    /// Opens the terminal. Call it within a runtime.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn open() -> io::Result<Self> {
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+        let terminal = open("/dev/tty", flags, Mode::empty())?;
+        tcgetattr(&terminal)?;
+        Ok(Self { terminal: AsyncFd::register(terminal)? })
+    }
+
+    /// Writes a text.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub async fn write(&self, text: &str) -> io::Result<()> {
+        let mut rest = text.as_bytes();
+        while !rest.is_empty() {
+            let mut ready = self.terminal.writable().await?;
+            match ready.try_io(|terminal| rustix::io::write(terminal, rest).map_err(io::Error::from)) {
+                Ok(Ok(written)) => rest = &rest[written..],
+                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(Err(error)) => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a question and reads a line. What was typed before the question is not taken for an answer.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub async fn ask(&self, question: &str, echo: Echo) -> io::Result<Line> {
+        let _quiet = Quiet::begin(&self.terminal)?;
+        self.write(question).await?;
+        let mut line = Secret::default();
+        let ended = loop {
+            let Some(byte) = self.byte().await? else { break false };
+            match byte {
+                b'\r' | b'\n' => break true,
+                0x03 | 0x1c => break false,
+                0x04 if line.bytes().is_empty() => break false,
+                0x08 | 0x7f if !line.bytes().is_empty() => {
+                    line.erase_character();
+                    if echo == Echo::Shown {
+                        self.write("\x08 \x08").await?;
+                    }
+                }
+                0x15 => {
+                    if echo == Echo::Shown {
+                        let shown = String::from_utf8_lossy(line.bytes()).chars().count();
+                        self.write(&"\x08 \x08".repeat(shown)).await?;
+                    }
+                    line.clear();
+                }
+                // Other control characters are no part of a line.
+                0x00..=0x1f | 0x7f => {}
+                _ if line.push(byte) => {
+                    if echo == Echo::Shown && byte.is_ascii() {
+                        self.write(char::from(byte).encode_utf8(&mut [0; 4])).await?;
+                    }
+                }
+                _ => self.write("\x07").await?,
+            }
+        };
+        self.write("\n").await?;
+        Ok(if ended { Line::Typed(line) } else { Line::Interrupted })
+    }
+
+    async fn byte(&self) -> io::Result<Option<u8>> {
+        loop {
+            let mut ready = self.terminal.readable().await?;
+            let mut byte = [0; 1];
+            match ready.try_io(|terminal| rustix::io::read(terminal, &mut byte).map_err(io::Error::from)) {
+                Ok(Ok(0)) => return Ok(None),
+                Ok(Ok(_)) => return Ok(Some(byte[0])),
+                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                // The other end of the terminal is closed.
+                Ok(Err(error)) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => return Ok(None),
+                Ok(Err(error)) => return Err(error),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// A terminal that hands every byte on as it is typed, shows none, and makes no signals of them.
+struct Quiet<'a> {
+    terminal: &'a AsyncFd<OwnedFd>,
+    before: Termios,
+}
+
+impl<'a> Quiet<'a> {
+    fn begin(terminal: &'a AsyncFd<OwnedFd>) -> io::Result<Self> {
+        let before = tcgetattr(terminal.get_ref())?;
+        let mut quiet = before.clone();
+        quiet.local_modes.remove(
+            LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG | LocalModes::IEXTEN,
+        );
+        quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
+        quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
+        // From here on it is given back, whatever happens.
+        let guard = Self { terminal, before };
+        tcsetattr(terminal.get_ref().as_fd(), OptionalActions::Flush, &quiet)?;
+        Ok(guard)
+    }
+}
+
+impl Drop for Quiet<'_> {
+    fn drop(&mut self) {
+        // Flushed, so that what was typed behind Enter or Ctrl-C is not shown, or run by a shell.
+        let _ = tcsetattr(self.terminal.get_ref().as_fd(), OptionalActions::Flush, &self.before);
+    }
+}
