@@ -136,7 +136,11 @@ impl<'a> Quiet<'a> {
         let before = tcgetattr(terminal.get_ref())?;
         let mut quiet = before.clone();
         quiet.local_modes.remove(
-            LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG | LocalModes::IEXTEN,
+            LocalModes::ECHO
+                | LocalModes::ECHONL
+                | LocalModes::ICANON
+                | LocalModes::ISIG
+                | LocalModes::IEXTEN,
         );
         quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
         quiet.special_codes[SpecialCodeIndex::VTIME] = 0;

@@ -430,7 +430,8 @@ mod tests {
         {
             assert_eq!(sent(item, CursorKeys::Application), bytes, "{item}");
         }
-        let state = ["Up", "End", "F5", "C-c", "text"].map(|item| read(item).map(|key| key.depends_on_state()));
+        let state =
+            ["Up", "End", "F5", "C-c", "text"].map(|item| read(item).map(|key| key.depends_on_state()));
         assert_eq!(state, [Ok(true), Ok(true), Ok(false), Ok(false), Ok(false)]);
     }
 
@@ -462,13 +463,18 @@ mod tests {
         ] {
             let failure = read(item).expect_err(item);
             let meant = if item == "<esc>" { "Esc" } else { meant };
-            assert!(failure.hints[0].starts_with(&format!("Write `{meant}`;")), "{item}: {:?}", failure.hints);
+            assert!(
+                failure.hints[0].starts_with(&format!("Write `{meant}`;")),
+                "{item}: {:?}",
+                failure.hints
+            );
         }
     }
 
     #[test]
     fn what_is_no_name_is_typed() {
-        for item in ["ls -la", "print(1)", ":wq", "yes", "inside", "enters the room", "a-b", "x+y", "--help"] {
+        for item in ["ls -la", "print(1)", ":wq", "yes", "inside", "enters the room", "a-b", "x+y", "--help"]
+        {
             assert_eq!(read(item), Ok(Key::Text(item.to_owned())), "{item}");
         }
     }
