@@ -42,11 +42,12 @@ impl Tty {
     ///
     /// # Errors
     /// When there is none.
+    #[expect(deprecated, reason = "its successor is unsafe; the descriptor is owned here, and open while registered")]
     pub fn open() -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
         let terminal = open("/dev/tty", flags, Mode::empty())?;
         tcgetattr(&terminal)?;
-        Ok(Self { terminal: AsyncFd::register(terminal)? })
+        Ok(Self { terminal: AsyncFd::new(terminal)? })
     }
 
     /// Writes a text.
