@@ -42,7 +42,10 @@ impl Tty {
     ///
     /// # Errors
     /// When there is none.
-    #[expect(deprecated, reason = "its successor is unsafe; the descriptor is owned here, and open while registered")]
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe; the descriptor is owned here, and open while registered"
+    )]
     pub fn open() -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
         let terminal = open("/dev/tty", flags, Mode::empty())?;
