@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "this layer opens roots and Bailiwick's own files")]
 
 pub mod dirs;
+pub mod emulator;
 pub mod fs;
 pub mod launch;
 pub mod machine;

@@ -51,7 +51,7 @@ impl Process {
     }
 
     /// Gives its folder.
-    pub(super) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 

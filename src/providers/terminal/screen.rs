@@ -1,16 +1,12 @@
 //! What a terminal shows after a program has printed: an emulator that is fed with bytes.
 
-use avt::{ScreenKind, Terminal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::platform::emulator::{Emulator, bounded};
+
 use super::CursorKeys;
 use super::titles::Titles;
-
-/// The most rows that a terminal may have.
-pub const MAX_ROWS: u16 = 200;
-/// The most columns that a terminal may have.
-pub const MAX_COLUMNS: u16 = 500;
 
 /// What a terminal shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -47,29 +43,20 @@ pub struct Cursor {
     pub visible: bool,
 }
 
-/// An emulated terminal.
+/// A screen that follows what a program prints.
+#[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal,
+    emulator: Emulator,
     titles: Titles,
-    /// The beginning of a character whose rest has not arrived.
-    unfinished: Vec<u8>,
     beginning_lost: bool,
 }
 
-impl std::fmt::Debug for Screen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Screen").field("size", &self.terminal.size()).finish_non_exhaustive()
-    }
-}
-
 impl Screen {
-    /// Makes an empty screen; a size out of bounds is cut to [`MAX_ROWS`] and [`MAX_COLUMNS`].
+    /// Makes an empty screen; a size out of bounds is cut.
     pub fn new(rows: u16, columns: u16) -> Self {
-        let (rows, columns) = bounded(rows, columns);
         Self {
-            terminal: Terminal::new(columns, rows).expect("both are at least 1"),
+            emulator: Emulator::new(rows, columns),
             titles: Titles::default(),
-            unfinished: Vec::new(),
             beginning_lost: false,
         }
     }
@@ -77,65 +64,49 @@ impl Screen {
     /// Takes in what a program printed. Characters and sequences may be cut anywhere between two calls.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.titles.feed(bytes);
-        if self.unfinished.is_empty() {
-            self.feed_text(bytes);
-        } else {
-            let mut joined = std::mem::take(&mut self.unfinished);
-            joined.extend_from_slice(bytes);
-            self.feed_text(&joined);
-        }
-    }
-
-    fn feed_text(&mut self, bytes: &[u8]) {
-        let mut chunks = bytes.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            self.terminal.feed(chunk.valid());
-            let invalid = chunk.invalid();
-            if invalid.is_empty() {
-                continue;
-            }
-            let may_go_on = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
-            if chunks.peek().is_none() && may_go_on {
-                self.unfinished = invalid.to_vec();
-            } else {
-                self.terminal.feed('\u{fffd}');
-            }
-        }
+        self.emulator.feed(bytes);
     }
 
     /// Changes the size, as a terminal's window does.
     pub fn resize(&mut self, rows: u16, columns: u16) {
-        let (rows, columns) = bounded(rows, columns);
-        self.terminal.resize(columns, rows);
+        self.emulator.resize(rows, columns);
+    }
+
+    /// Changes the size if it is another one.
+    pub fn resize_if_other(&mut self, rows: u16, columns: u16) {
+        if self.emulator.size() != bounded(rows, columns) {
+            self.resize(rows, columns);
+        }
+    }
+
+    /// Gives the size: rows and columns.
+    pub fn size(&self) -> (u16, u16) {
+        self.emulator.size()
     }
 
     /// Notes that output before what comes next is not known.
     pub fn lose_beginning(&mut self) {
         self.beginning_lost = true;
-        self.unfinished.clear();
+        self.emulator.forget_unfinished();
     }
 
     /// Tells what cursor keys send now.
     pub fn cursor_keys(&self) -> CursorKeys {
-        if self.terminal.cursor_key_app_mode() { CursorKeys::Application } else { CursorKeys::Normal }
+        match self.emulator.has_application_cursor_keys() {
+            true => CursorKeys::Application,
+            false => CursorKeys::Normal,
+        }
     }
 
     /// Gives about how much memory it takes, in bytes.
     pub fn cost_bytes(&self) -> usize {
-        let (columns, rows) = self.terminal.size();
-        // Two screens of cells.
-        columns * rows * 2 * size_of::<avt::Cell>() + 4_096
+        self.emulator.cost_bytes()
     }
 
     /// Gives what it shows, the lines in at most `max_bytes`.
     pub fn picture(&self, max_bytes: usize) -> Picture {
-        let (columns, rows) = self.terminal.size();
-        let mut lines: Vec<String> = Vec::with_capacity(rows);
-        for line in self.terminal.screen().visible_lines() {
-            // A character that steers has no place in a cell; if there is one, it must not leave the answer.
-            let text: String = line.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
-            lines.push(text.trim_end().to_owned());
-        }
+        let (rows, columns) = self.emulator.size();
+        let mut lines = self.emulator.lines();
         while lines.last().is_some_and(String::is_empty) {
             lines.pop();
         }
@@ -148,31 +119,18 @@ impl Screen {
         let fitting = fitting.count();
         let truncated = fitting < lines.len();
         lines.truncate(fitting);
-        let cursor = self.terminal.cursor();
-        let from_one = |at: usize, count: usize| short(at.min(count.saturating_sub(1)) + 1);
+        let cursor = self.emulator.cursor();
         Picture {
-            rows: short(rows),
-            columns: short(columns),
+            rows,
+            columns,
             lines,
-            cursor: Cursor {
-                row: from_one(cursor.row, rows),
-                column: from_one(cursor.col, columns),
-                visible: cursor.visible,
-            },
+            cursor: Cursor { row: cursor.row, column: cursor.column, visible: cursor.visible },
             title: self.titles.title().map(str::to_owned),
-            alternate_screen: self.terminal.active_screen_kind() == ScreenKind::Alternate,
+            alternate_screen: self.emulator.is_alternate(),
             beginning_lost: self.beginning_lost,
             truncated,
         }
     }
-}
-
-fn bounded(rows: u16, columns: u16) -> (usize, usize) {
-    (usize::from(rows.clamp(1, MAX_ROWS)), usize::from(columns.clamp(1, MAX_COLUMNS)))
-}
-
-fn short(number: usize) -> u16 {
-    u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 #[cfg(test)]
@@ -180,6 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::platform::emulator::{MAX_COLUMNS, MAX_ROWS};
 
     fn shown(bytes: &[u8]) -> Picture {
         let mut screen = Screen::new(5, 20);

@@ -2,6 +2,7 @@
 //!
 //! One thread, no locks, no runtime. Errors go to the service as reports; nothing is printed.
 
+mod answers;
 mod child;
 mod descendants;
 mod filter;

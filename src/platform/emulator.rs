@@ -1,0 +1,132 @@
+//! A terminal without a window: fed with what programs print, it knows what one would show.
+
+use avt::{ScreenKind, Terminal};
+
+/// The most rows that a terminal may have.
+pub const MAX_ROWS: u16 = 200;
+/// The most columns that a terminal may have.
+pub const MAX_COLUMNS: u16 = 500;
+
+/// An emulated terminal. Keeps what is on its two screens, and nothing that scrolled away.
+pub struct Emulator {
+    terminal: Terminal,
+    /// The beginning of a character whose rest has not arrived.
+    unfinished: Vec<u8>,
+}
+
+/// Where the next character would be written, both counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CursorPlace {
+    /// Its row; 1 is the top.
+    pub row: u16,
+    /// Its column; 1 is the left. Behind the last column it waits on it.
+    pub column: u16,
+    /// Whether it is shown.
+    pub visible: bool,
+}
+
+impl std::fmt::Debug for Emulator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Emulator").field("size", &self.terminal.size()).finish_non_exhaustive()
+    }
+}
+
+impl Emulator {
+    /// Makes an empty terminal; a size out of bounds is cut to [`MAX_ROWS`] and [`MAX_COLUMNS`].
+    pub fn new(rows: u16, columns: u16) -> Self {
+        let (rows, columns) = bounded(rows, columns);
+        let terminal = Terminal::new(columns.into(), rows.into()).expect("both are at least 1");
+        Self { terminal, unfinished: Vec::new() }
+    }
+
+    /// Takes in what a program printed. Characters and sequences may be cut anywhere between two calls.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        if self.unfinished.is_empty() {
+            self.feed_text(bytes);
+        } else {
+            let mut joined = std::mem::take(&mut self.unfinished);
+            joined.extend_from_slice(bytes);
+            self.feed_text(&joined);
+        }
+    }
+
+    fn feed_text(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.terminal.feed(chunk.valid());
+            let invalid = chunk.invalid();
+            if invalid.is_empty() {
+                continue;
+            }
+            let may_go_on = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+            if chunks.peek().is_none() && may_go_on {
+                self.unfinished = invalid.to_vec();
+            } else {
+                self.terminal.feed('\u{fffd}');
+            }
+        }
+    }
+
+    /// Forgets the beginning of a character whose rest will not come.
+    pub fn forget_unfinished(&mut self) {
+        self.unfinished.clear();
+    }
+
+    /// Changes the size, as a terminal's window does.
+    pub fn resize(&mut self, rows: u16, columns: u16) {
+        let (rows, columns) = bounded(rows, columns);
+        self.terminal.resize(columns.into(), rows.into());
+    }
+
+    /// Gives the size: rows and columns.
+    pub fn size(&self) -> (u16, u16) {
+        let (columns, rows) = self.terminal.size();
+        (short(rows), short(columns))
+    }
+
+    /// Gives the rows that are shown, from the top, each without blanks at its end.
+    pub fn lines(&self) -> Vec<String> {
+        // A character that steers has no place in a cell; if there is one, it must not get out of it.
+        let visible = |it: char| if it.is_control() { ' ' } else { it };
+        let lines = self.terminal.screen().visible_lines();
+        lines.map(|line| line.chars().map(visible).collect::<String>().trim_end().to_owned()).collect()
+    }
+
+    /// Tells where the cursor is.
+    pub fn cursor(&self) -> CursorPlace {
+        let (columns, rows) = self.terminal.size();
+        let cursor = self.terminal.cursor();
+        let from_one = |at: usize, count: usize| short(at.min(count.saturating_sub(1)) + 1);
+        CursorPlace {
+            row: from_one(cursor.row, rows),
+            column: from_one(cursor.col, columns),
+            visible: cursor.visible,
+        }
+    }
+
+    /// Tells whether the second screen is shown, which full-screen programs use.
+    pub fn is_alternate(&self) -> bool {
+        self.terminal.active_screen_kind() == ScreenKind::Alternate
+    }
+
+    /// Tells whether a program has switched on application cursor keys (DECCKM).
+    pub fn has_application_cursor_keys(&self) -> bool {
+        self.terminal.cursor_key_app_mode()
+    }
+
+    /// Gives about how much memory it takes, in bytes.
+    pub fn cost_bytes(&self) -> usize {
+        let (columns, rows) = self.terminal.size();
+        // Two screens of cells.
+        columns * rows * 2 * size_of::<avt::Cell>() + 4_096
+    }
+}
+
+/// Cuts a size to what a terminal may have.
+pub fn bounded(rows: u16, columns: u16) -> (u16, u16) {
+    (rows.clamp(1, MAX_ROWS), columns.clamp(1, MAX_COLUMNS))
+}
+
+fn short(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,147 @@
+//! The screens of processes, each fed as far as somebody has looked.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::contract::{Cancel, ErrorCode, Failure};
+use crate::platform::launch::kept::{RingRead, TerminalSize};
+use crate::providers::process::Process;
+
+use super::{Screen, SizeChange, size_changes};
+
+/// How many screens are kept.
+const MAX_SCREENS: usize = 16;
+/// How much memory kept screens take at most, in bytes.
+const MAX_COST_BYTES: usize = 32 << 20;
+/// How much output is taken in at a time.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// The screens that were looked at last. They are only a memory: each can be made again from the kept output.
+#[derive(Debug, Default)]
+pub struct Screens {
+    /// By process id, the one looked at last at the end.
+    kept: Mutex<Vec<(String, Followed)>>,
+    /// Held by whoever feeds, so that the same output is not fed twice at the same time.
+    feeding: Mutex<()>,
+}
+
+/// A screen and the position up to which it has seen the output.
+#[derive(Debug)]
+struct Followed {
+    screen: Screen,
+    position: u64,
+    /// The position of the last change of size that it has gone through.
+    resized_at: Option<u64>,
+}
+
+impl Screens {
+    /// Brings the screen of a process up to date, and looks at it. Blocks: it reads files and draws.
+    ///
+    /// # Errors
+    /// `conflict` for a process without a terminal; those of [`Process::read`]; when it is cancelled.
+    pub fn look<T>(
+        &self,
+        process: &Arc<Process>,
+        cancel: &Cancel,
+        look: impl FnOnce(&Screen) -> T,
+    ) -> Result<T, Failure> {
+        let size = process.status()?.terminal.ok_or_else(|| no_terminal(&process.facts.id))?;
+        // One at a time: it is quick, and many would take much memory. Where feeding fails it is thrown away.
+        let _feeding = lock(&self.feeding);
+        let changes = size_changes(process.folder());
+        let known = self.take(&process.facts.id);
+        let mut followed = known.unwrap_or_else(|| Followed::new(&changes, size));
+        followed.follow(process, &changes, cancel)?;
+        let seen = look(&followed.screen);
+        self.put(&process.facts.id, followed);
+        Ok(seen)
+    }
+
+    fn take(&self, id: &str) -> Option<Followed> {
+        let mut kept = lock(&self.kept);
+        let at = kept.iter().position(|(known, _)| known == id)?;
+        Some(kept.remove(at).1)
+    }
+
+    fn put(&self, id: &str, followed: Followed) {
+        let mut kept = lock(&self.kept);
+        kept.push((id.to_owned(), followed));
+        while kept.len() > MAX_SCREENS
+            || (kept.len() > 1
+                && kept.iter().map(|(_, it)| it.screen.cost_bytes()).sum::<usize>() > MAX_COST_BYTES)
+        {
+            kept.remove(0);
+        }
+    }
+}
+
+impl Followed {
+    fn new(changes: &[SizeChange], size: TerminalSize) -> Self {
+        let first = changes.first().map_or(size, |change| change.old);
+        Self { screen: Screen::new(first.rows, first.columns), position: 0, resized_at: None }
+    }
+
+    fn follow(
+        &mut self,
+        process: &Arc<Process>,
+        changes: &[SizeChange],
+        cancel: &Cancel,
+    ) -> Result<(), Failure> {
+        let status = process.status()?;
+        loop {
+            cancel.check()?;
+            let next = changes.iter().find(|change| self.resized_at.is_none_or(|last| change.position > last));
+            if let Some(change) = next
+                && (change.position <= self.position || self.position >= status.end)
+            {
+                self.screen.resize(change.new.rows, change.new.columns);
+                self.resized_at = Some(change.position);
+                continue;
+            }
+            if self.position >= status.end {
+                break;
+            }
+            let room = next.map_or(u64::MAX, |change| change.position - self.position);
+            let room = usize::try_from(room).unwrap_or(usize::MAX).min(CHUNK_BYTES);
+            let read = process.read(self.position, room)?;
+            if read.skipped_bytes > 0 {
+                self.lose(&read, changes);
+            }
+            for frame in &read.frames {
+                self.screen.feed(&frame.bytes);
+            }
+            if read.next <= self.position {
+                break;
+            }
+            self.position = read.next;
+        }
+        // Whatever the notes say: the last size is the keeper's word.
+        if let Some(size) = process.status()?.terminal {
+            self.screen.resize_if_other(size.rows, size.columns);
+        }
+        Ok(())
+    }
+
+    /// Begins anew where output is missing: what it drew is not known.
+    fn lose(&mut self, read: &RingRead, changes: &[SizeChange]) {
+        let from = read.frames.first().map_or(read.next, |frame| frame.position);
+        let mut passed = changes.iter().filter(|change| change.position <= from);
+        if let Some(change) = passed.next_back() {
+            self.resized_at = Some(change.position);
+            self.screen = Screen::new(change.new.rows, change.new.columns);
+        } else {
+            let (rows, columns) = self.screen.size();
+            self.screen = Screen::new(rows, columns);
+        }
+        self.screen.lose_beginning();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes the failure of a request that needs a terminal where there is none.
+pub fn no_terminal(process_id: &str) -> Failure {
+    Failure::new(ErrorCode::Conflict, format!("process {process_id} has no terminal"))
+        .hint("Start it with `input.terminal: true` to have one.")
+}
