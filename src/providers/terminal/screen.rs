@@ -54,11 +54,7 @@ pub struct Screen {
 impl Screen {
     /// Makes an empty screen; a size out of bounds is cut.
     pub fn new(rows: u16, columns: u16) -> Self {
-        Self {
-            emulator: Emulator::new(rows, columns),
-            titles: Titles::default(),
-            beginning_lost: false,
-        }
+        Self { emulator: Emulator::new(rows, columns), titles: Titles::default(), beginning_lost: false }
     }
 
     /// Takes in what a program printed. Characters and sequences may be cut anywhere between two calls.

@@ -89,7 +89,8 @@ impl Followed {
         let status = process.status()?;
         loop {
             cancel.check()?;
-            let next = changes.iter().find(|change| self.resized_at.is_none_or(|last| change.position > last));
+            let next =
+                changes.iter().find(|change| self.resized_at.is_none_or(|last| change.position > last));
             if let Some(change) = next
                 && (change.position <= self.position || self.position >= status.end)
             {

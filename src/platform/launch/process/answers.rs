@@ -139,15 +139,13 @@ impl Answers {
             // The same, in a version that promises nothing further.
             Question::SecondIdentity => b"\x1b[>1;10;0c".to_vec(),
             Question::Status => b"\x1b[0n".to_vec(),
-            Question::Size => {
-                format!("\x1b[8;{};{}t", self.size.rows, self.size.columns).into_bytes()
-            }
-            Question::Cursor => self.place().map_or_else(Vec::new, |(row, column)| {
-                format!("\x1b[{row};{column}R").into_bytes()
-            }),
-            Question::ExtendedCursor => self.place().map_or_else(Vec::new, |(row, column)| {
-                format!("\x1b[?{row};{column};1R").into_bytes()
-            }),
+            Question::Size => format!("\x1b[8;{};{}t", self.size.rows, self.size.columns).into_bytes(),
+            Question::Cursor => self
+                .place()
+                .map_or_else(Vec::new, |(row, column)| format!("\x1b[{row};{column}R").into_bytes()),
+            Question::ExtendedCursor => self
+                .place()
+                .map_or_else(Vec::new, |(row, column)| format!("\x1b[?{row};{column};1R").into_bytes()),
         }
     }
 
