@@ -88,6 +88,8 @@ pub struct Caller {
     pub client: Option<String>,
     /// Groups the requests of one connection in the history; made by the adapter.
     pub session: Option<String>,
+    /// The connection by which the envelope arrived, where the adapter tells the service of its end.
+    pub connection: Option<String>,
 }
 
 impl Caller {
@@ -100,6 +102,7 @@ impl Caller {
             capabilities: CapabilityGrant::All,
             client: None,
             session: None,
+            connection: None,
         }
     }
 }

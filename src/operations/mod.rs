@@ -5,9 +5,10 @@ pub mod computer;
 pub mod file;
 pub mod history;
 pub mod package;
+pub mod process;
 
 use crate::registry::Family;
 
 /// The families, in the order of the documents.
 pub static FAMILIES: &[&Family] =
-    &[&computer::FAMILY, &file::FAMILY, &package::FAMILY, &command::FAMILY, &history::FAMILY];
+    &[&computer::FAMILY, &file::FAMILY, &package::FAMILY, &command::FAMILY, &process::FAMILY, &history::FAMILY];

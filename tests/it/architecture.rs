@@ -256,7 +256,8 @@ fn a_mod_file_holds_no_logic() {
 
 #[test]
 fn every_operation_has_one_file_of_its_name() {
-    let operation = Regex::new(r"\bimpl Operation for\b").expect("a good pattern");
+    // A row that is another name of an operation has a file too.
+    let operation = Regex::new(r"\bimpl Operation for\b|\bEntry::alias::<").expect("a good pattern");
     let name = Regex::new(r#"(?m)^\s*name: "([^"]+)","#).expect("a good pattern");
     let sources = rust_files("src/operations");
     let mut problems = Vec::new();

@@ -15,7 +15,7 @@ use crate::providers::command::{
 };
 use crate::registry::Context;
 
-use super::ready::{Planned, Sandbox, make_ready, plan_of, preview};
+use super::ready::{Attached, Planned, Sandbox, make_ready, plan_of, preview};
 
 /// What the fields around the two streams take of the result's size.
 const FIELD_BYTES: usize = 1_200;
@@ -127,7 +127,7 @@ pub fn input_bytes(text: Option<&str>, base64: Option<&str>) -> Result<Option<Ve
 pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Result<CommandOutput, Failure> {
     let Execution { command, environment, stdin, strip_ansi, encoding } = execution;
     let preview = preview(&command);
-    let prepared = make_ready(cx, permit, command, environment).await?;
+    let prepared = make_ready(cx, permit, command, environment, Attached::Pipes).await?;
     if permit.common().dry_run {
         cx.summarize(format!("would run `{preview}`, {}", prepared.level));
         return Ok(planned(&prepared));

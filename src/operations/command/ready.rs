@@ -74,6 +74,15 @@ impl Sandbox {
     }
 }
 
+/// What a command's standard streams are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attached {
+    /// Pipes.
+    Pipes,
+    /// A terminal.
+    Terminal,
+}
+
 /// Makes a command ready in the permit's target. Starts nothing.
 ///
 /// # Errors
@@ -83,6 +92,7 @@ pub async fn make_ready(
     permit: &Permit,
     command: PermittedCommand,
     environment: BTreeMap<String, String>,
+    attached: Attached,
 ) -> Result<Prepared, Failure> {
     let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
     let request = CommandRequest {
@@ -92,6 +102,7 @@ pub async fn make_ready(
         scopes: Arc::clone(&cx.service.scopes),
         dirs: cx.service.dirs.clone(),
         environment,
+        has_terminal: attached == Attached::Terminal,
     };
     let prepared = tokio::task::spawn_blocking(move || request.prepare()).await.map_err(|error| {
         Failure::new(ErrorCode::ExecutionFailed, format!("the command could not be made ready: {error}"))

@@ -1,5 +1,6 @@
 //! `package.*`: the scripts that a project already defines.
 
+mod choice;
 mod run;
 mod scripts;
 
@@ -8,7 +9,7 @@ use crate::registry::{Entry, Family};
 /// The family's table.
 pub static FAMILY: Family = Family {
     name: "package",
-    summary: "List and run the scripts that a project already defines: npm, cargo, make, just, pyproject.",
+    summary: "List, run and start the scripts that a project already defines: npm, cargo, make, just, pyproject.",
     operations: &OPERATIONS,
 };
 

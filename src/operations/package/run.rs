@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads, fields,
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
 };
 use crate::operations::command::{CommandOutput, Encoding, Execution, execute};
-use crate::policy::command::Grant;
 use crate::policy::{InputPath, Permit};
-use crate::providers::package::{Script, Scripts, find_scripts};
 use crate::registry::{Context, Operation, no_command, no_paths};
+
+use super::choice::permitted_script;
 
 /// The operation.
 pub struct Op;
@@ -87,65 +87,15 @@ impl Operation for Op {
         input: &Input,
         options: &Options,
     ) -> Result<CommandOutput, Failure> {
-        let (folder, cancel) = (permit.path().clone(), cx.cancel.clone());
-        let found = tokio::task::spawn_blocking(move || find_scripts(&folder, &cancel)).await.map_err(
-            |error| {
-                Failure::new(ErrorCode::ExecutionFailed, format!("the manifests could not be read: {error}"))
-            },
-        )??;
-        let script = choose(&found, &input.script, input.runner.as_deref())?;
-        let argv = script.with_arguments(&input.args)?;
-        let grant = match permit.capability() {
-            Some(Capability::PackageRun) => Grant::Package,
-            _ => Grant::Rules,
-        };
+        let command =
+            permitted_script(cx, permit, &input.script, input.runner.as_deref(), &input.args).await?;
         let execution = Execution {
-            command: permit.judge_command(&CommandInput::Argv(argv), grant)?,
+            command,
             environment: input.env.clone(),
             stdin: None,
             strip_ansi: options.strip_ansi,
             encoding: Encoding::Text,
         };
         execute(cx, permit, execution).await
-    }
-}
-
-/// Finds the one script that is meant.
-fn choose<'a>(found: &'a Scripts, name: &str, runner: Option<&str>) -> Result<&'a Script, Failure> {
-    let named: Vec<&Script> = found.list.iter().filter(|script| script.name == name).collect();
-    let fitting: Vec<&Script> =
-        named.iter().copied().filter(|script| runner.is_none() || script.runner == runner).collect();
-    match fitting.as_slice() {
-        [] => Err(not_found(found, name, runner, &named)),
-        [script] if script.runner.is_none() => Err(Failure::new(
-            ErrorCode::NotFound,
-            format!("nothing says what runs `{name}` of {}", script.source),
-        )
-        .hint("A lock file of uv, poetry or pdm says so; else use command.run where the scope allows it.")),
-        [script] => Ok(script),
-        several => {
-            let runners: Vec<&str> = several.iter().filter_map(|script| script.runner).collect();
-            Err(Failure::new(ErrorCode::Conflict, format!("several manifests define `{name}`"))
-                .detail("runners", runners.clone())
-                .hint(format!("Set `input.runner` to one of {}.", runners.join(", "))))
-        }
-    }
-}
-
-fn not_found(found: &Scripts, name: &str, runner: Option<&str>, named: &[&Script]) -> Failure {
-    let short: String = name.chars().take(100).collect();
-    if let (Some(runner), [first, ..]) = (runner, named) {
-        let runners: Vec<&str> = named.iter().filter_map(|script| script.runner).collect();
-        return Failure::new(ErrorCode::NotFound, format!("`{short}` is not run by `{runner}`"))
-            .detail("runners", runners)
-            .hint(format!("It is defined in {}; leave `input.runner` out.", first.source));
-    }
-    let failure = Failure::new(ErrorCode::NotFound, format!("no manifest in this folder defines `{short}`"));
-    let near = fields::nearest(name, found.list.iter().map(|script| script.name.as_str()), 3);
-    match near.as_slice() {
-        [] if found.list.is_empty() => failure
-            .hint("There is no package.json, Cargo.toml, makefile, justfile or pyproject.toml; choose the folder by `target`."),
-        [] => failure.hint("package.scripts lists what there is."),
-        near => failure.hint(format!("Did you mean {}?", near.join(" or "))),
     }
 }

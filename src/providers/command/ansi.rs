@@ -34,6 +34,11 @@ pub struct Stripper {
 }
 
 impl Stripper {
+    /// Tells whether it stands in no sequence.
+    pub fn is_between(&self) -> bool {
+        self.state == State::Text
+    }
+
     /// Gives what is text in the next piece of the stream, in order, to `keep`.
     pub fn strip(&mut self, mut piece: &[u8], mut keep: impl FnMut(&[u8])) {
         while !piece.is_empty() {

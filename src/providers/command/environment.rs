@@ -29,6 +29,8 @@ pub struct Surroundings<'a> {
     pub fixed: &'a BTreeMap<String, String>,
     /// The names that a caller may set.
     pub allowed: &'a BTreeSet<String>,
+    /// Whether the command gets a terminal: then it may show itself as it does to a person.
+    pub has_terminal: bool,
 }
 
 /// Builds the environment of a command.
@@ -56,7 +58,11 @@ pub fn environment(
     set("HOME", surroundings.home.as_os_str());
     set("TMPDIR", surroundings.temporary.as_os_str());
     set("USER", OsStr::new(&user_name()));
-    for (name, value) in [("LANG", "C.UTF-8"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "1")] {
+    let plain: &[(&str, &str)] = match surroundings.has_terminal {
+        true => &[("LANG", "C.UTF-8"), ("TERM", "xterm-256color")],
+        false => &[("LANG", "C.UTF-8"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "1")],
+    };
+    for (name, value) in plain {
         set(name, OsStr::new(value));
     }
     for (name, value) in surroundings.fixed.iter().chain(asked) {
@@ -126,6 +132,7 @@ mod tests {
             temporary: Path::new("/private/tmp"),
             fixed: &map(fixed),
             allowed: &allowed,
+            has_terminal: false,
         };
         let text = |value: OsString| value.into_string().expect("text");
         let built = environment(&surroundings, &map(asked))?;

@@ -13,6 +13,7 @@ mod shown;
 mod temporary;
 mod violations;
 
+pub(super) use ansi::Stripper;
 pub use capture::{Capture, Kept};
 pub use hold::level;
 pub use prepare::{CommandRequest, Keeping, Prepared};

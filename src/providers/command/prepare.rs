@@ -42,6 +42,8 @@ pub struct CommandRequest {
     pub dirs: Dirs,
     /// The variables that the caller asks for.
     pub environment: BTreeMap<String, String>,
+    /// Whether it gets a terminal.
+    pub has_terminal: bool,
 }
 
 /// A command that can be started as it is.
@@ -141,6 +143,7 @@ impl CommandRequest {
                 temporary: temporary.as_ref().map_or(Path::new(SANDBOX_TEMPORARY), TemporaryFolder::path),
                 fixed: &policy.environment,
                 allowed: &policy.allowed_environment,
+                has_terminal: self.has_terminal,
             },
             &self.environment,
         )?;

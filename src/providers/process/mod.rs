@@ -3,14 +3,20 @@
 //! Each lies in a folder of its own, and its keeper needs no service. So nothing here is the memory of a service:
 //! what is cached can be thrown away. Whether something may be started or seen is the policy's to say.
 
+mod cursor;
 mod facts;
 mod folders;
 mod process;
 mod processes;
 mod prune;
 mod recorder;
+mod tail;
+pub mod text;
+mod unit;
 
+pub use cursor::Cursor;
 pub use facts::Facts;
 pub use process::{Change, Process};
 pub use processes::Processes;
 pub use recorder::{RunEnd, RunFacts, RunRecorder};
+pub use tail::{Line, last_lines, lines};

@@ -81,6 +81,14 @@ impl Process {
         self.open()?.read(from, max_bytes).map_err(|error| self.damaged(&error))
     }
 
+    /// Finds the position of the first kept byte that was printed at a time or later.
+    ///
+    /// # Errors
+    /// As [`Process::status`].
+    pub fn since(&self, at_ms: i64) -> Result<u64, Failure> {
+        self.open()?.since(at_ms).map_err(|error| self.damaged(&error))
+    }
+
     /// Opens what it left on disk, for other ways of reading. Kept open while it lives, as it remembers places.
     ///
     /// # Errors
