@@ -61,7 +61,15 @@ impl TokenRecord {
                 self.capabilities.iter().filter_map(|name| Capability::parse(name)).collect(),
             )
         };
-        Caller { name: self.name.clone(), transport, scopes, capabilities, client: None, session: None, connection: None }
+        Caller {
+            name: self.name.clone(),
+            transport,
+            scopes,
+            capabilities,
+            client: None,
+            session: None,
+            connection: None,
+        }
     }
 
     /// Tells whether the token has expired.

@@ -10,5 +10,11 @@ pub mod process;
 use crate::registry::Family;
 
 /// The families, in the order of the documents.
-pub static FAMILIES: &[&Family] =
-    &[&computer::FAMILY, &file::FAMILY, &package::FAMILY, &command::FAMILY, &process::FAMILY, &history::FAMILY];
+pub static FAMILIES: &[&Family] = &[
+    &computer::FAMILY,
+    &file::FAMILY,
+    &package::FAMILY,
+    &command::FAMILY,
+    &process::FAMILY,
+    &history::FAMILY,
+];

@@ -18,9 +18,10 @@ pub async fn permitted_script(
     arguments: &[String],
 ) -> Result<PermittedCommand, Failure> {
     let (folder, cancel) = (permit.path().clone(), cx.cancel.clone());
-    let found = tokio::task::spawn_blocking(move || find_scripts(&folder, &cancel)).await.map_err(|error| {
-        Failure::new(ErrorCode::ExecutionFailed, format!("the manifests could not be read: {error}"))
-    })??;
+    let found =
+        tokio::task::spawn_blocking(move || find_scripts(&folder, &cancel)).await.map_err(|error| {
+            Failure::new(ErrorCode::ExecutionFailed, format!("the manifests could not be read: {error}"))
+        })??;
     let argv = choose(&found, name, runner)?.with_arguments(arguments)?;
     let grant = match permit.capability() {
         Some(Capability::PackageRun) => Grant::Package,

@@ -13,8 +13,8 @@ use crate::policy::{InputPath, Permit};
 use crate::providers::process::Process;
 use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
-use super::terminal::TerminalSize;
 use super::shown::{Shown, of_status};
+use super::terminal::TerminalSize;
 
 /// What the fields around the rows take of the result's size.
 const FIELD_BYTES: usize = 300;
@@ -206,7 +206,8 @@ impl Place {
     }
 
     fn parse(cursor: &str) -> Result<Self, Failure> {
-        let parts = cursor.split_once('-').filter(|(part, id)| matches!(*part, "live" | "over") && id::is_id(id));
+        let parts =
+            cursor.split_once('-').filter(|(part, id)| matches!(*part, "live" | "over") && id::is_id(id));
         let Some((part, id)) = parts else {
             return Err(Failure::invalid("options.cursor", "`options.cursor` is no cursor of process.list")
                 .hint("Send the `nextCursor` of an earlier process.list, or leave it out."));

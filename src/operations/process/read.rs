@@ -180,12 +180,8 @@ enum Place {
 
 impl Place {
     fn of(options: &Options, cursor: Option<&str>) -> Result<Self, Failure> {
-        let given = [
-            cursor.is_some(),
-            options.from.is_some(),
-            options.tail.is_some(),
-            options.since.is_some(),
-        ];
+        let given =
+            [cursor.is_some(), options.from.is_some(), options.tail.is_some(), options.since.is_some()];
         if given.iter().filter(|it| **it).count() > 1 {
             return Err(Failure::invalid(
                 "options",

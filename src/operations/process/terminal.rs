@@ -53,8 +53,11 @@ impl TerminalSize {
         let Self { rows, columns } = self;
         let fits = (1..=MAX_TERMINAL.rows).contains(&rows) && (1..=MAX_TERMINAL.columns).contains(&columns);
         if !fits {
-            return Err(Failure::invalid(field, format!("no terminal has {rows} rows and {columns} columns"))
-                .hint("Use 1 to 500 rows and 1 to 1000 columns."));
+            return Err(Failure::invalid(
+                field,
+                format!("no terminal has {rows} rows and {columns} columns"),
+            )
+            .hint("Use 1 to 500 rows and 1 to 1000 columns."));
         }
         Ok(kept::TerminalSize { rows, columns })
     }

@@ -115,8 +115,7 @@ struct Taking {
 
 impl Taking {
     fn new(cursor: Cursor, wanted: Wanted) -> Self {
-        let taken =
-            Taken { pieces: Vec::new(), cursor, skipped_bytes: 0, is_cut: false, not_utf8_bytes: 0 };
+        let taken = Taken { pieces: Vec::new(), cursor, skipped_bytes: 0, is_cut: false, not_utf8_bytes: 0 };
         Self { wanted, cursor, room: wanted.room, lanes: Default::default(), taken }
     }
 
@@ -153,7 +152,8 @@ impl Taking {
         let old = buffer.len();
         buffer.extend_from_slice(fresh);
         // The position of each place in the buffer: no unit ends within what was pending.
-        let position_of = |at: usize| if at < old { pending_at + at as u64 } else { position + (at - old) as u64 };
+        let position_of =
+            |at: usize| if at < old { pending_at + at as u64 } else { position + (at - old) as u64 };
 
         let mut used = 0;
         while let Some(unit) = next(&buffer[used..]) {
@@ -200,7 +200,8 @@ impl Taking {
     /// Counts the bytes of the longest beginning of a text that there is room for.
     fn fitting(&self, stream: Stream, text: &str) -> usize {
         let begins = self.taken.pieces.last().is_none_or(|last| last.stream != stream);
-        let lines = if self.wanted.line_bytes == 0 { 0 } else { memchr::memchr_iter(b'\n', text.as_bytes()).count() };
+        let lines =
+            if self.wanted.line_bytes == 0 { 0 } else { memchr::memchr_iter(b'\n', text.as_bytes()).count() };
         let first = if begins { self.wanted.line_bytes } else { 0 };
         if json_len(text.as_bytes()) + first + lines * self.wanted.line_bytes <= self.room {
             return text.len();
