@@ -16,45 +16,54 @@ use rustix::net::{
 use tokio::net::UnixStream;
 
 use super::protect::{Placeholders, protect};
-use super::wire::{Order, head};
+use super::wire::{Head, Kind, MAX_HANDED, Order};
 use super::{LAUNCHER_NAME, LaunchError, LaunchRequest};
 
 /// How long a launcher may take to accept a job before it counts as stuck.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
-/// The descriptors of a request.
+/// What the launcher is handed for a job, beside its control socket.
 #[derive(Debug)]
-pub(super) struct Descriptors {
-    cwd: OwnedFd,
-    stdin: Option<OwnedFd>,
-    stdout: OwnedFd,
-    stderr: OwnedFd,
+pub(super) struct Parcel {
+    pub(super) head: Head,
+    pub(super) descriptors: Vec<OwnedFd>,
 }
 
-/// A running launcher. Dropping it ends the launcher, but not its jobs.
+/// A running launcher. Dropping it ends the launcher as soon as it has no keeper to look after, but neither
+/// jobs nor keepers.
 #[derive(Debug)]
 pub(super) struct Connection {
-    socket: OwnedFd,
-    process: Child,
+    /// None once it is dropped.
+    socket: Option<OwnedFd>,
+    process: Option<Child>,
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // The jobs' supervisors go on; each looks at its own control socket.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        // By this it learns that nothing will come any more. The jobs' supervisors go on; each looks at its own
+        // control socket.
+        drop(self.socket.take());
+        if let Some(mut process) = self.process.take()
+            && !matches!(process.try_wait(), Ok(Some(_)))
+        {
+            // It stays as long as its keepers do.
+            std::thread::spawn(move || process.wait());
+        }
     }
 }
 
 /// Takes a request apart, into what is written and what is handed over.
-pub(super) fn split(request: LaunchRequest) -> Result<(Order, Descriptors, Placeholders), LaunchError> {
+pub(super) fn split(request: LaunchRequest) -> Result<(Order, Parcel, Placeholders), LaunchError> {
     let LaunchRequest { plan, environment, cwd, cwd_path, hold, limits, stdin, stdout, stderr } = request;
     let (pins, placeholders) = match hold.level {
         crate::contract::command::Containment::Full => protect(&hold)?,
         _ => (Vec::new(), Placeholders::default()),
     };
-    let order = Order { plan, environment, cwd_path, hold, limits, pins };
-    Ok((order, Descriptors { cwd, stdin, stdout, stderr }, placeholders))
+    let kind = if stdin.is_some() { Kind::JobWithInput } else { Kind::Job };
+    let head = Head { level: hold.level, network: hold.network, kind };
+    let order = Order { plan, environment, cwd_path, hold, limits, pins, kept: None };
+    let descriptors = [cwd, stdout, stderr].into_iter().chain(stdin).collect();
+    Ok((order, Parcel { head, descriptors }, placeholders))
 }
 
 impl Connection {
@@ -62,20 +71,20 @@ impl Connection {
     pub(super) async fn send(
         slot: &mut Option<Self>,
         program: &Path,
-        order: &Order,
-        descriptors: &Descriptors,
+        parcel: &Parcel,
+        also: &[BorrowedFd<'_>],
     ) -> Result<UnixStream, LaunchError> {
         let failed = |error: Errno| LaunchError::Launcher(error.to_string());
         let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
             .map_err(failed)?;
         if let Some(connection) = slot
-            && connection.hand_in(&theirs, order, descriptors).await.is_err()
+            && connection.hand_in(&theirs, parcel, also).await.is_err()
         {
             *slot = None;
         }
         if slot.is_none() {
             let connection = slot.insert(Self::start(program)?);
-            connection.hand_in(&theirs, order, descriptors).await.map_err(failed)?;
+            connection.hand_in(&theirs, parcel, also).await.map_err(failed)?;
         }
         let ours = std::os::unix::net::UnixStream::from(ours);
         ours.set_nonblocking(true)
@@ -83,8 +92,8 @@ impl Connection {
             .map_err(|error| LaunchError::Launcher(error.to_string()))
     }
 
-    pub(super) fn process_id(&self) -> u32 {
-        self.process.id()
+    pub(super) fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(Child::id)
     }
 
     #[expect(clippy::disallowed_methods, reason = "the launcher is this program itself")]
@@ -101,30 +110,32 @@ impl Connection {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| LaunchError::Launcher(format!("it cannot be started: {error}")))?;
-        Ok(Self { socket: ours, process })
+        Ok(Self { socket: Some(ours), process: Some(process) })
     }
 
     async fn hand_in(
         &self,
         control: &OwnedFd,
-        order: &Order,
-        descriptors: &Descriptors,
+        parcel: &Parcel,
+        also: &[BorrowedFd<'_>],
     ) -> Result<(), Errno> {
-        let head = head(order.hold.level, order.hold.network, descriptors.stdin.is_some());
-        let mut handed: Vec<BorrowedFd<'_>> = vec![
-            control.as_fd(),
-            descriptors.cwd.as_fd(),
-            descriptors.stdout.as_fd(),
-            descriptors.stderr.as_fd(),
-        ];
-        handed.extend(descriptors.stdin.as_ref().map(AsFd::as_fd));
+        let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
+        let head = parcel.head.encode();
+        let handed: Vec<BorrowedFd<'_>> = [control]
+            .into_iter()
+            .chain(&parcel.descriptors)
+            .map(AsFd::as_fd)
+            .chain(also.iter().copied())
+            .collect();
         let started = tokio::time::Instant::now();
         loop {
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(5))];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
             let mut ancillary = SendAncillaryBuffer::new(&mut space);
-            ancillary.push(SendAncillaryMessage::ScmRights(&handed));
+            if !ancillary.push(SendAncillaryMessage::ScmRights(&handed)) {
+                return Err(Errno::TOOBIG);
+            }
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-            match sendmsg(&self.socket, &[IoSlice::new(&head)], &mut ancillary, flags) {
+            match sendmsg(socket, &[IoSlice::new(&head)], &mut ancillary, flags) {
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) if started.elapsed() < MAX_WAIT => {

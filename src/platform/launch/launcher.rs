@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 #[cfg(target_os = "linux")]
 use super::connection::Connection;
-use super::{Job, LaunchError, LaunchRequest};
+use super::kept::KeptRequest;
+#[cfg(target_os = "linux")]
+use super::protect::Placeholders;
+use super::{Held, Job, LaunchError, LaunchRequest};
 
 /// The helper process that starts commands. Making one starts nothing.
 #[derive(Debug)]
@@ -12,6 +15,9 @@ pub struct Launcher {
     program: PathBuf,
     #[cfg(target_os = "linux")]
     connection: tokio::sync::Mutex<Option<Connection>>,
+    /// A pipe whose writing end nobody else has: by its end keepers learn of the end of this value.
+    #[cfg(target_os = "linux")]
+    life: std::sync::OnceLock<(std::os::fd::OwnedFd, std::os::fd::OwnedFd)>,
 }
 
 impl Default for Launcher {
@@ -32,6 +38,8 @@ impl Launcher {
             program,
             #[cfg(target_os = "linux")]
             connection: tokio::sync::Mutex::new(None),
+            #[cfg(target_os = "linux")]
+            life: std::sync::OnceLock::new(),
         }
     }
 
@@ -44,13 +52,56 @@ impl Launcher {
         if let Some(missing) = super::levels().missing(request.hold.level) {
             return Err(LaunchError::Level(missing.to_owned()));
         }
-        let (order, descriptors, placeholders) = super::connection::split(request)?;
+        let (order, parcel, placeholders) = super::connection::split(request)?;
         let control = {
             let mut connection = self.connection.lock().await;
-            Connection::send(&mut connection, &self.program, &order, &descriptors).await?
+            Connection::send(&mut connection, &self.program, &parcel, &[]).await?
         };
-        drop(descriptors);
+        drop(parcel);
         Job::begin(control, &order.encode(), placeholders).await
+    }
+
+    /// Starts a plan that lasts, under a keeper. Its first pipeline runs when this returns. Dropping the future
+    /// before kills what was started. Gives what holds it.
+    ///
+    /// # Errors
+    /// [`LaunchError`]; nothing is running then.
+    #[cfg(target_os = "linux")]
+    pub async fn start_kept(&self, request: KeptRequest) -> Result<Held, LaunchError> {
+        if let Some(missing) = super::levels().missing(request.hold.level) {
+            return Err(LaunchError::Level(missing.to_owned()));
+        }
+        let start = super::kept::start::Start::new(request, self.life()?)?;
+        let control = {
+            let mut connection = self.connection.lock().await;
+            Connection::send(&mut connection, &self.program, &start.parcel, &start.also()).await?
+        };
+        let super::kept::start::Start { order, parcel, placeholders } = start;
+        placeholders.hand_over();
+        drop(parcel);
+        Job::begin(control, &order.encode(), Placeholders::default()).await?.keep().await
+    }
+
+    #[cfg(target_os = "linux")]
+    fn life(&self) -> Result<std::os::fd::BorrowedFd<'_>, LaunchError> {
+        use std::os::fd::AsFd;
+        let failed = |error: rustix::io::Errno| LaunchError::Launcher(error.to_string());
+        if self.life.get().is_none() {
+            // Another call may be first: then this pipe is closed again.
+            let _ = self.life.set(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed)?);
+        }
+        let (reader, _) = self.life.get().ok_or_else(|| failed(rustix::io::Errno::PIPE))?;
+        Ok(reader.as_fd())
+    }
+
+    /// Starts nothing: this system has no launcher yet.
+    ///
+    /// # Errors
+    /// [`LaunchError::Unsupported`].
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_async, reason = "it is the same call on every system")]
+    pub async fn start_kept(&self, _: KeptRequest) -> Result<Held, LaunchError> {
+        Err(LaunchError::Unsupported(super::levels::NOTHING))
     }
 
     /// Starts nothing: this system has no launcher yet.
@@ -66,7 +117,7 @@ impl Launcher {
     /// Gives the process id of the running launcher; for tests, which kill it.
     #[cfg(target_os = "linux")]
     pub async fn process_id(&self) -> Option<u32> {
-        self.connection.lock().await.as_ref().map(Connection::process_id)
+        self.connection.lock().await.as_ref().and_then(Connection::process_id)
     }
 }
 

@@ -5,7 +5,7 @@
 //! folder that stands in its place while jobs run, and is removed after the last one.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
@@ -35,19 +35,51 @@ impl Placeholders {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Gives the names, each in the folder whose descriptor is the first of its pair.
+    pub(super) fn names(&self) -> Vec<PathBuf> {
+        self.0.iter().map(|placeholder| placeholder.name.clone()).collect()
+    }
+
+    /// Gives the descriptors, two for each, with which another process can hold them.
+    pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.0.iter().flat_map(|placeholder| [placeholder.parent.as_fd(), placeholder.lock.as_fd()])
+    }
+
+    /// Leaves them to the process that has copies of the descriptors. The lock is one for all copies.
+    pub(super) fn hand_over(mut self) {
+        for placeholder in &mut self.0 {
+            placeholder.is_handed_over = true;
+        }
+    }
+
+    /// Holds what another process handed over.
+    pub(super) fn take_over(
+        names: Vec<PathBuf>,
+        descriptors: &mut impl Iterator<Item = OwnedFd>,
+    ) -> Option<Self> {
+        let take = |name| {
+            let (parent, lock) = (descriptors.next()?, descriptors.next()?);
+            Some(Placeholder { parent, name, lock, is_handed_over: false })
+        };
+        names.into_iter().map(take).collect::<Option<Vec<_>>>().map(Self)
+    }
 }
 
+/// A descriptor of the folder, the name in it, and the locked placeholder itself.
 #[derive(Debug)]
 struct Placeholder {
     parent: OwnedFd,
     name: PathBuf,
     lock: OwnedFd,
+    /// Another process holds it now, with copies of these descriptors.
+    is_handed_over: bool,
 }
 
 impl Drop for Placeholder {
     fn drop(&mut self) {
         // Each job holds a shared lock: who gets the exclusive one is the last.
-        if flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        if !self.is_handed_over && flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
             // Only an empty folder can be removed so.
             let _ = unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR);
         }
@@ -156,7 +188,8 @@ fn hold_placeholder(parent: OwnedFd, name: &Path) -> io::Result<Placeholder> {
         }
         let stat = fstat(&found)?;
         if stat.st_nlink > 0 && is_placeholder(&stat) {
-            return Ok(Placeholder { parent, name: name.to_owned(), lock: found });
+            let name = name.to_owned();
+            return Ok(Placeholder { parent, name, lock: found, is_handed_over: false });
         }
         if stat.st_nlink > 0 {
             return Err(io::Error::other("somebody else made it at this moment"));

@@ -157,6 +157,34 @@ pub(super) fn raise_loopback(socket: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives the user whose process is at the other end of a socket with a path.
+pub(super) fn peer_user(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let size = libc::socklen_t::try_from(size_of::<libc::ucred>()).unwrap_or(0);
+    let mut length = size;
+    // SAFETY: the kernel writes at most `length` bytes to `peer`; both live through the call, and every pattern
+    // of bits is a valid `ucred`: the process may be one that this namespace has no number for.
+    checked(libc::c_long::from(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    }))?;
+    if length == size { Ok(peer.uid) } else { Err(io::Error::from(io::ErrorKind::InvalidData)) }
+}
+
+/// Gives memory that was freed back to the system, where the allocator can.
+pub(super) fn give_back_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: `malloc_trim` has no requirements; it is an ordinary function of the allocator.
+    unsafe {
+        libc::malloc_trim(0)
+    };
+}
+
 /// Executes an open program, or one by path. Returns only if that fails.
 pub(super) fn execute(program: Program<'_>, argv: &[CString], environment: &[CString]) -> io::Error {
     let pointers = |list: &[CString]| -> Vec<*const libc::c_char> {

@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::kept::TerminalSize;
 use super::protect::Pin;
 use super::{Hold, LaunchCommand, LaunchError, ProcessLimits, Step};
 use crate::contract::command::{Containment, Joiner, Network, Redirect};
@@ -17,6 +18,9 @@ pub(super) const MAX_MESSAGE_BYTES: usize = 32 << 20;
 /// What the service sends to the supervisor to stop, before the milliseconds of grace.
 pub(super) const STOP: u8 = 1;
 
+/// What the service sends to a keeper that has reported that the plan runs: it is to go on by itself.
+pub(super) const KEEP: u8 = 2;
+
 /// What a supervisor is to do: a request without its descriptors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Order {
@@ -27,6 +31,8 @@ pub(super) struct Order {
     pub(super) limits: ProcessLimits,
     /// What `hold.protected` comes to, in the order of mounting.
     pub(super) pins: Vec<Pin>,
+    /// What is to be done for a process that lasts.
+    pub(super) kept: Option<KeptOrder>,
 }
 
 /// What a supervisor says.
@@ -60,15 +66,94 @@ pub(super) const fn network_code(network: Network) -> u8 {
     }
 }
 
-/// Encodes what the launcher itself must know of a job.
-pub(super) const fn head(level: Containment, network: Network, has_stdin: bool) -> [u8; 3] {
-    [level_code(level), network_code(network), has_stdin as u8]
+/// What the launcher itself must know of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) level: Containment,
+    pub(super) network: Network,
+    pub(super) kind: Kind,
 }
 
-/// Reads what [`head`] wrote.
-pub(super) fn read_head(bytes: &[u8]) -> Result<(Containment, Network, bool), Garbled> {
-    let mut reader = Reader(bytes);
-    Ok((reader.level()?, reader.network()?, reader.flag()?))
+/// Which descriptors come with a job, after its control socket and its working folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Standard output and error.
+    Job,
+    /// These, and standard input.
+    JobWithInput,
+    /// Status, both files of the ring, the listener, and what the order says.
+    Kept,
+}
+
+/// The most descriptors that can come with a job: the most that the system hands over at once.
+pub(super) const MAX_HANDED: usize = 253;
+
+impl Head {
+    pub(super) const fn encode(self) -> [u8; 3] {
+        let kind = match self.kind {
+            Kind::Job => 0,
+            Kind::JobWithInput => 1,
+            Kind::Kept => 2,
+        };
+        [level_code(self.level), network_code(self.network), kind]
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
+        let mut reader = Reader(bytes);
+        let (level, network) = (reader.level()?, reader.network()?);
+        let kind = match reader.byte()? {
+            0 => Kind::Job,
+            1 => Kind::JobWithInput,
+            2 => Kind::Kept,
+            _ => return Err(Garbled),
+        };
+        Ok(Self { level, network, kind })
+    }
+}
+
+/// What a keeper is to do beside running the plan.
+///
+/// Its descriptors come in this order: the pipe that tells the service's end if it is not `is_durable`, the
+/// parent of `temporary` if there is one, then parent and lock of each placeholder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct KeptOrder {
+    pub(super) has_input: bool,
+    pub(super) terminal: Option<TerminalSize>,
+    pub(super) ring_bytes: u64,
+    pub(super) is_durable: bool,
+    pub(super) max_time_ms: u64,
+    /// The name of the folder that is removed at the end.
+    pub(super) temporary: Option<PathBuf>,
+    /// The names of the placeholders.
+    pub(super) placeholders: Vec<PathBuf>,
+}
+
+impl KeptOrder {
+    fn encode(&self, out: &mut Writer) {
+        out.byte(u8::from(self.has_input));
+        out.option(self.terminal.map(|size| u64::from(size.rows) << 16 | u64::from(size.columns)));
+        out.long(self.ring_bytes);
+        out.byte(u8::from(self.is_durable));
+        out.long(self.max_time_ms);
+        out.list(self.temporary.as_slice(), |out, name| out.path(name));
+        out.list(&self.placeholders, |out, name| out.path(name));
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
+        let half = |value: u64| u16::try_from(value).map_err(|_| Garbled);
+        Ok(Self {
+            has_input: reader.flag()?,
+            terminal: match reader.option()? {
+                None => None,
+                Some(size) => Some(TerminalSize { rows: half(size >> 16)?, columns: half(size & 0xffff)? }),
+            },
+            ring_bytes: reader.long()?,
+            is_durable: reader.flag()?,
+            max_time_ms: reader.long()?,
+            temporary: reader.list(Reader::path)?.pop(),
+            placeholders: reader.list(Reader::path)?,
+        })
+    }
 }
 
 impl Order {
@@ -109,6 +194,7 @@ impl Order {
             out.path(&pin.path);
             out.byte(u8::from(pin.read_only));
         });
+        out.list(self.kept.as_slice(), |out, kept| kept.encode(out));
         out.finish()
     }
 
@@ -152,6 +238,7 @@ impl Order {
                 open_files: reader.long()?,
             },
             pins: reader.list(|reader| Ok(Pin { path: reader.path()?, read_only: reader.flag()? }))?,
+            kept: reader.list(KeptOrder::decode)?.pop(),
         })
     }
 }
@@ -405,6 +492,15 @@ mod tests {
                 open_files: 1024,
             },
             pins: vec![Pin { path: "/srv/app/.git".into(), read_only: false }],
+            kept: Some(KeptOrder {
+                has_input: true,
+                terminal: Some(TerminalSize { rows: 24, columns: u16::MAX }),
+                ring_bytes: 8 << 20,
+                is_durable: false,
+                max_time_ms: u64::MAX,
+                temporary: Some("a1b2".into()),
+                placeholders: vec!["hooks".into(), "config".into()],
+            }),
         }
     }
 

@@ -7,8 +7,13 @@
 //! or judges anything.
 
 mod checksum;
-mod ring;
-mod status;
+#[cfg(target_os = "linux")]
+mod control;
+pub(super) mod message;
+pub(super) mod ring;
+#[cfg(target_os = "linux")]
+pub(super) mod start;
+pub(super) mod status;
 mod view;
 
 use std::ffi::OsString;
@@ -20,6 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Held, Hold, ProcessLimits, Step};
 
+#[cfg(target_os = "linux")]
+pub use control::{Control, ControlError, Event};
+pub use message::MAX_INPUT_BYTES;
 pub use ring::RingWriter;
 pub use status::StatusWriter;
 pub use view::{Kept, RingRead};

@@ -58,9 +58,9 @@ impl RingWriter {
 
     /// Begins a ring in two empty files.
     pub(in super::super) fn over(segments: [OwnedFd; 2], ring_bytes: u64) -> Self {
-        Self {
+        let mut ring = Self {
             segments,
-            segment_bytes: (ring_bytes / 2).max(MIN_SEGMENT_BYTES),
+            segment_bytes: 0,
             active: None,
             offset: 0,
             generation: 0,
@@ -68,7 +68,14 @@ impl RingWriter {
             stderr_bytes: 0,
             lost_bytes: 0,
             frame: Vec::new(),
-        }
+        };
+        ring.set_budget(ring_bytes);
+        ring
+    }
+
+    /// Sets how much of the disk may be used from now on.
+    pub(in super::super) fn set_budget(&mut self, ring_bytes: u64) {
+        self.segment_bytes = (ring_bytes / 2).max(MIN_SEGMENT_BYTES);
     }
 
     /// Adds what was printed. Where there is no room for it on the disk it is lost, and counted.

@@ -100,10 +100,6 @@ impl StatusWriter {
     pub(in super::super) fn into_file(self) -> OwnedFd {
         self.file
     }
-
-    pub(in super::super) const fn key(&self) -> &Key {
-        &self.key
-    }
 }
 
 /// Reads a status block.

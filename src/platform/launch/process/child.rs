@@ -21,6 +21,8 @@ pub(super) struct Child<'a> {
     pub(super) argv: Vec<CString>,
     pub(super) program: &'a OpenProgram,
     pub(super) parent: Pid,
+    /// The first process of the pipeline; none if that is this one.
+    pub(super) group: Option<Pid>,
 }
 
 /// Where a child had to stop.
@@ -103,6 +105,13 @@ impl Child<'_> {
         rustix::stdio::dup2_stdout(self.wiring.stdout).map_err(at("standard streams"))?;
         rustix::stdio::dup2_stderr(self.wiring.stderr).map_err(at("standard streams"))?;
         sys::close_descriptors(sys::Descriptors::CloseOnExec).map_err(at("descriptors"))?;
+        if let Some(terminal) = &self.prepared.terminal {
+            rustix::process::setpgid(None, self.group).map_err(at("session"))?;
+            if self.group.is_none() {
+                // Who is in the foreground of a terminal reads from it and gets its signals.
+                rustix::termios::tcsetpgrp(terminal, rustix::process::getpid()).map_err(at("session"))?;
+            }
+        }
         if let Some(shutting) = &self.prepared.shutting {
             shut_in(shutting)?;
         }
@@ -115,7 +124,9 @@ impl Child<'_> {
                 sys::exit_now(127);
             }
         }
-        rustix::process::setsid().map_err(at("session"))?;
+        if self.prepared.terminal.is_none() {
+            rustix::process::setsid().map_err(at("session"))?;
+        }
         SigSet::empty().thread_set_mask().map_err(at("signals"))?;
         rustix::process::fchdir(&self.prepared.cwd).map_err(at("working folder"))?;
         let program = match &self.program.script {

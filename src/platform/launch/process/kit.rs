@@ -116,6 +116,14 @@ impl Kit {
         }
     }
 
+    /// Lets go of what only starts need, in a process that makes no more of them.
+    pub(super) fn let_go(&mut self) {
+        self.readable = Vec::new();
+        self.system = Vec::new();
+        self.without_network = None;
+        self.with_network = None;
+    }
+
     /// Tells how many processes and threads this user runs, roughly.
     pub(super) fn tasks_of_user(&self) -> u64 {
         self.tasks.map_or(0, |(_, tasks)| tasks)

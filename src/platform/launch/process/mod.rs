@@ -6,6 +6,7 @@ mod answers;
 mod child;
 mod descendants;
 mod filter;
+mod keeper;
 mod kit;
 mod namespaces;
 mod pipeline;

@@ -61,13 +61,19 @@ impl Prepared {
             let program = self.programs.get(position).and_then(|programs| programs.get(at));
             let program = program.ok_or("it was not opened").map_err(failed("open program"))?;
             let parent = getpid();
+            // At a terminal the pipeline is one group, named by its first process, as in a shell.
+            let group = processes.first().copied();
             match sys::fork_into(0).map_err(failed("fork"))? {
                 sys::Forked::Child => {
-                    let child = Child { prepared: self, wiring, argv, program, parent };
+                    let child = Child { prepared: self, wiring, argv, program, parent, group };
                     child.become_program(&say, (count > 1).then_some(&wait));
                 }
                 sys::Forked::Parent(raw) => {
                     let pid = Pid::from_raw(raw).ok_or("no process").map_err(failed("fork"))?;
+                    if self.terminal.is_some() {
+                        // Both sides do it, so that it is done before either goes on.
+                        let _ = rustix::process::setpgid(Some(pid), Some(group.unwrap_or(pid)));
+                    }
                     processes.push(pid);
                 }
             }

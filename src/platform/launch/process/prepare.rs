@@ -31,6 +31,8 @@ pub(super) struct Prepared {
     pub(super) cwd: OwnedFd,
     pub(super) null: OwnedFd,
     pub(super) streams: Streams,
+    /// The terminal that all commands share; none makes each a session of its own.
+    pub(super) terminal: Option<OwnedFd>,
     pub(super) limits: ProcessLimits,
     /// What each command puts around itself; none at the level none.
     pub(super) shutting: Option<Shutting>,
@@ -62,15 +64,36 @@ pub(super) fn failed<E: std::fmt::Display>(step: &str) -> impl Fn(E) -> LaunchEr
 
 /// Prepares a job: after this, the old tree of folders is gone where the level is full.
 pub(super) fn prepare(kit: &Kit, order: Order, streams: Streams) -> Result<Prepared, LaunchError> {
+    let entered = enter(kit, &order)?;
+    finish(kit, order, streams, entered, None)
+}
+
+/// The layers that are in force around this process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entered(Names);
+
+/// Enters the sandbox, where there is one.
+pub(super) fn enter(kit: &Kit, order: &Order) -> Result<Entered, LaunchError> {
     // Each command makes a session of its own, as late as it can: schedulers set sessions against each other,
     // and this process has more to do before.
     let _ = rustix::process::setpgid(None, None);
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(failed("subreaper"))?;
+    let layers = Names(layer::SESSION | layer::LIMITS);
+    Ok(Entered(match order.hold.level {
+        Containment::Full => layers.with(enter_namespaces(kit, order)?),
+        Containment::None | Containment::Partial => layers,
+    }))
+}
+
+/// Opens and collects what the commands get. A terminal, if there is one, is the one that was opened inside.
+pub(super) fn finish(
+    kit: &Kit,
+    order: Order,
+    streams: Streams,
+    Entered(mut layers): Entered,
+    terminal: Option<OwnedFd>,
+) -> Result<Prepared, LaunchError> {
     let level = order.hold.level;
-    let mut layers = Names(layer::SESSION | layer::LIMITS);
-    if level == Containment::Full {
-        layers = layers.with(enter_namespaces(kit, &order)?);
-    }
     let cwd = open_working_folder(&order, &streams)?;
     let Order { plan, environment, hold, limits, .. } = order;
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
@@ -95,7 +118,7 @@ pub(super) fn prepare(kit: &Kit, order: Order, streams: Streams) -> Result<Prepa
             let filter = filter.map_err(failed("seccomp"))?.to_vec();
             layers = layers
                 .with(layer::NO_CAPABILITIES | layer::NO_NEW_PRIVILEGES | layer::LANDLOCK | layer::SECCOMP);
-            Some(Shutting { rules: rules(kit, &hold, network)?, filter })
+            Some(Shutting { rules: rules(kit, &hold, network, terminal.as_ref())?, filter })
         }
     };
     Ok(Prepared {
@@ -107,6 +130,7 @@ pub(super) fn prepare(kit: &Kit, order: Order, streams: Streams) -> Result<Prepa
         cwd,
         null: null.map_err(failed("null"))?,
         streams,
+        terminal,
         shutting,
         level,
         network,
@@ -201,8 +225,16 @@ fn open_working_folder(order: &Order, streams: &Streams) -> Result<OwnedFd, Laun
 }
 
 /// Collects what the job may reach, seen from the tree in which it will run.
-fn rules(kit: &Kit, hold: &Hold, network: Network) -> Result<RulesetCreated, LaunchError> {
+fn rules(
+    kit: &Kit,
+    hold: &Hold,
+    network: Network,
+    terminal: Option<&OwnedFd>,
+) -> Result<RulesetCreated, LaunchError> {
     let mut rules = Rules::new(network)?;
+    if let Some(terminal) = terminal {
+        rules.allow(terminal.as_fd(), Reach::Device)?;
+    }
     for place in kit.readable() {
         rules.allow(place, Reach::Read)?;
     }

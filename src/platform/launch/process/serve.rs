@@ -14,12 +14,12 @@ use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Pid, Resource, Rlimit, WaitOptions, wait};
 
+use super::keeper::{KeptParcel, keep};
 use super::kit::Kit;
 use super::prepare::failed;
 use super::supervisor::{Streams, send_report, supervise};
 use super::{descendants, namespaces};
-use crate::contract::command::{Containment, Network};
-use crate::platform::launch::wire::{self, Report};
+use crate::platform::launch::wire::{self, Head, Kind, Report};
 use crate::platform::launch::{LAUNCHER_NAME, sys};
 
 /// Becomes the launcher if this process was started as one; `main` asks before anything else.
@@ -51,15 +51,24 @@ fn serve() -> ExitCode {
 struct Launcher {
     kit: Kit,
     signals: SignalFd,
+    /// All children, keepers too.
     supervisors: HashSet<Pid>,
+    keepers: HashSet<Pid>,
+    /// Whether the service is gone: no more jobs will come.
+    is_over: bool,
 }
 
 /// A job as it arrives.
 struct Arrival {
-    level: Containment,
-    network: Network,
+    head: Head,
     control: OwnedFd,
-    streams: Streams,
+    parcel: Parcel,
+}
+
+/// The descriptors that come with a job.
+enum Parcel {
+    Job(Streams),
+    Kept(KeptParcel),
 }
 
 enum Incoming {
@@ -74,37 +83,46 @@ impl Launcher {
         mask.add(Signal::SIGCHLD);
         mask.thread_set_mask()?;
         let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        Ok(Self { kit: Kit::new()?, signals, supervisors: HashSet::new() })
+        Ok(Self {
+            kit: Kit::new()?,
+            signals,
+            supervisors: HashSet::new(),
+            keepers: HashSet::new(),
+            is_over: false,
+        })
     }
 
     fn run(&mut self) -> ExitCode {
-        loop {
+        // What a keeper that is killed leaves behind comes here: so this process stays as long as they do.
+        while !self.is_over || !self.keepers.is_empty() {
             let mut polled = [
-                PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN),
                 PollFd::new(&self.signals, PollFlags::IN),
+                PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN),
             ];
-            match poll(&mut polled, None) {
+            let polled_now = if self.is_over { &mut polled[..1] } else { &mut polled[..] };
+            match poll(polled_now, None) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => return ExitCode::from(2),
             }
-            let [socket, signals] = polled.map(|polled| !polled.revents().is_empty());
+            let [signals, socket] = polled.map(|polled| !polled.revents().is_empty());
             if signals {
                 self.reap();
             }
-            if socket {
+            if socket && !self.is_over {
                 match receive() {
                     Incoming::Job(arrival) => self.start(*arrival),
                     Incoming::Unreadable => {}
-                    Incoming::Over => return ExitCode::SUCCESS,
+                    Incoming::Over => self.is_over = true,
                 }
             }
         }
+        ExitCode::SUCCESS
     }
 
     fn start(&mut self, arrival: Arrival) {
-        self.kit.refresh(arrival.level);
-        let flags = namespaces::flags(arrival.level, arrival.network);
-        let forked = match sys::fork_into(flags) {
+        let Head { level, network, kind } = arrival.head;
+        self.kit.refresh(level);
+        let forked = match sys::fork_into(namespaces::flags(level, network)) {
             Ok(forked) => forked,
             Err(error) => {
                 return send_report(&arrival.control, &Report::Failed(failed("fork")(error)));
@@ -113,12 +131,17 @@ impl Launcher {
         match forked {
             sys::Forked::Parent(pid) => {
                 self.supervisors.extend(Pid::from_raw(pid));
+                if kind == Kind::Kept {
+                    self.keepers.extend(Pid::from_raw(pid));
+                }
             }
             sys::Forked::Child => {
-                let Arrival { control, streams, .. } = arrival;
+                let Arrival { control, parcel, .. } = arrival;
                 // A panic must not unwind into the launcher's loop, of which this process is a copy.
-                let code =
-                    catch_unwind(AssertUnwindSafe(|| supervise(&self.kit, &self.signals, control, streams)));
+                let code = catch_unwind(AssertUnwindSafe(|| match parcel {
+                    Parcel::Job(streams) => supervise(&self.kit, &self.signals, control, streams),
+                    Parcel::Kept(parcel) => keep(&mut self.kit, control, parcel),
+                }));
                 sys::exit_now(code.unwrap_or(3));
             }
         }
@@ -128,6 +151,7 @@ impl Launcher {
         while let Ok(Some(_)) = self.signals.read_signal() {}
         let mut badly = false;
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            self.keepers.remove(&pid);
             if self.supervisors.remove(&pid) {
                 badly |= status.exit_status() != Some(0);
             }
@@ -140,7 +164,7 @@ impl Launcher {
 
 fn receive() -> Incoming {
     let mut head = [0; 8];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(wire::MAX_HANDED))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let received = recvmsg(
         rustix::stdio::stdin().as_fd(),
@@ -159,22 +183,31 @@ fn receive() -> Incoming {
             handed.extend(descriptors);
         }
     }
-    let Ok((level, network, has_stdin)) = wire::read_head(&head[..length.min(head.len())]) else {
-        return Incoming::Unreadable;
-    };
-    let mut handed = handed.into_iter();
-    let mut next = || handed.next();
-    let (Some(control), Some(cwd), Some(stdout), Some(stderr)) = (next(), next(), next(), next()) else {
-        return Incoming::Unreadable;
-    };
-    let stdin = next();
-    if stdin.is_some() != has_stdin {
-        return Incoming::Unreadable;
+    let head = Head::decode(&head[..length.min(head.len())]);
+    match head.ok().and_then(|head| unpack(head, handed)) {
+        Some(arrival) => Incoming::Job(Box::new(arrival)),
+        None => Incoming::Unreadable,
     }
-    Incoming::Job(Box::new(Arrival {
-        level,
-        network,
-        control,
-        streams: Streams { cwd, stdin, stdout, stderr },
-    }))
+}
+
+fn unpack(head: Head, handed: Vec<OwnedFd>) -> Option<Arrival> {
+    let mut handed = handed.into_iter();
+    let (control, cwd) = (handed.next()?, handed.next()?);
+    let parcel = match head.kind {
+        Kind::Job | Kind::JobWithInput => {
+            let (stdout, stderr, stdin) = (handed.next()?, handed.next()?, handed.next());
+            if stdin.is_some() != (head.kind == Kind::JobWithInput) {
+                return None;
+            }
+            Parcel::Job(Streams { cwd, stdin, stdout, stderr })
+        }
+        Kind::Kept => Parcel::Kept(KeptParcel {
+            cwd,
+            status: handed.next()?,
+            segments: [handed.next()?, handed.next()?],
+            listener: handed.next()?,
+            rest: handed.collect(),
+        }),
+    };
+    Some(Arrival { head, control, parcel })
 }

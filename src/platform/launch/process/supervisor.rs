@@ -35,7 +35,7 @@ pub(super) struct Status {
 }
 
 impl Status {
-    const fn succeeded(self) -> bool {
+    pub(super) const fn succeeded(self) -> bool {
         matches!(self.exit_code, Some(0))
     }
 
@@ -46,7 +46,7 @@ impl Status {
 
 /// The service has closed its end: kill all, say nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Abandoned;
+pub(super) struct Abandoned;
 
 /// Runs one job, from the order to the end. Gives the exit code of this process.
 pub(super) fn supervise(kit: &Kit, signals: &SignalFd, control: OwnedFd, streams: Streams) -> i32 {
@@ -70,8 +70,9 @@ pub(super) fn supervise(kit: &Kit, signals: &SignalFd, control: OwnedFd, streams
     0
 }
 
+/// Why a plan did not come to its end.
 #[derive(Debug)]
-enum Ending {
+pub(super) enum Ending {
     Failed(LaunchError),
     Abandoned,
 }
@@ -99,7 +100,7 @@ struct Supervisor<'a> {
 impl Supervisor<'_> {
     fn run(&mut self, kit: &Kit, streams: Streams) -> Result<Status, Ending> {
         rustix::stdio::dup2_stdin(&kit.null).map_err(|_| Abandoned)?;
-        let order = self.read_order()?;
+        let order = read_order(&self.control)?;
         let mut prepared = prepare(kit, order, streams)?;
         let mut status = Status { exit_code: Some(0), signal: None };
         for (position, step) in std::mem::take(&mut prepared.plan).iter().enumerate() {
@@ -179,7 +180,7 @@ impl Supervisor<'_> {
     /// Reads what the service says: to stop, or nothing any more.
     fn listen(&mut self) -> Result<(), Abandoned> {
         let mut message = [0; 5];
-        self.read_exactly(&mut message).map_err(|_| Abandoned)?;
+        read_exactly(&self.control, &mut message)?;
         let [STOP, grace_ms @ ..] = message else { return Err(Abandoned) };
         let grace = Duration::from_millis(u64::from(u32::from_le_bytes(grace_ms)));
         let deadline = Instant::now() + grace;
@@ -194,36 +195,36 @@ impl Supervisor<'_> {
         Ok(())
     }
 
-    fn read_order(&self) -> Result<Order, Ending> {
-        let mut length = [0; 8];
-        self.read_exactly(&mut length)?;
-        let length = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
-        let garbled =
-            || LaunchError::Step { step: "order".to_owned(), reason: "it cannot be read".to_owned() };
-        if length > MAX_MESSAGE_BYTES {
-            return Err(garbled().into());
-        }
-        let mut body = vec![0; length];
-        self.read_exactly(&mut body)?;
-        Ok(Order::decode(&body).map_err(|_| garbled())?)
-    }
-
-    fn read_exactly(&self, buffer: &mut [u8]) -> Result<(), Abandoned> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match recv(&self.control, &mut buffer[filled..], RecvFlags::empty()) {
-                Ok((0, _)) => return Err(Abandoned),
-                Ok((length, _)) => filled += length,
-                Err(Errno::INTR) => {}
-                Err(_) => return Err(Abandoned),
-            }
-        }
-        Ok(())
-    }
-
     fn report(&self, report: &Report) {
         send_report(&self.control, report);
     }
+}
+
+/// Reads the order that a job begins with.
+pub(super) fn read_order(control: &OwnedFd) -> Result<Order, Ending> {
+    let mut length = [0; 8];
+    read_exactly(control, &mut length)?;
+    let length = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
+    let garbled = || LaunchError::Step { step: "order".to_owned(), reason: "it cannot be read".to_owned() };
+    if length > MAX_MESSAGE_BYTES {
+        return Err(garbled().into());
+    }
+    let mut body = vec![0; length];
+    read_exactly(control, &mut body)?;
+    Ok(Order::decode(&body).map_err(|_| garbled())?)
+}
+
+fn read_exactly(control: &OwnedFd, buffer: &mut [u8]) -> Result<(), Abandoned> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match recv(control, &mut buffer[filled..], RecvFlags::empty()) {
+            Ok((0, _)) => return Err(Abandoned),
+            Ok((length, _)) => filled += length,
+            Err(Errno::INTR) => {}
+            Err(_) => return Err(Abandoned),
+        }
+    }
+    Ok(())
 }
 
 /// Sends a report to the service.
@@ -241,7 +242,7 @@ pub(super) fn send_report(control: &OwnedFd, report: &Report) {
 }
 
 /// Tells whether a pipeline starts after one that ended so.
-fn is_due(step: &Step, before: Status) -> bool {
+pub(super) fn is_due(step: &Step, before: Status) -> bool {
     match step.joiner {
         None | Some(Joiner::Then) => true,
         Some(Joiner::And) => before.succeeded(),

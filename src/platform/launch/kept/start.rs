@@ -1,0 +1,153 @@
+//! The service's side of a start: the files of a process, and the handing over to a keeper.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{CWD, Mode, OFlags, mkdirat};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
+
+use super::control::address;
+use super::status::StatusWriter;
+use super::{KeptRequest, Lifetime, State, Status, ring};
+use crate::contract::command::{Containment, Network};
+use crate::platform::launch::connection::Parcel;
+use crate::platform::launch::protect::{Placeholders, protect};
+use crate::platform::launch::wire::{Head, KeptOrder, Kind, MAX_HANDED, Order};
+use crate::platform::launch::{Held, LaunchError};
+
+/// How many callers may wait to be heard.
+const BACKLOG: i32 = 64;
+
+/// A start, with its files made.
+#[derive(Debug)]
+pub(in super::super) struct Start {
+    pub(in super::super) order: Order,
+    pub(in super::super) parcel: Parcel,
+    /// What the keeper takes over once it has its descriptors.
+    pub(in super::super) placeholders: Placeholders,
+}
+
+impl Start {
+    /// Makes the files of a process, and takes the request apart.
+    pub(in super::super) fn new(request: KeptRequest, life: BorrowedFd<'_>) -> Result<Self, LaunchError> {
+        let files = Files::make(&request).map_err(step("folder of the process"))?;
+        let KeptRequest { plan, environment, cwd, cwd_path, hold, limits, .. } = request;
+        let (pins, placeholders) = match hold.level {
+            Containment::Full => protect(&hold)?,
+            Containment::None | Containment::Partial => (Vec::new(), Placeholders::default()),
+        };
+        let Files { status, segments: [first, second], listener } = files;
+        let mut descriptors = vec![cwd, status, first, second, listener];
+        if request.lifetime == Lifetime::Service {
+            descriptors.push(life.try_clone_to_owned().map_err(step("lifetime"))?);
+        }
+        let temporary = match &request.temporary {
+            None => None,
+            Some(path) => {
+                let (parent, name) = parent(path).map_err(step("temporary folder"))?;
+                descriptors.push(parent);
+                Some(name)
+            }
+        };
+        let names = placeholders.names();
+        if 1 + descriptors.len() + 2 * names.len() > MAX_HANDED {
+            return Err(step("protect names")("there are too many names to protect that do not exist"));
+        }
+        let kept = KeptOrder {
+            has_input: request.input == super::Input::Pipe,
+            terminal: request.terminal,
+            ring_bytes: request.ring_bytes,
+            is_durable: request.lifetime == Lifetime::Durable,
+            max_time_ms: u64::try_from(request.max_time.as_millis()).unwrap_or(u64::MAX),
+            temporary,
+            placeholders: names,
+        };
+        let head = Head { level: hold.level, network: hold.network, kind: Kind::Kept };
+        let order = Order { plan, environment, cwd_path, hold, limits, pins, kept: Some(kept) };
+        Ok(Self { order, parcel: Parcel { head, descriptors }, placeholders })
+    }
+
+    /// Gives the descriptors that are not in the parcel.
+    pub(in super::super) fn also(&self) -> Vec<BorrowedFd<'_>> {
+        self.placeholders.descriptors().collect()
+    }
+}
+
+fn step<E: std::fmt::Display>(step: &str) -> impl Fn(E) -> LaunchError {
+    move |error| LaunchError::Step { step: step.to_owned(), reason: error.to_string() }
+}
+
+/// The files that the keeper writes, and the socket at which it listens.
+struct Files {
+    status: OwnedFd,
+    segments: [OwnedFd; 2],
+    listener: OwnedFd,
+}
+
+impl Files {
+    fn make(request: &KeptRequest) -> io::Result<Self> {
+        let folder = request.folder.as_path();
+        match mkdirat(CWD, folder, Mode::from_raw_mode(0o700)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let status = StatusWriter::create(folder, &starting(request))?;
+        let segments = ring::create_files(folder)?;
+        Ok(Self { status: status.into_file(), segments, listener: listener(folder)? })
+    }
+}
+
+fn listener(folder: &Path) -> io::Result<OwnedFd> {
+    let opened = rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    bind(&socket, &SocketAddrUnix::new(&address(&opened))?)?;
+    listen(&socket, BACKLOG)?;
+    Ok(socket)
+}
+
+/// Opens the folder that a path lies in. Gives it with the last name.
+fn parent(path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
+    let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
+    let (parent, name) = (path.parent().ok_or_else(invalid)?, path.file_name().ok_or_else(invalid)?);
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok((rustix::fs::open(parent, flags, Mode::empty())?, PathBuf::from(name)))
+}
+
+fn starting(request: &KeptRequest) -> Status {
+    Status {
+        state: State::Starting,
+        process_id: 0,
+        started_at_ms: now_ms(),
+        ended_at_ms: None,
+        exit_code: None,
+        signal: None,
+        timed_out: false,
+        left_killed: 0,
+        held: Held {
+            level: request.hold.level,
+            network: match request.hold.level {
+                Containment::None => Network::Full,
+                Containment::Partial | Containment::Full => request.hold.network,
+            },
+            degraded: request.hold.level != Containment::Full,
+            layers: Vec::new(),
+            open: Vec::new(),
+        },
+        stdout_bytes: 0,
+        stderr_bytes: 0,
+        end: 0,
+        lost_bytes: 0,
+        terminal: request.terminal,
+        failure: None,
+    }
+}
+
+/// Gives the time, in milliseconds since 1970.
+pub(in super::super) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
