@@ -1,7 +1,9 @@
 //! The launcher with real processes: plans, limits, killing, and what is shut at each level.
 
 mod bounds;
+mod keeping;
 mod killing;
+mod lasting;
 mod place;
 mod plans;
 mod probes;

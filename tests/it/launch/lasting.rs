@@ -1,0 +1,146 @@
+//! A way to start processes that last, and to look at what becomes of them.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bailiwick::contract::command::Containment;
+use bailiwick::platform::launch::kept::{
+    Control, Event, Input, Kept, KeptRequest, Lifetime, State, Status, Stream, TerminalSize,
+};
+use bailiwick::platform::launch::{Held, LaunchError, LaunchRequest, Step};
+
+use super::place::{Place, eventually, wait_for};
+
+/// A process that lasts, seen from a service.
+pub struct Lasting {
+    pub folder: PathBuf,
+    pub kept: Kept,
+    pub held: Held,
+}
+
+/// Makes a request for a plan with pipes, in a folder of its own.
+pub fn request(place: &Place, level: Containment, plan: Vec<Step>) -> KeptRequest {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let (LaunchRequest { plan, environment, cwd, cwd_path, hold, limits, .. }, _out, _err) =
+        place.request(level, plan);
+    let folder = place.outside().join(format!("process-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+    KeptRequest {
+        plan,
+        environment,
+        cwd,
+        cwd_path,
+        hold,
+        limits,
+        folder,
+        input: Input::Pipe,
+        terminal: None,
+        ring_bytes: 8 << 20,
+        lifetime: Lifetime::Durable,
+        max_time: Duration::from_secs(120),
+        temporary: None,
+    }
+}
+
+/// Makes a request for a plan with a terminal.
+pub fn at_terminal(place: &Place, level: Containment, plan: Vec<Step>) -> KeptRequest {
+    let terminal = Some(TerminalSize { rows: 24, columns: 80 });
+    KeptRequest { terminal, ..request(place, level, plan) }
+}
+
+/// Starts a process that lasts.
+pub fn try_start(place: &Place, request: KeptRequest) -> Result<Lasting, LaunchError> {
+    let folder = request.folder.clone();
+    let held = wait_for(place.launcher.start_kept(request))?;
+    let kept = Kept::open(&folder).expect("opened");
+    Ok(Lasting { folder, kept, held })
+}
+
+/// Starts a process that lasts.
+pub fn start(place: &Place, request: KeptRequest) -> Lasting {
+    try_start(place, request).expect("started")
+}
+
+impl Lasting {
+    /// Opens what a process left that another service started.
+    pub fn found(folder: &Path) -> Self {
+        let kept = Kept::open(folder).expect("opened");
+        let held = kept.status().expect("a status").held;
+        Self { folder: folder.to_owned(), kept, held }
+    }
+
+    pub fn status(&self) -> Status {
+        self.kept.status().expect("a status")
+    }
+
+    pub async fn control(&self) -> Control {
+        Control::connect(&self.folder).await.expect("connected")
+    }
+
+    /// Waits for the end, by watching.
+    pub fn ended(&self) -> Status {
+        if let Ok(mut control) = wait_for(Control::connect(&self.folder)) {
+            wait_for(async {
+                if control.watch().await.is_ok() {
+                    while !matches!(control.next_event().await, Ok(Event::Ended) | Err(_)) {}
+                }
+            });
+        }
+        eventually("it has ended", || self.status().state.is_final());
+        let status = self.status();
+        assert_ne!(status.state, State::Running);
+        status
+    }
+
+    /// Gives everything that is kept of a stream.
+    pub fn printed(&self, stream: Stream) -> String {
+        let (mut bytes, mut from) = (Vec::new(), 0);
+        loop {
+            let read = self.kept.read(from, 1 << 20).expect("read");
+            for frame in read.frames.iter().filter(|frame| frame.stream == stream) {
+                bytes.extend_from_slice(&frame.bytes);
+            }
+            if read.next == from {
+                return String::from_utf8_lossy(&bytes).into_owned();
+            }
+            from = read.next;
+        }
+    }
+
+    pub fn out(&self) -> String {
+        self.printed(Stream::Stdout)
+    }
+
+    /// Waits until standard output or the terminal shows a text.
+    pub fn shows(&self, text: &str) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !self.out().contains(text) {
+            assert!(Instant::now() < deadline, "no {text:?} in {:?} ({:?})", self.out(), self.status());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Gives the numbers of the processes below another, by level.
+pub fn children(process: u32) -> Vec<u32> {
+    let list =
+        std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    list.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
+}
+
+/// Kills a process by its number, at once.
+pub fn kill(process: u32) {
+    let status = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
+    assert!(status.expect("kill").success());
+}
+
+/// Tells whether a process is there, and no mere entry that nobody took note of yet.
+pub fn lives(process: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// Opens a file, which closes again with the value.
+pub fn open(path: &Path) -> File {
+    File::open(path).expect("opened")
+}
