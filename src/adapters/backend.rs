@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Envelope, ErrorCode, Failure, Progress, Reply};
+use crate::contract::{Caller, Envelope, ErrorCode, Failure, Progress, Reply, id};
 use crate::platform::dirs::Dirs;
 use crate::service::Service;
 
@@ -68,7 +68,7 @@ impl Backend {
             }
             Err(ConnectError::Refused(failure)) => Err(failure),
             Err(ConnectError::Io(_)) => {
-                let (service, caller) = embed()?;
+                let (service, caller) = connected(embed()?);
                 Ok(Self::Embedded { service, caller })
             }
         }
@@ -104,9 +104,34 @@ impl Backend {
         }
     }
 
+    /// Tells the service that the client has gone. To a running one the end of the link says so.
+    pub async fn close(&self) {
+        match self {
+            Self::Embedded { service, caller } => ended(service, caller),
+            Self::Remote(remote) => {
+                if let State::Embedded(service, caller) = &*remote.state.lock().await {
+                    ended(service, caller);
+                }
+            }
+        }
+    }
+
     /// Tells whether envelopes go to another process.
     pub fn is_remote(&self) -> bool {
         matches!(self, Self::Remote(_))
+    }
+}
+
+/// Makes the client the connection that processes can end with.
+fn connected((service, caller): (Arc<Service>, Caller)) -> (Arc<Service>, Caller) {
+    let connection = id::new_id();
+    service.connection_began(&connection);
+    (service, Caller { connection: Some(connection), ..caller })
+}
+
+fn ended(service: &Service, caller: &Caller) {
+    if let Some(connection) = &caller.connection {
+        service.connection_ended(connection);
     }
 }
 
@@ -170,7 +195,7 @@ impl Remote {
             Ok(client) => State::Linked(Arc::new(client)),
             Err(ConnectError::Refused(failure)) => return Err(failure),
             Err(ConnectError::Io(_)) => {
-                let (service, caller) = (self.embed)()?;
+                let (service, caller) = connected((self.embed)()?);
                 State::Embedded(service, caller)
             }
         };

@@ -95,6 +95,16 @@ impl Service {
         &self.history
     }
 
+    /// Takes note of a connection that processes may end with; the adapter tells of its end.
+    pub fn connection_began(&self, connection: &str) {
+        self.in_force().processes.connection_began(connection);
+    }
+
+    /// Ends the processes that were to live no longer than a connection.
+    pub fn connection_ended(&self, connection: &str) {
+        self.in_force().processes.connection_ended(connection);
+    }
+
     /// Puts another config in force; requests that run keep the old one.
     ///
     /// # Errors

@@ -68,6 +68,8 @@ pub enum Command {
     Status(StatusArgs),
     /// Show what was done: by whom, where, and how it ended
     History(HistoryArgs),
+    /// Show what was started and goes on; read what it prints; end it
+    Processes(ProcessesArgs),
     /// Manage the scopes: which folders are open, and for what
     #[command(subcommand)]
     Scope(ScopeCommand),
@@ -211,6 +213,51 @@ pub struct HistoryArgs {
     /// Go on where an earlier answer ended
     #[arg(long)]
     pub cursor: Option<String>,
+}
+
+/// `processes`.
+#[derive(Debug, Args)]
+pub struct ProcessesArgs {
+    /// What to do; default list
+    #[command(subcommand)]
+    pub command: Option<ProcessesCommand>,
+}
+
+/// `processes …`.
+#[derive(Debug, Subcommand)]
+pub enum ProcessesCommand {
+    /// List the processes of every scope
+    List,
+    /// Print what a process printed
+    Read(ProcessReadArgs),
+    /// End a process and everything that it started
+    Stop(ProcessStopArgs),
+}
+
+/// `processes read`.
+#[derive(Debug, Args)]
+pub struct ProcessReadArgs {
+    /// The process's id
+    pub id: String,
+    /// Go on until it ends
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Begin with the last so many lines
+    #[arg(long, value_name = "LINES")]
+    pub tail: Option<usize>,
+}
+
+/// `processes stop`.
+#[derive(Debug, Args)]
+pub struct ProcessStopArgs {
+    /// The process's id
+    pub id: Option<String>,
+    /// End all processes of every scope, also of scopes that are gone: for uninstalling
+    #[arg(long, conflicts_with = "id")]
+    pub all: bool,
+    /// Kill what is left after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub grace: u64,
 }
 
 /// `scope …`.

@@ -19,6 +19,7 @@ mod mcp;
 mod open_folder;
 mod policy;
 mod printer;
+mod processes;
 mod run;
 mod running;
 mod runtime;

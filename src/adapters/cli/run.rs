@@ -14,8 +14,8 @@ use super::call::Words;
 use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
-    call, command_policy, completions, connect, history, mcp, policy, scope, self_test, setup, start, status,
-    token, try_folder,
+    call, command_policy, completions, connect, history, mcp, policy, processes, scope, self_test, setup,
+    start, status, token, try_folder,
 };
 
 /// Runs the command that the process's arguments name.
@@ -64,6 +64,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Mcp(args) => mcp::run(&home()?, args).map(|()| None),
         Command::Status(args) => status::run(&home()?, args.details).map(Some),
         Command::History(args) => history::run(&home()?, &args).map(Some),
+        Command::Processes(args) => processes::run(&home()?, printer, args),
         Command::Scope(command) => scope::run(&home()?, &command).map(Some),
         Command::Token(command) => token::run(&home()?, &command).map(Some),
         Command::Connect => connect::run(&home()?).map(Some),

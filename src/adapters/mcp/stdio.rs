@@ -41,14 +41,16 @@ where
     // What is in the works when the client closes its side may be answered, but not for long: clients wait
     // about 2 s for the process to end.
     let stop = shutdown.child_token();
-    let handler = Handler::fixed(Arc::new(backend), stop.clone());
+    let backend = Arc::new(backend);
+    let handler = Handler::fixed(Arc::clone(&backend), stop.clone());
     let transport = StdioTransport::new(input, output, Closing { after: CLOSE_TIMEOUT, stop });
     // rmcp cancels the token that it is given when the conversation ends.
-    match handler.serve_with_ct(transport, shutdown.child_token()).await {
+    let begun = handler.serve_with_ct(transport, shutdown.child_token()).await;
+    let is_cancelled = matches!(begun, Err(ServerInitializeError::Cancelled));
+    if let Ok(running) = begun {
         // The end of the conversation is all that there is to know.
-        Ok(running) => drop(running.waiting().await),
-        Err(ServerInitializeError::Cancelled) => return Ended::ByShutdown,
-        Err(_) => {}
+        drop(running.waiting().await);
     }
-    if shutdown.is_cancelled() { Ended::ByShutdown } else { Ended::ByClient }
+    backend.close().await;
+    if is_cancelled || shutdown.is_cancelled() { Ended::ByShutdown } else { Ended::ByClient }
 }

@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Envelope, ErrorCode, Failure, Progress, Transport};
+use crate::contract::{Caller, Envelope, ErrorCode, Failure, Progress, Transport, id};
 use crate::service::Service;
 
 use super::super::auth::KeyRing;
@@ -84,12 +84,14 @@ async fn attend(
         () = stop.cancelled() => return Ok(()),
     };
     let Ok(first) = hello else { return Ok(()) };
+    let connection = id::new_id();
     let caller = match admit(first?, keys) {
-        Ok(caller) => caller,
+        Ok(caller) => Caller { connection: Some(connection.clone()), ..caller },
         Err(failure) => return output.write_all(&line(&Answer::Refused(failure.into()))).await,
     };
     let version = env!("CARGO_PKG_VERSION").to_owned();
     output.write_all(&line(&Answer::Welcome { protocol: PROTOCOL, version })).await?;
+    service.connection_began(&connection);
 
     let (answers, queue) = mpsc::channel(16);
     let writer = tokio::spawn(write_all(output, queue));
@@ -102,6 +104,7 @@ async fn attend(
         () = stop.cancelled() => Ok(()),
     };
     gone.cancel();
+    service.connection_ended(&connection);
     drop(guest);
     // The requests in flight give their answers back, cancelled; then the queue closes. A client that
     // does not read them is not waited for.

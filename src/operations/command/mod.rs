@@ -3,6 +3,7 @@
 mod execute;
 mod ready;
 mod run;
+mod start;
 
 use crate::registry::{Entry, Family};
 
@@ -16,4 +17,4 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 1] = [Entry::of::<run::Op>()];
+static OPERATIONS: [Entry; 2] = [Entry::of::<run::Op>(), start::row()];

@@ -3,6 +3,7 @@
 mod choice;
 mod run;
 mod scripts;
+mod start;
 
 use crate::registry::{Entry, Family};
 
@@ -13,4 +14,5 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 2] = [Entry::of::<scripts::Op>(), Entry::of::<run::Op>()];
+static OPERATIONS: [Entry; 3] =
+    [Entry::of::<scripts::Op>(), Entry::of::<run::Op>(), Entry::of::<start::Op>()];

@@ -1,11 +1,18 @@
 //! `process.*`: programs that go on after the call that started them.
 
+mod begin;
 mod list;
 mod read;
 mod shown;
 mod terminal;
+mod start;
+mod stop;
 
 use crate::registry::{Entry, Family};
+
+pub(super) use begin::{Beginning, Started, Stdin, begin};
+pub(super) use start::Op as StartOp;
+pub(super) use terminal::TerminalInput;
 
 /// The family's table.
 pub static FAMILY: Family = Family {
@@ -14,4 +21,5 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 2] = [Entry::of::<read::Op>(), Entry::of::<list::Op>()];
+static OPERATIONS: [Entry; 4] =
+    [Entry::of::<start::Op>(), Entry::of::<read::Op>(), Entry::of::<stop::Op>(), Entry::of::<list::Op>()];

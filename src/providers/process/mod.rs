@@ -3,6 +3,8 @@
 //! Each lies in a folder of its own, and its keeper needs no service. So nothing here is the memory of a service:
 //! what is cached can be thrown away. Whether something may be started or seen is the policy's to say.
 
+mod changes;
+mod control;
 mod cursor;
 mod facts;
 mod folders;
@@ -10,6 +12,7 @@ mod process;
 mod processes;
 mod prune;
 mod recorder;
+mod start;
 mod tail;
 pub mod text;
 mod unit;
@@ -19,4 +22,5 @@ pub use facts::Facts;
 pub use process::{Change, Process};
 pub use processes::Processes;
 pub use recorder::{RunEnd, RunFacts, RunRecorder};
+pub use start::Start;
 pub use tail::{Line, last_lines, lines};
