@@ -79,7 +79,9 @@ async fn tell(process: Arc<Process>, sender: Arc<Sender<Change>>) {
 /// Passes on what the keeper tells until it tells no more. Gives whether it was reached.
 async fn follow(process: &Process, sender: &Sender<Change>) -> bool {
     let Ok(mut control) = Control::connect(process.folder()).await else { return false };
-    control.watch().await;
+    if control.watch().await.is_err() {
+        return false;
+    }
     // What came before the keeper began to tell.
     publish(sender, now(process));
     while let Ok(Event::Output { end }) = control.next_event().await {
