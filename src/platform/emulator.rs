@@ -3,9 +3,9 @@
 use avt::{ScreenKind, Terminal};
 
 /// The most rows that a terminal may have.
-pub const MAX_ROWS: u16 = 200;
+pub const MAX_ROWS: u16 = 500;
 /// The most columns that a terminal may have.
-pub const MAX_COLUMNS: u16 = 500;
+pub const MAX_COLUMNS: u16 = 1_000;
 
 /// An emulated terminal. Keeps what is on its two screens, and nothing that scrolled away.
 pub struct Emulator {

@@ -4,12 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Failure;
+use crate::platform::emulator::{MAX_COLUMNS, MAX_ROWS};
 use crate::platform::launch::kept;
 
 /// The terminal that a process gets, unless its size is named.
 const TERMINAL: kept::TerminalSize = kept::TerminalSize { rows: 24, columns: 80 };
 /// The largest terminal: what is drawn on it takes memory.
-const MAX_TERMINAL: TerminalSize = TerminalSize { rows: 500, columns: 1_000 };
+const MAX_TERMINAL: TerminalSize = TerminalSize { rows: MAX_ROWS, columns: MAX_COLUMNS };
+
 /// Whether there is a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "`true`, `false` or `{\"rows\": 24, \"columns\": 80}`")]

@@ -199,7 +199,7 @@ mod tests {
         let huge = Screen::new(u16::MAX, u16::MAX);
         let picture = huge.picture(10);
         assert_eq!((picture.rows, picture.columns, picture.truncated), (MAX_ROWS, MAX_COLUMNS, false));
-        assert!(huge.cost_bytes() < 8 << 20, "{}", huge.cost_bytes());
+        assert!(huge.cost_bytes() < 32 << 20, "{}", huge.cost_bytes());
     }
 
     proptest! {

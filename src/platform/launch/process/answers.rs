@@ -13,6 +13,8 @@ use crate::platform::launch::kept::TerminalSize;
 const TAIL_BYTES: usize = 64 << 10;
 /// The longest sequence that can be a question.
 const MAX_PARAMETERS: usize = 8;
+/// The most cells of a terminal that is emulated here, so that a keeper stays small.
+const MAX_CELLS: u32 = 20_000;
 /// How many answers one piece of output gets at most.
 const MAX_ANSWERS: usize = 64;
 
@@ -31,7 +33,7 @@ enum Cursor {
     Tail(Vec<u8>),
     /// Somebody has asked.
     Known(Box<Emulator>),
-    /// The emulator failed.
+    /// The emulator failed, or the terminal is too large.
     Lost,
 }
 
@@ -64,6 +66,9 @@ impl Answers {
     /// Notes that the terminal has another size now.
     pub(super) fn resize(&mut self, size: TerminalSize) {
         self.size = size;
+        if u32::from(size.rows) * u32::from(size.columns) > MAX_CELLS {
+            self.cursor = Cursor::Lost;
+        }
         if let Cursor::Known(emulator) = &mut self.cursor {
             let resized = catch_unwind(AssertUnwindSafe(|| emulator.resize(size.rows, size.columns)));
             if resized.is_err() {
@@ -150,6 +155,9 @@ impl Answers {
     }
 
     fn place(&mut self) -> Option<(u16, u16)> {
+        if u32::from(self.size.rows) * u32::from(self.size.columns) > MAX_CELLS {
+            self.cursor = Cursor::Lost;
+        }
         if let Cursor::Tail(tail) = &self.cursor {
             let made = catch_unwind(|| {
                 let mut emulator = Emulator::new(self.size.rows, self.size.columns);
@@ -237,6 +245,8 @@ mod tests {
         answers.resize(TerminalSize { rows: 10, columns: 40 });
         assert_eq!(answers.take(b"\x1b[999;999H\x1b[6n"), b"\x1b[10;40R");
         assert_eq!(answers.take(b"\x1b[18t"), b"\x1b[8;10;40t");
+        answers.resize(TerminalSize { rows: 500, columns: 1_000 });
+        assert_eq!(answers.take(b"\x1b[6n\x1b[5n"), b"\x1b[0n", "not in one that takes much memory");
     }
 
     #[test]

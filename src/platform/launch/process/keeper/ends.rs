@@ -11,6 +11,7 @@ use rustix::termios::{
     InputModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
 };
 
+use super::super::answers::Answers;
 use super::super::prepare::failed;
 use super::super::supervisor::Streams;
 use crate::platform::launch::LaunchError;
@@ -40,6 +41,8 @@ struct Terminal {
     master: OwnedFd,
     /// Whether it cannot be read any more.
     has_ended: bool,
+    /// What it answers by itself.
+    answers: Answers,
     /// Kept open, so that the terminal does not count as closed while no program has it open.
     _program: OwnedFd,
 }
@@ -113,7 +116,10 @@ impl Ends {
         });
         self.chunk = chunk;
         match read {
-            Ok(length) if length > 0 => Some(&self.chunk[..length]),
+            Ok(length) if length > 0 => {
+                self.answer(length);
+                Some(&self.chunk[..length])
+            }
             Err(Errno::AGAIN) => None,
             Ok(_) | Err(_) => {
                 match (stream, &mut self.terminal) {
@@ -123,6 +129,16 @@ impl Ends {
                 }
                 None
             }
+        }
+    }
+
+    /// Types what a terminal answers to what was just read, if there is a terminal, and it was asked.
+    fn answer(&mut self, length: usize) {
+        let Some(terminal) = &mut self.terminal else { return };
+        let answers = terminal.answers.take(&self.chunk[..length]);
+        if !answers.is_empty() {
+            // A program that does not read its input does not wait for an answer either.
+            let _ = self.take_input(&answers);
         }
     }
 
@@ -193,11 +209,11 @@ impl Ends {
     }
 
     /// Changes the size of the terminal. Tells whether there is one.
-    pub(super) fn resize(&self, size: TerminalSize) -> Result<bool, Errno> {
-        match &self.terminal {
-            None => Ok(false),
-            Some(terminal) => tcsetwinsize(&terminal.master, window(size)).map(|()| true),
-        }
+    pub(super) fn resize(&mut self, size: TerminalSize) -> Result<bool, Errno> {
+        let Some(terminal) = &mut self.terminal else { return Ok(false) };
+        tcsetwinsize(&terminal.master, window(size))?;
+        terminal.answers.resize(size);
+        Ok(true)
     }
 }
 
@@ -220,5 +236,6 @@ fn open_terminal(size: TerminalSize) -> Result<(Terminal, OwnedFd), Errno> {
     // The session is the keeper's, not a command's: so the terminal outlasts each command of the plan.
     rustix::process::ioctl_tiocsctty(&program)?;
     let copy = rustix::io::fcntl_dupfd_cloexec(&program, 3)?;
-    Ok((Terminal { master, has_ended: false, _program: copy }, program))
+    let terminal = Terminal { master, has_ended: false, answers: Answers::new(size), _program: copy };
+    Ok((terminal, program))
 }

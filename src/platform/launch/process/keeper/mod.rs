@@ -359,7 +359,7 @@ impl Keeper {
             Request::CloseInput => {
                 taken(self.ends.as_mut().map_or(Err(Refused::NoInput), Ends::close_input)).into()
             }
-            Request::Resize(size) => match self.ends.as_ref().map_or(Ok(false), |ends| ends.resize(size)) {
+            Request::Resize(size) => match self.ends.as_mut().map_or(Ok(false), |ends| ends.resize(size)) {
                 Ok(true) => {
                     self.record.change().terminal = Some(size);
                     Answer::Done.into()
