@@ -9,6 +9,7 @@ use crate::platform::dirs::Dirs;
 use crate::platform::launch::Launcher;
 use crate::policy::Scopes;
 use crate::providers::process::Processes;
+use crate::providers::terminal::Screens;
 
 use super::Registry;
 
@@ -26,6 +27,8 @@ pub struct ServiceFacts {
     pub launcher: Arc<Launcher>,
     /// The started processes of this computer.
     pub processes: Arc<Processes>,
+    /// The screens of processes that were looked at.
+    pub screens: Arc<Screens>,
     /// When the service began, in milliseconds since the epoch.
     pub started_at_ms: i64,
 }

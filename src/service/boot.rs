@@ -12,6 +12,7 @@ use crate::platform::dirs::Dirs;
 use crate::platform::launch::Launcher;
 use crate::policy::{OwnFolders, Scopes};
 use crate::providers::process::Processes;
+use crate::providers::terminal::Screens;
 use crate::registry::{Registry, ServiceFacts};
 
 use super::watch::ConfigWatch;
@@ -68,7 +69,8 @@ impl Service {
         let registry = Arc::new(Registry::new(FAMILIES));
         let launcher = Arc::new(launcher);
         let processes = Arc::new(Processes::new(&dirs, Arc::clone(&launcher)));
-        let lasting = Lasting { dirs, registry, launcher, processes, started_at_ms: time::now_ms() };
+        let screens = Arc::default();
+        let lasting = Lasting { dirs, registry, launcher, processes, screens, started_at_ms: time::now_ms() };
         let facts = facts(config, lasting)?;
         Ok(Arc::new(Self {
             facts: RwLock::new(Arc::new(facts)),
@@ -116,6 +118,7 @@ impl Service {
             registry: Arc::clone(&old.registry),
             launcher: Arc::clone(&old.launcher),
             processes: Arc::clone(&old.processes),
+            screens: Arc::clone(&old.screens),
             started_at_ms: old.started_at_ms,
         };
         let new = facts(config, lasting)?;
@@ -130,13 +133,14 @@ struct Lasting {
     registry: Arc<Registry>,
     launcher: Arc<Launcher>,
     processes: Arc<Processes>,
+    screens: Arc<Screens>,
     started_at_ms: i64,
 }
 
 fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
-    let Lasting { dirs, registry, launcher, processes, started_at_ms } = lasting;
+    let Lasting { dirs, registry, launcher, processes, screens, started_at_ms } = lasting;
     let own = OwnFolders::of(&dirs);
     let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
     let (config, scopes) = (Arc::new(config), Arc::new(scopes));
-    Ok(ServiceFacts { config, scopes, registry, dirs, launcher, processes, started_at_ms })
+    Ok(ServiceFacts { config, scopes, registry, dirs, launcher, processes, screens, started_at_ms })
 }

@@ -3,10 +3,13 @@
 mod begin;
 mod list;
 mod read;
+mod resize;
+mod secret;
 mod shown;
 mod terminal;
 mod start;
 mod stop;
+mod write;
 
 use crate::registry::{Entry, Family};
 
@@ -21,5 +24,11 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 4] =
-    [Entry::of::<start::Op>(), Entry::of::<read::Op>(), Entry::of::<stop::Op>(), Entry::of::<list::Op>()];
+static OPERATIONS: [Entry; 6] = [
+    Entry::of::<start::Op>(),
+    Entry::of::<read::Op>(),
+    Entry::of::<write::Op>(),
+    Entry::of::<resize::Op>(),
+    Entry::of::<stop::Op>(),
+    Entry::of::<list::Op>(),
+];

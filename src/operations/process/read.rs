@@ -1,5 +1,7 @@
 //! `process.read`: what a process printed, from a place on.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +13,7 @@ use crate::platform::launch::kept;
 use crate::policy::{InputPath, Permit};
 use crate::providers::process::text::{Piece, Taken, Wanted, take};
 use crate::providers::process::{Cursor, Process, last_lines, lines};
+use crate::providers::terminal::Picture;
 use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
 use super::shown::{Shown, of_status, target};
@@ -77,6 +80,8 @@ pub enum StreamOption {
 pub enum View {
     /// As the text that was printed (default).
     Text,
+    /// As what a terminal shows now, in `screen`: for full-screen programs, prompts and progress bars.
+    Screen,
 }
 
 /// What was printed.
@@ -95,6 +100,9 @@ pub struct Output {
     /// With `stream` = `merged`: the lines of both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<Vec<LineRow>>,
+    /// With `view` = `screen`: what the terminal shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub screen: Option<Picture>,
     /// Where the next read goes on: what was given is not given again.
     pub next_cursor: String,
     /// How many bytes fell out of what is kept before they were read.
@@ -165,6 +173,7 @@ impl Operation for Op {
         let room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);
         let output = match options.view {
             View::Text => text(&process, place, options, room)?,
+            View::Screen => screen(cx, &process, options, permit.common().cursor.as_deref(), room)?,
         };
         cx.summarize(format!("{}: to {}", process.facts.id, output.next_cursor));
         Ok(output)
@@ -206,6 +215,45 @@ impl Place {
     }
 }
 
+/// What the terminal shows now. There is no place to begin: a screen is the sum of all output.
+fn screen(
+    cx: &Context,
+    process: &Arc<Process>,
+    options: &Options,
+    cursor: Option<&str>,
+    room: usize,
+) -> Result<Output, Failure> {
+    let places = [
+        ("cursor", cursor.is_some()),
+        ("from", options.from.is_some()),
+        ("tail", options.tail.is_some()),
+        ("since", options.since.is_some()),
+    ];
+    if let Some((name, _)) = places.iter().find(|(_, is_given)| *is_given) {
+        let field = format!("options.{name}");
+        return Err(Failure::invalid(&field, format!("`{field}` does not go with `view` = `screen`"))
+            .hint("Leave it out: the screen is what is shown now."));
+    }
+    let (picture, position) = cx.service.screens.look(process, &cx.cancel, |screen, position| {
+        // Blanks and quotes of JSON take room too.
+        (screen.picture(room), position)
+    })?;
+    let status = process.status()?;
+    let (truncated, lost_bytes) = (picture.truncated, status.lost_bytes);
+    Ok(Output {
+        process: of_status(process, status),
+        stdout: None,
+        stderr: None,
+        lines: None,
+        screen: Some(picture),
+        next_cursor: Cursor::at(position).to_string(),
+        skipped_bytes: 0,
+        truncated,
+        lost_bytes,
+        not_utf8_bytes: 0,
+    })
+}
+
 fn text(process: &Process, place: Place, options: &Options, room: usize) -> Result<Output, Failure> {
     // First how it stands, then what it printed: of what is over nothing is missed.
     let status = process.status()?;
@@ -234,6 +282,7 @@ fn text(process: &Process, place: Place, options: &Options, room: usize) -> Resu
         stdout: None,
         stderr: None,
         lines: None,
+        screen: None,
         next_cursor: cursor.to_string(),
         skipped_bytes,
         truncated: is_cut,

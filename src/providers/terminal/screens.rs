@@ -34,7 +34,7 @@ struct Followed {
 }
 
 impl Screens {
-    /// Brings the screen of a process up to date, and looks at it. Blocks: it reads files and draws.
+    /// Brings the screen of a process up to date, and looks at it and at the position up to which it is. Blocks: it reads files and draws.
     ///
     /// # Errors
     /// `conflict` for a process without a terminal; those of [`Process::read`]; when it is cancelled.
@@ -42,7 +42,7 @@ impl Screens {
         &self,
         process: &Arc<Process>,
         cancel: &Cancel,
-        look: impl FnOnce(&Screen) -> T,
+        look: impl FnOnce(&Screen, u64) -> T,
     ) -> Result<T, Failure> {
         let size = process.status()?.terminal.ok_or_else(|| no_terminal(&process.facts.id))?;
         // One at a time: it is quick, and many would take much memory. Where feeding fails it is thrown away.
@@ -51,7 +51,7 @@ impl Screens {
         let known = self.take(&process.facts.id);
         let mut followed = known.unwrap_or_else(|| Followed::new(&changes, size));
         followed.follow(process, &changes, cancel)?;
-        let seen = look(&followed.screen);
+        let seen = look(&followed.screen, followed.position);
         self.put(&process.facts.id, followed);
         Ok(seen)
     }
