@@ -66,6 +66,12 @@ pub enum Command {
     Call(CallArgs),
     /// Tell whether it is set up and running, and what is open
     Status(StatusArgs),
+    /// Answer what waits for you: secrets that clients ask for, to give them to processes
+    ///
+    /// Goes through what waits, in this terminal. It says which process a secret is for, and whose words ask for
+    /// it; what you type is not shown, goes to that process, and is kept nowhere. Ctrl-C leaves it waiting.
+    #[command(verbatim_doc_comment)]
+    Approve(ApproveArgs),
     /// Show what was done: by whom, where, and how it ended
     History(HistoryArgs),
     /// Show what was started and goes on; read what it prints; end it
@@ -172,6 +178,19 @@ pub struct StatusArgs {
     /// Tell everything
     #[arg(long)]
     pub details: bool,
+}
+
+/// `approve`.
+#[derive(Debug, Args)]
+pub struct ApproveArgs {
+    /// Only the one with this id
+    pub id: Option<String>,
+    /// List what waits, and ask nothing
+    #[arg(long)]
+    pub list: bool,
+    /// Refuse what waits, and ask nothing
+    #[arg(long, conflicts_with = "list", requires = "id")]
+    pub refuse: bool,
 }
 
 /// The views of the history.

@@ -5,6 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a person's commands deal with the person's own paths")]
 
+mod approve;
 mod args;
 mod call;
 mod child;

@@ -14,7 +14,7 @@ use super::call::Words;
 use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
-    call, command_policy, completions, connect, history, mcp, policy, processes, scope, self_test, setup,
+    approve, call, command_policy, completions, connect, history, mcp, policy, processes, scope, self_test, setup,
     start, status, token, try_folder,
 };
 
@@ -63,6 +63,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Start(args) => start::run(&home()?, printer, &args).map(|()| None),
         Command::Mcp(args) => mcp::run(&home()?, args).map(|()| None),
         Command::Status(args) => status::run(&home()?, args.details).map(Some),
+        Command::Approve(args) => approve::run(&home()?, &args).map(Some),
         Command::History(args) => history::run(&home()?, &args).map(Some),
         Command::Processes(args) => processes::run(&home()?, printer, args),
         Command::Scope(command) => scope::run(&home()?, &command).map(Some),

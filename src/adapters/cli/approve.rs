@@ -1,0 +1,360 @@
+//! `approve`: what waits for the person, who answers it here, in a terminal of their own.
+//!
+//! A secret goes from here to the keeper of its process, and nowhere else: not through a service, a file or a log.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::contract::time::{now_ms, rfc3339};
+use crate::contract::{Cancel, Capability, ErrorCode, Failure, Secret};
+use crate::platform::launch::Launcher;
+use crate::platform::launch::kept::{Control, ControlError};
+use crate::platform::tty::{Echo, Line, Tty};
+use crate::policy::{OwnFolders, Scopes, Standing};
+use crate::providers::process::{Process, Processes};
+use crate::providers::secret_prompt::{Claim, Prompt, PromptError, Prompts};
+use crate::providers::terminal::Screens;
+
+use super::args::ApproveArgs;
+use super::home::Home;
+use super::printer::{Paint, Report, one_line, paint};
+use super::runtime;
+
+/// How many of the last lines of a process are shown.
+const SHOWN_LINES: usize = 4;
+/// How much of a line or of a command is shown, in characters.
+const SHOWN_CHARS: usize = 300;
+
+/// A prompt with its process, both as they are now.
+struct Waiting {
+    prompt: Prompt,
+    process: Arc<Process>,
+}
+
+/// What the person has done with a prompt.
+enum Decision {
+    Answered,
+    Refused,
+    Later,
+    Interrupted,
+}
+
+/// Lists what waits, or goes through it at the terminal.
+///
+/// # Errors
+/// `provider_unavailable` without a terminal, `not_found` for an unknown id, `cancelled` after Ctrl-C.
+pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
+    let desk = Desk::open(home)?;
+    let mut waiting = desk.waiting()?;
+    if let Some(id) = &args.id {
+        waiting.retain(|it| it.prompt.id == *id);
+        if waiting.is_empty() {
+            return Err(Failure::new(ErrorCode::NotFound, format!("nothing of the id `{id}` waits"))
+                .hint("See `bailiwick approve --list`."));
+        }
+    }
+    if args.list {
+        return Ok(list(&waiting));
+    }
+    if waiting.is_empty() {
+        let json = json!({"ok": true, "answered": [], "refused": [], "left": []});
+        return Ok(Report::new("Nothing waits for you.\n", json));
+    }
+    let runtime = runtime::small()?;
+    let done = runtime.block_on(async {
+        if args.refuse { desk.refuse_all(&waiting) } else { desk.go_through(waiting).await }
+    });
+    runtime.shutdown_background();
+    done
+}
+
+/// What the command works on.
+struct Desk {
+    prompts: Prompts,
+    processes: Processes,
+    scopes: Scopes,
+    screens: Screens,
+}
+
+impl Desk {
+    fn open(home: &Home) -> Result<Self, Failure> {
+        let config: Config = home.config()?;
+        Ok(Self {
+            prompts: Prompts::new(&home.dirs.state),
+            // It starts nothing until something is started by it, which nothing is.
+            processes: Processes::new(&home.dirs, Arc::new(Launcher::new())),
+            scopes: Scopes::compile(&config, &OwnFolders::of(&home.dirs))?,
+            screens: Screens::default(),
+        })
+    }
+
+    /// Gives what waits and can still be answered: the process lives, and its scope still lets clients write to it.
+    fn waiting(&self) -> Result<Vec<Waiting>, Failure> {
+        let waiting = self.prompts.waiting().map_err(|error| unreadable(&error))?;
+        Ok(waiting.into_iter().filter_map(|prompt| self.look_up(prompt)).collect())
+    }
+
+    fn look_up(&self, prompt: Prompt) -> Option<Waiting> {
+        let scope = self.scopes.find(&prompt.scope)?;
+        if !matches!(scope.standing(Capability::ProcessManage), Standing::Granted | Standing::Ask) {
+            return None;
+        }
+        let process = self.processes.find(&prompt.scope, &prompt.process_id).ok()?;
+        let is_alive = process.status().is_ok_and(|status| !status.state.is_final());
+        if !is_alive {
+            let _ = self.prompts.withdraw(&prompt);
+            return None;
+        }
+        Some(Waiting { prompt, process })
+    }
+
+    fn refuse_all(&self, waiting: &[Waiting]) -> Result<Report, Failure> {
+        let mut refused = Vec::new();
+        for it in waiting {
+            let claim = self.prompts.claim(&it.prompt).map_err(|error| not_claimed(&error))?;
+            claim.refused().map_err(|error| unreadable(&error))?;
+            refused.push(it.prompt.id.clone());
+        }
+        Ok(report(&[], &refused, &[]))
+    }
+
+    async fn go_through(&self, waiting: Vec<Waiting>) -> Result<Report, Failure> {
+        let stopped = runtime::asked_to_stop();
+        tokio::pin!(stopped);
+        let tty = Tty::open().map_err(|error| {
+            Failure::new(
+                ErrorCode::ProviderUnavailable,
+                format!("there is no terminal in which you could be asked: {error}"),
+            )
+            .hint("Run `bailiwick approve` in a terminal; `bailiwick approve --list` shows what waits.")
+        })?;
+        let (mut answered, mut refused, mut left) = (Vec::new(), Vec::new(), Vec::new());
+        for it in waiting {
+            let id = it.prompt.id.clone();
+            // Dropping the question gives the terminal back as it was.
+            let decision = tokio::select! {
+                decision = self.decide(&tty, &it) => decision?,
+                () = &mut stopped => Decision::Interrupted,
+            };
+            match decision {
+                Decision::Answered => answered.push(id),
+                Decision::Refused => refused.push(id),
+                Decision::Later => left.push(id),
+                Decision::Interrupted => {
+                    let until = rfc3339(it.prompt.expires_at_ms);
+                    return Err(Failure::new(
+                        ErrorCode::Cancelled,
+                        format!("nothing was sent; the prompt waits on until {until}"),
+                    )
+                    .hint("Run `bailiwick approve` again to answer it."));
+                }
+            }
+        }
+        Ok(report(&answered, &refused, &left))
+    }
+
+    async fn decide(&self, tty: &Tty, it: &Waiting) -> Result<Decision, Failure> {
+        tty.write(&self.described(it)).await.map_err(|error| terminal_gone(&error))?;
+        loop {
+            let question = "Answer it? [y]es, [r]efuse, [l]ater: ";
+            let Line::Typed(line) = ask(tty, question, Echo::Shown).await? else {
+                return Ok(Decision::Interrupted);
+            };
+            match line.bytes().trim_ascii().to_ascii_lowercase().as_slice() {
+                b"y" | b"yes" => break,
+                b"r" | b"refuse" | b"n" | b"no" => {
+                    return match self.prompts.claim(&it.prompt) {
+                        Ok(claim) => {
+                            claim.refused().map_err(|error| unreadable(&error))?;
+                            Ok(Decision::Refused)
+                        }
+                        Err(error) => told(tty, &not_claimed(&error)).await,
+                    };
+                }
+                b"l" | b"later" => return Ok(Decision::Later),
+                _ => {}
+            }
+        }
+        let question = "The secret (it is not shown; Enter sends it, Ctrl-C sends nothing): ";
+        let Line::Typed(mut secret) = ask(tty, question, Echo::Hidden).await? else {
+            return Ok(Decision::Interrupted);
+        };
+        if it.prompt.enter && !secret.push(b'\r') {
+            return told(tty, &Failure::invalid("secret", "it is too long; nothing was sent")).await;
+        }
+        if secret.bytes().is_empty() {
+            return told(tty, &Failure::invalid("secret", "it is empty; nothing was sent")).await;
+        }
+        // From here on it cannot be withdrawn, nor answered by somebody else.
+        let claim = match self.prompts.claim(&it.prompt) {
+            Ok(claim) => claim,
+            Err(error) => return told(tty, &not_claimed(&error)).await,
+        };
+        match deliver(it, &secret, claim).await {
+            Ok(()) => {
+                let words = format!("{} the process has it.\n\n", paint(Paint::Good, "Sent:"));
+                tty.write(&words).await.map_err(|error| terminal_gone(&error))?;
+                Ok(Decision::Answered)
+            }
+            Err(failure) => told(tty, &failure).await,
+        }
+    }
+
+    /// Says who asks for what. Everything that a client or a program chose stands in a line of its own, and cannot
+    /// leave it.
+    fn described(&self, it: &Waiting) -> String {
+        let Waiting { prompt, process } = it;
+        let facts = &process.facts;
+        let client = prompt.client.as_deref().map_or_else(String::new, |client| {
+            format!("; it calls itself \u{201c}{}\u{201d}", clipped(client))
+        });
+        let age_s = (now_ms() - facts.started_at_ms).max(0) / 1_000;
+        let has_terminal = if facts.has_terminal { ", with a terminal" } else { "" };
+        let mut text = format!(
+            "\nA client asks you for a secret, to give it to a process.\n\n\
+             \x20 scope     {}\n\
+             \x20 command   {}\n\
+             \x20 process   {}, started {age_s} s ago by {}{has_terminal}\n\
+             \x20 asked by  {}, over {}{client}\n\
+             \x20 its words {}\n",
+            clipped(&prompt.scope),
+            clipped(&facts.preview),
+            facts.id,
+            clipped(&facts.caller),
+            clipped(&prompt.caller),
+            clipped(&prompt.transport),
+            prompt.text.quoted(),
+        );
+        for (at, line) in self.last_lines(process).iter().enumerate() {
+            let label = if at == 0 { "it shows" } else { "" };
+            text.push_str(&format!("  {label:<9} | {}\n", clipped(line)));
+        }
+        text.push_str(
+            "\nThe words and the command are the client's. What you type goes to that process alone: no client, file or\n\
+             log of Bailiwick gets it. What the process does with it is up to the process.\n\n",
+        );
+        text
+    }
+
+    /// Gives the last lines that a process has printed: what it asks for, as a rule.
+    fn last_lines(&self, process: &Arc<Process>) -> Vec<String> {
+        let lines = if process.facts.has_terminal {
+            let cancel = Cancel::after(std::time::Duration::from_secs(5));
+            let shown = self.screens.look(process, &cancel, |screen, _| screen.picture(100_000).lines);
+            shown.unwrap_or_default()
+        } else {
+            let tail = process.open().ok().and_then(|kept| kept.tail(4_096).ok());
+            let bytes: Vec<u8> = tail.into_iter().flat_map(|read| read.frames).flat_map(|it| it.bytes).collect();
+            String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
+        };
+        let lines: Vec<String> = lines.into_iter().filter(|line| !line.trim().is_empty()).collect();
+        lines[lines.len().saturating_sub(SHOWN_LINES)..].to_vec()
+    }
+}
+
+/// Hands the secret to the keeper. Where that fails the prompt waits again, unless the process is gone.
+async fn deliver(it: &Waiting, secret: &Secret, claim: Claim) -> Result<(), Failure> {
+    let given = match Control::connect(it.process.folder()).await {
+        Ok(mut control) => control.secret(secret.bytes()).await,
+        Err(error) => Err(error),
+    };
+    match given {
+        Ok(()) => claim.answered().map_err(|error| unreadable(&error)),
+        Err(error) => {
+            let _ = match error {
+                ControlError::Gone => claim.refused(),
+                _ => claim.put_back(),
+            };
+            Err(Failure::new(ErrorCode::ExecutionFailed, format!("nothing was sent: {error}")))
+        }
+    }
+}
+
+async fn ask(tty: &Tty, question: &str, echo: Echo) -> Result<Line, Failure> {
+    tty.ask(question, echo).await.map_err(|error| terminal_gone(&error))
+}
+
+/// Tells of a prompt that could not be answered, and goes on with the next.
+async fn told(tty: &Tty, failure: &Failure) -> Result<Decision, Failure> {
+    let words = format!("{} {}\n\n", paint(Paint::Bad, "error:"), one_line(&failure.message));
+    tty.write(&words).await.map_err(|error| terminal_gone(&error))?;
+    Ok(Decision::Later)
+}
+
+fn list(waiting: &[Waiting]) -> Report {
+    let now = now_ms();
+    let mut text = String::new();
+    for Waiting { prompt, process } in waiting {
+        let minutes = (prompt.expires_at_ms - now).max(0) / 60_000;
+        text.push_str(&format!(
+            "{}  secret {} for `{}` in scope {}, asked by {}; {minutes} min left\n",
+            prompt.id,
+            prompt.text.quoted(),
+            clipped(&process.facts.preview),
+            clipped(&prompt.scope),
+            clipped(&prompt.caller),
+        ));
+    }
+    let note = match waiting.is_empty() {
+        true => {
+            text.push_str("Nothing waits for you.\n");
+            None
+        }
+        false => Some("\nhint: `bailiwick approve` goes through them in this terminal."),
+    };
+    let report = Report::new(text, json!({"ok": true, "waiting": waiting.iter().map(facts).collect::<Vec<_>>()}));
+    match note {
+        Some(note) => report.note(note),
+        None => report,
+    }
+}
+
+fn facts(it: &Waiting) -> Value {
+    let Waiting { prompt, process } = it;
+    json!({
+        "id": prompt.id,
+        "kind": "secret",
+        "scope": prompt.scope,
+        "processId": prompt.process_id,
+        "command": process.facts.preview,
+        "caller": prompt.caller,
+        "client": prompt.client,
+        "transport": prompt.transport,
+        "text": prompt.text,
+        "openedAt": rfc3339(prompt.opened_at_ms),
+        "expiresAt": rfc3339(prompt.expires_at_ms),
+    })
+}
+
+fn report(answered: &[String], refused: &[String], left: &[String]) -> Report {
+    let text = format!("{} answered, {} refused, {} left waiting\n", answered.len(), refused.len(), left.len());
+    Report::new(text, json!({"ok": true, "answered": answered, "refused": refused, "left": left}))
+}
+
+/// Shows text from elsewhere: on one line, not longer than a person reads.
+fn clipped(text: &str) -> String {
+    let shown = one_line(text);
+    match shown.char_indices().nth(SHOWN_CHARS) {
+        Some((at, _)) => format!("{}\u{2026}", &shown[..at]),
+        None => shown,
+    }
+}
+
+fn not_claimed(error: &PromptError) -> Failure {
+    let code = match error {
+        PromptError::Io(_) => ErrorCode::ProviderUnavailable,
+        _ => ErrorCode::Conflict,
+    };
+    Failure::new(code, format!("{error}; nothing was sent"))
+}
+
+fn unreadable(error: &std::io::Error) -> Failure {
+    Failure::new(ErrorCode::ProviderUnavailable, format!("what waits for you cannot be read: {error}"))
+        .hint("Check the owner, the permissions and the free space of the state folder.")
+}
+
+fn terminal_gone(error: &std::io::Error) -> Failure {
+    Failure::new(ErrorCode::ProviderUnavailable, format!("the terminal does not answer: {error}"))
+}
