@@ -246,7 +246,8 @@ impl Desk {
             shown.unwrap_or_default()
         } else {
             let tail = process.open().ok().and_then(|kept| kept.tail(4_096).ok());
-            let bytes: Vec<u8> = tail.into_iter().flat_map(|read| read.frames).flat_map(|it| it.bytes).collect();
+            let bytes: Vec<u8> =
+                tail.into_iter().flat_map(|read| read.frames).flat_map(|it| it.bytes).collect();
             String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
         };
         let lines: Vec<String> = lines.into_iter().filter(|line| !line.trim().is_empty()).collect();
@@ -304,7 +305,8 @@ fn list(waiting: &[Waiting]) -> Report {
         }
         false => Some("\nhint: `bailiwick approve` goes through them in this terminal."),
     };
-    let report = Report::new(text, json!({"ok": true, "waiting": waiting.iter().map(facts).collect::<Vec<_>>()}));
+    let report =
+        Report::new(text, json!({"ok": true, "waiting": waiting.iter().map(facts).collect::<Vec<_>>()}));
     match note {
         Some(note) => report.note(note),
         None => report,
@@ -329,7 +331,8 @@ fn facts(it: &Waiting) -> Value {
 }
 
 fn report(answered: &[String], refused: &[String], left: &[String]) -> Report {
-    let text = format!("{} answered, {} refused, {} left waiting\n", answered.len(), refused.len(), left.len());
+    let text =
+        format!("{} answered, {} refused, {} left waiting\n", answered.len(), refused.len(), left.len());
     Report::new(text, json!({"ok": true, "answered": answered, "refused": refused, "left": left}))
 }
 

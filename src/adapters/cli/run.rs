@@ -14,8 +14,8 @@ use super::call::Words;
 use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
-    approve, call, command_policy, completions, connect, history, mcp, policy, processes, scope, self_test, setup,
-    start, status, token, try_folder,
+    approve, call, command_policy, completions, connect, history, mcp, policy, processes, scope, self_test,
+    setup, start, status, token, try_folder,
 };
 
 /// Runs the command that the process's arguments name.

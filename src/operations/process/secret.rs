@@ -167,13 +167,18 @@ fn find(cx: &Context, process: &Process, prompts: &Prompts, pending: &str) -> Re
     let found = prompts.find(pending).map_err(|error| broken(&error))?;
     let is_own = |prompt: &Prompt| is_of(prompt, process, &cx.caller);
     found.filter(is_own).ok_or_else(|| {
-        Failure::new(ErrorCode::NotFound, "no prompt of yours for this process has that id, or it has expired")
-            .hint("Ask again with `secret.prompt`.")
+        Failure::new(
+            ErrorCode::NotFound,
+            "no prompt of yours for this process has that id, or it has expired",
+        )
+        .hint("Ask again with `secret.prompt`.")
     })
 }
 
 fn is_of(prompt: &Prompt, process: &Process, caller: &Caller) -> bool {
-    prompt.process_id == process.facts.id && prompt.scope == process.facts.scope && prompt.caller == caller.name
+    prompt.process_id == process.facts.id
+        && prompt.scope == process.facts.scope
+        && prompt.caller == caller.name
 }
 
 /// Says how a prompt has ended.
@@ -189,10 +194,11 @@ fn ended(cx: &Context, process: &Process, progress: Progress) -> Result<SecretSt
             Err(Failure::denied("refused-by-person", format!("the person gives process {id} no secret"))
                 .hint("Go on without it, or ask the person in words."))
         }
-        Progress::Gone => {
-            Err(Failure::new(ErrorCode::Timeout, "the prompt was withdrawn, or expired before it was answered")
-                .hint("Ask again with `secret.prompt` when the person is there."))
-        }
+        Progress::Gone => Err(Failure::new(
+            ErrorCode::Timeout,
+            "the prompt was withdrawn, or expired before it was answered",
+        )
+        .hint("Ask again with `secret.prompt` when the person is there.")),
     }
 }
 
@@ -201,7 +207,10 @@ fn ended(cx: &Context, process: &Process, progress: Progress) -> Result<SecretSt
 pub(super) fn is_being_asked(process: &Process, prompt: &Prompt, caller: &Caller) -> Failure {
     let failure = Failure::new(
         ErrorCode::Conflict,
-        format!("the person is being asked for a secret of process {}: nothing else is written", process.facts.id),
+        format!(
+            "the person is being asked for a secret of process {}: nothing else is written",
+            process.facts.id
+        ),
     )
     .detail("rule", "secret-pending")
     .hint("Wait until the person has answered with `bailiwick approve`.");

@@ -145,9 +145,16 @@ impl Operation for Op {
 /// The input, once it is known to make sense.
 enum Given<'a> {
     /// Text, then keys, then perhaps the end.
-    Typed { text: &'a str, keys: Vec<Key>, close: bool },
+    Typed {
+        text: &'a str,
+        keys: Vec<Key>,
+        close: bool,
+    },
     /// Bytes, then perhaps the end.
-    Bytes { bytes: Vec<u8>, close: bool },
+    Bytes {
+        bytes: Vec<u8>,
+        close: bool,
+    },
     Secret(&'a SecretInput),
 }
 
@@ -174,8 +181,11 @@ impl<'a> Given<'a> {
             }
             (_, None, None) => {
                 if keys.len() > MAX_KEYS {
-                    return Err(Failure::invalid("input.keys", format!("there are more than {MAX_KEYS} keys"))
-                        .hint("Type long text with `input.text`."));
+                    return Err(Failure::invalid(
+                        "input.keys",
+                        format!("there are more than {MAX_KEYS} keys"),
+                    )
+                    .hint("Type long text with `input.text`."));
                 }
                 let keys = keys.iter().map(|key| read_key(key)).collect::<Result<_, _>>()?;
                 Ok(Self::Typed { text: text.as_deref().unwrap_or_default(), keys, close: *close })
@@ -211,7 +221,8 @@ async fn cursor_keys(cx: &Context, process: &Arc<Process>, keys: &[Key]) -> Resu
     if !keys.iter().any(Key::depends_on_state) {
         return Ok(CursorKeys::Normal);
     }
-    let (screens, process, cancel) = (Arc::clone(&cx.service.screens), Arc::clone(process), cx.cancel.clone());
+    let (screens, process, cancel) =
+        (Arc::clone(&cx.service.screens), Arc::clone(process), cx.cancel.clone());
     tokio::task::spawn_blocking(move || screens.look(&process, &cancel, |screen, _| screen.cursor_keys()))
         .await
         .unwrap_or_else(|_| Err(Failure::new(ErrorCode::ExecutionFailed, "the screen could not be drawn")))
@@ -223,7 +234,9 @@ pub(super) fn refused(process: &Process, error: &ControlError) -> Failure {
     match error {
         ControlError::Full => Failure::new(
             ErrorCode::Conflict,
-            format!("process {id} does not read its input, and as much waits for it as may: nothing was added"),
+            format!(
+                "process {id} does not read its input, and as much waits for it as may: nothing was added"
+            ),
         )
         .detail("rule", "input-full")
         .hint("Look with process.read what it does; try again when it reads, or end it with process.stop."),
