@@ -15,7 +15,6 @@ use crate::policy::command::PermittedCommand;
 use crate::providers::process::Start;
 use crate::registry::Context;
 
-use super::shown::{Shown, shown};
 use super::terminal::{TerminalInput, TerminalSize};
 
 /// The longest label, in characters.
@@ -54,8 +53,8 @@ pub struct Beginning {
 pub struct Started {
     /// The id by which process.read, wait, write and stop name it; `null` in a dry run.
     pub process_id: Option<String>,
-    /// How it stands: `running`, or `ended` if it was that quick; `planned` in a dry run.
-    pub status: String,
+    /// `running`, as it was when it had started; `planned` in a dry run.
+    pub status: &'static str,
     /// The beginning of its command, without secrets.
     pub command_preview: String,
     /// When it was started.
@@ -103,7 +102,7 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: Beginning) -> Resul
     let prepared = make_ready(cx, permit, command, environment, attached).await?;
     let mut started = Started {
         process_id: None,
-        status: "planned".to_owned(),
+        status: "planned",
         command_preview: preview.clone(),
         started_at: None,
         lifetime: lifetime.as_str().to_owned(),
@@ -139,10 +138,9 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: Beginning) -> Resul
             max_live: policy.max_live,
         })
         .await?;
-    let Shown { status, .. } = shown(&process)?;
     started.sandbox = Sandbox::of(process.status()?.held, process.facts.is_advisory);
     started.process_id = Some(process.facts.id.clone());
-    started.status = status;
+    started.status = "running";
     started.started_at = Some(time::rfc3339(process.facts.started_at_ms));
     cx.summarize(format!("started `{preview}` as {}, {}", process.facts.id, started.sandbox.level));
     Ok(started)

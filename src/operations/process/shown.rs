@@ -33,14 +33,6 @@ pub struct Shown {
     pub problem: Option<String>,
 }
 
-/// Tells how a process stands now.
-///
-/// # Errors
-/// Those of [`Process::status`].
-pub fn shown(process: &Process) -> Result<Shown, Failure> {
-    Ok(of_status(process, process.status()?))
-}
-
 /// Tells how a process stood when its status was read.
 pub fn of_status(process: &Process, status: Status) -> Shown {
     Shown {

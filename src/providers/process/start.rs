@@ -194,7 +194,7 @@ impl Drop for Place<'_> {
 fn too_many(scope: &str, max_live: u32) -> Failure {
     Failure::denied(
         "max-live-processes",
-        format!("scope `{scope}` has {max_live} processes running, as many as it may"),
+        format!("scope `{scope}` has as many processes running as it may: {max_live}"),
     )
     .at_stage("limits")
     .hint("process.stop ends one; process.list shows them.")

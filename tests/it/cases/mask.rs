@@ -11,6 +11,8 @@ pub struct Seen {
     pub version: Option<String>,
     /// The last `undoId` of an answer.
     pub undo: Option<String>,
+    /// The `processId`s of the answers, in order.
+    pub processes: Vec<String>,
     /// The last `nextCursor` of an answer.
     pub cursor: Option<String>,
     /// The scope's folder, then the folder that holds it; longer first.
@@ -32,6 +34,11 @@ impl Seen {
                 for (key, value) in map {
                     match (key.as_str(), value.as_str()) {
                         ("version", Some(text)) => self.version = Some(text.to_owned()),
+                        ("processId", Some(text)) => {
+                            if !self.processes.iter().any(|known| known == text) {
+                                self.processes.push(text.to_owned());
+                            }
+                        }
                         ("undoId", Some(text)) => self.undo = Some(text.to_owned()),
                         ("nextCursor", Some(text)) => self.cursor = Some(text.to_owned()),
                         _ => self.note_within(value),
@@ -44,13 +51,18 @@ impl Seen {
     }
 
     /// Puts values for the placeholders of a call: `<id>` (the last call's), `<id 1>` (the first
-    /// call's), `<version>`, `<cursor>`, `<undo>`, `<root>`.
+    /// call's), `<version>`, `<cursor>`, `<undo>`, `<root>`, `<process>` (the first
+    /// one's id), `<process 2>`.
     pub fn fill(&self, call: &str) -> String {
         let mut text = call.to_owned();
         for (at, id) in self.ids.iter().enumerate() {
             text = text.replace(&format!("<id {}>", at + 1), id);
         }
+        for (at, id) in self.processes.iter().enumerate() {
+            text = text.replace(&format!("<process {}>", at + 1), id);
+        }
         let last = [
+            ("<process>", self.processes.first()),
             ("<id>", self.ids.last()),
             ("<version>", self.version.as_ref()),
             ("<cursor>", self.cursor.as_ref()),
@@ -86,6 +98,9 @@ impl Seen {
                     }
                 }
                 mask_marks(text);
+                for (at, id) in self.processes.iter().enumerate() {
+                    *text = text.replace(id, &process_name(at));
+                }
                 for id in &self.ids {
                     if text.contains(id) {
                         *text = text.replace(id, "<id>");
@@ -95,6 +110,11 @@ impl Seen {
             _ => {}
         }
     }
+}
+
+/// Gives the placeholder of a process: the first has no number.
+fn process_name(at: usize) -> String {
+    if at == 0 { "<process>".to_owned() } else { format!("<process {}>", at + 1) }
 }
 
 /// Masks the keyed part of what stands for a secret, which differs between installations.
@@ -117,7 +137,9 @@ fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
     match key {
         "operationId" | "approvalId" if text.is_some() => Some("<id>"),
         "undoId" if text.is_some() => Some("<undo>"),
-        "startedAt" | "modified" | "at" | "firstAt" | "lastAt" if text.is_some() => Some("<time>"),
+        "startedAt" | "endedAt" | "modified" | "at" | "firstAt" | "lastAt" if text.is_some() => {
+            Some("<time>")
+        }
         "headHash" if text.is_some() => Some("<hash>"),
         "durationMs" | "elapsedMs" if value.is_number() => Some("<ms>"),
         "layers" if value.is_array() => Some("<layers>"),

@@ -65,6 +65,10 @@ pub async fn run(case: &mut Case, update: bool) -> Vec<Problem> {
                     None
                 }
             },
+            "settled" => {
+                world.settle().await;
+                None
+            }
             "tree" => Some(world.tree()),
             "content" => Some(world.content(&block.argument)),
             _ => {
@@ -228,6 +232,15 @@ impl World {
         self.seen.note(&outcome);
         self.seen.mask(&mut outcome);
         (pretty(&outcome), contradictions)
+    }
+
+    /// Waits until every process that was started has ended.
+    async fn settle(&self) {
+        let Some(service) = &self.service else { return };
+        for process in service.facts().processes.all() {
+            // A process without a keeper that tells more is over too.
+            let _ = process.changes().wait_for(|change| change.ended).await;
+        }
     }
 
     fn boot(&mut self) -> Result<(), String> {
