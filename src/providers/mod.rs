@@ -9,3 +9,4 @@ pub mod search;
 pub mod secret_prompt;
 pub mod terminal;
 pub mod versions;
+pub mod wait;
