@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult, DiscoverResult,
-    ErrorCode, Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
-    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CancelTaskParams,
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -24,6 +25,7 @@ use crate::service::Service;
 use super::super::backend::{Backend, Origin};
 use super::super::offer::Offer;
 use super::render::{self, Structured};
+use super::tasks::{LongCall, Tasks};
 use super::{instructions, progress, tools};
 
 /// The revisions that are spoken, oldest first.
@@ -42,6 +44,7 @@ pub struct Handler {
     way: Way,
     /// Cancels what is in the works when the service stops.
     shutdown: CancellationToken,
+    tasks: Arc<Tasks>,
 }
 
 #[derive(Clone)]
@@ -56,24 +59,27 @@ enum Way {
 struct Route {
     backend: Arc<Backend>,
     session: Option<String>,
+    /// Whose tasks it sees: there are no others on the transport with one caller.
+    owner: String,
 }
 
 impl Handler {
     /// Makes the handler of a transport with one caller.
     pub fn fixed(backend: Arc<Backend>, shutdown: CancellationToken) -> Self {
-        Self { way: Way::Fixed { backend, session: id::new_id().into() }, shutdown }
+        Self { way: Way::Fixed { backend, session: id::new_id().into() }, shutdown, tasks: Arc::default() }
     }
 
     /// Makes the handler of the HTTP transport.
     pub fn per_request(service: Arc<Service>, shutdown: CancellationToken) -> Self {
-        Self { way: Way::PerRequest(service), shutdown }
+        Self { way: Way::PerRequest(service), shutdown, tasks: Arc::default() }
     }
 
     /// Finds out where a request goes and on whose behalf.
     fn route(&self, context: &RequestContext<RoleServer>) -> Result<Route, ErrorData> {
         match &self.way {
             Way::Fixed { backend, session } => {
-                Ok(Route { backend: Arc::clone(backend), session: Some(session.to_string()) })
+                let session = session.to_string();
+                Ok(Route { backend: Arc::clone(backend), owner: session.clone(), session: Some(session) })
             }
             Way::PerRequest(service) => {
                 let caller = context
@@ -83,7 +89,7 @@ impl Handler {
                     // Only a route outside the guard could get here; it gets nothing.
                     .ok_or_else(|| ErrorData::internal_error("the request has no caller", None))?;
                 let backend = Backend::Embedded { service: Arc::clone(service), caller: caller.clone() };
-                Ok(Route { backend: Arc::new(backend), session: None })
+                Ok(Route { backend: Arc::new(backend), session: None, owner: caller.name.clone() })
             }
         }
     }
@@ -97,7 +103,7 @@ impl Handler {
         envelope: Result<Envelope, Failure>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Reply, ErrorData> {
-        let Route { backend, session } = self.route(context)?;
+        let Route { backend, session, .. } = self.route(context)?;
         let origin = Origin { client: client_name(context), session };
         let gone = context.ct.child_token();
         let progress = Progress::default();
@@ -119,6 +125,29 @@ impl Handler {
         };
         Ok(reply)
     }
+
+    /// Submits what may take long for a client that knows tasks.
+    async fn submit_long(
+        &self,
+        envelope: Envelope,
+        limit: Duration,
+        structured: Structured,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Route { backend, session, owner } = self.route(context)?;
+        let origin = Origin { client: client_name(context), session };
+        let (gone, progress) = (self.shutdown.child_token(), Progress::default());
+        let (stop, board) = (gone.clone(), progress.clone());
+        let work =
+            Box::pin(async move { backend.submit_from(&origin, Ok(envelope), &stop, Some(&board)).await });
+        let call = LongCall { work, gone, progress, owner, limit, structured };
+        Ok(self.tasks.answer(call, &context.ct).await)
+    }
+}
+
+/// Tells whether a request's client takes a task for an answer.
+fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
+    is_modern(context) && context.client_capabilities().is_some_and(|it| it.supports_tasks())
 }
 
 fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
@@ -142,7 +171,8 @@ fn is_modern(context: &RequestContext<RoleServer>) -> bool {
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let about = Implementation::new("bailiwick", env!("CARGO_PKG_VERSION")).with_title("Bailiwick");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build()).with_server_info(about)
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tasks().build())
+            .with_server_info(about)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -192,7 +222,39 @@ impl ServerHandler for Handler {
             Way::Fixed { .. } => Structured::Spliced,
             Way::PerRequest(_) => Structured::Held,
         };
+        if knows_tasks(&context)
+            && let Ok(envelope) = &envelope
+            && let Some(limit) = tools::may_last(envelope)
+        {
+            return self.submit_long(envelope.clone(), limit, structured, &context).await;
+        }
         Ok(render::tool_result(self.submit(envelope, &context).await?, structured).into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let owner = self.route(&context)?.owner;
+        Ok(GetTaskResult::new(self.tasks.get(&request.task_id, &owner)?))
+    }
+
+    /// No task here asks its client for anything: there is nothing to take.
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.check(&request.task_id, &self.route(&context)?.owner)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel(&request.task_id, &self.route(&context)?.owner)
     }
 
     /// Gets the calls whose `arguments` are no object: rmcp cannot read those as calls of a tool.

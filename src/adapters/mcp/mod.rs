@@ -9,6 +9,7 @@ mod progress;
 mod render;
 pub mod stdio;
 mod stdio_transport;
+mod tasks;
 mod tools;
 
 pub use handler::Handler;

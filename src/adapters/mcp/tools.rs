@@ -3,11 +3,13 @@
 //! The whole list costs a client at most 2,800 characters, however many operations exist.
 
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use crate::contract::{Envelope, Failure, fields};
+use crate::contract::limits::MAX_TIMEOUT_SECONDS;
+use crate::contract::{Effect, Envelope, Failure, Threads, fields};
 use crate::operations::FAMILIES;
 
 use super::super::offer::Offer;
@@ -159,6 +161,18 @@ fn query(arguments: Map<String, Value>) -> Result<Envelope, Failure> {
         .hint(format!("Send the same arguments to {COMPUTER_OPERATION}."))),
         _ => Ok(envelope),
     }
+}
+
+/// Tells how long an operation may take, if it is of those that may take long: they run programs, or hold until
+/// something happens.
+pub(super) fn may_last(envelope: &Envelope) -> Option<Duration> {
+    let mut rows = FAMILIES.iter().flat_map(|family| family.operations);
+    let spec = rows.find(|entry| entry.spec.name == envelope.op)?.spec;
+    if spec.effect != Effect::RunsCode && spec.threads != Threads::Held {
+        return None;
+    }
+    let asked = envelope.options.get("timeoutSeconds").and_then(Value::as_u64);
+    Some(Duration::from_secs(asked.unwrap_or(spec.timeout_seconds).min(MAX_TIMEOUT_SECONDS)))
 }
 
 fn history(mut arguments: Map<String, Value>) -> Result<Envelope, Failure> {
