@@ -25,3 +25,4 @@ mod reference;
 mod search;
 mod source;
 mod temporary;
+mod wait;

@@ -9,6 +9,8 @@ mod shown;
 mod terminal;
 mod start;
 mod stop;
+mod wait;
+mod wait_conditions;
 mod write;
 
 use crate::registry::{Entry, Family};
@@ -24,11 +26,12 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 6] = [
+static OPERATIONS: [Entry; 7] = [
     Entry::of::<start::Op>(),
     Entry::of::<read::Op>(),
     Entry::of::<write::Op>(),
     Entry::of::<resize::Op>(),
+    Entry::of::<wait::Op>(),
     Entry::of::<stop::Op>(),
     Entry::of::<list::Op>(),
 ];

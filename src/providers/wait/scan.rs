@@ -4,9 +4,12 @@
 //! ends, or how much of it is read at a time, makes no difference to what is found. Must not know where the
 //! output comes from.
 
+use std::sync::Arc;
+
+use crate::platform::launch::kept::{Frame, Stream};
+
 use super::lines::Lines;
 use super::pattern::{Known, Pattern};
-use super::{Piece, Stream};
 
 /// How much of a line is shown.
 const SHOWN_BYTES: usize = 300;
@@ -33,7 +36,7 @@ pub struct Seen {
 /// A search for one pattern.
 #[derive(Debug)]
 pub struct Scan {
-    pattern: Pattern,
+    pattern: Arc<Pattern>,
     streams: [Lines; 2],
     /// Where each stream is looked at from: what lies before was looked at earlier.
     from: Marks,
@@ -43,6 +46,7 @@ pub struct Scan {
     grown: Option<Stream>,
     last_at_ms: i64,
     rested: bool,
+    skipped_bytes: u64,
 }
 
 /// For each stream, where to go on so that no line is missed and none is found twice.
@@ -50,7 +54,7 @@ pub type Marks = [u64; 2];
 
 impl Scan {
     /// Begins where the marks say: `[0, 0]` for the beginning of what is kept.
-    pub fn new(pattern: Pattern, from: Marks) -> Self {
+    pub fn new(pattern: Arc<Pattern>, from: Marks) -> Self {
         Self {
             pattern,
             streams: Default::default(),
@@ -59,6 +63,7 @@ impl Scan {
             grown: None,
             last_at_ms: 0,
             rested: true,
+            skipped_bytes: 0,
         }
     }
 
@@ -67,30 +72,27 @@ impl Scan {
         self.next
     }
 
+    /// Gives how much of the output could not be looked at: it had fallen out of the ring.
+    pub fn skipped_bytes(&self) -> u64 {
+        self.skipped_bytes
+    }
+
     /// Takes the next piece, and gives the first line in it that has the pattern.
-    pub fn feed(&mut self, piece: &Piece<'_>) -> Option<Seen> {
-        let Piece { stream, at_ms, mut position, mut bytes } = *piece;
-        let end = position + bytes.len() as u64;
+    pub fn feed(&mut self, frame: &Frame) -> Option<Seen> {
+        let (stream, end) = (frame.stream, frame.position + frame.bytes.len() as u64);
         if end <= self.next {
             return None;
         }
-        if position > self.next {
-            // What lies between has fallen out of the ring.
-            let found = self.settle();
-            if found.is_some() {
-                return found;
-            }
-            self.streams.iter_mut().for_each(Lines::reset);
+        let mut found = self.skip_to(frame.position);
+        if found.is_none() && self.grown.is_some_and(|grown| grown != stream) {
+            found = self.settle();
         }
-        if self.grown.is_some_and(|grown| grown != stream) {
-            let found = self.settle();
-            if found.is_some() {
-                return found;
-            }
+        if found.is_some() {
+            return found;
         }
-        let skipped = self.next.max(self.from[index(stream)]).saturating_sub(position);
-        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX).min(bytes.len());
-        (position, bytes) = (position + skipped as u64, &bytes[skipped..]);
+        let known = self.next.max(self.from[index(stream)]).saturating_sub(frame.position);
+        let known = usize::try_from(known).unwrap_or(usize::MAX).min(frame.bytes.len());
+        let (position, bytes) = (frame.position + known as u64, &frame.bytes[known..]);
         self.next = position;
         let pattern = &self.pattern;
         let found = self.streams[index(stream)].feed(position, bytes, |line, start, next| {
@@ -100,8 +102,25 @@ impl Scan {
         if found.is_none() {
             self.next = end;
             if !bytes.is_empty() {
-                (self.grown, self.last_at_ms, self.rested) = (Some(stream), at_ms, false);
+                (self.grown, self.last_at_ms, self.rested) = (Some(stream), frame.at_ms, false);
             }
+        }
+        found
+    }
+
+    /// Goes on at a later position, because what lies before it is not kept. Lines do not reach over the gap.
+    pub fn skip_to(&mut self, position: u64) -> Option<Seen> {
+        if position <= self.next {
+            return None;
+        }
+        let found = self.settle();
+        if found.is_none() {
+            // A search that begins at 0 begins at what is kept: nothing was promised of what was before.
+            if self.next > 0 {
+                self.skipped_bytes += position - self.next;
+            }
+            self.streams.iter_mut().for_each(Lines::reset);
+            self.next = position;
         }
         found
     }
@@ -185,19 +204,20 @@ mod tests {
 
     type Output = Vec<(Stream, String)>;
 
-    fn text(text: &str) -> Pattern {
-        Pattern::text(text).expect("a text")
+    fn text(text: &str) -> Arc<Pattern> {
+        Arc::new(Pattern::text(text).expect("a text"))
     }
 
-    fn regex(pattern: &str) -> Pattern {
-        Pattern::regex(pattern).expect("a pattern")
+    fn regex(pattern: &str) -> Arc<Pattern> {
+        Arc::new(Pattern::regex(pattern).expect("a pattern"))
     }
 
     /// Feeds output from a position on, and gives what is found first.
     fn feed(scan: &mut Scan, position: u64, output: &[(Stream, String)]) -> Option<Seen> {
         let mut position = position;
         for (stream, piece) in output {
-            let found = scan.feed(&Piece { stream: *stream, at_ms: 0, position, bytes: piece.as_bytes() });
+            let frame = Frame { stream: *stream, at_ms: 0, position, bytes: piece.as_bytes().to_vec() };
+            let found = scan.feed(&frame);
             if found.is_some() {
                 return found;
             }
@@ -271,7 +291,7 @@ mod tests {
         pieces
     }
 
-    fn pattern(n: usize) -> Pattern {
+    fn pattern(n: usize) -> Arc<Pattern> {
         match n {
             0 => text("ab"),
             1 => regex("a.?b"),

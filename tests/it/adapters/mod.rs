@@ -4,7 +4,7 @@ mod cancelling;
 mod envelopes;
 mod house;
 mod http_attacks;
-mod http_client;
+pub mod http_client;
 mod http_limits;
 mod local_socket;
 mod mcp_stdio;

@@ -15,6 +15,8 @@ pub struct Seen {
     pub processes: Vec<String>,
     /// The last `nextCursor` of an answer.
     pub cursor: Option<String>,
+    /// The last `resume` of an answer.
+    pub resume: Option<String>,
     /// The scope's folder, then the folder that holds it; longer first.
     pub folders: Vec<(String, &'static str)>,
 }
@@ -41,6 +43,7 @@ impl Seen {
                         }
                         ("undoId", Some(text)) => self.undo = Some(text.to_owned()),
                         ("nextCursor", Some(text)) => self.cursor = Some(text.to_owned()),
+                        ("resume", Some(text)) => self.resume = Some(text.to_owned()),
                         _ => self.note_within(value),
                     }
                 }
@@ -66,6 +69,7 @@ impl Seen {
             ("<id>", self.ids.last()),
             ("<version>", self.version.as_ref()),
             ("<cursor>", self.cursor.as_ref()),
+            ("<resume>", self.resume.as_ref()),
             ("<undo>", self.undo.as_ref()),
         ];
         for (placeholder, value) in last {
@@ -145,6 +149,7 @@ fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
         "layers" if value.is_array() => Some("<layers>"),
         "open" if value.is_array() => Some("<open>"),
         "nextCursor" if text.is_some() => Some("<cursor>"),
+        "resume" if text.is_some() => Some("<resume>"),
         "version" if text?.starts_with("m-") => Some("<version>"),
         "version" if text? == env!("CARGO_PKG_VERSION") => Some("<release>"),
         "os" if text? == std::env::consts::OS => Some("<os>"),

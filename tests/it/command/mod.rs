@@ -5,4 +5,4 @@ mod held;
 mod output;
 mod repository;
 mod tools;
-mod yard;
+pub mod yard;

@@ -1,0 +1,89 @@
+//! Waiting until the conditions of a round hold, cannot hold any more, or the time is over.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinSet;
+
+use crate::contract::{Cancel, ErrorCode, Failure, Progress, time};
+use crate::providers::process::Change;
+
+use super::condition::{Evidence, Outcome};
+use super::probe::Probe;
+use super::round::Round;
+
+/// What a probe found out about the condition of this number.
+type Found = (usize, Result<Evidence, Failure>);
+
+/// Waits. What it has begun ends with it, also when it is dropped.
+///
+/// # Errors
+/// Where the files of a process are damaged, or a file may not be looked at.
+pub async fn hold(
+    mut round: Round,
+    cancel: &Cancel,
+    progress: &Progress,
+    describe: impl Fn(&Round) -> String,
+) -> Result<(Round, Outcome), Failure> {
+    let mut helpers = JoinSet::new();
+    let (sender, mut found) = mpsc::unbounded_channel::<Found>();
+    let changed = Arc::new(Notify::new());
+    // Before the first look, so that nothing comes between.
+    for process in round.processes() {
+        helpers.spawn(listen(process.changes(), Arc::clone(&changed)));
+    }
+    for (at, watched) in round.watched().iter().enumerate().filter(|(_, watched)| watched.is_open()) {
+        if let Some(probe) = Probe::of(&watched.condition, watched.version()) {
+            let sender = sender.clone();
+            // Nobody waits any more where it cannot be sent.
+            helpers.spawn(async move { drop(sender.send((at, probe.holds().await))) });
+        }
+    }
+    loop {
+        let flag = cancel.clone();
+        round = tokio::task::spawn_blocking(move || round.look(&flag).map(|()| round)).await.map_err(
+            |error| {
+                Failure::new(
+                    ErrorCode::ExecutionFailed,
+                    format!("the processes could not be looked at: {error}"),
+                )
+            },
+        )??;
+        if let Some(outcome) = round.outcome() {
+            return Ok((round, outcome));
+        }
+        progress.say(describe(&round));
+        tokio::select! {
+            () = changed.notified() => {}
+            Some((at, evidence)) = found.recv() => round.hold(at, evidence?),
+            () = until(round.due_ms()) => {}
+            () = tokio::time::sleep_until(cancel.deadline().into()) => return Ok((round, Outcome::TimeOver)),
+        }
+        while let Ok((at, evidence)) = found.try_recv() {
+            round.hold(at, evidence?);
+        }
+    }
+}
+
+/// Tells of every change of a process, until it is over.
+async fn listen(mut changes: watch::Receiver<Change>, changed: Arc<Notify>) {
+    while !changes.borrow_and_update().ended {
+        let more = changes.changed().await;
+        changed.notify_one();
+        if more.is_err() {
+            return;
+        }
+    }
+}
+
+/// Waits until a time of the clock, in milliseconds since the epoch.
+async fn until(due_ms: Option<i64>) {
+    match due_ms {
+        Some(due_ms) => {
+            let left_ms = u64::try_from(due_ms - time::now_ms()).unwrap_or_default();
+            tokio::time::sleep(Duration::from_millis(left_ms)).await;
+        }
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,75 @@
+//! Many waits at the same time hold up nothing else, are bounded, and leave nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bailiwick::contract::{Caller, Envelope, Transport};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::hall::Hall;
+
+/// Begins waits that end only when they are given up.
+fn begin(hall: &Hall, count: usize, gone: &CancellationToken) -> JoinSet<Value> {
+    let mut waits = JoinSet::new();
+    for _ in 0..count {
+        let (service, gone) = (Arc::clone(&hall.service), gone.clone());
+        waits.spawn(async move {
+            let input =
+                json!({"any": [{"until": "time", "seconds": 3600}, {"until": "file", "path": "never"}]});
+            let envelope = json!({"op": "process.wait", "input": input, "options": {"timeoutSeconds": 3600}});
+            let caller = Caller::local(Transport::Stdio);
+            service.handle(&caller, Envelope::from_value(envelope), &gone).await.into_reply().into_value()
+        });
+    }
+    waits
+}
+
+/// Sends a wait that is over soon until it is answered so.
+async fn until_answered(hall: &Hall, is_it: impl Fn(&Value) -> bool) -> Value {
+    let short = json!({"op": "process.wait", "input": {"any": [{"until": "time", "seconds": 0.01}]}});
+    for _ in 0..600 {
+        let answer = hall.send(short.clone()).await;
+        if is_it(&answer) {
+            return answer;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never in a long time");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waits_take_no_turn_from_others_are_bounded_and_give_their_places_back() {
+    let hall = Hall::new();
+    let gone = CancellationToken::new();
+    let waits = begin(&hall, 300, &gone);
+    let refused = until_answered(&hall, |answer| answer["ok"] == false).await;
+    assert_eq!(refused["error"]["code"], "provider_unavailable", "{refused:#}");
+    assert_eq!(refused["error"]["details"]["rule"], "too-many-held");
+    for _ in 0..8 {
+        hall.data(json!({"op": "file.stat"})).await;
+    }
+    gone.cancel();
+    let answers = waits.join_all().await;
+    let code = |code: &str| answers.iter().filter(|answer| answer["error"]["code"] == code).count();
+    assert_eq!(code("cancelled") + code("provider_unavailable"), 300);
+    assert!(code("cancelled") >= 255, "{}", code("cancelled"));
+    assert_eq!(
+        hall.send(json!({"op": "process.wait", "input": {"any": [{"until": "time", "seconds": 0.01}]}}))
+            .await["ok"],
+        true
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_vanishes_ends_its_wait() {
+    let hall = Hall::new();
+    let gone = CancellationToken::new();
+    let mut waits = begin(&hall, 300, &gone);
+    until_answered(&hall, |answer| answer["ok"] == false).await;
+    // The futures are dropped, as a transport does when its connection breaks.
+    waits.abort_all();
+    while waits.join_next().await.is_some() {}
+    until_answered(&hall, |answer| answer["ok"] == true).await;
+}

@@ -1,0 +1,8 @@
+//! `process.wait` against real processes, services and clients.
+
+mod bounds;
+mod conditions;
+mod hall;
+mod progress;
+mod resume;
+mod tasks;

@@ -1,0 +1,151 @@
+//! What takes long becomes a task for a client that declares the extension.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bailiwick::adapters::auth::KeyRing;
+use bailiwick::adapters::http::{HttpSettings, Server};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::hall::Hall;
+use crate::adapters::http_client::send;
+use crate::adapters::stdio_client::{Client, in_memory, meta};
+
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+fn with_tasks() -> Value {
+    let mut meta = meta();
+    meta["io.modelcontextprotocol/clientCapabilities"] = json!({"extensions": {TASKS: {}}});
+    meta
+}
+
+async fn call(client: &mut Client, seconds: f64, meta: Value) -> Value {
+    let arguments = json!({"op": "process.wait", "input": {"any": [{"until": "time", "seconds": seconds}]}});
+    let params = json!({"name": "computer_query", "arguments": arguments, "_meta": meta});
+    client.ask("tools/call", params).await["result"].clone()
+}
+
+async fn about(client: &mut Client, method: &str, id: &Value) -> Value {
+    client.ask(method, json!({"taskId": id, "_meta": with_tasks()})).await
+}
+
+/// Asks until a task has ended.
+async fn ended(client: &mut Client, id: &Value) -> Value {
+    for _ in 0..600 {
+        let task = about(client, "tasks/get", id).await["result"].clone();
+        if task["status"] != "working" {
+            return task;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the task does not end");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_wait_becomes_a_task_whose_result_is_fetched_later() {
+    let hall = Hall::new();
+    let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
+    let task = call(&mut client, 4.0, with_tasks()).await;
+    assert_eq!((&task["resultType"], &task["status"]), (&json!("task"), &json!("working")), "{task}");
+    assert_eq!(task["statusMessage"], "0 of 1 condition: time not yet");
+    // The connection is free meanwhile.
+    let stat = client.call_modern("computer_query", json!({"op": "file.stat"})).await;
+    assert_eq!(stat["result"]["structuredContent"]["ok"], true, "{stat}");
+    let task = ended(&mut client, &task["taskId"]).await;
+    assert_eq!(task["status"], "completed", "{task}");
+    assert_eq!(task["result"]["structuredContent"]["data"]["outcome"], "held", "{task}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_ends_soon_and_clients_without_the_extension_get_no_task() {
+    let hall = Hall::new();
+    let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
+    let short = call(&mut client, 0.1, with_tasks()).await;
+    assert_eq!(short["structuredContent"]["data"]["outcome"], "held", "{short}");
+    let long = call(&mut client, 2.5, meta()).await;
+    assert_eq!(long["structuredContent"]["data"]["outcome"], "held", "{long}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_is_cancelled_ends_and_the_history_says_so() {
+    let hall = Hall::new();
+    let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
+    let task = call(&mut client, 600.0, with_tasks()).await;
+    about(&mut client, "tasks/cancel", &task["taskId"]).await;
+    assert_eq!(ended(&mut client, &task["taskId"]).await["status"], "cancelled");
+    let history = hall.data(json!({"op": "history.timeline"})).await;
+    let rows = history["operations"].as_array().expect("rows");
+    let row = rows.iter().find(|row| row["op"] == "process.wait").expect("a row");
+    assert_eq!(row["code"], "cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_ends_with_the_conversation_that_began_it() {
+    let hall = Hall::new();
+    let (mut client, served) = in_memory(hall.backend(), CancellationToken::new());
+    call(&mut client, 600.0, with_tasks()).await;
+    drop(client);
+    served.await.expect("no panic");
+    for _ in 0..600 {
+        let history = hall.data(json!({"op": "history.timeline"})).await;
+        let rows = history["operations"].as_array().expect("rows");
+        if let Some(row) = rows.iter().find(|row| row["op"] == "process.wait") {
+            assert_eq!(row["code"], "cancelled");
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the wait goes on");
+}
+
+/// Sends a message of revision 2026-07-28 with the extension declared, and gives the answer.
+async fn over_http(address: std::net::SocketAddr, token: &str, method: &str, params: Value) -> Value {
+    let name = params["name"].as_str().or(params["taskId"].as_str()).unwrap_or_default().to_owned();
+    let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    message["params"]["_meta"] = with_tasks();
+    let bearer = format!("Bearer {token}");
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", method),
+        ("Mcp-Name", name.as_str()),
+    ];
+    send(address, "POST", "/mcp", &headers, &message.to_string()).await.json()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_is_there_for_the_caller_alone_who_began_it() {
+    let hall = Hall::new();
+    let shutdown = CancellationToken::new();
+    let (one, other) = (hall.token("one"), hall.token("other"));
+    let keys = Arc::new(KeyRing::open(hall.dirs.clone()));
+    let settings = HttpSettings { port: 0, ..HttpSettings::from_config(&hall.config) };
+    let server = Server::bind(Arc::clone(&hall.service), keys, settings).await;
+    let server = server.unwrap_or_else(|failure| panic!("the listener starts: {failure}"));
+    let address = server.address();
+    let serving = tokio::spawn(server.run(shutdown.clone()));
+    let arguments = json!({"op": "process.wait", "input": {"any": [{"until": "time", "seconds": 600}]}});
+    let call = json!({"name": "computer_query", "arguments": arguments});
+    let task = over_http(address, &one, "tools/call", call).await["result"].clone();
+    assert_eq!(task["resultType"], "task", "{task}");
+    let about = json!({"taskId": task["taskId"]});
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+        let mut params = about.clone();
+        if method == "tasks/update" {
+            params["inputResponses"] = json!({});
+        }
+        let refused = over_http(address, &other, method, params).await;
+        assert_eq!(refused["error"]["code"], -32602, "{method}: {refused}");
+        assert!(
+            refused["error"]["message"].as_str().is_some_and(|it| it.starts_with("unknown task")),
+            "{refused}"
+        );
+    }
+    let seen = over_http(address, &one, "tasks/get", about.clone()).await;
+    assert_eq!(seen["result"]["status"], "working", "{seen}");
+    shutdown.cancel();
+    serving.await.expect("no panic");
+}
