@@ -7,6 +7,7 @@ pub mod package;
 pub mod process;
 pub mod search;
 pub mod secret_prompt;
+pub mod syntax;
 pub mod terminal;
 pub mod versions;
 pub mod wait;
