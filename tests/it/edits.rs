@@ -4,4 +4,5 @@ mod callers;
 mod corpus;
 mod fuzz;
 mod sources;
+mod syntax;
 mod variants;

@@ -11,6 +11,7 @@ use crate::policy::{InputPath, Permit};
 use crate::providers::file::IfExists;
 use crate::registry::{Context, Operation, no_command, no_paths};
 
+use super::syntax_check::Check;
 use super::write::{self, WriteRequest};
 
 /// The operation.
@@ -34,6 +35,8 @@ pub struct Options {
     pub create_parents: bool,
     /// The permission bits in octal, such as `0755`; default those of any new file.
     pub mode: Option<String>,
+    /// What happens with syntax errors in the new file: `report` (default), `refuse`, `off`.
+    pub check: Check,
 }
 
 impl Operation for Op {
@@ -49,7 +52,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
         threads: Threads::Blocking,
-        audited_fields: &["createParents", "mode"],
+        audited_fields: &["createParents", "mode", "check"],
         example: r#"{"op":"file.create","target":"docs/new.md","input":{"content":"New\n"},"options":{"createParents":true}}"#,
     };
     type Input = Input;
@@ -78,6 +81,7 @@ impl Operation for Op {
             if_version: None,
             mode: options.mode.as_deref(),
             if_exists: IfExists::Fail,
+            check: options.check,
         };
         write::write(cx, permit, &request)
     }

@@ -1,8 +1,10 @@
 //! What the changing operations of this family have in common: keeping files as they are before.
 
+use std::sync::Arc;
+
 use crate::contract::Cancel;
 use crate::policy::Permit;
-use crate::providers::file::{Place, current, sha256_hex};
+use crate::providers::file::{Current, Place, current, sha256_hex};
 use crate::providers::versions::{Before, FileChange, VersionStore};
 use crate::registry::Context;
 
@@ -11,11 +13,16 @@ const MAX_BYTES: u64 = 16 << 20;
 /// How many digits of a hash stand for a scope's folders.
 const KEY_DIGITS: usize = 16;
 
+/// Makes what is kept of a file.
+pub fn before(found: Current) -> Before {
+    Before { content: Arc::new(found.bytes), sha256: found.sha256, mode: found.stat.mode }
+}
+
 /// Reads the regular file at a place with its version, if it can be kept.
 pub fn read(place: &Place, cancel: &Cancel) -> Option<(String, Before)> {
     place.stat().ok().flatten().filter(|stat| stat.size <= MAX_BYTES)?;
     let found = current(place, None, cancel).ok().flatten()?;
-    Some((found.version, Before { content: found.bytes, mode: found.stat.mode }))
+    Some((found.version.clone(), before(found)))
 }
 
 /// Names the scope in the store: by its folders too, so that a scope that was given other ones finds

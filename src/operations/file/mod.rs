@@ -17,6 +17,7 @@ mod read_many;
 mod restore;
 mod search;
 mod stat;
+mod syntax_check;
 mod tree;
 mod write;
 

@@ -11,10 +11,11 @@ use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed,
     ScopeType, TargetRule, Threads,
 };
-use crate::policy::{InputPath, Permit, Standing};
+use crate::policy::{InputPath, Permit};
 use crate::providers::edit::{Chosen, FilePatch, Tier, parse_patch};
 use crate::registry::{Context, Operation, no_command};
 
+use super::syntax_check::{Check, Syntax, may_read};
 use super::{patch_plan, patch_run};
 
 /// The operation.
@@ -83,11 +84,14 @@ pub struct Options {
     pub if_version: Option<IfVersion>,
     /// Let a file become empty; default false.
     pub allow_empty: bool,
+    /// What happens with syntax errors that a file gets by the edit: `report` (default), `refuse`, `off`. By a
+    /// grammar of Rust, Python, TypeScript, JavaScript, Go, Java, C, C++, JSON, YAML, TOML, HTML and CSS.
+    pub check: Check,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { atomic: true, if_version: None, allow_empty: false }
+        Self { atomic: true, if_version: None, allow_empty: false, check: Check::Report }
     }
 }
 
@@ -159,6 +163,9 @@ pub struct Changed {
     pub merged: bool,
     /// Each place that was changed, in the order of the file.
     pub places: Vec<Place>,
+    /// Syntax errors that the file has by this edit, or has no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syntax: Option<Syntax>,
     /// Takes the change of this file back, if it was made for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_id: Option<String>,
@@ -227,7 +234,7 @@ impl Operation for Op {
                   had to be read: exact, line endings, trailing space, indentation, or kinds of quotes, dashes \
                   and spaces. What fits nowhere or in too many places is refused, with the nearest places. Line \
                   ends, encoding, byte order mark, mode and all bytes outside the places stay. Several files are \
-                  changed together or not at all. With `dryRun`, the answer holds the diff.",
+                  changed together or not at all. Syntax errors that a file gets are reported. With `dryRun`, the answer holds the diff.",
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::PathOrRoot(Access::Write),
@@ -236,7 +243,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 60,
         threads: Threads::Blocking,
-        audited_fields: &["atomic", "ifVersion", "allowEmpty"],
+        audited_fields: &["atomic", "ifVersion", "allowEmpty", "check"],
         example: r#"{"op":"file.patch","target":"notes.md","input":{"edits":[{"old":"hello","new":"goodbye"}]}}"#,
     };
     type Input = Input;
@@ -253,8 +260,6 @@ impl Operation for Op {
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let plans = patch_plan::plan(permit, input, options.if_version.as_ref())?;
-        let may_read = cx.caller.capabilities.allows(Capability::FsRead)
-            && permit.scope().is_some_and(|it| it.standing(Capability::FsRead) == Standing::Granted);
-        patch_run::run(cx, permit, plans, options, may_read)
+        patch_run::run(cx, permit, plans, options, may_read(cx, permit))
     }
 }

@@ -1,17 +1,23 @@
 //! Carrying out the plan of `file.patch`: everything is worked out before the first file is written.
 
+use std::sync::Arc;
+
 use crate::contract::{ErrorCode, Failure};
 use crate::policy::{Permit, PermittedPath};
-use crate::providers::edit::{Applied, Edits, Landed, Text, apply, merge, show_lines, unified_diff};
+use crate::providers::edit::{
+    Applied, Edits, Landed, Text, apply, changed_lines, merge, show_lines, unified_diff,
+};
 use crate::providers::file::{
     Current, Done, Held, Locks, Place, Site, Step, content_version, current, find_place, perform, sha256_hex,
 };
+use crate::providers::syntax::{Region, Side};
 use crate::providers::versions::{Before, FileChange, VersionStore};
 use crate::registry::Context;
 
 use super::kept;
 use super::patch::{self, Action, Changed, File, Options, Output};
 use super::patch_plan::{Change, FilePlan};
+use super::syntax_check::{Subject, around};
 
 /// How often a file that others change meanwhile is read again.
 const ATTEMPTS: usize = 8;
@@ -144,30 +150,37 @@ impl Runner<'_> {
             let shown = it.plan.path.shown();
             ready.push(self.work_out(it).map_err(|failure| at_file(failure, &shown))?);
         }
-        if !self.dry_run {
-            self.perform(&mut ready, &held)?;
+        let steps: Vec<Step> = ready.iter_mut().flat_map(|it| std::mem::take(&mut it.steps)).collect();
+        let subjects: Vec<Option<Subject<'_>>> = ready.iter().map(subject).collect();
+        let at: Vec<usize> = (0..ready.len()).filter(|at| subjects[*at].is_some()).collect();
+        let subjects: Vec<Subject<'_>> = subjects.into_iter().flatten().collect();
+        let work = || if self.dry_run { Ok(None) } else { self.perform(&ready, steps, &held) };
+        let (undo_id, found) = around(self.cx, self.permit, self.options.check, &subjects, work)?;
+        drop(subjects);
+        for (at, syntax) in at.into_iter().zip(found) {
+            ready[at].changed.syntax = syntax;
+        }
+        for it in &mut ready {
+            it.changed.undo_id.clone_from(&undo_id);
         }
         Ok(ready)
     }
 
-    fn perform(&self, ready: &mut [Ready], held: &Held) -> Result<(), Failure> {
-        let steps: Vec<Step> = ready.iter_mut().flat_map(|it| std::mem::take(&mut it.steps)).collect();
+    /// Keeps the files as they are and changes them; gives the undo id.
+    fn perform(&self, ready: &[Ready], steps: Vec<Step>, held: &Held) -> Result<Option<String>, Failure> {
         if steps.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let changes: Vec<FileChange> = ready.iter().map(|it| it.kept.clone()).collect();
         let undo_id = kept::keep(self.cx, self.permit, &changes);
         let done = perform(steps, held, &self.cx.cancel)
             .inspect_err(|_| kept::forget(self.cx, undo_id.as_deref()))?;
-        for it in ready.iter_mut() {
-            it.changed.undo_id.clone_from(&undo_id);
-        }
         for Done { warnings, .. } in done {
             for warning in warnings {
                 self.cx.warn(warning);
             }
         }
-        Ok(())
+        Ok(undo_id)
     }
 
     /// Reads a file and works out its new content.
@@ -263,8 +276,9 @@ impl Runner<'_> {
         let mode = mode.map(|wanted| run_bits(found.stat.mode & 0o777, wanted));
         let mode = mode.filter(|mode| *mode != found.stat.mode & 0o777);
         let same = new.content() == text.content();
-        let old_bytes = text.encode();
+        let old_bytes = Arc::new(text.encode());
         let new_bytes = new.encode();
+        let version = if same { found.version.clone() } else { content_version(&sha256_hex(&new_bytes)) };
         let path = to.as_ref().map_or_else(|| site_path(&site).shown(), |to| site_path(to).shown());
         let changed = Changed {
             ok: true,
@@ -276,40 +290,60 @@ impl Runner<'_> {
                 (None, false) => Action::Updated,
             },
             version_before: Some(found.version.clone()),
-            version: Some(content_version(&sha256_hex(&new_bytes))),
+            version: Some(version.clone()),
             bytes: new_bytes.len() as u64,
             merged,
             places: Vec::new(),
+            syntax: None,
             undo_id: None,
             diff: None,
         };
         let kept = FileChange {
             path: changed.path.clone(),
             moved_from: changed.moved_from.clone(),
-            before: Some(Before { content: old_bytes.clone(), mode: found.stat.mode }),
+            before: Some(Before {
+                content: Arc::clone(&old_bytes),
+                sha256: found.sha256,
+                mode: found.stat.mode,
+            }),
             version_after: changed.version.clone(),
         };
         let mut steps = Vec::new();
         let written = !same || mode.is_some();
-        let before = Some((found.version.clone(), old_bytes));
+        let before = Some((found.version, old_bytes));
         match (to, site) {
             (None, site) if written => {
-                steps.push(Step::Write { site, content: new_bytes, before, mode });
+                steps.push(Step::Write { site, content: new_bytes, version, before, mode });
             }
             (None, _) => {}
             (Some(_), Site::Missing(_)) => {}
             (Some(to), Site::Place(from)) => {
                 // Written first, under the old name: then the new name has the new content at once.
-                let version = content_version(&sha256_hex(&new_bytes));
                 if written {
-                    let again = Place::of(&from.path)?;
-                    steps.push(Step::Write { site: Site::Place(again), content: new_bytes, before, mode });
+                    let site = Site::Place(Place::of(&from.path)?);
+                    let version = version.clone();
+                    steps.push(Step::Write { site, content: new_bytes, version, before, mode });
                 }
                 steps.push(Step::Rename { from, to, version });
             }
         }
         Ok(Ready { steps, changed, kept, texts: Some((text, new, landed)) })
     }
+}
+
+/// Names what is checked for syntax errors: the texts of a file that gets another content.
+fn subject(ready: &Ready) -> Option<Subject<'_>> {
+    let changed = &ready.changed;
+    let (old, new, landed) = ready.texts.as_ref()?;
+    let before = changed.version_before.as_deref().map(|version| Side { text: old.content(), version });
+    let after = Side { text: new.content(), version: changed.version.as_deref()? };
+    if changed.version_before == changed.version {
+        return None;
+    }
+    // What was merged has its old lines in another text.
+    let lines = if changed.merged { Vec::new() } else { changed_lines(old, new, landed) };
+    let regions = lines.into_iter().map(|(old, new)| Region { old, new }).collect();
+    Some(Subject { path: changed.path.clone(), before, after, regions })
 }
 
 /// Works out a new file.
@@ -319,16 +353,18 @@ fn create(site: Site, content: &str, mode: Option<u32>) -> Result<Ready, Failure
     }
     let path = site_path(&site).shown();
     let bytes = content.as_bytes().to_vec();
+    let version = content_version(&sha256_hex(&bytes));
     let changed = Changed {
         ok: true,
         path,
         moved_from: None,
         action: Action::Created,
         version_before: None,
-        version: Some(content_version(&sha256_hex(&bytes))),
+        version: Some(version.clone()),
         bytes: bytes.len() as u64,
         merged: false,
         places: Vec::new(),
+        syntax: None,
         undo_id: None,
         diff: None,
     };
@@ -341,7 +377,8 @@ fn create(site: Site, content: &str, mode: Option<u32>) -> Result<Ready, Failure
         before: None,
         version_after: changed.version.clone(),
     };
-    Ok(Ready { steps: vec![Step::Write { site, content: bytes, before: None, mode }], changed, kept, texts })
+    let steps = vec![Step::Write { site, content: bytes, version, before: None, mode }];
+    Ok(Ready { steps, changed, kept, texts })
 }
 
 /// Works out that a file goes.
@@ -352,8 +389,9 @@ fn delete(site: Site, content: Option<&str>, found: Current) -> Result<Ready, Fa
             return Err(Failure::new(ErrorCode::NotFound, format!("`{}` does not exist", path.shown())));
         }
     };
-    let before = Before { content: found.bytes.clone(), mode: found.stat.mode };
-    let text = Text::decode(found.bytes).ok();
+    let version = found.version.clone();
+    let text = Text::decode(found.bytes.clone()).ok();
+    let before = kept::before(found);
     if let Some(content) = content {
         let plain = |text: &str| text.replace("\r\n", "\n").trim_end_matches('\n').to_owned();
         if text.as_ref().is_none_or(|text| plain(text.content()) != plain(content)) {
@@ -370,11 +408,12 @@ fn delete(site: Site, content: Option<&str>, found: Current) -> Result<Ready, Fa
         path: place.path.shown(),
         moved_from: None,
         action: Action::Deleted,
-        version_before: Some(found.version.clone()),
+        version_before: Some(version.clone()),
         version: None,
         bytes: 0,
         merged: false,
         places: Vec::new(),
+        syntax: None,
         undo_id: None,
         diff: None,
     };
@@ -385,7 +424,7 @@ fn delete(site: Site, content: Option<&str>, found: Current) -> Result<Ready, Fa
         before: Some(before),
         version_after: None,
     };
-    Ok(Ready { steps: vec![Step::Remove { place, version: found.version }], changed, kept, texts })
+    Ok(Ready { steps: vec![Step::Remove { place, version }], changed, kept, texts })
 }
 
 fn changed_since(shown: &str) -> Failure {

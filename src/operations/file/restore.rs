@@ -1,5 +1,7 @@
 //! `file.restore`: take a change back, or bring back an earlier version of a file.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +13,7 @@ use crate::policy::{InputPath, Permit, PermittedPath};
 use crate::providers::file::{
     Current, Locks, Place, Site, Step, content_version, current, perform, sha256_hex,
 };
-use crate::providers::versions::{Before, FileChange, Kept, VersionStore};
+use crate::providers::versions::{FileChange, Kept, VersionStore};
 use crate::registry::{Context, Operation, no_command, no_paths};
 
 use super::kept;
@@ -261,33 +263,34 @@ fn work_out(
     };
     let version = content.as_ref().map(|content| content_version(&sha256_hex(content)));
     let now = kept.moved_from.clone().filter(|_| back_to.is_some());
+    let mode_now = found.as_ref().map(|found| found.stat.mode & 0o777);
+    let before = found.map(kept::before);
+    let content_now = before.as_ref().map(|before| Arc::clone(&before.content));
     let change = FileChange {
         path: now.clone().unwrap_or_else(|| shown.clone()),
         moved_from: now.as_ref().map(|_| shown.clone()),
-        before: found.as_ref().map(|found| Before { content: found.bytes.clone(), mode: found.stat.mode }),
+        before,
         version_after: version.clone(),
     };
     let restored = Restored {
         path: change.path.clone(),
         moved_from: change.moved_from.clone(),
-        version_before: version_now,
+        version_before: version_now.clone(),
         version: version.clone(),
     };
+    let before = version_now.zip(content_now);
     let mut steps = Vec::new();
-    match (content, found, at) {
+    match (content.zip(version), before, at) {
         (None, None, _) => {}
-        (None, Some(found), Site::Place(place)) => {
-            steps.push(Step::Remove { place, version: found.version });
+        (None, Some((version, _)), Site::Place(place)) => steps.push(Step::Remove { place, version }),
+        (Some((content, version)), None, site) => {
+            steps.push(Step::Write { site, content, version, before: None, mode: Some(kept.mode) });
         }
-        (Some(content), None, site) => {
-            steps.push(Step::Write { site, content, before: None, mode: Some(kept.mode) });
-        }
-        (Some(content), Some(found), Site::Place(place)) => {
-            let version = content_version(&sha256_hex(&content));
-            if version != found.version || found.stat.mode & 0o777 != kept.mode {
+        (Some((content, version)), Some(before), Site::Place(place)) => {
+            if version != before.0 || mode_now != Some(kept.mode) {
                 let site = Site::Place(Place::of(&place.path)?);
-                let before = Some((found.version, found.bytes));
-                steps.push(Step::Write { site, content, before, mode: Some(kept.mode) });
+                let (version, before) = (version.clone(), Some(before));
+                steps.push(Step::Write { site, content, version, before, mode: Some(kept.mode) });
             }
             if let Some(to) = back_to {
                 steps.push(Step::Rename { from: place, to, version });

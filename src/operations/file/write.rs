@@ -10,13 +10,16 @@ use crate::contract::{
     ScopeType, TargetRule, Threads,
 };
 use crate::policy::{InputPath, Permit};
+use crate::providers::edit::Text;
 use crate::providers::file::{
-    IfExists, Locks, Place, Replaced, Replacement, content_version, find_place, replace, sha256_hex,
+    IfExists, Known, Locks, Place, Replaced, Replacement, content_version, find_place, replace, sha256_hex,
 };
+use crate::providers::syntax::Side;
 use crate::providers::versions::{Before, FileChange};
 use crate::registry::{Context, Operation, no_command, no_paths};
 
 use super::kept;
+use super::syntax_check::{Check, Subject, Syntax, around, has_grammar};
 
 /// The operation.
 pub struct Op;
@@ -43,6 +46,8 @@ pub struct Options {
     pub if_version: Option<String>,
     /// The permission bits in octal, such as `0755`; default those of the file that is replaced.
     pub mode: Option<String>,
+    /// What happens with syntax errors that the file did not have before: `report` (default), `refuse`, `off`.
+    pub check: Check,
 }
 
 /// What happened.
@@ -57,6 +62,9 @@ pub struct Output {
     pub version: String,
     /// The size of the content in bytes.
     pub bytes: u64,
+    /// Syntax errors that the file has by this change, or has no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syntax: Option<Syntax>,
     /// Takes this change back: send it as `input.undoId` of file.restore.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_id: Option<String>,
@@ -81,7 +89,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
         threads: Threads::Blocking,
-        audited_fields: &["createParents", "ifVersion", "mode"],
+        audited_fields: &["createParents", "ifVersion", "mode", "check"],
         example: r#"{"op":"file.write","target":"notes.md","input":{"content":"hello\n"}}"#,
     };
     type Input = Input;
@@ -109,6 +117,7 @@ impl Operation for Op {
             if_version: options.if_version.as_deref(),
             mode: options.mode.as_deref(),
             if_exists: IfExists::Replace,
+            check: options.check,
         };
         write(cx, permit, &request)
     }
@@ -126,6 +135,8 @@ pub struct WriteRequest<'a> {
     pub mode: Option<&'a str>,
     /// What to do about a file that is there.
     pub if_exists: IfExists,
+    /// What to do about syntax errors.
+    pub check: Check,
 }
 
 /// Writes to the permitted target.
@@ -155,21 +166,38 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
                 version_before: None,
                 version,
                 bytes,
+                syntax: None,
                 undo_id: None,
                 dry_run,
             });
         }
         other => other?,
     };
+    let before = kept::read(&place, &cx.cancel);
+    let version = content_version(&sha256_hex(request.content));
     let replacement = Replacement {
         content: request.content,
+        version: Some(&version),
         if_version: request.if_version,
+        known: before.as_ref().map(|(version, before)| Known { version, content: &before.content }),
         mode,
         if_exists: request.if_exists,
         dry_run,
     };
-    let before = if dry_run { None } else { kept::read(&place, &cx.cancel) };
-    let replaced = replace(&place, &replacement, &Locks::below(&cx.service.dirs.state), &cx.cancel)?;
+    let text = |bytes: &[u8]| Text::decode(bytes.to_vec()).ok().filter(|_| has_grammar(&place.path.shown()));
+    let (old, new) = (before.as_ref().and_then(|(_, before)| text(&before.content)), text(request.content));
+    let subject = new.as_ref().map(|new| Subject {
+        path: place.path.shown(),
+        before: before
+            .as_ref()
+            .zip(old.as_ref())
+            .map(|((version, _), old)| Side { text: old.content(), version }),
+        after: Side { text: new.content(), version: &version },
+        regions: Vec::new(),
+    });
+    let (replaced, mut syntax) = around(cx, permit, request.check, subject.as_slice(), || {
+        replace(&place, &replacement, &Locks::below(&cx.service.dirs.state), &cx.cancel)
+    })?;
     for warning in &replaced.warnings {
         cx.warn(warning.clone());
     }
@@ -183,6 +211,7 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         version_before: replaced.version_before,
         version: replaced.version,
         bytes,
+        syntax: syntax.pop().flatten(),
         undo_id,
         dry_run,
     })

@@ -39,6 +39,12 @@ pub fn unified_diff(
     diff
 }
 
+/// Gives the lines that edits changed, of the text before and of the text after: counted from 0, the first
+/// and the one after the last.
+pub fn changed_lines(old: &Text, new: &Text, landed: &[Landed]) -> Vec<((usize, usize), (usize, usize))> {
+    changes(old, new, landed).into_iter().map(|change| (change.old, change.new)).collect()
+}
+
 /// Makes the changes as small as whole lines allow.
 pub(super) fn changes(old: &Text, new: &Text, landed: &[Landed]) -> Vec<Change> {
     let whole = [(0, old.len(), 0, new.len())];

@@ -32,12 +32,17 @@ pub struct Match {
 pub struct Index<'a> {
     text: &'a Text,
     by_tier: HashMap<Tier, HashMap<u64, Vec<usize>>>,
+    /// How many lines were looked for by going through the text.
+    searches: usize,
 }
+
+/// How many lines are looked for by going through the text, before it is worth an index.
+const MAX_SEARCHES: usize = 8;
 
 impl<'a> Index<'a> {
     /// Prepares a text.
     pub fn new(text: &'a Text) -> Self {
-        Self { text, by_tier: HashMap::new() }
+        Self { text, by_tier: HashMap::new(), searches: 0 }
     }
 
     /// Gives the text.
@@ -57,6 +62,22 @@ impl<'a> Index<'a> {
             .enumerate()
             .max_by_key(|(at, line)| (line.trim().len(), std::cmp::Reverse(*at)))
             .expect("there is a line");
+        let fitting = |found: &mut dyn Iterator<Item = usize>| -> Vec<Match> {
+            found
+                .filter_map(|index| index.checked_sub(probe))
+                .filter(|start| start + old.len() <= text.len())
+                .filter_map(|start| fits(text, start, old, tier).map(|shift| Match { line: start, shift }))
+                .collect()
+        };
+        if tier == Tier::Exact && self.searches < MAX_SEARCHES {
+            self.searches += 1;
+            let found = find_text(text.content(), line);
+            let mut lines = found.into_iter().filter_map(|at| {
+                let index = text.line_at(at);
+                (text.start(index) == at && text.line(index) == *line).then_some(index)
+            });
+            return fitting(&mut lines);
+        }
         let lines = self.by_tier.entry(tier).or_insert_with(|| {
             let mut lines: HashMap<u64, Vec<usize>> = HashMap::with_capacity(text.len());
             for index in 0..text.len() {
@@ -65,12 +86,7 @@ impl<'a> Index<'a> {
             lines
         });
         let Some(found) = lines.get(&hash(&key(line, tier))) else { return Vec::new() };
-        found
-            .iter()
-            .filter_map(|index| index.checked_sub(probe))
-            .filter(|start| start + old.len() <= text.len())
-            .filter_map(|start| fits(text, start, old, tier).map(|shift| Match { line: start, shift }))
-            .collect()
+        fitting(&mut found.iter().copied())
     }
 }
 

@@ -38,7 +38,9 @@ impl Text {
     }
 
     fn stored(content: String, encoding: Encoding, bom: bool) -> Self {
-        let mut starts = vec![0];
+        // Lines of some thirty bytes, so that most texts need no more room.
+        let mut starts = Vec::with_capacity(content.len() / 32 + 2);
+        starts.push(0);
         starts.extend(memchr::memchr_iter(b'\n', content.as_bytes()).map(|at| at + 1));
         if starts.last() != Some(&content.len()) {
             starts.push(content.len());

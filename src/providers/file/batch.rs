@@ -4,6 +4,7 @@
 //! is not remembered.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::contract::{Cancel, Failure};
@@ -12,7 +13,7 @@ use crate::policy::PermittedPath;
 use super::change::{existing, not_a_file};
 use super::replace::replace_held;
 use super::temporary::temporary_name;
-use super::{Held, IfExists, Place, Replacement, find_place};
+use super::{Held, IfExists, Known, Place, Replacement, find_place};
 use crate::platform::fs::FileKind;
 
 /// How long putting files back may take.
@@ -36,8 +37,10 @@ pub enum Step {
         site: Site,
         /// The new content.
         content: Vec<u8>,
+        /// Its version.
+        version: String,
         /// The version and the content that are there now; `None` for a new file.
-        before: Option<(String, Vec<u8>)>,
+        before: Option<(String, Arc<Vec<u8>>)>,
         /// The permission bits; left out, those that it has.
         mode: Option<u32>,
     },
@@ -70,7 +73,7 @@ pub struct Done {
 
 /// How a step is taken back.
 enum Undo {
-    Content { place: Place, version: String, content: Vec<u8>, mode: Option<u32> },
+    Content { place: Place, version: String, content: Arc<Vec<u8>>, mode: Option<u32> },
     New { place: Place, version: String },
     Removed { place: Place, aside: OsString },
     Renamed { from: Place, to: Place },
@@ -117,7 +120,7 @@ fn open(site: Site) -> Result<Place, Failure> {
 
 fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) -> Result<Done, Failure> {
     match step {
-        Step::Write { site, content, before, mode } => {
+        Step::Write { site, content, version, before, mode } => {
             let place = open(site)?;
             let version_before = before.as_ref().map(|(version, _)| version.clone());
             let mode_before = match &before {
@@ -126,7 +129,9 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
             };
             let replacement = Replacement {
                 content: &content,
+                version: Some(&version),
                 if_version: version_before.as_deref(),
+                known: before.as_ref().map(|(version, content)| Known { version, content }),
                 mode,
                 if_exists: if before.is_some() { IfExists::Replace } else { IfExists::Fail },
                 dry_run: false,
@@ -176,7 +181,7 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
 /// Looks once more whether the file is the one that was read.
 fn check(place: &Place, version: &str, cancel: &Cancel) -> Result<(), Failure> {
     cancel.check()?;
-    match existing(place, Some(version), cancel)? {
+    match existing(place, Some(version), None, cancel)? {
         Some(found) if found.stat.kind != FileKind::File => Err(not_a_file(place, found.stat.kind)),
         Some(_) | None => Ok(()),
     }
@@ -192,7 +197,9 @@ fn roll_back(undo: Vec<Undo>, held: &Held) -> Vec<String> {
             Undo::Content { place, version, content, mode } => {
                 let replacement = Replacement {
                     content: &content,
+                    version: None,
                     if_version: Some(&version),
+                    known: None,
                     mode,
                     if_exists: IfExists::Replace,
                     dry_run: false,

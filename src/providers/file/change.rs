@@ -1,6 +1,8 @@
 //! What stands at a place before it is changed: its facts and its version.
 
+use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::FileExt;
 
 use crate::contract::{Cancel, ErrorCode, Failure};
 use crate::platform::fs::{FileKind, Stat};
@@ -8,6 +10,9 @@ use crate::platform::fs::{FileKind, Stat};
 use super::Place;
 use super::read::WHOLE_BYTES;
 use super::version::{content_version, facts_version, hash_file, matches_version, sha256_hex};
+
+/// How much of a file is compared at once.
+const CHUNK_BYTES: usize = 1 << 17;
 
 /// A regular file that is about to be replaced.
 #[derive(Debug)]
@@ -17,10 +22,21 @@ pub struct Existing {
     /// Its version token.
     pub version: String,
     /// The open file, if this user may read it.
-    pub file: Option<std::fs::File>,
+    pub file: Option<File>,
+}
+
+/// A content that was read a moment ago, and its version token.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// The version.
+    pub version: &'a str,
+    /// The content.
+    pub content: &'a [u8],
 }
 
 /// Looks at what has the name of a place. `if_version` must then be its version.
+///
+/// What is still the `known` content is compared with it, which takes less time than a hash.
 ///
 /// Call it with the place's lock held.
 ///
@@ -29,6 +45,7 @@ pub struct Existing {
 pub fn existing(
     place: &Place,
     if_version: Option<&str>,
+    known: Option<Known<'_>>,
     cancel: &Cancel,
 ) -> Result<Option<Existing>, Failure> {
     let Some(stat) = place.stat()? else {
@@ -41,6 +58,14 @@ pub fn existing(
         return Err(not_a_file(place, stat.kind));
     }
     let (file, stat, sha256) = match place.dir.open_file(&place.name) {
+        Ok(opened)
+            if let Some(known) = known
+                && holds(&opened.file, &opened.stat, known.content)
+                && if_version.is_none_or(|it| it == known.version || it == facts_version(&opened.stat)) =>
+        {
+            let version = known.version.to_owned();
+            return Ok(Some(Existing { stat: opened.stat, version, file: Some(opened.file) }));
+        }
         Ok(mut opened) => {
             let hashed =
                 opened.stat.size <= WHOLE_BYTES || if_version.is_some_and(|token| token.starts_with("s-"));
@@ -61,6 +86,22 @@ pub fn existing(
     Ok(Some(Existing { stat, version, file }))
 }
 
+/// Tells whether a file holds just this content.
+fn holds(file: &File, stat: &Stat, content: &[u8]) -> bool {
+    if stat.size != content.len() as u64 {
+        return false;
+    }
+    let mut chunk = vec![0; CHUNK_BYTES.min(content.len() + 1)];
+    let mut at = 0;
+    loop {
+        match file.read_at(&mut chunk, at as u64) {
+            Ok(0) => return at == content.len(),
+            Ok(read) if content.get(at..at + read) == Some(&chunk[..read]) => at += read,
+            Ok(_) | Err(_) => return false,
+        }
+    }
+}
+
 /// A regular file that is about to be changed, as it is.
 #[derive(Debug)]
 pub struct Current {
@@ -68,6 +109,8 @@ pub struct Current {
     pub stat: Stat,
     /// Its version token.
     pub version: String,
+    /// The SHA-256 of its content, in hexadecimal.
+    pub sha256: String,
     /// Its content.
     pub bytes: Vec<u8>,
 }
@@ -116,7 +159,7 @@ pub fn current(place: &Place, if_version: Option<&str>, cancel: &Cancel) -> Resu
         Some(token) if !matches_version(token, &opened.stat, Some(&sha256)) => {
             Err(conflict(place, Some(&version)))
         }
-        Some(_) | None => Ok(Some(Current { stat: opened.stat, version, bytes })),
+        Some(_) | None => Ok(Some(Current { stat: opened.stat, version, sha256, bytes })),
     }
 }
 

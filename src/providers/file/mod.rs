@@ -18,7 +18,7 @@ mod version;
 mod window;
 
 pub use batch::{Done, Site, Step, perform};
-pub use change::{Current, current};
+pub use change::{Current, Known, current};
 pub use image::{MAX_IMAGE_BYTES, image_type};
 pub use locks::{Held, Locks};
 pub use place::{Place, find_place};

@@ -11,7 +11,7 @@ use crate::platform::fs::{Attributes, DoorError};
 use super::change::{conflict, not_a_file};
 use super::temporary::{sweep, temporary_name};
 use super::version::{content_version, facts_version, sha256_hex};
-use super::{Existing, Held, Locks, Place, existing};
+use super::{Existing, Held, Known, Locks, Place, existing};
 
 /// How much is written between two looks at the cancellation flag.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -23,8 +23,12 @@ const NEW_MODE: u32 = 0o666;
 pub struct Replacement<'a> {
     /// The content, byte for byte.
     pub content: &'a [u8],
+    /// The version of the content, where it is known already.
+    pub version: Option<&'a str>,
     /// The version that must be there now.
     pub if_version: Option<&'a str>,
+    /// What was read there a moment ago.
+    pub known: Option<Known<'a>>,
     /// The permission bits; left out, those of the file that is replaced.
     pub mode: Option<u32>,
     /// What to do about a file that is there.
@@ -88,8 +92,9 @@ pub fn replace_held(
             .detail("kind", stat.kind.describe())
             .hint("Use file.write to replace a file, or choose another name."));
     }
-    let before = existing(place, replacement.if_version, cancel)?;
-    let version = content_version(&sha256_hex(replacement.content));
+    let before = existing(place, replacement.if_version, replacement.known, cancel)?;
+    let version =
+        replacement.version.map_or_else(|| content_version(&sha256_hex(replacement.content)), str::to_owned);
     let mut warnings = Vec::new();
     if let Some(before) = &before
         && before.stat.links > 1

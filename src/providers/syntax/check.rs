@@ -58,16 +58,21 @@ pub struct Found {
 
 /// Checks a text; `None` if no grammar is built in for the file.
 ///
-/// Where a file can be in one of several languages, the one counts in which the fewest errors are new.
+/// Where a file can be in one of several languages, the one counts that understands it best: in which the text
+/// before has the fewest errors.
 pub fn check(checked: &Checked<'_>, until: Instant) -> Option<Found> {
     let mut best: Option<Found> = None;
     for language in Language::of_path(checked.path) {
         let found = check_as(*language, checked, until);
-        let rank = |found: &Found| found.new.as_ref().map_or(usize::MAX, Vec::len);
-        if best.as_ref().is_none_or(|best| rank(&found) < rank(best)) {
+        let is_well = found.after == 0 && found.new.is_ok();
+        let rank = |found: &Found| {
+            let errors = if checked.before.is_some() { found.before } else { found.after };
+            (errors, found.new.as_ref().map_or(usize::MAX, Vec::len))
+        };
+        if is_well || best.as_ref().is_none_or(|best| rank(&found) < rank(best)) {
             best = Some(found);
         }
-        if best.as_ref().is_some_and(|best| rank(best) == 0) {
+        if is_well {
             break;
         }
     }
@@ -101,7 +106,19 @@ fn check_as(language: Language, checked: &Checked<'_>, until: Instant) -> Found 
     found.before = faults_before.len();
     // A text that the grammar does not understand anyway tells nothing.
     if found.before < MAX_FAULTS {
-        found.new = Ok(unpaired(checked, faults_before, faults_after));
+        let whole = checked.regions.is_empty();
+        let regions = match checked.before.filter(|_| whole) {
+            Some(before) => whole_region(before.text, after.text),
+            None => checked.regions.to_vec(),
+        };
+        let mut new = unpaired(checked, &regions, faults_before, faults_after);
+        for fault in &mut new {
+            let inside = |region: &&Region| (fault.line..fault.last_line).contains(&region.new.0);
+            if let Some(region) = regions.iter().find(inside) {
+                *fault = fault.at_line(region.new.0 + 1, after.text);
+            }
+        }
+        found.new = Ok(new);
     }
     found
 }
@@ -127,7 +144,12 @@ fn before(
 const SMALL_BYTES: usize = 32 << 10;
 
 /// Pairs errors off, and gives those of the text after that are left over.
-fn unpaired(checked: &Checked<'_>, mut old: Vec<Fault>, mut new: Vec<Fault>) -> Vec<Fault> {
+fn unpaired(
+    checked: &Checked<'_>,
+    regions: &[Region],
+    mut old: Vec<Fault>,
+    mut new: Vec<Fault>,
+) -> Vec<Fault> {
     let Some(before) = checked.before else { return new };
     let line = |text: &str, fault: &Fault| -> String {
         text.lines().nth(fault.line - 1).unwrap_or_default().trim().to_owned()
@@ -142,13 +164,6 @@ fn unpaired(checked: &Checked<'_>, mut old: Vec<Fault>, mut new: Vec<Fault>) -> 
     if old.is_empty() || new.is_empty() {
         return new;
     }
-    let whole;
-    let regions = if checked.regions.is_empty() {
-        whole = whole_region(before.text, checked.after.text);
-        &whole[..]
-    } else {
-        checked.regions
-    };
     let place = |fault: &Fault, side: fn(&Region) -> (usize, usize)| {
         regions.iter().position(|region| {
             let (start, end) = side(region);

@@ -22,6 +22,20 @@ pub struct Fault {
     pub message: String,
     /// The text of the line from there on, cut; empty at the end of a line.
     pub near: String,
+    /// The last line of what the grammar could not read; for a bracket or something missing, its own.
+    pub(super) last_line: usize,
+}
+
+impl Fault {
+    /// Says the same of a later line, by which it came. Of a text that falls apart as a whole, the beginning
+    /// tells nothing.
+    pub(super) fn at_line(&self, line: usize, text: &str) -> Self {
+        let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
+        let indentation = text[start..].len() - text[start..].trim_start_matches([' ', '\t']).len();
+        let mut moved = fault(start + indentation, &self.message, text);
+        moved.last_line = self.last_line;
+        moved
+    }
 }
 
 /// Finds the errors of a text in its tree, in the order of the text.
@@ -54,7 +68,7 @@ pub fn faults(language: Language, tree: &Tree, text: &str) -> Vec<Fault> {
             }
         }
     }
-    found.sort_by(|one, other| (one.line, one.column).cmp(&(other.line, other.column)));
+    found.sort_by_key(|fault| (fault.line, fault.column));
     found.dedup();
     found
 }
@@ -94,7 +108,11 @@ fn of_error(node: Node<'_>, text: &str) -> Fault {
     match lone_bracket(node) {
         Some((at, true)) => fault(at, &format!("`{}` is not closed", &text[at..=at]), text),
         Some((at, false)) => fault(at, &format!("`{}` closes nothing", &text[at..=at]), text),
-        None => fault(node.start_byte(), "syntax error", text),
+        None => {
+            let mut fault = fault(node.start_byte(), "syntax error", text);
+            fault.last_line = fault.last_line.max(node.end_position().row + 1);
+            fault
+        }
     }
 }
 
@@ -156,5 +174,6 @@ fn fault(at: usize, message: &str, text: &str) -> Fault {
         column: text[start..at].chars().count() + 1,
         message: message.to_owned(),
         near: near.trim_end().to_owned(),
+        last_line: line,
     }
 }

@@ -84,7 +84,10 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use crate::contract::id;
+    use crate::providers::file::sha256_hex;
 
     use super::super::{Before, FileChange, VersionStore};
     use super::*;
@@ -94,7 +97,11 @@ mod tests {
         let state = std::env::temp_dir().join(format!("bailiwick-prune-{}", id::new_id()));
         let store = VersionStore::below(&state);
         let keep = |content: &[u8]| {
-            let before = Some(Before { content: content.to_vec(), mode: 0o644 });
+            let before = Some(Before {
+                content: Arc::new(content.to_vec()),
+                sha256: sha256_hex(content),
+                mode: 0o644,
+            });
             let change = FileChange { path: "a".into(), moved_from: None, before, version_after: None };
             let undo_id = store.keep("app", "file.write", &[change]).expect("it is kept");
             let record = store.record("app", &undo_id).expect("it is there");

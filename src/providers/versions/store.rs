@@ -6,6 +6,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::contract::{id, time};
@@ -32,7 +33,9 @@ pub struct VersionStore {
 #[derive(Debug, Clone)]
 pub struct Before {
     /// Its content.
-    pub content: Vec<u8>,
+    pub content: Arc<Vec<u8>>,
+    /// The SHA-256 of the content, in hexadecimal.
+    pub sha256: String,
     /// Its permission bits.
     pub mode: u32,
 }
@@ -67,11 +70,9 @@ impl VersionStore {
         for change in changes {
             let (sha256, bytes, mode) = match &change.before {
                 None => (None, 0, 0),
-                Some(before) => (
-                    Some(self.keep_content(&before.content)?),
-                    before.content.len() as u64,
-                    before.mode & 0o777,
-                ),
+                Some(before) => {
+                    (Some(self.keep_content(before)?), before.content.len() as u64, before.mode & 0o777)
+                }
             };
             files.push(Kept {
                 path: change.path.clone(),
@@ -90,10 +91,11 @@ impl VersionStore {
             files,
         };
         let json = serde_json::to_vec(&record).map_err(io::Error::other)?;
-        write_new(&self.folder.join("log"), &undo_id, &json)?;
+        let log = self.folder.join("log");
+        write_record(&log, &undo_id, &json)?;
         for kept in &record.files {
             for path in std::iter::once(&kept.path).chain(&kept.moved_from) {
-                write_new(&self.of_path(scope, path), &undo_id, b"")?;
+                link(&log.join(&undo_id), &self.of_path(scope, path), &undo_id)?;
             }
         }
         Ok(undo_id)
@@ -146,11 +148,11 @@ impl VersionStore {
         (sha256_hex(&content) == sha256).then_some(content)
     }
 
-    fn keep_content(&self, content: &[u8]) -> io::Result<String> {
+    fn keep_content(&self, before: &Before) -> io::Result<String> {
+        let (content, sha256) = (&before.content, before.sha256.clone());
         if content.len() as u64 > MAX_CONTENT_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let sha256 = sha256_hex(content);
         let folder = self.folder.join("contents").join(&sha256[..2]);
         match OpenOptions::new().append(true).open(folder.join(&sha256)) {
             // It is there: its age begins anew.
@@ -169,9 +171,40 @@ impl VersionStore {
     }
 }
 
+/// Makes a record. One that a crash cut off cannot be read, and so is none.
+fn write_record(folder: &Path, name: &str, json: &[u8]) -> io::Result<()> {
+    in_folder(folder, || {
+        let path = folder.join(name);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        file.write_all(json).inspect_err(|_| drop(fs::remove_file(&path)))
+    })
+}
+
+/// Gives a record a second name, below that of a path: which takes no file of its own.
+fn link(record: &Path, folder: &Path, name: &str) -> io::Result<()> {
+    match in_folder(folder, || fs::hard_link(record, folder.join(name))) {
+        // A file of two names, both of this path.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        // A file system without second names.
+        Err(_) => write_new(folder, name, b""),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Does something in a folder, which is made if it is missing.
+fn in_folder(folder: &Path, act: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    match act() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_private_dir(folder)?;
+            act()
+        }
+        other => other,
+    }
+}
+
 /// Makes a file of mode 0600 as a whole. A crash leaves it, or a rest that no name leads to.
 fn write_new(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
-    let write = || {
+    in_folder(folder, || {
         let temporary = folder.join(format!(".{}", id::new_id()));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         let written = file.write_all(content).and_then(|()| fs::rename(&temporary, folder.join(name)));
@@ -180,14 +213,7 @@ fn write_new(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
             let _ = fs::remove_file(&temporary);
         }
         written
-    };
-    match write() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_private_dir(folder)?;
-            write()
-        }
-        other => other,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -198,7 +224,11 @@ mod tests {
         FileChange {
             path: path.to_owned(),
             moved_from: None,
-            before: Some(Before { content: content.to_vec(), mode: 0o100_644 }),
+            before: Some(Before {
+                content: Arc::new(content.to_vec()),
+                sha256: sha256_hex(content),
+                mode: 0o100_644,
+            }),
             version_after: Some("s-x".to_owned()),
         }
     }

@@ -24,18 +24,18 @@ static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
         .expect("a runtime can be made")
 });
 
-struct World {
+pub struct World {
     folder: TemporaryFolder,
 }
 
 impl World {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = TemporaryFolder::new();
         fs::create_dir(folder.path().join("app")).expect("the temporary folder can be written");
         Self { folder }
     }
 
-    fn root(&self) -> PathBuf {
+    pub fn root(&self) -> PathBuf {
         self.folder.path().join("app")
     }
 
@@ -47,7 +47,7 @@ impl World {
         })
     }
 
-    fn service(&self) -> Arc<Service> {
+    pub fn service(&self) -> Arc<Service> {
         let mut config: Config = serde_json::from_value(self.config()).expect("a good config");
         let scopes: Vec<ScopeConfig> =
             serde_json::from_value(self.config()["scopes"].clone()).expect("a good scope");
@@ -78,7 +78,7 @@ impl World {
     }
 }
 
-fn call(service: &Arc<Service>, envelope: Value) -> Value {
+pub fn call(service: &Arc<Service>, envelope: Value) -> Value {
     let envelope = Envelope::from_json(envelope.to_string().as_bytes());
     let caller = Caller::local(Transport::Stdio);
     let cancelled = CancellationToken::new();
