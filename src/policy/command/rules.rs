@@ -1,6 +1,7 @@
 //! The rules of a scope: what denies beats what asks beats what allows, in any order.
 
 use crate::config::{CommandRule, SandboxLevel, ScopePolicy, ShellMode};
+use crate::contract::command::is_program_name;
 use crate::contract::{CommandPlan, Failure};
 
 use super::care::{Care, care};
@@ -332,11 +333,7 @@ fn program_with_sub(names: &[String]) -> Option<(String, String)> {
 
 /// Refuses program words that are no bare name.
 fn program_word(word: &str) -> Option<Reason> {
-    let bare = !word.is_empty()
-        && word.len() <= 255
-        && !word.starts_with(['-', '.'])
-        && word.bytes().all(|it| it.is_ascii_alphanumeric() || b"._+-".contains(&it));
-    (!bare).then(|| Reason {
+    (!is_program_name(word)).then(|| Reason {
         decision: Decision::Deny,
         source: Source::Always("program-word"),
         why: "a program is named by its bare name, without a folder: it is looked up on the scope's search path"
