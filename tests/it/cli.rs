@@ -683,7 +683,9 @@ fn setup_with_commands_grants_them_with_rules_and_says_what_they_mean() {
     let config: Value = serde_json::from_slice(&fs::read(place.config()).expect("there")).expect("JSON");
     let scope = &config["scopes"][0];
     let capabilities = scope["capabilities"].as_array().expect("a list");
-    assert!(capabilities.contains(&json!("command:run")) && capabilities.contains(&json!("package:run")));
+    for granted in ["command:run", "process:manage", "package:run"] {
+        assert!(capabilities.contains(&json!(granted)), "{granted}");
+    }
     assert!(!capabilities.contains(&json!("fs:write")), "what else is granted stays as it was");
     // Programs that start others, or shells, are in no default list; what the project holds is on no path.
     let allowed = scope["policy"]["allowedCommands"].to_string();

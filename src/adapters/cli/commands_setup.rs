@@ -51,7 +51,7 @@ const SYSTEM_PATH: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local
 
 /// Grants commands, and fills in what the scope does not say itself.
 pub fn turn_on(scope: &mut ScopeConfig) {
-    for capability in [Capability::CommandRun, Capability::PackageRun] {
+    for capability in [Capability::CommandRun, Capability::ProcessManage, Capability::PackageRun] {
         if !scope.capabilities.contains(&capability)
             && !scope.ask.contains(&capability)
             && !scope.deny.contains(&capability)
