@@ -165,6 +165,7 @@ pub fn general(data: &Value) -> String {
 
 fn object(text: &mut String, fields: &Map<String, Value>, depth: usize) {
     let is_short = |value: &Value| match value {
+        Value::Array(_) if are_lines(value) => false,
         Value::Array(items) => items.iter().all(|it| !it.is_object() && !it.is_array()),
         Value::Object(fields) => fields.is_empty(),
         Value::String(text) => !text.contains('\n'),
@@ -182,6 +183,12 @@ fn object(text: &mut String, fields: &Map<String, Value>, depth: usize) {
             Value::Object(inner) => {
                 let _ = writeln!(text, "{indent}{name}");
                 object(text, inner, depth + 1);
+            }
+            Value::Array(lines) if are_lines(value) => {
+                let _ = writeln!(text, "{indent}{name}");
+                for line in lines {
+                    let _ = writeln!(text, "{}", format!("{indent}  {}", scalar(line)).trim_end());
+                }
             }
             Value::Array(items) => {
                 let _ = writeln!(text, "{indent}{name}");
@@ -239,6 +246,12 @@ fn list(text: &mut String, items: &[Value], depth: usize) {
     }
 }
 
+/// Tells whether a list is one of texts rather than of words: of the lines of a screen, for one.
+fn are_lines(value: &Value) -> bool {
+    let has_blanks = |it: &Value| it.as_str().is_some_and(|text| text.contains(' '));
+    value.as_array().is_some_and(|items| items.iter().all(Value::is_string) && items.iter().any(has_blanks))
+}
+
 fn short(value: &Value) -> String {
     match value {
         Value::Array(items) if items.is_empty() => "-".to_owned(),
@@ -277,8 +290,11 @@ mod tests {
 
     #[test]
     fn any_value_has_a_general_form_that_cannot_steer_the_terminal() {
-        let data =
-            json!({"name": "a\u{1b}[2J", "on": true, "rows": [{"id": 1, "what": null}], "in": {"x": [1, 2]}});
-        assert_eq!(general(&data), "in\n  x  1 2\nname  a\\u{1b}[2J\non    yes\nrows\n  ID  WHAT\n  1   -\n");
+        let data = json!({"name": "a\u{1b}[2J", "on": true, "rows": [{"id": 1, "what": null}], "in": {"x": [1, 2]},
+            "screen": ["$ ls", "", "a"]});
+        assert_eq!(
+            general(&data),
+            "in\n  x  1 2\nname  a\\u{1b}[2J\non    yes\nrows\n  ID  WHAT\n  1   -\nscreen\n  $ ls\n\n  a\n"
+        );
     }
 }
