@@ -3,6 +3,7 @@
 pub mod command;
 pub mod computer;
 pub mod file;
+pub mod git;
 pub mod history;
 pub mod package;
 pub mod process;
@@ -13,6 +14,7 @@ use crate::registry::Family;
 pub static FAMILIES: &[&Family] = &[
     &computer::FAMILY,
     &file::FAMILY,
+    &git::FAMILY,
     &package::FAMILY,
     &command::FAMILY,
     &process::FAMILY,

@@ -3,6 +3,7 @@
 pub mod command;
 pub mod edit;
 pub mod file;
+pub mod git;
 pub mod package;
 pub mod process;
 pub mod search;

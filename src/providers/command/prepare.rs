@@ -82,7 +82,41 @@ pub struct Keeping {
     pub max_time: Duration,
 }
 
+/// A program of Bailiwick's own choice, held like a command.
+#[derive(Debug)]
+pub struct Tool {
+    /// The program and its words.
+    pub step: Step,
+    /// Its whole environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The working folder, opened.
+    pub cwd: OwnedFd,
+    /// The path of the working folder.
+    pub cwd_path: PathBuf,
+    /// How it is held.
+    pub hold: Hold,
+    /// What it may use up.
+    pub limits: ProcessLimits,
+}
+
 impl Prepared {
+    /// Makes a program ready that an operation uses for its own work: no caller chose it or its words.
+    pub(in super::super) fn of_tool(tool: Tool) -> Self {
+        let Tool { step, environment, cwd, cwd_path, hold, limits } = tool;
+        Self {
+            plan: vec![step],
+            level: hold.level,
+            network: hold.network,
+            advisory: false,
+            environment,
+            cwd,
+            cwd_path,
+            hold,
+            limits,
+            temporary: None,
+        }
+    }
+
     /// Gives the folder for temporary files, where the sandbox has none of its own.
     pub fn temporary_folder(&self) -> Option<&Path> {
         self.temporary.as_ref().map(TemporaryFolder::path)
@@ -124,7 +158,7 @@ impl CommandRequest {
         let (folder, place) = self.folder.open_dir()?;
         let cwd_path = place.on_disk()?;
 
-        let closed = self.closed_folders();
+        let closed = closed_folders(&self.scopes, &self.dirs);
         let search = SearchPath::new(&policy.search_path, &closed);
         let mut program_folders = BTreeSet::new();
         let plan = self.command.plan();
@@ -175,14 +209,6 @@ impl CommandRequest {
         })
     }
 
-    /// Gives the folders that clients can write, and Bailiwick's own: nothing in them is ever a program.
-    fn closed_folders(&self) -> Vec<FileId> {
-        let roots = self.scopes.all().flat_map(|scope| scope.roots());
-        let roots = roots.filter_map(|root| root.door.as_ref().ok()).map(|door| door.id());
-        let own = [&self.dirs.config, &self.dirs.state, &self.dirs.runtime];
-        roots.chain(own.into_iter().filter_map(|path| FileId::of(path))).collect()
-    }
-
     /// Gives the roots that can be written, and the names in them that stay as they are: what Git runs later, of the
     /// repositories in the roots themselves and of those around the working folder.
     fn roots(&self, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
@@ -201,6 +227,14 @@ impl CommandRequest {
         }
         (open, protected)
     }
+}
+
+/// Gives the folders that clients can write, and Bailiwick's own: nothing in them is ever a program.
+pub(in super::super) fn closed_folders(scopes: &Scopes, dirs: &Dirs) -> Vec<FileId> {
+    let roots = scopes.all().flat_map(|scope| scope.roots());
+    let roots = roots.filter_map(|root| root.door.as_ref().ok()).map(|door| door.id());
+    let own = [&dirs.config, &dirs.state, &dirs.runtime];
+    roots.chain(own.into_iter().filter_map(|path| FileId::of(path))).collect()
 }
 
 fn step(

@@ -163,6 +163,7 @@ impl World {
             "link" => symlink(text, &path),
             "hard-link" => fs::hard_link(self.path(text), &path),
             "fifo" => make_fifo(&path),
+            "git" => return self.git(block),
             "dir" => {
                 make_dir(&path);
                 Ok(())
@@ -174,6 +175,34 @@ impl World {
             other => return Err(format!("there is no block `{other}`")),
         };
         done.map_err(|error| format!("{} {}: {error}", block.name, block.argument))
+    }
+
+    /// Does with Git what the person did before: a command a line, always at the same time by the same author.
+    fn git(&self, block: &Block) -> Result<(), String> {
+        let folder = self.path(&block.argument);
+        make_dir(&folder);
+        for line in block.content.lines().filter(|line| !line.trim().is_empty()) {
+            let words = line.split('\'').enumerate().flat_map(|(at, part)| {
+                // Between two marks stands one word.
+                if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
+            });
+            let time = "2026-01-02T03:04:05Z";
+            let output = std::process::Command::new("git")
+                .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
+                .args(words)
+                .current_dir(&folder)
+                .envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("LC_ALL", "C")])
+                .envs([("GIT_AUTHOR_NAME", "Ada"), ("GIT_AUTHOR_EMAIL", "ada@example.com")])
+                .envs([("GIT_COMMITTER_NAME", "Ada"), ("GIT_COMMITTER_EMAIL", "ada@example.com")])
+                .envs([("GIT_AUTHOR_DATE", time), ("GIT_COMMITTER_DATE", time), ("GIT_EDITOR", "true")])
+                .output()
+                .map_err(|error| format!("git does not start: {error}"))?;
+            // A merge that ends in a conflict is one of the cases.
+            if !output.status.success() && !line.starts_with("merge ") {
+                return Err(format!("git {line}: {}", String::from_utf8_lossy(&output.stderr)));
+            }
+        }
+        Ok(())
     }
 
     fn policy(&mut self, text: &str) -> Result<(), String> {

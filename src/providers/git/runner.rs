@@ -1,0 +1,435 @@
+//! Running Git so that it does only what it was asked: nothing that the repository or anyone's settings name is
+//! run, nothing is fetched, and the sandbox shows it the repository and nothing else.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::SandboxLevel;
+use crate::contract::{Cancel, Containment, ErrorCode, Failure, Network};
+use crate::platform::dirs::Dirs;
+use crate::platform::fs::{FileId, create_private_dir};
+use crate::platform::launch::{Hold, LaunchCommand, Launcher, ProcessLimits, Step};
+use crate::policy::{Scope, Scopes};
+use crate::providers::command::{
+    Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, level, run,
+};
+
+use super::Repository;
+use super::drivers::{may_name_drivers, without_drivers};
+
+/// How many files Git may have open.
+const MAX_OPEN_FILES: u64 = 8_192;
+/// How much of its messages is kept.
+const MAX_MESSAGE_BYTES: usize = 16_384;
+/// How much of the list of settings is read.
+const MAX_SETTINGS_BYTES: usize = 4 << 20;
+/// What every call is given before what the repository says.
+const SETTINGS: &[(&str, &str)] = &[
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.excludesFile", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.editor", "false"),
+    ("core.sshCommand", "false"),
+    ("core.askPass", "false"),
+    ("core.quotePath", "false"),
+    ("core.commentChar", "#"),
+    ("credential.helper", ""),
+    ("protocol.allow", "never"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"),
+    ("log.showSignature", "false"),
+    ("log.follow", "false"),
+    ("log.mailmap", "false"),
+    ("i18n.logOutputEncoding", "UTF-8"),
+    ("submodule.recurse", "false"),
+    ("diff.ignoreSubmodules", "dirty"),
+    ("diff.submodule", "short"),
+    ("diff.noprefix", "false"),
+    ("diff.mnemonicPrefix", "false"),
+    ("diff.orderFile", "/dev/null"),
+    ("diff.colorMoved", "no"),
+    ("status.submoduleSummary", "false"),
+    ("status.relativePaths", "false"),
+    ("safe.bareRepository", "explicit"),
+    ("color.ui", "false"),
+    ("advice.detachedHead", "false"),
+];
+/// The environment of every call, beside the places. Nothing else is in it.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("LC_ALL", "C"),
+    ("LANG", "C"),
+    ("TZ", "UTC"),
+    ("TERM", "dumb"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", ""),
+    ("GIT_PAGER", "cat"),
+    ("GIT_EDITOR", "false"),
+    ("GIT_SSH_COMMAND", "false"),
+    ("GIT_ASKPASS", "false"),
+];
+
+/// What a call may do to the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Everything is read-only.
+    Read,
+    /// Git's own folder can be written; the working tree cannot.
+    Write,
+    /// The person's own settings are seen too. Only for asking what they are.
+    Settings,
+}
+
+/// The service around a call.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// What starts programs.
+    pub launcher: Arc<Launcher>,
+    /// Bailiwick's own folders.
+    pub dirs: Dirs,
+    /// The scope.
+    pub scope: Arc<Scope>,
+    /// All scopes: Git is not taken out of any of their folders.
+    pub scopes: Arc<Scopes>,
+    /// When to stop.
+    pub cancel: Cancel,
+}
+
+/// One call.
+#[derive(Debug)]
+pub struct Asked {
+    /// The words behind `git`.
+    pub words: Vec<OsString>,
+    /// What it reads.
+    pub stdin: Option<Vec<u8>>,
+    /// What it may do.
+    pub reach: Reach,
+    /// Variables for this call.
+    pub environment: Vec<(OsString, OsString)>,
+    /// How much of what it prints is kept.
+    pub keep_bytes: usize,
+}
+
+impl Asked {
+    /// Makes a call that only reads.
+    pub fn to_read<Word: Into<OsString>>(words: impl IntoIterator<Item = Word>) -> Self {
+        Self {
+            words: words.into_iter().map(Into::into).collect(),
+            stdin: None,
+            reach: Reach::Read,
+            environment: Vec::new(),
+            keep_bytes: 64 << 20,
+        }
+    }
+
+    /// Makes a call that may write Git's own folder.
+    pub fn to_write<Word: Into<OsString>>(words: impl IntoIterator<Item = Word>) -> Self {
+        Self { reach: Reach::Write, ..Self::to_read(words) }
+    }
+
+    /// Adds a word.
+    #[must_use]
+    pub fn word(mut self, word: impl Into<OsString>) -> Self {
+        self.words.push(word.into());
+        self
+    }
+
+    /// Adds `--` and a path, if there is one.
+    #[must_use]
+    pub fn path(mut self, path: Option<impl Into<OsString>>) -> Self {
+        if let Some(path) = path {
+            self.words.push("--".into());
+            self.words.push(path.into());
+        }
+        self
+    }
+
+    /// Gives it bytes to read.
+    #[must_use]
+    pub fn stdin(mut self, bytes: Vec<u8>) -> Self {
+        self.stdin = Some(bytes);
+        self
+    }
+
+    /// Keeps at most this much of what it prints.
+    #[must_use]
+    pub fn keep(mut self, bytes: usize) -> Self {
+        self.keep_bytes = bytes;
+        self
+    }
+}
+
+/// What a call printed.
+#[derive(Debug)]
+pub struct Printed {
+    /// The exit code.
+    pub code: i32,
+    /// Standard output, from its beginning.
+    pub out: Vec<u8>,
+    /// Whether that is all.
+    pub is_whole: bool,
+    /// Messages.
+    pub messages: String,
+}
+
+impl Printed {
+    /// Gives the output of a call that must have succeeded.
+    ///
+    /// # Errors
+    /// `execution_failed` with what Git said.
+    pub fn success(self) -> Result<Vec<u8>, Failure> {
+        if self.code == 0 { Ok(self.out) } else { Err(self.failure()) }
+    }
+
+    /// Says that the call failed.
+    pub fn failure(&self) -> Failure {
+        let said =
+            self.messages.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no reason given");
+        let said: String = said.chars().filter(|c| !c.is_control()).take(300).collect();
+        Failure::new(ErrorCode::ExecutionFailed, format!("Git failed (exit code {}): {said}", self.code))
+    }
+}
+
+/// Git, ready for one repository.
+#[derive(Debug)]
+pub struct Git {
+    /// The repository.
+    pub repository: Repository,
+    around: Surroundings,
+    program: PathBuf,
+    identity: FileId,
+    readable: Vec<PathBuf>,
+    trusted: Vec<PathBuf>,
+    level: Containment,
+    home: PathBuf,
+    settings: Vec<(OsString, OsString)>,
+}
+
+impl Git {
+    /// Finds Git, and switches off what the repository names.
+    ///
+    /// # Errors
+    /// `provider_unavailable` without Git, or where it cannot be held as the scope wants; those of a call.
+    pub async fn ready(repository: Repository, around: Surroundings) -> Result<Self, Failure> {
+        let look = move || Self::look(repository, around);
+        let (mut git, ask) = tokio::task::spawn_blocking(look).await.map_err(|error| {
+            Failure::new(ErrorCode::ExecutionFailed, format!("Git could not be made ready: {error}"))
+        })??;
+        if ask {
+            let asked = Asked::to_read(["config", "--list", "--name-only", "-z"]).keep(MAX_SETTINGS_BYTES);
+            let listed = git.run(asked).await?;
+            if !listed.is_whole {
+                return Err(Failure::new(
+                    ErrorCode::ExecutionFailed,
+                    "the repository's configuration is too large to be looked through",
+                ));
+            }
+            for (name, value) in without_drivers(&listed.success()?) {
+                git.settings.push((OsString::from_vec(name), value.into()));
+            }
+        }
+        Ok(git)
+    }
+
+    fn look(repository: Repository, around: Surroundings) -> Result<(Self, bool), Failure> {
+        let policy = around.scope.commands().hold();
+        let closed = closed_folders(&around.scopes, &around.dirs);
+        let search = SearchPath::new(&policy.search_path, &closed);
+        let found = search.find("git").map_err(|failure| {
+            let failure = Failure { code: ErrorCode::ProviderUnavailable, hints: Vec::new(), ..failure };
+            failure.hint("For the person: install Git, or add its folder to `policy.searchPath`.")
+        })?;
+        let level = match policy.sandbox {
+            SandboxLevel::Full => level(SandboxLevel::Full)?,
+            SandboxLevel::Auto | SandboxLevel::Partial => level(SandboxLevel::Auto)?,
+            SandboxLevel::None => level(SandboxLevel::Auto).or_else(|_| level(SandboxLevel::None))?,
+        };
+        let home = around.dirs.state.join("homes").join("git");
+        create_private_dir(&home).map_err(|error| {
+            let why = error.kind();
+            Failure::new(
+                ErrorCode::ProviderUnavailable,
+                format!("no private folder can be made for Git: {why}"),
+            )
+            .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")
+        })?;
+        let ask = may_name_drivers(&repository);
+        let settings = SETTINGS.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let mut readable = vec![found.real_folder, repository.start.on_disk()?];
+        readable.extend(repository.alternates.iter().cloned());
+        readable.extend(rules_above(&repository)?);
+        let git = Self {
+            program: found.path,
+            identity: found.identity,
+            readable,
+            trusted: search.trusted(),
+            level,
+            home,
+            settings,
+            repository,
+            around,
+        };
+        Ok((git, ask))
+    }
+
+    /// Gives when to stop.
+    pub fn cancel(&self) -> &Cancel {
+        &self.around.cancel
+    }
+
+    /// Gives the scope.
+    pub fn scope(&self) -> &Scope {
+        &self.around.scope
+    }
+
+    /// Runs one call to its end.
+    ///
+    /// # Errors
+    /// `timeout`, `cancelled`, `provider_unavailable`, `execution_failed`.
+    pub async fn run(&self, asked: Asked) -> Result<Printed, Failure> {
+        self.around.cancel.check()?;
+        let prepared = self.prepare(&asked)?;
+        let running = Running {
+            stdin: asked.stdin,
+            deadline: self.around.cancel.deadline(),
+            stdout: Capture::new(asked.keep_bytes, 0),
+            stderr: Capture::new(MAX_MESSAGE_BYTES, 0),
+        };
+        let ran = run(&self.around.launcher, prepared, running).await?;
+        if ran.timed_out {
+            return Err(self.around.cancel.timed_out());
+        }
+        let ended = ran.ended.as_ref().and_then(|ended| ended.exit_code);
+        let code = ended.ok_or_else(|| {
+            let failure = Failure::new(ErrorCode::ExecutionFailed, "Git was ended by a signal");
+            failure.detail("signal", ran.ended.and_then(|ended| ended.signal))
+        })?;
+        let is_whole = Kept::is_whole(&ran.stdout);
+        let messages = String::from_utf8_lossy(&ran.stderr.head).into_owned();
+        Ok(Printed { code, out: ran.stdout.head, is_whole, messages })
+    }
+
+    fn prepare(&self, asked: &Asked) -> Result<Prepared, Failure> {
+        let repository = &self.repository;
+        let (folder, place) = repository.start.open_dir()?;
+        let git_places = [repository.git_dir.clone(), repository.common_dir.clone()];
+        let mut read_only = self.readable.clone();
+        read_only.extend(self.trusted.iter().cloned());
+        let (mut read_write, mut protected) = (Vec::new(), Vec::new());
+        match asked.reach {
+            Reach::Read => read_only.extend(git_places),
+            Reach::Write => {
+                protected.extend(["hooks", "config"].map(|name| repository.common_dir.join(name)));
+                read_write.extend(git_places);
+            }
+            Reach::Settings => {
+                read_only.extend(git_places);
+                read_only.extend(settings_of_the_person());
+            }
+        }
+        read_only.retain(|path| FileId::of(path).is_some());
+        let policy = self.around.scope.commands().hold();
+        let words = [OsString::from("git"), "--no-pager".into()];
+        Ok(Prepared::of_tool(Tool {
+            step: Step {
+                joiner: None,
+                commands: vec![LaunchCommand {
+                    program: self.program.clone(),
+                    identity: self.identity,
+                    argv: words.into_iter().chain(asked.words.iter().cloned()).collect(),
+                    redirects: Vec::new(),
+                }],
+            },
+            environment: self.environment(asked),
+            cwd: folder.into_fd(),
+            cwd_path: place.on_disk()?,
+            hold: Hold {
+                level: self.level,
+                network: Network::None,
+                read_only,
+                read_write,
+                protected,
+                home: self.home.clone(),
+            },
+            limits: ProcessLimits {
+                memory_bytes: None,
+                processes: policy.limits.processes,
+                file_bytes: policy.limits.file_bytes,
+                open_files: MAX_OPEN_FILES,
+            },
+        }))
+    }
+
+    fn environment(&self, asked: &Asked) -> Vec<(OsString, OsString)> {
+        let repository = &self.repository;
+        let mut environment: Vec<(OsString, OsString)> =
+            ENVIRONMENT.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let mut set = |name: &str, value: &OsStr| environment.push((name.into(), value.to_owned()));
+        set("GIT_DIR", repository.git_dir.as_os_str());
+        set("GIT_WORK_TREE", repository.work_tree.as_os_str());
+        if repository.is_linked() {
+            set("GIT_COMMON_DIR", repository.common_dir.as_os_str());
+        }
+        let mut path = OsString::new();
+        for folder in &self.trusted {
+            if !path.is_empty() {
+                path.push(":");
+            }
+            path.push(folder);
+        }
+        set("PATH", &path);
+        set("TMPDIR", self.home.as_os_str());
+        set("GIT_OPTIONAL_LOCKS", OsStr::new("0"));
+        let person = person_home().filter(|_| asked.reach == Reach::Settings);
+        match person {
+            Some(home) => set("HOME", home.as_os_str()),
+            None => {
+                set("HOME", self.home.as_os_str());
+                set("GIT_CONFIG_GLOBAL", OsStr::new("/dev/null"));
+            }
+        }
+        set("GIT_CONFIG_COUNT", OsStr::new(&self.settings.len().to_string()));
+        for (at, (name, value)) in self.settings.iter().enumerate() {
+            set(&format!("GIT_CONFIG_KEY_{at}"), name);
+            set(&format!("GIT_CONFIG_VALUE_{at}"), value);
+        }
+        environment.extend(asked.environment.iter().cloned());
+        environment
+    }
+}
+
+/// Gives the files above the scope's folder that say what is ignored and how text is stored.
+fn rules_above(repository: &Repository) -> Result<Vec<PathBuf>, Failure> {
+    if repository.is_whole() {
+        return Ok(Vec::new());
+    }
+    let start = repository.start.on_disk()?;
+    let above = start.ancestors().skip(1).take_while(|folder| folder.starts_with(&repository.work_tree));
+    Ok(above.flat_map(|folder| [".gitignore", ".gitattributes"].map(|name| folder.join(name))).collect())
+}
+
+/// Gives the person's home, where their settings lie.
+fn person_home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute() && home != Path::new("/"))
+}
+
+/// Gives where the person's own settings are.
+fn settings_of_the_person() -> Vec<PathBuf> {
+    let Some(home) = person_home() else { return Vec::new() };
+    vec![home.join(".gitconfig"), home.join(".config/git/config")]
+}
+
+/// Turns bytes into a word.
+pub fn word(bytes: &[u8]) -> OsString {
+    OsStr::from_bytes(bytes).to_owned()
+}
