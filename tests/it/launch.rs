@@ -1,10 +1,12 @@
 //! The launcher with real processes: plans, limits, killing, and what is shut at each level.
 
 mod bounds;
+mod figures;
 mod keeping;
 mod killing;
 mod lasting;
 mod place;
 mod plans;
 mod probes;
+mod terminal;
 mod tools;

@@ -67,11 +67,14 @@ pub(super) const fn network_code(network: Network) -> u8 {
 }
 
 /// What the launcher itself must know of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) level: Containment,
     pub(super) network: Network,
     pub(super) kind: Kind,
+    /// The names of the placeholders that a keeper leaves to the launcher to remove. Parent and lock of each are
+    /// the last of the descriptors.
+    pub(super) placeholders: Vec<PathBuf>,
 }
 
 /// Which descriptors come with a job, after its control socket and its working folder.
@@ -85,36 +88,49 @@ pub(super) enum Kind {
     Kept,
 }
 
+/// The longest head, in bytes.
+pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
+
 /// The most descriptors that can come with a job: the most that the system hands over at once.
 pub(super) const MAX_HANDED: usize = 253;
 
 impl Head {
-    pub(super) const fn encode(self) -> [u8; 3] {
-        let kind = match self.kind {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        out.byte(level_code(self.level));
+        out.byte(network_code(self.network));
+        out.byte(match self.kind {
             Kind::Job => 0,
             Kind::JobWithInput => 1,
             Kind::Kept => 2,
-        };
-        [level_code(self.level), network_code(self.network), kind]
+        });
+        out.list(&self.placeholders, |out, name| out.path(name));
+        out.finish()
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
         let mut reader = Reader(bytes);
-        let (level, network) = (reader.level()?, reader.network()?);
-        let kind = match reader.byte()? {
-            0 => Kind::Job,
-            1 => Kind::JobWithInput,
-            2 => Kind::Kept,
-            _ => return Err(Garbled),
-        };
-        Ok(Self { level, network, kind })
+        if usize::try_from(reader.long()?) != Ok(bytes.len() - 8) {
+            return Err(Garbled);
+        }
+        Ok(Self {
+            level: reader.level()?,
+            network: reader.network()?,
+            kind: match reader.byte()? {
+                0 => Kind::Job,
+                1 => Kind::JobWithInput,
+                2 => Kind::Kept,
+                _ => return Err(Garbled),
+            },
+            placeholders: reader.list(Reader::path)?,
+        })
     }
 }
 
 /// What a keeper is to do beside running the plan.
 ///
 /// Its descriptors come in this order: the pipe that tells the service's end if it is not `is_durable`, the
-/// parent of `temporary` if there is one, then parent and lock of each placeholder.
+/// parent of `temporary` if there is one, then those of the placeholders, which are held and not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KeptOrder {
     pub(super) has_input: bool,
@@ -124,8 +140,6 @@ pub(super) struct KeptOrder {
     pub(super) max_time_ms: u64,
     /// The name of the folder that is removed at the end.
     pub(super) temporary: Option<PathBuf>,
-    /// The names of the placeholders.
-    pub(super) placeholders: Vec<PathBuf>,
 }
 
 impl KeptOrder {
@@ -136,7 +150,6 @@ impl KeptOrder {
         out.byte(u8::from(self.is_durable));
         out.long(self.max_time_ms);
         out.list(self.temporary.as_slice(), |out, name| out.path(name));
-        out.list(&self.placeholders, |out, name| out.path(name));
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
@@ -151,7 +164,6 @@ impl KeptOrder {
             is_durable: reader.flag()?,
             max_time_ms: reader.long()?,
             temporary: reader.list(Reader::path)?.pop(),
-            placeholders: reader.list(Reader::path)?,
         })
     }
 }
@@ -499,7 +511,6 @@ mod tests {
                 is_durable: false,
                 max_time_ms: u64::MAX,
                 temporary: Some("a1b2".into()),
-                placeholders: vec!["hooks".into(), "config".into()],
             }),
         }
     }
@@ -522,6 +533,17 @@ mod tests {
             let mut changed = bytes.clone();
             changed[at] ^= 0xff;
             let _ = Order::decode(&changed[8..]);
+        }
+    }
+
+    #[test]
+    fn a_head_arrives_as_it_was_sent_or_not_at_all() {
+        for kind in [Kind::Job, Kind::JobWithInput, Kind::Kept] {
+            let placeholders = vec!["hooks".into(), "config".into()];
+            let sent = Head { level: Containment::Full, network: Network::None, kind, placeholders };
+            let bytes = sent.encode();
+            assert_eq!(Head::decode(&bytes[..bytes.len() - 1]), Err(Garbled));
+            assert_eq!(Head::decode(&bytes), Ok(sent));
         }
     }
 

@@ -15,7 +15,7 @@ use super::{KeptRequest, Lifetime, State, Status, ring};
 use crate::contract::command::{Containment, Network};
 use crate::platform::launch::connection::Parcel;
 use crate::platform::launch::protect::{Placeholders, protect};
-use crate::platform::launch::wire::{Head, KeptOrder, Kind, MAX_HANDED, Order};
+use crate::platform::launch::wire::{Head, KeptOrder, Kind, MAX_HANDED, MAX_HEAD_BYTES, Order};
 use crate::platform::launch::{Held, LaunchError};
 
 /// How many callers may wait to be heard.
@@ -52,8 +52,14 @@ impl Start {
                 Some(name)
             }
         };
-        let names = placeholders.names();
-        if 1 + descriptors.len() + 2 * names.len() > MAX_HANDED {
+        let head = Head {
+            level: hold.level,
+            network: hold.network,
+            kind: Kind::Kept,
+            placeholders: placeholders.names(),
+        };
+        let handed = 1 + descriptors.len() + 2 * head.placeholders.len();
+        if handed > MAX_HANDED || head.encode().len() > MAX_HEAD_BYTES {
             return Err(step("protect names")("there are too many names to protect that do not exist"));
         }
         let kept = KeptOrder {
@@ -63,9 +69,7 @@ impl Start {
             is_durable: request.lifetime == Lifetime::Durable,
             max_time_ms: u64::try_from(request.max_time.as_millis()).unwrap_or(u64::MAX),
             temporary,
-            placeholders: names,
         };
-        let head = Head { level: hold.level, network: hold.network, kind: Kind::Kept };
         let order = Order { plan, environment, cwd_path, hold, limits, pins, kept: Some(kept) };
         Ok(Self { order, parcel: Parcel { head, descriptors }, placeholders })
     }

@@ -1,6 +1,6 @@
 //! The launcher's loop: takes jobs, forks a supervisor for each, and looks after those that ended badly.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,6 +19,7 @@ use super::kit::Kit;
 use super::prepare::failed;
 use super::supervisor::{Streams, send_report, supervise};
 use super::{descendants, namespaces};
+use crate::platform::launch::protect::Placeholders;
 use crate::platform::launch::wire::{self, Head, Kind, Report};
 use crate::platform::launch::{LAUNCHER_NAME, sys};
 
@@ -53,7 +54,8 @@ struct Launcher {
     signals: SignalFd,
     /// All children, keepers too.
     supervisors: HashSet<Pid>,
-    keepers: HashSet<Pid>,
+    /// Those that last, each with the placeholders that are removed after it.
+    keepers: HashMap<Pid, Placeholders>,
     /// Whether the service is gone: no more jobs will come.
     is_over: bool,
 }
@@ -63,6 +65,7 @@ struct Arrival {
     head: Head,
     control: OwnedFd,
     parcel: Parcel,
+    placeholders: Placeholders,
 }
 
 /// The descriptors that come with a job.
@@ -87,7 +90,7 @@ impl Launcher {
             kit: Kit::new()?,
             signals,
             supervisors: HashSet::new(),
-            keepers: HashSet::new(),
+            keepers: HashMap::new(),
             is_over: false,
         })
     }
@@ -120,7 +123,7 @@ impl Launcher {
     }
 
     fn start(&mut self, arrival: Arrival) {
-        let Head { level, network, kind } = arrival.head;
+        let Head { level, network, kind, .. } = arrival.head;
         self.kit.refresh(level);
         let forked = match sys::fork_into(namespaces::flags(level, network)) {
             Ok(forked) => forked,
@@ -132,11 +135,16 @@ impl Launcher {
             sys::Forked::Parent(pid) => {
                 self.supervisors.extend(Pid::from_raw(pid));
                 if kind == Kind::Kept {
-                    self.keepers.extend(Pid::from_raw(pid));
+                    self.keepers.extend(Pid::from_raw(pid).map(|pid| (pid, arrival.placeholders)));
                 }
             }
             sys::Forked::Child => {
-                let Arrival { control, parcel, .. } = arrival;
+                let Arrival { control, parcel, placeholders, .. } = arrival;
+                // These copies are not for this process.
+                placeholders.hand_over();
+                for (_, placeholders) in self.keepers.drain() {
+                    placeholders.hand_over();
+                }
                 // A panic must not unwind into the launcher's loop, of which this process is a copy.
                 let code = catch_unwind(AssertUnwindSafe(|| match parcel {
                     Parcel::Job(streams) => supervise(&self.kit, &self.signals, control, streams),
@@ -163,7 +171,7 @@ impl Launcher {
 }
 
 fn receive() -> Incoming {
-    let mut head = [0; 8];
+    let mut head = [0; wire::MAX_HEAD_BYTES];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(wire::MAX_HANDED))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let received = recvmsg(
@@ -190,8 +198,12 @@ fn receive() -> Incoming {
     }
 }
 
-fn unpack(head: Head, handed: Vec<OwnedFd>) -> Option<Arrival> {
-    let mut handed = handed.into_iter();
+fn unpack(head: Head, mut handed: Vec<OwnedFd>) -> Option<Arrival> {
+    let last = handed.len().checked_sub(2 * head.placeholders.len())?;
+    let placeholders: Vec<_> =
+        handed[last..].iter().map(OwnedFd::try_clone).collect::<Result<_, _>>().ok()?;
+    let placeholders = Placeholders::take_over(head.placeholders.clone(), &mut placeholders.into_iter())?;
+    let mut handed = handed.drain(..);
     let (control, cwd) = (handed.next()?, handed.next()?);
     let parcel = match head.kind {
         Kind::Job | Kind::JobWithInput => {
@@ -209,5 +221,5 @@ fn unpack(head: Head, handed: Vec<OwnedFd>) -> Option<Arrival> {
             rest: handed.collect(),
         }),
     };
-    Some(Arrival { head, control, parcel })
+    Some(Arrival { head, control, parcel, placeholders })
 }

@@ -153,8 +153,7 @@ impl Keeper {
         if !kept.is_durable {
             self.life = rest.next();
         }
-        *remains =
-            Remains::take_over(&kept, &mut rest).ok_or("something is missing").map_err(failed("order"))?;
+        *remains = Remains::take_over(&kept, rest).ok_or("something is missing").map_err(failed("order"))?;
         self.record.set_budget(kept.ring_bytes);
         let prepared = self.prepare(kit, order, &kept, arrival.cwd)?;
         self.run_plan(kit, prepared, Duration::from_millis(kept.max_time_ms))
@@ -412,7 +411,7 @@ impl Keeper {
     }
 
     /// Leaves nothing behind, writes how it ended, and tells who waits for it.
-    fn finish(mut self, mut remains: Remains, outcome: Result<Ended, Ending>) {
+    fn finish(mut self, remains: Remains, outcome: Result<Ended, Ending>) {
         let left_killed = self.reach.kill_all();
         if let Some(ends) = &mut self.ends {
             for stream in [Stream::Stdout, Stream::Stderr] {
@@ -422,7 +421,6 @@ impl Keeper {
                 }
             }
         }
-        remains.let_go_of_names();
         let has_run = self.record.status.state == State::Running;
         let status = self.record.change();
         status.left_killed = left_killed;
@@ -451,6 +449,8 @@ impl Keeper {
         if let (Some(start), Some(error)) = (&self.start, failure) {
             send_report(start, &Report::Failed(error));
         }
+        // Nobody needs to wait for the rest.
+        drop(self.door);
         remains.remove();
     }
 }

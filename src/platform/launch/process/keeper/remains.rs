@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, chmodat, openat, statat, unlinkat};
 
-use crate::platform::launch::protect::Placeholders;
 use crate::platform::launch::wire::KeptOrder;
 
 /// How deep folders are removed; what lies deeper stays.
@@ -15,24 +14,21 @@ const MAX_DEPTH: usize = 256;
 /// What is let go of at the end.
 #[derive(Debug, Default)]
 pub(super) struct Remains {
-    placeholders: Placeholders,
+    /// Held open so that the placeholders for protected names count as used. The launcher removes them, as a
+    /// namespace in which they are mounted cannot.
+    _placeholders: Vec<OwnedFd>,
     /// A folder, and the name in it of the one that is removed.
     temporary: Option<(OwnedFd, CString)>,
 }
 
 impl Remains {
     /// Takes the descriptors that the order tells of.
-    pub(super) fn take_over(kept: &KeptOrder, rest: &mut impl Iterator<Item = OwnedFd>) -> Option<Self> {
+    pub(super) fn take_over(kept: &KeptOrder, mut rest: impl Iterator<Item = OwnedFd>) -> Option<Self> {
         let temporary = match &kept.temporary {
             None => None,
             Some(name) => Some((rest.next()?, CString::new(name.as_os_str().as_bytes()).ok()?)),
         };
-        Some(Self { placeholders: Placeholders::take_over(kept.placeholders.clone(), rest)?, temporary })
-    }
-
-    /// Takes away what stood for protected names, as nobody is left who could take their place.
-    pub(super) fn let_go_of_names(&mut self) {
-        self.placeholders = Placeholders::default();
+        Some(Self { _placeholders: rest.collect(), temporary })
     }
 
     /// Removes the temporary folder with everything in it.

@@ -1,0 +1,151 @@
+//! Processes that last at a terminal of their own.
+
+use bailiwick::contract::command::{Containment, Joiner};
+use bailiwick::platform::launch::kept::TerminalSize;
+
+use super::lasting::{at_terminal, start};
+use super::place::{LEVELS, Place, shell, single, step, wait_for};
+
+#[test]
+fn all_streams_are_one_terminal_that_can_be_opened_by_name() {
+    let place = Place::new();
+    for level in LEVELS {
+        let script = "test -t 0 && test -t 1 && test -t 2 && echo tty; echo err >&2; stty size; echo dev > /dev/tty; \
+                      name=$(tty); echo by name > $name; ls -l /proc/self/fd/0 > /dev/null && exit 3";
+        let process = start(&place, at_terminal(&place, level, shell(script)));
+        let status = process.ended();
+        assert_eq!(process.out(), "tty\r\nerr\r\n24 80\r\ndev\r\nby name\r\n", "{level}");
+        assert_eq!(status.exit_code, Some(3), "{level}");
+        assert_eq!(status.stderr_bytes, 0, "{level}");
+        assert_eq!(status.terminal, Some(TerminalSize { rows: 24, columns: 80 }), "{level}");
+    }
+}
+
+#[test]
+fn a_new_size_reaches_the_program_by_signal() {
+    let place = Place::new();
+    for level in LEVELS {
+        let script = "trap 'stty size; exit 0' WINCH; echo on; while :; do sleep 0.01; done";
+        let process = start(&place, at_terminal(&place, level, shell(script)));
+        process.shows("on");
+        let size = TerminalSize { rows: 50, columns: 132 };
+        wait_for(async { process.control().await.resize(size).await.expect("resized") });
+        let status = process.ended();
+        assert_eq!(process.out(), "on\r\n50 132\r\n", "{level}");
+        assert_eq!(status.terminal, Some(size), "{level}");
+    }
+}
+
+#[test]
+fn control_c_interrupts_and_control_d_ends_the_input() {
+    let place = Place::new();
+    for level in LEVELS {
+        let sleeps = start(&place, at_terminal(&place, level, single(&["sleep", "60"])));
+        let reads = start(&place, at_terminal(&place, level, single(&["cat"])));
+        let closed = start(&place, at_terminal(&place, level, single(&["cat"])));
+        wait_for(async {
+            sleeps.control().await.input(b"\x03").await.expect("typed");
+            reads.control().await.input(b"line\n\x04").await.expect("typed");
+            closed.control().await.close_input().await.expect("closed");
+        });
+        assert_eq!(sleeps.ended().signal, Some(2), "{level}");
+        assert_eq!(sleeps.out(), "^C", "{level}");
+        assert_eq!(reads.ended().exit_code, Some(0), "{level}");
+        assert_eq!(reads.out(), "line\r\nline\r\n", "{level}");
+        assert_eq!(closed.ended().exit_code, Some(0), "{level}");
+    }
+}
+
+#[test]
+fn the_terminal_outlasts_each_step_and_a_pipeline_is_one_group_in_its_foreground() {
+    let place = Place::new();
+    for level in LEVELS {
+        let plan = vec![
+            step(None, &[&["echo", "first"]]),
+            step(
+                Some(Joiner::And),
+                &[&["sh", "-c", "echo piped"], &["sh", "-c", "cat; read a < /dev/tty; echo \"<$a>\""]],
+            ),
+            step(
+                Some(Joiner::And),
+                &[&["sleep", "60"], &["sh", "-c", "trap 'echo both; exit 5' INT; echo on; cat; exit 6"]],
+            ),
+        ];
+        let process = start(&place, at_terminal(&place, level, plan));
+        wait_for(async {
+            let mut control = process.control().await;
+            process.shows("piped");
+            control.input(b"typed\n").await.expect("typed");
+            process.shows("on\r\n");
+            control.input(b"\x03").await.expect("typed");
+        });
+        assert_eq!(process.ended().exit_code, Some(5), "{level}: {}", process.out());
+        assert_eq!(process.out(), "first\r\npiped\r\ntyped\r\n<typed>\r\non\r\n^Cboth\r\n", "{level}");
+    }
+}
+
+#[test]
+fn an_interactive_shell_has_job_control_and_its_last_words_are_kept() {
+    let mut place = Place::new();
+    place.environment.push(("PS1".into(), "$ ".into()));
+    if !std::path::Path::new("/bin/bash").exists() {
+        return;
+    }
+    for level in LEVELS {
+        let process =
+            start(&place, at_terminal(&place, level, single(&["bash", "--norc", "--noediting", "-i"])));
+        wait_for(async {
+            let mut control = process.control().await;
+            process.shows("$ ");
+            control.input(b"sleep 60\n").await.expect("typed");
+            process.shows("sleep 60\r\n");
+            // It takes the foreground at its own time: what is typed before interrupts the shell itself.
+            for _ in 0..1000 {
+                control.input(b"\x03").await.expect("typed");
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                if process.out().matches("$ ").count() >= 2 {
+                    break;
+                }
+            }
+            control.input(b"sleep 61 & jobs; exit 9\n").await.expect("typed");
+        });
+        let status = process.ended();
+        assert_eq!(status.exit_code, Some(9), "{level}: {}", process.out());
+        assert!(process.out().contains("Running"), "{level}: {}", process.out());
+        assert!(!process.out().contains("no job control"), "{level}: {}", process.out());
+        assert!(process.out().ends_with("exit\r\n"), "{level}: {:?}", process.out());
+    }
+}
+
+#[test]
+fn a_secret_that_is_typed_reaches_the_program_and_not_the_ring() {
+    let place = Place::new();
+    for level in LEVELS {
+        let script = "read secret; echo \"got $secret.\"; printf %s \"$secret\" | cut -c 1-3; printf %s \"$secret\" | wc -c; \
+                      for part in 1 2 3 4 5 6 7; do printf %s \"$(printf %s $secret | cut -c $part)\"; done; echo";
+        let process = start(&place, at_terminal(&place, level, shell(script)));
+        wait_for(async { process.control().await.secret(b"hunter2\n").await.expect("typed") });
+        assert_eq!(process.ended().exit_code, Some(0), "{level}");
+        let out = process.out();
+        assert!(!out.contains("hunter2"), "{level}: {out}");
+        assert!(out.starts_with("[secret]\r\ngot [secret].\r\nhun\r\n7\r\n"), "{level}: {out}");
+        for file in ["ring-a", "ring-b"] {
+            let bytes = std::fs::read(process.folder.join(file)).expect("read");
+            assert!(!bytes.windows(7).any(|window| window == b"hunter2"), "{level}");
+        }
+    }
+}
+
+#[test]
+fn a_process_with_a_terminal_cannot_type_into_it() {
+    let place = Place::new();
+    if !std::path::Path::new("/usr/bin/python3").exists() {
+        return;
+    }
+    for level in [Containment::Partial, Containment::Full] {
+        let script = "import fcntl,termios\ntry:\n fcntl.ioctl(0,termios.TIOCSTI,b'x')\nexcept PermissionError: print('refused')";
+        let process = start(&place, at_terminal(&place, level, single(&["python3", "-c", script])));
+        process.ended();
+        assert_eq!(process.out(), "refused\r\n", "{level}");
+    }
+}
