@@ -92,6 +92,11 @@ impl RingWriter {
         }
     }
 
+    /// Gives back memory that only writing needs.
+    pub(in super::super) fn rest(&mut self) {
+        self.frame = Vec::new();
+    }
+
     /// Gives the position after the last byte.
     pub const fn end(&self) -> u64 {
         self.stdout_bytes + self.stderr_bytes

@@ -142,6 +142,11 @@ impl Ends {
         }
     }
 
+    /// Gives back memory that only reading needs.
+    pub(super) fn rest(&mut self) {
+        self.chunk = Vec::new();
+    }
+
     /// Gives the descriptor to which waiting input is written; none if none waits.
     pub(super) fn waiting_input(&self) -> Option<BorrowedFd<'_>> {
         if self.waiting.is_empty() { None } else { self.input_end() }

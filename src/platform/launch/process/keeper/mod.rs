@@ -36,6 +36,9 @@ use crate::platform::launch::{Held, LaunchError, sys};
 /// How long a plan may take to end whose time is over, or that the system asks to end.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How long nothing happens until memory is given back that was needed for what happened.
+const IDLE: Duration = Duration::from_secs(1);
+
 /// The descriptors that a process that lasts comes with.
 #[derive(Debug)]
 pub(super) struct KeptParcel {
@@ -77,6 +80,10 @@ struct Keeper {
     max_time: Option<Instant>,
     /// Set once it is asked to end: when the rest is killed.
     deadline: Option<Instant>,
+    /// When memory is given back, unless something happens before.
+    idle_at: Option<Instant>,
+    /// Whether it is given back with the next wait.
+    is_idle: bool,
 }
 
 /// What is needed for the start only.
@@ -131,6 +138,8 @@ impl Keeper {
                     door: Door::new(listener, key),
                     max_time: None,
                     deadline: None,
+                    idle_at: None,
+                    is_idle: false,
                 },
                 Arrival { cwd, rest },
             )),
@@ -196,7 +205,6 @@ impl Keeper {
                 // So that the program's ends of the pipes are the program's alone.
                 prepared = None;
                 kit.let_go();
-                sys::give_back_memory();
             }
             ended = self.wait_for_step(processes)?;
         }
@@ -208,6 +216,7 @@ impl Keeper {
 
     fn note_start(&mut self, prepared: &Prepared, max_time: Duration) {
         self.max_time = Instant::now().checked_add(max_time);
+        self.idle_at = Instant::now().checked_add(IDLE);
         let report = prepared.running();
         if let Report::Running { level, network, degraded, layers, open } = report {
             let (layers, open) = (Names(layers).show(layer::NAMES), Names(open).show(open::NAMES));
@@ -258,9 +267,21 @@ impl Keeper {
 
     /// Waits until something happens or is due, and does what is to be done.
     fn wait_for_event(&mut self) -> Result<(), Abandoned> {
-        let dues = [self.deadline, self.max_time, self.record.due(), self.door.due(self.record.end())];
+        let dues =
+            [self.deadline, self.max_time, self.record.due(), self.door.due(self.record.end()), self.idle_at];
         let left = dues.into_iter().flatten().min().map(|due| due.saturating_duration_since(Instant::now()));
-        for source in self.poll(left)? {
+        let sources = self.poll(left)?;
+        self.is_idle = false;
+        if !sources.is_empty() {
+            self.idle_at = Instant::now().checked_add(IDLE);
+        } else if self.idle_at.is_some_and(|idle| Instant::now() >= idle) {
+            (self.idle_at, self.is_idle) = (None, true);
+            self.record.rest();
+            if let Some(ends) = &mut self.ends {
+                ends.rest();
+            }
+        }
+        for source in sources {
             self.serve(source)?;
         }
         while let Some((at, request)) = self.door.next_request() {
@@ -296,6 +317,10 @@ impl Keeper {
         let mut polled: Vec<_> =
             waited.iter().map(|(_, end, flags)| PollFd::from_borrowed_fd(*end, *flags)).collect();
         let timeout = timeout.and_then(|left| Timespec::try_from(left).ok());
+        if self.is_idle {
+            // As late as it can be: what is touched after this stays.
+            sys::give_back_memory();
+        }
         match poll(&mut polled, timeout.as_ref()) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(Vec::new()),

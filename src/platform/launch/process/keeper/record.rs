@@ -94,6 +94,11 @@ impl Record {
         }
     }
 
+    /// Gives back memory that only writing needs.
+    pub(super) fn rest(&mut self) {
+        self.ring.rest();
+    }
+
     /// Gives the position after the last byte.
     pub(super) const fn end(&self) -> u64 {
         self.ring.end()
