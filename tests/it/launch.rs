@@ -1,6 +1,8 @@
 //! The launcher with real processes: plans, limits, killing, and what is shut at each level.
 
 mod bounds;
+mod deaths;
+mod door;
 mod figures;
 mod keeping;
 mod killing;

@@ -67,7 +67,8 @@ fn a_gigabyte_of_output_is_counted_and_the_last_of_it_kept_within_the_budget() {
     let kept: usize = read.frames.iter().map(|frame| frame.bytes.len()).sum();
     assert!(kept >= 400 << 10, "{kept}");
     assert_eq!((read.skipped_bytes + kept as u64, read.next), (status.end, status.end));
-    assert!(read.frames.last().expect("frames").bytes.ends_with(b"last\n"));
+    // Of two streams that are read at the same moment, none is the first.
+    assert!(read.frames.iter().any(|frame| frame.bytes.ends_with(b"last\n")));
 }
 
 /// Waits for the end, at most a minute.
@@ -85,6 +86,11 @@ fn wait_until_over(process: &Lasting) -> bailiwick::platform::launch::kept::Stat
 fn a_thousand_short_processes_end_with_their_own_codes_and_leave_nothing_running() {
     let place = Place::new();
     for level in LEVELS {
+        let open = |process| fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count);
+        start(&place, request(&place, level, single(&["true"]))).ended();
+        let launcher = wait_for(place.launcher.process_id()).expect("it runs");
+        eventually("no keeper is left", || children(launcher).is_empty());
+        let before = open(launcher);
         // The levels share the thousand.
         for round in 0..21 {
             let processes: Vec<_> = (0..16)
@@ -100,10 +106,8 @@ fn a_thousand_short_processes_end_with_their_own_codes_and_leave_nothing_running
                 fs::remove_dir_all(&process.folder).expect("removed");
             }
         }
-        let launcher = wait_for(place.launcher.process_id()).expect("it runs");
         eventually("no keeper is left", || children(launcher).is_empty());
-        let open = fs::read_dir(format!("/proc/{launcher}/fd")).map_or(0, Iterator::count);
-        assert!(open < 64, "{level}: {open} descriptors are open in the launcher");
+        assert_eq!(open(launcher), before, "{level}");
     }
 }
 

@@ -1,6 +1,5 @@
 //! A way to start processes that last, and to look at what becomes of them.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -138,9 +137,4 @@ pub fn kill(process: u32) {
 /// Tells whether a process is there, and no mere entry that nobody took note of yet.
 pub fn lives(process: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
-}
-
-/// Opens a file, which closes again with the value.
-pub fn open(path: &Path) -> File {
-    File::open(path).expect("opened")
 }
