@@ -21,6 +21,7 @@ mod launch;
 mod hostile_paths;
 mod known_attacks;
 mod policy;
+mod process;
 mod reference;
 mod search;
 mod source;

@@ -73,6 +73,14 @@ impl Process {
         Ok(status)
     }
 
+    /// Tells whether it lives, or is being started by another service.
+    pub(super) fn may_live(&self) -> bool {
+        match self.status() {
+            Ok(status) => !status.state.is_final(),
+            Err(failure) => failure.rule() != Some("damaged-process"),
+        }
+    }
+
     /// Reads what it printed from a position on, at most `max_bytes`.
     ///
     /// # Errors

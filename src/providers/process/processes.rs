@@ -18,8 +18,8 @@ pub struct Processes {
     pub(super) folder: PathBuf,
     pub(super) launcher: Arc<Launcher>,
     known: Mutex<BTreeMap<String, Known>>,
-    /// How many of each scope are being started.
-    pub(super) starting: Mutex<HashMap<String, u32>>,
+    /// The scope of each process that is being started, by its id.
+    pub(super) starting: Mutex<HashMap<String, String>>,
     /// Those that end with a connection, by its id.
     pub(super) connected: Mutex<HashMap<String, Vec<Arc<Process>>>>,
     pub(super) pruned: Mutex<Option<Instant>>,

@@ -73,9 +73,10 @@ impl Processes {
 
     async fn start_here(self: &Arc<Self>, start: Start) -> Result<Arc<Process>, Failure> {
         let Start { prepared, terminal, input, lifetime, connection, max_time, max_live, .. } = start;
-        let _place = self.reserve(&start.scope, max_live)?;
+        let id = id::new_id();
+        let _place = self.reserve(&start.scope, &id, max_live)?;
         let facts = Facts {
-            id: id::new_id(),
+            id,
             scope: start.scope,
             caller: start.caller,
             preview: start.preview,
@@ -143,22 +144,17 @@ impl Processes {
     }
 
     /// Counts one more of a scope until the place is dropped, if there may be one more.
-    fn reserve<'a>(&'a self, scope: &str, max_live: u32) -> Result<Place<'a>, Failure> {
-        let live = |process: &Arc<Process>| process.status().is_ok_and(|status| !status.state.is_final());
-        let count = |live: usize| u32::try_from(live).unwrap_or(u32::MAX);
-        let list = self.list(scope);
-        // The lock is held over the count, so that of two starts only one gets the last place.
+    fn reserve<'a>(&'a self, scope: &str, id: &str, max_live: u32) -> Result<Place<'a>, Failure> {
+        // Held over the count, so that of two starts only one gets the last place.
         let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
-        let under_way = starting.entry(scope.to_owned()).or_default();
-        // As a rule there are fewer folders than places, and nobody has to be asked.
-        if count(list.len()) + *under_way >= max_live {
-            let living = count(list.iter().filter(|process| live(process)).count());
-            if living + *under_way >= max_live {
-                return Err(too_many(scope, max_live));
-            }
+        let under_way = starting.iter().filter(|(_, of)| of.as_str() == scope).count();
+        let others = self.list(scope).into_iter().filter(|process| !starting.contains_key(&process.facts.id));
+        let living = others.filter(|process| process.may_live()).count();
+        if under_way + living >= usize::try_from(max_live).unwrap_or(usize::MAX) {
+            return Err(too_many(scope, max_live));
         }
-        *under_way += 1;
-        Ok(Place { starting: &self.starting, scope: scope.to_owned() })
+        starting.insert(id.to_owned(), scope.to_owned());
+        Ok(Place { starting: &self.starting, id: id.to_owned() })
     }
 
     /// Ends what was to live no longer than a connection.
@@ -175,19 +171,13 @@ impl Processes {
 
 /// One of the places of a scope, while a process is started on it.
 struct Place<'a> {
-    starting: &'a Mutex<HashMap<String, u32>>,
-    scope: String,
+    starting: &'a Mutex<HashMap<String, String>>,
+    id: String,
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = starting.get_mut(&self.scope) {
-            *count -= 1;
-            if *count == 0 {
-                starting.remove(&self.scope);
-            }
-        }
+        self.starting.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
 }
 

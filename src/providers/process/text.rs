@@ -237,7 +237,7 @@ impl Taking {
         self.room = self.room.saturating_sub(cost);
     }
 
-    /// Ends where there is no more room: at a place of one stream, and with the other before this frame.
+    /// Ends where there is no more room, at a place of one stream. The other has nothing up to there that was not taken.
     fn cut(&mut self, stream: Stream, at: u64, frame_at: u64) {
         self.taken.is_cut = true;
         self.cursor.set(stream, at);
@@ -246,7 +246,7 @@ impl Taking {
             Stream::Stderr => Stream::Stdout,
         };
         if self.wants(other) && self.lanes[lane_of(other)].pending.is_empty() {
-            self.cursor.set(other, self.cursor.of(other).max(frame_at));
+            self.cursor.set(other, self.cursor.of(other).max(frame_at).max(at));
         }
     }
 

@@ -1,0 +1,9 @@
+//! Processes through the whole service: what goes on, what is found again, and that nothing is left in the end.
+
+mod damage;
+mod finding;
+mod ground;
+mod lasting;
+mod lifetimes;
+mod reading;
+mod starting;

@@ -1,0 +1,189 @@
+//! Starting: judged and held as a command that is run, bounded in number, and ended as a whole.
+
+use bailiwick::contract::{Caller, Capability, CapabilityGrant, Transport};
+use serde_json::json;
+
+use super::ground::Ground;
+use crate::command::yard::{at_every_level, eventually, has, processes_with};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_started_runs_at_every_level_and_nothing_is_left_when_it_is_stopped() {
+    at_every_level(|level| async move {
+        let ground = Ground::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+        let word = ground.word.clone();
+        ground.write(
+            "Makefile",
+            &format!(
+                "stay:\n\t@sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up; sleep {word}\n"
+            ),
+        );
+        let host = ground.host();
+        let data = host
+            .data(json!({"op": "process.start", "input": {"command": ["make", "stay"], "label": "stays"}}))
+            .await;
+        assert_eq!(data["sandbox"]["level"], json!(level), "{data:#}");
+        let id = data["processId"].as_str().expect("an id").to_owned();
+        host.printed(&id, "up\n").await;
+        eventually("all run", || processes_with(&word) >= 4).await;
+
+        let stopped = host.stop(&id, json!({})).await;
+        assert_eq!((&stopped["status"], &stopped["how"]), (&json!("ended"), &json!("asked")), "{level}: {stopped:#}");
+        assert_eq!(processes_with(&word), 0, "{level}");
+        assert_eq!(host.read(&id, json!({})).await["stdout"], "up\n", "{level}: it stays readable");
+        assert_eq!(host.stop(&id, json!({})).await["how"], "before", "{level}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_does_not_end_when_it_is_asked_to_is_killed_after_the_grace() {
+    at_every_level(|level| async move {
+        let ground = Ground::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+        let word = ground.word.clone();
+        ground
+            .write("Makefile", &format!("deaf:\n\t@trap '' TERM; echo up; while :; do sleep {word}; done\n"));
+        let host = ground.host();
+        let id = host.start(json!(["make", "deaf"])).await;
+        host.printed(&id, "up\n").await;
+        let stopped = host.stop(&id, json!({"graceSeconds": 1})).await;
+        assert_eq!(stopped["status"], "ended", "{level}: {stopped:#}");
+        eventually("nothing is left", || processes_with(&word) == 0).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_ends_when_its_time_is_over() {
+    let ground =
+        Ground::new(json!({"sandbox": "none", "maxProcessSeconds": 1, "allowedCommands": ["sleep *"]}));
+    let host = ground.host();
+    let start = json!({
+        "op": "process.start",
+        "input": {"command": ["sleep", ground.word]},
+        "options": {"maxRunSeconds": 600},
+    });
+    let data = host.data(start).await;
+    assert_eq!(data["maxRunSeconds"], 1, "the scope's is the most: {data:#}");
+    let id = data["processId"].as_str().expect("an id");
+    let over = host.over(id).await;
+    assert_eq!((&over["status"], &over["timedOut"]), (&json!("ended"), &json!(true)), "{over:#}");
+    assert_eq!(processes_with(&ground.word), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_starts_at_once_no_more_succeed_than_there_are_places() {
+    let ground = Ground::new(
+        json!({"sandbox": "none", "maxLiveProcesses": 3, "allowedCommands": ["sleep *", "true"]}),
+    );
+    let host = std::sync::Arc::new(ground.host());
+    let mut starts = tokio::task::JoinSet::new();
+    for _ in 0..12 {
+        let (host, word) = (std::sync::Arc::clone(&host), ground.word.clone());
+        starts.spawn(async move {
+            host.send(json!({"op": "process.start", "input": {"command": ["sleep", word]}})).await
+        });
+    }
+    let answers = starts.join_all().await;
+    let refused: Vec<_> = answers.iter().filter(|answer| answer["ok"] == false).collect();
+    assert_eq!(refused.len(), 9, "{answers:#?}");
+    for answer in refused {
+        assert_eq!(answer["error"]["details"]["rule"], "max-live-processes", "{answer:#}");
+    }
+    assert_eq!(processes_with(&ground.word), 3);
+    // Those that have ended count no more.
+    host.data(json!({"op": "process.stop", "input": {"all": true}})).await;
+    for _ in 0..5 {
+        let id = host.start(json!(["true"])).await;
+        assert_eq!(host.over(&id).await["exitCode"], 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_started_that_no_rule_allows_or_that_the_caller_may_not() {
+    let ground = Ground::new(
+        json!({"sandbox": "none", "allowedCommands": ["sleep *"], "deniedCommands": ["sleep 1"]}),
+    );
+    let host = ground.host();
+    for command in [json!(["true"]), json!(["sleep", "1"]), json!("sleep 2 && true"), json!("sleep $X")] {
+        let answer = host.send(json!({"op": "process.start", "input": {"command": command}})).await;
+        assert_eq!(answer["ok"], false, "{answer:#}");
+        assert_eq!(answer["error"]["details"]["stage"], "command", "{answer:#}");
+    }
+    let start = json!({"op": "command.start", "input": {"command": ["sleep", ground.word]}});
+    for missing in [Capability::CommandRun, Capability::ProcessManage] {
+        let granted = Capability::ALL.iter().copied().filter(|it| *it != missing);
+        let caller = Caller {
+            capabilities: CapabilityGrant::Only(granted.collect()),
+            ..Caller::local(Transport::Stdio)
+        };
+        let answer = host.send_as(&caller, start.clone()).await;
+        assert_eq!(answer["error"]["details"]["stage"], "capability", "{answer:#}");
+    }
+    assert_eq!(processes_with(&ground.word), 0);
+    assert_eq!(host.data(json!({"op": "process.list"})).await["processes"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_nobody_waits_for_leaves_nothing_running() {
+    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
+    let host = ground.host();
+    // Given up at many points of the way.
+    for steps in 0..40 {
+        let start = json!({"op": "process.start", "input": {"command": ["sleep", ground.word]}});
+        let sending = host.send(start);
+        let given_up = async {
+            for _ in 0..steps {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = sending => {}
+            () = given_up => {}
+        }
+    }
+    // What was answered meanwhile was not given up.
+    host.data(json!({"op": "process.stop", "input": {"all": true}})).await;
+    eventually("nothing is left", || processes_with(&ground.word) == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_script_of_the_project_is_started_without_a_rule_for_its_runner() {
+    let ground = Ground::new(json!({"sandbox": "none"}));
+    ground.write("Makefile", "serve:\n\t@echo serving; sleep 1; echo done\n");
+    let host = ground.host();
+    let data = host.data(json!({"op": "package.start", "input": {"script": "serve"}})).await;
+    let id = data["processId"].as_str().expect("an id").to_owned();
+    assert_eq!(data["commandPreview"], "make serve");
+    let over = host.over(&id).await;
+    assert_eq!((&over["exitCode"], &over["stdout"]), (&json!(0), &json!("serving\ndone\n")), "{over:#}");
+
+    if has("npm") {
+        ground.write("package.json", r#"{"scripts": {"dev": "node -e \"console.log('dev server')\""}}"#);
+        let data = host
+            .data(
+                json!({"op": "package.start", "input": {"script": "dev"}, "options": {"timeoutSeconds": 60}}),
+            )
+            .await;
+        let over = host.over(data["processId"].as_str().expect("an id")).await;
+        assert_eq!(over["exitCode"], 0, "{over:#}");
+        assert!(over["stdout"].as_str().is_some_and(|text| text.contains("dev server")), "{over:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn neither_facts_nor_history_hold_a_secret_of_the_command_or_what_it_printed() {
+    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
+    let host = ground.host();
+    let (secret, printed) = ("ghp_0123456789abcdefghijklmnopqrstuvwxyz", "rosebud-was-the-sledge");
+    let id = host.start(json!(["printf", "%s", printed, "--password", secret])).await;
+    host.over(&id).await;
+    let facts = std::fs::read_to_string(ground.process(&id).join("facts.json")).expect("the facts are there");
+    assert!(!facts.contains(secret), "{facts}");
+    drop(host);
+    let history = std::fs::read(ground.dirs.state.join("history.db")).expect("there is a history");
+    let log = std::fs::read(ground.dirs.state.join("history.db-wal")).unwrap_or_default();
+    for bytes in [history, log] {
+        assert!(!memchr::memmem::find(&bytes, secret.as_bytes()).is_some());
+    }
+}
