@@ -141,9 +141,10 @@ pub fn for_terminal(keys: &[Key], cursor_keys: CursorKeys) -> Result<Vec<u8>, Fa
 /// # Errors
 /// As [`for_terminal`].
 pub fn for_pipe(keys: &[Key]) -> Result<Vec<u8>, Failure> {
-    collect(keys, |stroke| match stroke.base {
-        Base::Enter => Some(vec![b'\n']),
-        _ => stroke.bytes(CursorKeys::Normal),
+    let enter = Stroke { base: Base::Enter, modifiers: Modifiers::default() };
+    collect(keys, |stroke| match stroke {
+        stroke if stroke == enter => Some(vec![b'\n']),
+        stroke => stroke.bytes(CursorKeys::Normal),
     })
 }
 
