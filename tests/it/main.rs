@@ -27,3 +27,4 @@ mod search;
 mod source;
 mod temporary;
 mod wait;
+mod terminal;

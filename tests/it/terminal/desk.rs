@@ -1,0 +1,270 @@
+//! A service whose scope starts programs in terminals, and a person with a terminal of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bailiwick::config::Config;
+use bailiwick::contract::{Caller, Envelope, Transport};
+use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::launch::Launcher;
+use bailiwick::service::{Service, ServiceSettings};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::temporary::TemporaryFolder;
+
+/// How long anything may take; the machine may be busy.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Two scopes with a folder each: `app`, where clients start programs, and `person`, whose programs are held by
+/// nothing. The person's terminal is one of theirs: that of `bailiwick approve`.
+pub struct Desk {
+    service: Arc<Service>,
+    config: PathBuf,
+    folder: TemporaryFolder,
+}
+
+/// A program that was started.
+pub struct Program<'a> {
+    desk: &'a Desk,
+    scope: &'static str,
+    pub id: String,
+}
+
+impl Desk {
+    pub fn new() -> Self {
+        let folder = TemporaryFolder::new();
+        let binary = Path::new(env!("CARGO_BIN_EXE_bailiwick"));
+        let capabilities = ["fs:read", "fs:write", "command:run", "process:manage", "history:read"];
+        let scope = |id: &str, policy: Value| {
+            let root = folder.path().join(id);
+            fs::create_dir(&root).expect("a folder is made");
+            json!({"id": id, "roots": [root], "capabilities": capabilities, "policy": policy})
+        };
+        let usual = ["/usr/local/bin", "/usr/bin", "/bin"];
+        let programs = ["python3 *", "vim *", "less *", "npm *", "node *", "cat *", "sleep *"];
+        let config: Config = serde_json::from_value(json!({
+            "machineId": "01JD0000000000000000000000",
+            "machineName": "test",
+            "scopes": [
+                scope("app", json!({"searchPath": usual, "allowedCommands": programs})),
+                scope("person", json!({
+                    "sandbox": "none",
+                    "searchPath": [binary.parent().expect("it lies in a folder"), "/usr/bin"],
+                    "allowedCommands": ["bailiwick *", "python3 *"],
+                })),
+            ],
+        }))
+        .expect("a valid config");
+        // As `--config` has it: everything lies beside the file.
+        let own = folder.path().join("own");
+        let dirs =
+            Dirs { config: own.clone(), state: own.join("own.state"), runtime: own.join("own.state/run") };
+        let path = own.join("own.json");
+        config.save(&path).expect("the config is saved");
+        let settings = ServiceSettings { config, dirs };
+        let service = Service::boot_with(settings, Launcher::with_program(binary.to_owned()))
+            .unwrap_or_else(|error| panic!("the service starts: {error}"));
+        Self { service, config: path, folder }
+    }
+
+    /// Gives a path in the folder of `app`.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join("app").join(path)
+    }
+
+    /// Writes a file of `app`.
+    pub fn write(&self, path: &str, text: &str) {
+        fs::write(self.path(path), text).expect("a file is written");
+    }
+
+    /// Sends a request of the local user.
+    pub async fn send(&self, envelope: Value) -> Value {
+        self.send_as(&Caller::local(Transport::Stdio), envelope, &CancellationToken::new()).await
+    }
+
+    /// Sends a request.
+    pub async fn send_as(&self, caller: &Caller, envelope: Value, gone: &CancellationToken) -> Value {
+        let outcome = self.service.handle(caller, Envelope::from_value(envelope), gone).await;
+        outcome.into_reply().into_value()
+    }
+
+    /// Starts a program of `app`, with a terminal or without.
+    pub async fn start(&self, command: &[&str], terminal: Value) -> Program<'_> {
+        self.start_in("app", command, terminal).await
+    }
+
+    /// Starts `bailiwick approve` in a terminal, as the person does.
+    pub async fn approve(&self, words: &[&str]) -> Program<'_> {
+        let config = self.config.to_str().expect("UTF-8");
+        let command = [&["bailiwick", "--config", config, "approve"][..], words].concat();
+        self.start_in("person", &command, json!({"rows": 40, "columns": 150})).await
+    }
+
+    /// Starts a script of Python in a terminal of the person's, with words that begin with the config's path.
+    pub async fn person_python(&self, script: &str, words: &[&str]) -> Program<'_> {
+        let binary = env!("CARGO_BIN_EXE_bailiwick");
+        let config = self.config.to_str().expect("UTF-8");
+        let command = [&["python3", "-c", script, binary, config][..], words].concat();
+        self.start_in("person", &command, json!({"rows": 40, "columns": 150})).await
+    }
+
+    async fn start_in(&self, scope: &'static str, command: &[&str], terminal: Value) -> Program<'_> {
+        let input = json!({"command": command, "terminal": terminal});
+        let answer = self.send(json!({"scope": scope, "op": "process.start", "input": input})).await;
+        let id = data(&answer)["processId"].as_str().expect("an id").to_owned();
+        Program { desk: self, scope, id }
+    }
+
+    /// Runs a command of the command line to its end, without a terminal.
+    pub fn cli(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
+        command.arg("--config").arg(&self.config).args(words).stdin(Stdio::null());
+        command.output().expect("the binary runs")
+    }
+
+    /// Gives what waits for the person, as `bailiwick approve --list --json` tells it.
+    pub fn waiting(&self) -> Vec<Value> {
+        let ran = self.cli(&["approve", "--list", "--json"]);
+        let told: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+        told["waiting"].as_array().expect("a list").clone()
+    }
+
+    /// Waits until so many prompts wait for the person.
+    pub async fn until_waiting(&self, count: usize) -> Vec<Value> {
+        let began = Instant::now();
+        loop {
+            let waiting = self.waiting();
+            if waiting.len() == count {
+                return waiting;
+            }
+            assert!(began.elapsed() < PATIENCE, "not {count}: {waiting:#?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Gives every file below a folder that contains some bytes.
+    pub fn files_with(&self, bytes: &[u8]) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let kind = entry.file_type().expect("a kind");
+                if kind.is_dir() {
+                    folders.push(entry.path());
+                } else if kind.is_file() {
+                    let content = fs::read(entry.path()).unwrap_or_default();
+                    if content.windows(bytes.len()).any(|part| part == bytes) {
+                        found.push(entry.path());
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Program<'_> {
+    /// Sends a request about it, and gives the whole answer.
+    pub async fn ask(&self, op: &str, input: Value, options: Value) -> Value {
+        let envelope =
+            json!({"scope": self.scope, "op": op, "target": self.id, "input": input, "options": options});
+        self.desk.send(envelope).await
+    }
+
+    /// Writes to it; gives the `data`.
+    pub async fn write(&self, input: Value) -> Value {
+        data(&self.ask("process.write", input, json!({})).await).clone()
+    }
+
+    /// Presses keys.
+    pub async fn press(&self, keys: &[&str]) {
+        self.write(json!({"keys": keys})).await;
+    }
+
+    /// Gives what its terminal shows.
+    pub async fn screen(&self) -> Value {
+        data(&self.ask("process.read", json!({}), json!({"view": "screen"})).await)["screen"].clone()
+    }
+
+    /// Gives the lines that its terminal shows.
+    pub async fn lines(&self) -> Vec<String> {
+        lines(&self.screen().await)
+    }
+
+    /// Waits until a line of its terminal is this one, at its beginning, and gives the screen.
+    pub async fn shows(&self, line: &str) -> Value {
+        let began = Instant::now();
+        loop {
+            let screen = self.screen().await;
+            if lines(&screen).iter().any(|shown| shown.starts_with(line)) {
+                return screen;
+            }
+            assert!(began.elapsed() < PATIENCE, "no {line:?}: {:#?}", lines(&screen));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Waits until the last line of its terminal is this one.
+    pub async fn ends_with(&self, line: &str) -> Value {
+        let began = Instant::now();
+        loop {
+            let screen = self.screen().await;
+            if lines(&screen).last().is_some_and(|last| last == line) {
+                return screen;
+            }
+            assert!(began.elapsed() < PATIENCE, "no {line:?} at the end: {:#?}", lines(&screen));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Gives all that it printed that is kept, as text, control sequences included.
+    pub async fn printed(&self) -> String {
+        let answer = self.ask("process.read", json!({}), json!({"stripAnsi": false})).await;
+        data(&answer)["stdout"].as_str().expect("text").to_owned()
+    }
+
+    /// Waits for its end, and gives how it ended.
+    pub async fn ended(&self) -> Value {
+        let began = Instant::now();
+        loop {
+            let answer = self.ask("process.read", json!({}), json!({"tail": 1})).await;
+            let data = data(&answer);
+            if data["status"] != "running" && data["status"] != "starting" {
+                return data.clone();
+            }
+            assert!(began.elapsed() < PATIENCE, "it goes on: {data:#} {:#?}", self.lines().await);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        // A test that failed may leave programs; they would outlive the service.
+        let running = self.cli(&["processes", "--json"]);
+        let told: Value = serde_json::from_slice(&running.stdout).unwrap_or_default();
+        for process in told["processes"].as_array().into_iter().flatten() {
+            if process["status"] == "running" {
+                let (scope, id) = (process["scope"].as_str(), process["processId"].as_str());
+                let (Some(scope), Some(id)) = (scope, id) else { continue };
+                self.cli(&["call", "process.stop", id, "--scope", scope, "--grace-seconds", "0"]);
+            }
+        }
+    }
+}
+
+/// Gives the `data` of an answer that must be a success.
+pub fn data(answer: &Value) -> &Value {
+    assert_eq!(answer["ok"], true, "{answer:#}");
+    &answer["data"]
+}
+
+/// Gives the lines of a screen.
+pub fn lines(screen: &Value) -> Vec<String> {
+    let lines = screen["lines"].as_array().expect("lines");
+    lines.iter().map(|line| line.as_str().expect("text").to_owned()).collect()
+}

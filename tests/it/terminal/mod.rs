@@ -1,0 +1,6 @@
+//! Programs in terminals, through the whole service: keys in, screens out, and secrets that only the person knows.
+
+mod desk;
+mod programs;
+mod prompts;
+mod secrets;

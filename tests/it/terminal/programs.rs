@@ -1,0 +1,149 @@
+//! Real programs in a terminal: a REPL, an editor, a pager.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::desk::{Desk, lines};
+use crate::command::yard::has;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_repl_of_python_takes_lines_blocks_an_interrupt_and_its_end() {
+    if !has("python3") {
+        return;
+    }
+    let desk = Desk::new();
+    let python = desk.start(&["python3", "-q"], json!(true)).await;
+    python.ends_with(">>>").await;
+    python.press(&["x = 6 * 7", "Enter"]).await;
+    python.write(json!({"text": "print('x is', x)", "keys": ["Enter"]})).await;
+    python.shows("x is 42").await;
+    for line in ["for i in range(3):", "    print('row', i)", ""] {
+        python.press(&[line, "Enter"][usize::from(line.is_empty())..]).await;
+    }
+    python.shows("row 2").await;
+    // The line editor: back to the beginning of the line, and the line before.
+    python.press(&["ab", "Left", "C-a", "'", "End", "'", "Enter"]).await;
+    python.shows("'ab'").await;
+    python.press(&["Up", "Backspace", "c'", "Enter"]).await;
+    python.shows("'abc'").await;
+    python.press(&["import time; print('begun'); time.sleep(1000)", "Enter"]).await;
+    python.shows("begun").await;
+    python.press(&["C-c"]).await;
+    python.shows("KeyboardInterrupt").await;
+    python.ends_with(">>>").await;
+    // It ends by the signal itself if nothing comes after an interrupt.
+    python.press(&["print('goes', 'on')", "Enter"]).await;
+    python.shows("goes on").await;
+    python.press(&["C-d"]).await;
+    let ended = python.ended().await;
+    assert_eq!(ended["exitCode"], 0, "{ended:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn vim_writes_the_file_that_its_screen_shows() {
+    if !has("vim") {
+        return;
+    }
+    let desk = Desk::new();
+    desk.write("notes.txt", "first\nsecond\n");
+    let vim = desk.start(&["vim", "-N", "-u", "NONE", "notes.txt"], json!({"rows": 12, "columns": 40})).await;
+    let screen = vim.shows("\"notes.txt\"").await;
+    assert_eq!(lines(&screen)[..4], ["first", "second", "~", "~"]);
+    assert_eq!((&screen["alternateScreen"], &screen["rows"]), (&json!(true), &json!(12)));
+    assert_eq!(screen["cursor"], json!({"row": 1, "column": 1, "visible": true}));
+    // Arrow keys as the editor wants them: it has switched on those of applications.
+    vim.press(&["Down", "End", "a", " line", "Enter", "gr\u{fc}n", "Escape"]).await;
+    let screen = vim.shows("gr\u{fc}n").await;
+    assert_eq!(lines(&screen)[..4], ["first", "second line", "gr\u{fc}n", "~"]);
+    vim.ask("process.resize", json!({"rows": 6, "columns": 60}), json!({})).await;
+    vim.press(&[":set ruler", "Enter", "gg"]).await;
+    let screen = vim.shows("first").await;
+    assert_eq!((&screen["rows"], &screen["columns"]), (&json!(6), &json!(60)));
+    vim.press(&[":wq", "Enter"]).await;
+    assert_eq!(vim.ended().await["exitCode"], 0);
+    let text = fs::read_to_string(desk.path("notes.txt")).expect("the file");
+    assert_eq!(text, "first\nsecond line\ngr\u{fc}n\n");
+    assert_eq!(vim.screen().await["alternateScreen"], false, "it gives the screen back");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn less_shows_a_file_page_by_page() {
+    if !has("less") {
+        return;
+    }
+    let desk = Desk::new();
+    let text: String = (1..=100).map(|number| format!("line {number}\n")).collect();
+    desk.write("long.txt", &text);
+    let less = desk.start(&["less", "long.txt"], json!({"rows": 11, "columns": 40})).await;
+    let screen = less.shows("line 10").await;
+    assert_eq!(lines(&screen)[..10], (1..=10).map(|at| format!("line {at}")).collect::<Vec<_>>());
+    less.press(&["Space"]).await;
+    assert_eq!(lines(&less.shows("line 20").await)[0], "line 11");
+    less.press(&["Up"]).await;
+    assert_eq!(lines(&less.shows("line 10").await)[0], "line 10");
+    less.press(&["G"]).await;
+    assert_eq!(lines(&less.shows("line 100").await)[0], "line 91");
+    less.press(&["g", "/line 42", "Enter"]).await;
+    assert_eq!(lines(&less.shows("line 42").await)[0], "line 42");
+    less.press(&["q"]).await;
+    assert_eq!(less.ended().await["exitCode"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_asks_its_terminal_gets_answers() {
+    if !has("python3") {
+        return;
+    }
+    let desk = Desk::new();
+    desk.write(
+        "asks.py",
+        "import os, sys, termios, tty\n\
+         tty.setraw(0)\n\
+         def ask(question, end):\n    \
+             os.write(1, question)\n    \
+             got = b''\n    \
+             while not got.endswith(end):\n        got += os.read(0, 1)\n    \
+             return got\n\
+         os.write(1, b'\\x1b[H\\x1b[2Jhi\\r\\n')\n\
+         got = [ask(b'\\x1b[c', b'c'), ask(b'\\x1b[>c', b'c'), ask(b'\\x1b[5n', b'n'), ask(b'ab\\x1b[6n', b'R')]\n\
+         os.write(1, b'\\r\\n' + repr(got).encode() + b'\\r\\n')\n",
+    );
+    let asks = desk.start(&["python3", "asks.py"], json!(true)).await;
+    assert_eq!(asks.ended().await["exitCode"], 0);
+    let shown = asks.lines().await;
+    let told = r"[b'\x1b[?62;22c', b'\x1b[>1;10;0c', b'\x1b[0n', b'\x1b[2;3R']";
+    assert_eq!(shown, ["hi", "ab", told]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_screen_is_right_after_other_sizes_and_in_another_service() {
+    if !has("python3") {
+        return;
+    }
+    let desk = Desk::new();
+    desk.write(
+        "draws.py",
+        "import signal, shutil, sys\n\
+         def draw(*_):\n    \
+             size = shutil.get_terminal_size()\n    \
+             sys.stdout.write(f'\\x1b[2J\\x1b[{size.lines};{size.columns}H#\\x1b[1;1H{size.columns}x{size.lines} ')\n    \
+             sys.stdout.flush()\n\
+         signal.signal(signal.SIGWINCH, draw)\n\
+         draw()\n\
+         while True:\n    signal.pause()\n",
+    );
+    let draws = desk.start(&["python3", "draws.py"], json!({"rows": 10, "columns": 30})).await;
+    draws.shows("30x10").await;
+    for (rows, columns) in [(20, 50), (5, 20), (8, 40)] {
+        let resized = draws.ask("process.resize", json!({"rows": rows, "columns": columns}), json!({})).await;
+        assert_eq!(resized["ok"], true, "{resized:#}");
+        draws.shows(&format!("{columns}x{rows}")).await;
+    }
+    let screen = draws.screen().await;
+    assert_eq!(lines(&screen)[7], format!("{:>40}", "#"));
+    // The command line is a service of its own: it draws the screen from the beginning.
+    let ran = desk.cli(&["call", "process.read", &draws.id, "--scope", "app", "--view", "screen", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    assert_eq!(told["data"]["screen"], screen);
+}
