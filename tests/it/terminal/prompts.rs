@@ -31,20 +31,28 @@ async fn npm_init_is_answered_to_its_end() {
         assert!(began.elapsed() < PATIENCE, "after {asked:?}: {:#?}", npm.lines().await);
         let lines = npm.lines().await;
         let last = lines.last().map(String::as_str).unwrap_or_default();
-        let Some(end) = last.find([':', '?']).filter(|end| !last.contains("npm") && last[..*end] != asked) else {
+        let Some(end) = last.find([':', '?']).filter(|end| !last.contains("npm") && last[..*end] != asked)
+        else {
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
         let answer = answers.iter().find(|(question, _)| last.starts_with(question));
         npm.write(json!({"text": answer.map_or("", |(_, answer)| answer), "keys": ["Enter"]})).await;
-        asked = if last.starts_with("Is this OK?") { "Is this OK?".to_owned() } else { last[..end].to_owned() };
+        asked =
+            if last.starts_with("Is this OK?") { "Is this OK?".to_owned() } else { last[..end].to_owned() };
     }
     assert_eq!(npm.ended().await["exitCode"], 0);
     let text = fs::read_to_string(desk.path("package.json")).expect("the file");
     let made: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(
         (&made["name"], &made["version"], &made["description"], &made["license"], &made["keywords"]),
-        (&json!("made-by-keys"), &json!("2.0.0"), &json!("It is \"tested\""), &json!("MIT"), &json!(["a", "b"]))
+        (
+            &json!("made-by-keys"),
+            &json!("2.0.0"),
+            &json!("It is \"tested\""),
+            &json!("MIT"),
+            &json!(["a", "b"])
+        )
     );
 }
 

@@ -72,7 +72,8 @@ async fn a_secret_reaches_its_program_and_is_found_nowhere() {
     asks.shows(&format!("sha256 {SECRET_HASH}")).await;
     asks.shows("aloud [secret]").await;
 
-    let history = desk.send(json!({"scope": "app", "op": "history.timeline", "options": {"limit": 100}})).await;
+    let history =
+        desk.send(json!({"scope": "app", "op": "history.timeline", "options": {"limit": 100}})).await;
     let everything = [
         answer.to_string(),
         asks.printed().await,
@@ -163,7 +164,10 @@ async fn the_person_can_refuse_or_leave_it_for_later() {
     };
     let (answer, ()) = tokio::join!(request, person);
     let error = &answer["error"];
-    assert_eq!((&error["code"], &error["details"]["rule"]), (&json!("permission_denied"), &json!("refused-by-person")));
+    assert_eq!(
+        (&error["code"], &error["details"]["rule"]),
+        (&json!("permission_denied"), &json!("refused-by-person"))
+    );
 
     let id = pending(&desk, &asks).await;
     let ran = desk.cli(&["approve", &id, "--refuse", "--json"]);
@@ -269,7 +273,11 @@ async fn a_prompt_ends_with_its_process_and_with_its_call() {
     };
     let (answer, ()) = tokio::join!(request, stop);
     let error = &answer["error"];
-    assert_eq!((&error["code"], &error["details"]["rule"]), (&json!("conflict"), &json!("ended")), "{answer:#}");
+    assert_eq!(
+        (&error["code"], &error["details"]["rule"]),
+        (&json!("conflict"), &json!("ended")),
+        "{answer:#}"
+    );
     desk.until_waiting(0).await;
     let late = desk.send(secret_request(&asks, json!({"prompt": "Three"}), 5)).await;
     assert_eq!(late["error"]["code"], "conflict", "{late:#}");
@@ -278,9 +286,10 @@ async fn a_prompt_ends_with_its_process_and_with_its_call() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_is_asked_for_what_could_not_be_written() {
     let desk = Desk::new();
-    let closed = desk.send(json!({"scope": "app", "op": "process.start",
+    let closed = desk
+        .send(json!({"scope": "app", "op": "process.start",
         "input": {"command": ["sleep", "1000"], "stdin": "null"}}))
-    .await;
+        .await;
     let id = data(&closed)["processId"].as_str().expect("an id").to_owned();
     let request = |scope: &str, id: &str, secret: Value| {
         json!({"scope": scope, "op": "process.write", "target": id, "input": {"secret": secret},
