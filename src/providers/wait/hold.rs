@@ -31,7 +31,8 @@ pub async fn hold(
     let changed = Arc::new(Notify::new());
     // Before the first look, so that nothing comes between.
     for process in round.processes() {
-        helpers.spawn(listen(process.changes(), Arc::clone(&changed)));
+        let wants = if round.wants_output_of(&process) { Wants::Output } else { Wants::End };
+        helpers.spawn(listen(process.changes(), wants, Arc::clone(&changed)));
     }
     for (at, watched) in round.watched().iter().enumerate().filter(|(_, watched)| watched.is_open()) {
         if let Some(probe) = Probe::of(&watched.condition, watched.version()) {
@@ -66,12 +67,26 @@ pub async fn hold(
     }
 }
 
-/// Tells of every change of a process, until it is over.
-async fn listen(mut changes: watch::Receiver<Change>, changed: Arc<Notify>) {
-    while !changes.borrow_and_update().ended {
-        let more = changes.changed().await;
+/// What is wanted to be told of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    /// That it has printed, and that it is over.
+    Output,
+    /// That it is over.
+    End,
+}
+
+/// Tells of the changes of a process that are wanted, until it is over.
+async fn listen(mut changes: watch::Receiver<Change>, wants: Wants, changed: Arc<Notify>) {
+    loop {
+        let last = *changes.borrow_and_update();
+        if last.ended {
+            return;
+        }
+        let is_wanted = |change: &Change| change.ended || (wants == Wants::Output && change.end > last.end);
+        let is_over = changes.wait_for(is_wanted).await.is_err();
         changed.notify_one();
-        if more.is_err() {
+        if is_over {
             return;
         }
     }

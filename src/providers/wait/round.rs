@@ -111,6 +111,12 @@ impl Round {
         processes
     }
 
+    /// Tells whether something is waited for that shows in what a process prints.
+    pub fn wants_output_of(&self, process: &Process) -> bool {
+        let about_output = |it: &&Watched| matches!(&it.condition, Condition::Output(of, ..) | Condition::Quiet(of, _) if of.facts.id == process.facts.id);
+        self.watched.iter().filter(|it| it.is_open()).any(|it| about_output(&it))
+    }
+
     fn look_at(&mut self, process: &Process, cancel: &Cancel) -> Result<(), Failure> {
         // First how it stands: what it printed before its end lies in the ring by then.
         let status = process.status()?;

@@ -12,7 +12,13 @@ from mcp.client.streamable_http import streamable_http_client
 
 async def call(client: Client, step: dict) -> dict:
     """Makes one call; a call that the plan cancels answers `{"cancelled": true}`."""
-    request = client.call_tool(step["tool"], step["arguments"])
+    told: list = []
+
+    async def tell(progress: float, _total: float | None, message: str | None) -> None:
+        told.append({"progress": progress, "message": message})
+
+    callback = tell if step.get("progress") else None
+    request = client.call_tool(step["tool"], step["arguments"], progress_callback=callback)
     try:
         if "cancelAfterMs" in step:
             async with asyncio.timeout(step["cancelAfterMs"] / 1000):
@@ -23,7 +29,8 @@ async def call(client: Client, step: dict) -> dict:
         return {"cancelled": True}
     except Exception as error:  # the report says what the client made of it
         return {"raised": f"{type(error).__name__}: {error}"}
-    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    shown = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {**shown, "progress": told} if callback else shown
 
 
 async def converse(server, mode: str, steps: list) -> dict:
@@ -31,10 +38,14 @@ async def converse(server, mode: str, steps: list) -> dict:
     async with Client(server, mode=mode) as client:
         tools = (await client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
         seen = {"protocol": client.protocol_version, "instructions": client.instructions, "list": tools, "results": {}}
-        for step in steps:
+        process_id = ""
+        for planned in steps:
+            step = json.loads(json.dumps(planned).replace("<processId>", process_id))
             began = time.monotonic()
             seen["results"][step["name"]] = await call(client, step)
             seen["results"][step["name"]]["tookMs"] = int((time.monotonic() - began) * 1000)
+            data = seen["results"][step["name"]].get("structuredContent", {}).get("data") or {}
+            process_id = data.get("processId", process_id)
         return seen
 
 

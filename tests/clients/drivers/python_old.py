@@ -15,8 +15,15 @@ async def call(session: ClientSession, step: dict) -> dict:
     """Makes one call; a call that the plan cancels answers `{"cancelled": true}`."""
     try:
         if "cancelAfterMs" not in step:
-            result = await session.call_tool(step["tool"], step["arguments"])
-            return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+            told: list = []
+
+            async def tell(progress: float, _total: float | None, message: str | None) -> None:
+                told.append({"progress": progress, "message": message})
+
+            callback = tell if step.get("progress") else None
+            result = await session.call_tool(step["tool"], step["arguments"], progress_callback=callback)
+            shown = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+            return {**shown, "progress": told} if callback else shown
         # This client has no cancellation of its own: the plain notification of the protocol is sent by hand.
         request_id = session._request_id
         with anyio.move_on_after(step["cancelAfterMs"] / 1000):
@@ -35,10 +42,14 @@ async def converse(read, write, steps: list) -> dict:
         hello = await session.initialize()
         tools = (await session.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
         seen = {"protocol": hello.protocolVersion, "instructions": hello.instructions, "list": tools, "results": {}}
-        for step in steps:
+        process_id = ""
+        for planned in steps:
+            step = json.loads(json.dumps(planned).replace("<processId>", process_id))
             began = time.monotonic()
             seen["results"][step["name"]] = await call(session, step)
             seen["results"][step["name"]]["tookMs"] = int((time.monotonic() - began) * 1000)
+            data = seen["results"][step["name"]].get("structuredContent", {}).get("data") or {}
+            process_id = data.get("processId", process_id)
         return seen
 
 

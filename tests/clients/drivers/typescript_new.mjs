@@ -18,6 +18,6 @@ await converse(async ({ transport: wanted, mode }) => {
     transport = new StreamableHTTPClientTransport(new URL(wanted.url), { requestInit: { headers } });
   }
   await client.connect(transport);
-  const send = (params, signal) => client.callTool(params, { signal });
+  const send = (params, signal, onprogress) => client.callTool(params, { signal, onprogress });
   return { client, protocol: () => client.getNegotiatedProtocolVersion(), send };
 });

@@ -25,6 +25,6 @@ await converse(async ({ transport: wanted }) => {
     tell?.(version);
   };
   await client.connect(transport);
-  const send = (params, signal) => client.callTool(params, undefined, { signal });
+  const send = (params, signal, onprogress) => client.callTool(params, undefined, { signal, onprogress });
   return { client, protocol: () => negotiated, send };
 });

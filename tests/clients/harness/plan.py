@@ -3,7 +3,9 @@
 A plan goes to a driver as JSON on standard input:
 
     {"transport": {"kind": "stdio", "command": [...], "env": {...}} | {"kind": "http", "url": "…", "token": "…"},
-     "mode": "…", "steps": [{"name": "…", "tool": "…", "arguments": {...}, "cancelAfterMs": 400}, …]}
+     "mode": "…", "steps": [{"name": "…", "tool": "…", "arguments": {...}, "cancelAfterMs": 400, "progress": true}, …]}
+
+`<processId>` in a step stands for the last process id that an answer had.
 
 The driver connects by its own client library, lists the tools, makes the calls in order, and prints one JSON object:
 `{"protocol", "instructions", "list": {"tools": […]}, "results": {name: result | {"raised"} | {"cancelled"}}}`.
@@ -117,12 +119,14 @@ class Clients:
         if "broken" in listed:
             return listed
         seen = {"list": listed.get("result", listed), "results": {}}
+        process_id = ""
         for step in steps:
-            arguments = json.dumps(step["arguments"])
+            arguments = json.dumps(step["arguments"]).replace("<processId>", process_id)
             called = self.inspect(
                 client, transport, home, "--method", "tools/call", "--tool-name", step["tool"], "--tool-args-json", arguments
             )
-            seen["results"][step["name"]] = called.get("result", called)
+            result = seen["results"][step["name"]] = called.get("result", called)
+            process_id = (result.get("structuredContent", {}).get("data") or {}).get("processId", process_id)
         return seen
 
 
