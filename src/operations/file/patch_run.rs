@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::contract::{ErrorCode, Failure};
 use crate::policy::{Permit, PermittedPath};
 use crate::providers::edit::{
-    Applied, Edits, Landed, Text, apply, changed_lines, merge, show_lines, unified_diff,
+    Applied, Edits, Landed, Text, apply, changed_lines, merge, show_lines, unified_diff, unstorable,
 };
 use crate::providers::file::{
     Current, Done, Held, Locks, Place, Site, Step, content_version, current, find_place, perform, sha256_hex,
@@ -276,8 +276,12 @@ impl Runner<'_> {
         let mode = mode.map(|wanted| run_bits(found.stat.mode & 0o777, wanted));
         let mode = mode.filter(|mode| *mode != found.stat.mode & 0o777);
         let same = new.content() == text.content();
-        let old_bytes = Arc::new(text.encode());
-        let new_bytes = new.encode();
+        // Merged texts can come of files that were stored in two ways.
+        let bytes = |text: &Text| {
+            text.encode().map_err(|character| unstorable(text, character, &format!("`{shown}`")))
+        };
+        let old_bytes = Arc::new(bytes(&text)?);
+        let new_bytes = bytes(&new)?;
         let version = if same { found.version.clone() } else { content_version(&sha256_hex(&new_bytes)) };
         let path = to.as_ref().map_or_else(|| site_path(&site).shown(), |to| site_path(to).shown());
         let changed = Changed {

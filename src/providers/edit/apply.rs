@@ -1,6 +1,6 @@
 //! Putting edits into a text: all of them, or none.
 
-use crate::contract::Failure;
+use crate::contract::{ErrorCode, Failure};
 
 use super::anchored::{self, LineEdit};
 use super::assign::{Placed, place_hunks};
@@ -139,6 +139,10 @@ fn check_new_text(text: &Text, name: Name, new: &str) -> Result<(), Failure> {
         )
         .hint("Use file.write with `contentBase64` for binary files."));
     }
+    if let Some(character) = text.unstorable(new) {
+        return Err(unstorable(text, character, &format!("{name}: its new text"))
+            .detail(if name.kind == "hunk" { "hunk" } else { "edit" }, name.number));
+    }
     match redaction_mark(new).filter(|mark| !text.content().contains(mark)) {
         None => Ok(()),
         Some(mark) => Err(refused(
@@ -148,6 +152,18 @@ fn check_new_text(text: &Text, name: Name, new: &str) -> Result<(), Failure> {
         )
         .hint("Change the lines around it and leave the line with the secret as it is.")),
     }
+}
+
+/// Makes the refusal of text with a character that the file's encoding does not have.
+pub fn unstorable(text: &Text, character: char, what: &str) -> Failure {
+    let encoding = text.encoding().describe();
+    let code = u32::from(character);
+    let message = format!("{what} holds `{character}` (U+{code:04X}), which has no form in {encoding}");
+    Failure::new(ErrorCode::InvalidRequest, message)
+        .detail("rule", "not-in-encoding")
+        .detail("character", character.to_string())
+        .hint(format!("Use characters of {encoding}, in which the file is stored."))
+        .hint("Or store the whole file in UTF-8, by file.write.")
 }
 
 /// Finds a mark that the redaction puts in place of a secret: `[redacted:kind:8 hex digits]`.

@@ -1,6 +1,8 @@
 //! A file's text by lines, with what is needed to store it as it was.
 
-use crate::providers::file::{Encoding, byte_order_mark, decode_utf16};
+use crate::providers::file::{
+    Encoding, byte_order_mark, decode_single_byte, decode_utf16, encode_single_byte, single_byte_text,
+};
 
 /// A text, its lines, and how the file stores it.
 #[derive(Debug, Clone)]
@@ -16,15 +18,23 @@ impl Text {
     /// Reads the bytes of a file.
     ///
     /// # Errors
-    /// The offset of the first byte that is not text, in UTF-8 or in UTF-16 with a mark.
+    /// The offset of the first byte that is not text: in UTF-8, in UTF-16 with a mark, or in what is surely
+    /// Latin-1 or Windows-1252.
     pub fn decode(mut bytes: Vec<u8>) -> Result<Self, usize> {
-        let (encoding, mark) = byte_order_mark(&bytes).unwrap_or((Encoding::Utf8, 0));
+        let (mut encoding, mark) = byte_order_mark(&bytes).unwrap_or((Encoding::Utf8, 0));
         let content = match encoding {
-            Encoding::Utf8 | Encoding::Base64 => {
-                bytes.drain(..mark);
-                String::from_utf8(bytes).map_err(|error| mark + error.utf8_error().valid_up_to())?
-            }
             Encoding::Utf16Le | Encoding::Utf16Be => decode_utf16(&bytes[mark..], encoding).ok_or(mark)?,
+            _ => {
+                bytes.drain(..mark);
+                match String::from_utf8(bytes) {
+                    Ok(content) => content,
+                    Err(error) => {
+                        let found = if mark == 0 { single_byte_text(error.as_bytes()) } else { None };
+                        encoding = found.ok_or_else(|| mark + error.utf8_error().valid_up_to())?;
+                        decode_single_byte(error.as_bytes())
+                    }
+                }
+            }
         };
         if let Some(at) = memchr::memchr(0, content.as_bytes()) {
             return Err(mark + at);
@@ -54,10 +64,29 @@ impl Text {
         Self::stored(content, self.encoding, self.bom)
     }
 
+    /// Gives how the file stores its text.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Finds a character that the file cannot store.
+    pub fn unstorable(&self, new: &str) -> Option<char> {
+        match self.encoding {
+            Encoding::Latin1 | Encoding::Windows1252 => encode_single_byte(new, self.encoding).err(),
+            Encoding::Utf8 | Encoding::Utf16Le | Encoding::Utf16Be | Encoding::Base64 => None,
+        }
+    }
+
     /// Gives the bytes of the file.
-    pub fn encode(&self) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// A character that the file cannot store.
+    pub fn encode(&self) -> Result<Vec<u8>, char> {
         let mut bytes = Vec::with_capacity(self.content.len() + 3);
         match self.encoding {
+            Encoding::Latin1 | Encoding::Windows1252 => {
+                return encode_single_byte(&self.content, self.encoding);
+            }
             Encoding::Utf8 | Encoding::Base64 => {
                 if self.bom {
                     bytes.extend_from_slice(b"\xef\xbb\xbf");
@@ -73,7 +102,7 @@ impl Text {
                 bytes.extend(units.flat_map(u16::to_be_bytes));
             }
         }
-        bytes
+        Ok(bytes)
     }
 
     /// Gives the whole text, without a byte order mark.
@@ -168,7 +197,7 @@ mod tests {
             };
             let decoded = Text::decode(bytes.clone()).expect("it is text");
             prop_assert_eq!(decoded.content(), &text);
-            prop_assert_eq!(decoded.encode(), bytes);
+            prop_assert_eq!(decoded.encode(), Ok(bytes));
             let lines: String = (0..decoded.len()).map(|at| decoded.line(at)).collect();
             prop_assert_eq!(lines, text);
         }

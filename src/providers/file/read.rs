@@ -11,6 +11,7 @@ use crate::platform::fs::Stat;
 use crate::policy::{OpenedFile, PermittedPath};
 
 use super::image_type;
+use super::single_byte::{decode_single_byte, single_byte_text};
 use super::text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_len, lines_of};
 use super::version::{content_version, facts_version, sha256_hex};
 use super::window::{Budget, Marks, take_lines};
@@ -20,6 +21,8 @@ pub const WHOLE_BYTES: u64 = 64 << 20;
 /// The room that everything but the content takes in an answer.
 const FACTS_BYTES: usize = 640;
 const CHUNK_BYTES: usize = 1 << 18;
+const DECODED_AS_LATIN: &str = "The file is no UTF-8 and was decoded as Latin-1: letters beyond ASCII are a guess. file.patch keeps the encoding.";
+const DECODED_AS_WINDOWS: &str = "The file is no UTF-8 and was decoded as Windows-1252: letters beyond ASCII are a guess. file.patch keeps the encoding.";
 
 /// Which part of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -240,15 +243,27 @@ impl Reading<'_> {
         (facts.encoding, facts.bom_bytes) = (encoding, bom_bytes);
         let decoded;
         let text = match encoding {
-            Encoding::Utf8 | Encoding::Base64 => match std::str::from_utf8(&bytes[bom_bytes..]) {
-                Ok(text) => text,
-                Err(error) => return Err(self.binary(bytes, bom_bytes + error.valid_up_to())),
-            },
             Encoding::Utf16Le | Encoding::Utf16Be => {
                 decoded = decode_utf16(&bytes[bom_bytes..], encoding)
                     .ok_or_else(|| self.binary(bytes, bom_bytes))?;
                 &decoded
             }
+            _ => match std::str::from_utf8(&bytes[bom_bytes..]) {
+                Ok(text) => text,
+                Err(error) => {
+                    let found = if bom_bytes == 0 { single_byte_text(bytes) } else { None };
+                    let Some(found) = found else {
+                        return Err(self.binary(bytes, bom_bytes + error.valid_up_to()));
+                    };
+                    facts.encoding = found;
+                    facts.warning = Some(match found {
+                        Encoding::Windows1252 => DECODED_AS_WINDOWS,
+                        _ => DECODED_AS_LATIN,
+                    });
+                    decoded = decode_single_byte(bytes);
+                    &decoded
+                }
+            },
         };
         if let Some(at) = memchr::memchr(0, text.as_bytes()) {
             return Err(self.binary(bytes, bom_bytes + at));
@@ -286,7 +301,11 @@ impl Reading<'_> {
                 if facts.encoding != Encoding::Utf8 {
                     return Err(Failure::invalid(
                         "options.offset",
-                        format!("`{}` is UTF-16, whose bytes are not those of its text", self.path.shown()),
+                        format!(
+                            "`{}` is {}, whose bytes are not those of its text",
+                            self.path.shown(),
+                            facts.encoding.describe()
+                        ),
                     )
                     .hint("Use `startLine` and `endLine`, or set `options.encoding` to \"base64\"."));
                 }

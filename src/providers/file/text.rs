@@ -15,6 +15,12 @@ pub enum Encoding {
     /// UTF-16, big end first, with a byte order mark.
     #[serde(rename = "utf-16be")]
     Utf16Be,
+    /// Latin-1 (ISO 8859-1), as far as can be told.
+    #[serde(rename = "latin1")]
+    Latin1,
+    /// Windows-1252, as far as can be told.
+    #[serde(rename = "windows-1252")]
+    Windows1252,
     /// Any bytes, given in base64.
     #[serde(rename = "base64")]
     Base64,
@@ -32,6 +38,19 @@ pub enum LineEnding {
     Mixed,
     /// There is no line end.
     None,
+}
+
+impl Encoding {
+    /// Gives the name for people.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Utf8 => "UTF-8",
+            Self::Utf16Le | Self::Utf16Be => "UTF-16",
+            Self::Latin1 => "Latin-1",
+            Self::Windows1252 => "Windows-1252",
+            Self::Base64 => "base64",
+        }
+    }
 }
 
 /// The UTF-8 byte order mark.
@@ -56,7 +75,7 @@ pub fn decode_utf16(bytes: &[u8], encoding: Encoding) -> Option<String> {
     }
     let unit = |pair: &[u8]| match encoding {
         Encoding::Utf16Be => u16::from_be_bytes([pair[0], pair[1]]),
-        Encoding::Utf8 | Encoding::Utf16Le | Encoding::Base64 => u16::from_le_bytes([pair[0], pair[1]]),
+        _ => u16::from_le_bytes([pair[0], pair[1]]),
     };
     char::decode_utf16(bytes.chunks_exact(2).map(unit)).collect::<Result<String, _>>().ok()
 }

@@ -29,6 +29,10 @@ fn bytes(text: &str, form: Form) -> Vec<u8> {
     match form {
         Form::Bom => format!("\u{feff}{text}").into_bytes(),
         Form::Utf16 => format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        Form::Latin1 => text
+            .chars()
+            .map(|character| u8::try_from(u32::from(character)).expect("it was made so"))
+            .collect(),
         _ => text.as_bytes().to_vec(),
     }
 }
@@ -58,7 +62,10 @@ fn run(dialect: &str, seen: &Change, real: &[u8]) -> Option<Result<Landing, Stri
         _ => apply(&text, Edits::Lines(&seen.as_lines()), false),
     };
     Some(match applied {
-        Ok(applied) => Ok((applied.text.encode(), applied.landed.iter().map(|it| it.tier).collect())),
+        Ok(applied) => Ok((
+            applied.text.encode().expect("it can be stored"),
+            applied.landed.iter().map(|it| it.tier).collect(),
+        )),
         Err(failure) => Err(failure.message),
     })
 }

@@ -39,6 +39,8 @@ pub enum Form {
     Tabs,
     /// In UTF-16.
     Utf16,
+    /// In Latin-1.
+    Latin1,
     /// Without an end of its last line.
     Unended,
     /// With new lines elsewhere.
@@ -50,13 +52,14 @@ pub enum Form {
 }
 
 impl Form {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Plain,
         Self::Crlf,
         Self::MixedEnds,
         Self::Bom,
         Self::Tabs,
         Self::Utf16,
+        Self::Latin1,
         Self::Unended,
         Self::Drifted,
         Self::Repeated,
@@ -71,6 +74,10 @@ impl Form {
             Self::Plain | Self::Bom | Self::Utf16 => {}
             Self::Tabs => {
                 each(&mut real, |line| *line = with_tabs(line));
+                return (real.clone(), real);
+            }
+            Self::Latin1 => {
+                each(&mut real, |line| *line = with_accents(line));
                 return (real.clone(), real);
             }
             Self::Crlf => each(&mut real, |line| *line = line.replace('\n', "\r\n")),
@@ -111,6 +118,12 @@ impl Form {
 
 fn each(change: &mut Change, with: impl FnMut(&mut String)) {
     change.base.iter_mut().chain(change.parts.iter_mut().flat_map(|part| &mut part.come)).for_each(with);
+}
+
+/// Takes out what is no Latin-1 or no text, and puts letters in that have other bytes in UTF-8.
+fn with_accents(line: &str) -> String {
+    let plain = |character: &char| matches!(character, ' '..='~' | '\t' | '\r' | '\n');
+    line.chars().filter(plain).collect::<String>().replace("er", "ér").replace("in", "iñ")
 }
 
 fn with_tabs(line: &str) -> String {
