@@ -72,3 +72,147 @@ fn age(process: &Arc<Process>) -> Option<Duration> {
         None => Some(folders::age(process.folder())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::super::{RunEnd, RunFacts};
+    use super::*;
+    use crate::contract::id::new_id;
+    use crate::contract::{Containment, Network};
+    use crate::platform::dirs::Dirs;
+    use crate::platform::launch::kept::Stream;
+    use crate::platform::launch::{Ended, Held, Launcher};
+
+    const FOR_EVER: Bounds = Bounds { max_age: Duration::MAX, max_bytes: u64::MAX };
+
+    struct Ground {
+        folder: PathBuf,
+        processes: Arc<Processes>,
+    }
+
+    impl Ground {
+        fn new() -> Self {
+            let folder = std::env::temp_dir().join(format!("bailiwick-processes-{}", new_id()));
+            let processes = Processes::new(&Dirs::below(folder.clone()), Arc::new(Launcher::new()));
+            Self { folder, processes: Arc::new(processes) }
+        }
+
+        /// Keeps what a command of scope `app` printed.
+        fn keep(&self, bytes: &[u8]) -> String {
+            let mut recorder = self.processes.keep_run(RunFacts {
+                scope: "app".to_owned(),
+                caller: "local".to_owned(),
+                preview: "make".to_owned(),
+                folder: ".".to_owned(),
+                is_advisory: false,
+            });
+            for piece in bytes.chunks(10_000) {
+                recorder.push(Stream::Stdout, piece);
+            }
+            recorder.push(Stream::Stderr, b"!");
+            let held = Held {
+                level: Containment::Full,
+                network: Network::None,
+                degraded: false,
+                layers: Vec::new(),
+                open: Vec::new(),
+            };
+            let ended = Ended { exit_code: Some(3), signal: None, held, left_killed: 0 };
+            recorder.finish(RunEnd { ended: Some(ended), timed_out: false }).expect("it is kept")
+        }
+
+        fn ids(&self) -> Vec<String> {
+            self.processes.all().iter().map(|process| process.facts.id.clone()).collect()
+        }
+
+        fn on_disk(&self) -> usize {
+            fs::read_dir(self.processes.folder.clone()).map_or(0, Iterator::count)
+        }
+    }
+
+    impl Drop for Ground {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    #[test]
+    fn the_oldest_go_when_it_is_too_much_and_all_when_they_are_old() {
+        let ground = Ground::new();
+        let ids: Vec<String> = (0..5).map(|_| ground.keep(&[b'x'; 100_000])).collect();
+        ground.processes.prune_to(FOR_EVER);
+        assert_eq!(ground.ids().len(), 5);
+        ground.processes.prune_to(Bounds { max_bytes: 250_000, ..FOR_EVER });
+        assert_eq!(ground.ids(), [ids[4].clone(), ids[3].clone()], "the newest two");
+        assert!(ground.processes.find("app", &ids[0]).is_err());
+        std::thread::sleep(Duration::from_millis(5));
+        ground.processes.prune_to(Bounds { max_age: Duration::from_millis(1), ..FOR_EVER });
+        assert_eq!((ground.ids().len(), ground.on_disk()), (0, 0));
+    }
+
+    #[test]
+    fn what_lives_stays_and_counts_with_all_that_it_may_take() {
+        let ground = Ground::new();
+        let id = ground.keep(b"over");
+        let live = ground.keep(b"alive");
+        let process = ground.processes.find("app", &live).expect("it is there");
+        let mut status = process.status().expect("it is readable");
+        status.state = crate::platform::launch::kept::State::Running;
+        fs::remove_file(process.folder().join("status")).expect("it is there");
+        let _keeper = crate::platform::launch::kept::StatusWriter::create(process.folder(), &status);
+        // A cache knows it as ended; a new service looks for itself.
+        let again = Processes::new(&Dirs::below(ground.folder.clone()), Arc::new(Launcher::new()));
+        again.prune_to(Bounds { max_age: Duration::ZERO, max_bytes: 0 });
+        assert!(again.find("app", &id).is_err());
+        assert!(again.find("app", &live).is_ok());
+    }
+
+    #[test]
+    fn damaged_folders_and_what_was_never_finished_go_in_time() {
+        let ground = Ground::new();
+        let id = ground.keep(b"text");
+        let folder = ground.processes.folder.join(&id);
+        fs::write(folder.join("facts.json"), "{").expect("written");
+        fs::create_dir(ground.processes.folder.join(format!(".{}", new_id()))).expect("made");
+        let again = Processes::new(&Dirs::below(ground.folder.clone()), Arc::new(Launcher::new()));
+        again.prune_to(FOR_EVER);
+        assert_eq!((again.damaged().len(), ground.on_disk()), (1, 2), "neither is old yet");
+        std::thread::sleep(Duration::from_millis(5));
+        again.prune_to(Bounds { max_age: Duration::from_millis(1), ..FOR_EVER });
+        assert_eq!((again.damaged().len(), ground.on_disk()), (0, 1));
+    }
+
+    #[test]
+    fn what_a_command_printed_is_read_like_a_process_whether_it_was_much_or_little() {
+        let ground = Ground::new();
+        for size in [0, 5, 300_000, 3_000_000] {
+            let text: Vec<u8> = (0..size).map(|at| b'a' + u8::try_from(at % 26).expect("small")).collect();
+            let id = ground.keep(&text);
+            let process = ground.processes.find("app", &id).expect("it is there");
+            let status = process.status().expect("it is readable");
+            assert_eq!((status.exit_code, status.end), (Some(3), size + 1));
+            assert!(process.facts.is_run && status.state.is_final());
+            let read = process.read(0, usize::MAX).expect("it is readable");
+            let out = read.frames.iter().filter(|frame| frame.stream == Stream::Stdout);
+            assert_eq!(out.flat_map(|frame| frame.bytes.clone()).collect::<Vec<u8>>(), text);
+            assert!(ground.processes.find("other", &id).is_err());
+        }
+        // One that is given up leaves nothing.
+        let before = ground.on_disk();
+        let mut recorder = ground.processes.keep_run(RunFacts {
+            scope: "app".to_owned(),
+            caller: "local".to_owned(),
+            preview: "make".to_owned(),
+            folder: ".".to_owned(),
+            is_advisory: false,
+        });
+        recorder.push(Stream::Stdout, &[b'x'; 1_000_000]);
+        assert_eq!(ground.on_disk(), before + 1);
+        assert_eq!(ground.ids().len(), before, "nobody finds it before it is finished");
+        drop(recorder);
+        assert_eq!(ground.on_disk(), before);
+    }
+}

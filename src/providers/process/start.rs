@@ -56,6 +56,8 @@ impl Processes {
     pub async fn start(self: &Arc<Self>, start: Start) -> Result<Arc<Process>, Failure> {
         let processes = Arc::clone(self);
         let (told, answer) = oneshot::channel();
+        let pruning = Arc::clone(self);
+        tokio::task::spawn_blocking(move || pruning.prune());
         // A task of its own: a process that runs is either given to the caller, or ended.
         tokio::spawn(async move {
             let started = processes.start_here(start).await;
