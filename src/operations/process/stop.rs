@@ -17,7 +17,9 @@ use crate::registry::{Context, Operation, no_command, no_paths};
 use super::shown::{Shown, of_status, target};
 
 /// How long a process has to end by itself, unless the request says otherwise.
-const GRACE_SECONDS: u64 = 5;
+const GRACE: Duration = Duration::from_secs(5);
+/// How much of the time of a call is kept for killing what is left, and telling of it.
+const TELLING: Duration = Duration::from_secs(2);
 /// The number of the signal that cannot be withstood.
 const KILL: i32 = 9;
 /// The signals that ask a program to end, and those that make it.
@@ -98,15 +100,7 @@ impl Operation for Op {
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let signal = read_signal(input.signal.as_deref().unwrap_or("TERM"))?;
-        let grace = Duration::from_secs(options.grace_seconds.unwrap_or(GRACE_SECONDS));
-        let room = permit.limits().timeout.saturating_sub(Duration::from_secs(2));
-        if grace > room {
-            return Err(Failure::invalid(
-                "options.graceSeconds",
-                format!("the grace of {} s is longer than the time of the call allows", grace.as_secs()),
-            )
-            .hint("Raise `options.timeoutSeconds` to a little more than the grace."));
-        }
+        let grace = grace(options, permit.limits().timeout)?;
         let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
         let list = match (permit.id(), input.all) {
             (Some(_), false) => vec![target(cx, permit)?],
@@ -161,6 +155,21 @@ impl Operation for Op {
         });
         Ok(Output { stopped })
     }
+}
+
+/// Gives the grace, which must leave the call time to tell of the end.
+fn grace(options: &Options, timeout: Duration) -> Result<Duration, Failure> {
+    let most = timeout.saturating_sub(TELLING);
+    let Some(seconds) = options.grace_seconds else { return Ok(GRACE.min(most)) };
+    let grace = Duration::from_secs(seconds);
+    if grace > most {
+        return Err(Failure::invalid(
+            "options.graceSeconds",
+            format!("a grace of {seconds} s is longer than the time of the call allows"),
+        )
+        .hint("Raise `options.timeoutSeconds` to a little more than the grace."));
+    }
+    Ok(grace)
 }
 
 fn not_stopped(process: &Arc<Process>, failure: &Failure) -> Stopped {

@@ -75,6 +75,9 @@ impl Process {
 
     /// Tells whether it lives, or is being started by another service.
     pub(super) fn may_live(&self) -> bool {
+        if self.known().over.is_some() {
+            return false;
+        }
         match self.status() {
             Ok(status) => !status.state.is_final(),
             Err(failure) => failure.rule() != Some("damaged-process"),
