@@ -7,7 +7,7 @@ use tokio::sync::watch::{self, Receiver, Sender};
 
 use crate::platform::launch::kept::{Control, Event};
 
-use super::process::{Change, Process};
+use super::instance::{Change, Process};
 
 /// How long is waited before a keeper that does not answer is asked again, at first and at most.
 const RETRY: [Duration; 2] = [Duration::from_millis(5), Duration::from_secs(1)];

@@ -8,7 +8,8 @@ mod control;
 mod cursor;
 mod facts;
 mod folders;
-mod process;
+mod instance;
+
 mod processes;
 mod prune;
 mod recorder;
@@ -19,7 +20,7 @@ mod unit;
 
 pub use cursor::Cursor;
 pub use facts::Facts;
-pub use process::{Change, Process};
+pub use instance::{Change, Process};
 pub use processes::Processes;
 pub use recorder::{RunEnd, RunFacts, RunRecorder};
 pub use start::Start;

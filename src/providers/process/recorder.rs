@@ -100,7 +100,7 @@ impl RunRecorder {
         self.memory_bytes += bytes.len();
         if self.memory_bytes > MEMORY_BYTES && !self.is_broken {
             // Where it cannot be written, the rest is kept by nobody.
-            self.is_broken = self.to_disk().is_err();
+            self.is_broken = self.spill().is_err();
         }
         if self.is_broken {
             self.memory.clear();
@@ -124,7 +124,7 @@ impl RunRecorder {
     }
 
     fn write_end(&mut self, end: RunEnd) -> io::Result<()> {
-        self.to_disk()?;
+        self.spill()?;
         let Some((folder, ring)) = &self.disk else { return Err(io::ErrorKind::NotFound.into()) };
         let unknown = Held {
             level: Containment::None,
@@ -157,7 +157,7 @@ impl RunRecorder {
         Ok(())
     }
 
-    fn to_disk(&mut self) -> io::Result<()> {
+    fn spill(&mut self) -> io::Result<()> {
         if self.disk.is_some() {
             return Ok(());
         }
