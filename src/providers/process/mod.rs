@@ -9,7 +9,6 @@ mod cursor;
 mod facts;
 mod folders;
 mod instance;
-
 mod processes;
 mod prune;
 mod recorder;
