@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::contract::{Envelope, ErrorCode, Failure, Transport};
+use crate::providers::secret_prompt::Prompts;
 
 use super::call::{backend, failure_of};
 use super::connect::Connection;
@@ -65,6 +66,10 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         _ => "\nHistory  in order\n".to_owned(),
     });
     text.push_str(&format!("Tokens   {}\n", tokens.records().len()));
+    let waiting = Prompts::new(&home.dirs.state).waiting().map_or(0, |waiting| waiting.len());
+    if waiting > 0 {
+        text.push_str(&format!("Waiting  {waiting} for you: run `bailiwick approve`\n"));
+    }
     text.push_str(&commands(&info["sandbox"], details));
     if details {
         let rows = [
@@ -104,6 +109,7 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         "state": home.dirs.state,
         "scopes": scopes,
         "tokens": tokens.records().len(),
+        "waiting": waiting,
         "history": history,
         "commands": info["sandbox"],
     });

@@ -299,7 +299,7 @@ fn read(path: &Path) -> Option<Prompt> {
 fn remove_if_old(path: &Path) {
     let Ok(facts) = fs::symlink_metadata(path) else { return };
     let age = facts.modified().ok().and_then(|at| at.elapsed().ok());
-    if facts.file_type().is_file() && age.is_some_and(|age| age > Duration::from_secs(600)) {
+    if !facts.file_type().is_dir() && age.is_some_and(|age| age > Duration::from_secs(600)) {
         let _ = fs::remove_file(path);
     }
 }
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(prompts.waiting().expect("read"), []);
         let asked = prompt("app", &id::new_id());
         prompts.open(&asked).expect("opened");
-        assert_eq!(prompts.waiting().expect("read"), [asked.clone()]);
+        assert_eq!(prompts.waiting().expect("read"), std::slice::from_ref(&asked));
         assert_eq!(prompts.progress(&asked), Progress::Open);
         assert_eq!(prompts.of_process(&asked.process_id).expect("read"), Some(asked.clone()));
 
