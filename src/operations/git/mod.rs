@@ -1,7 +1,16 @@
 //! `git.*`: the repository that the scope's folder is, or lies in.
 
+mod changes;
+mod chosen;
+mod commit;
+mod diff;
+mod log;
 mod open;
+mod patch_page;
+mod show;
+mod stage;
 mod status;
+mod unstage;
 
 use crate::registry::{Entry, Family};
 
@@ -12,4 +21,13 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 1] = [Entry::of::<status::Op>()];
+static OPERATIONS: [Entry; 8] = [
+    Entry::of::<status::Op>(),
+    Entry::of::<changes::Op>(),
+    Entry::of::<diff::Op>(),
+    Entry::of::<log::Op>(),
+    Entry::of::<show::Op>(),
+    Entry::of::<stage::Op>(),
+    Entry::of::<unstage::Op>(),
+    Entry::of::<commit::Op>(),
+];

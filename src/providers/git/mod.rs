@@ -3,15 +3,21 @@
 //! Decides nothing about rights, and shows nothing that lies outside the scope.
 
 mod check;
+mod commits;
+mod difference;
 mod drivers;
 mod parse;
+mod record;
 mod repository;
 mod revision;
 mod runner;
 mod status;
 
 pub use check::{Busy, busy};
+pub use commits::{Commit, LogRequest, Person, head, log, resolve, touches_scope};
+pub use difference::{Between, ChangedFile, Counts, Patch, changed_files, patch, sections};
 pub use parse::{Fields, Hash, lossy};
+pub use record::{Identity, StagedTree, end_merge, hooks, identity, merge_heads, record, staged_tree};
 pub use repository::{Repository, Seen};
 pub use revision::Revision;
 pub use runner::{Asked, Git, Printed, Reach, Surroundings, word};

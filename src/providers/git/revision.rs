@@ -22,6 +22,11 @@ impl Revision {
         }
     }
 
+    /// Names what is checked out.
+    pub fn head() -> Self {
+        Self("HEAD".to_owned())
+    }
+
     /// Gives the name.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -47,6 +47,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("log.follow", "false"),
     ("log.mailmap", "false"),
     ("i18n.logOutputEncoding", "UTF-8"),
+    ("i18n.commitEncoding", "UTF-8"),
+    ("blame.ignoreRevsFile", ""),
     ("submodule.recurse", "false"),
     ("diff.ignoreSubmodules", "dirty"),
     ("diff.submodule", "short"),
@@ -315,8 +317,18 @@ impl Git {
             failure.detail("signal", ran.ended.and_then(|ended| ended.signal))
         })?;
         let is_whole = Kept::is_whole(&ran.stdout);
-        let messages = String::from_utf8_lossy(&ran.stderr.head).into_owned();
+        let messages = self.without_places(&String::from_utf8_lossy(&ran.stderr.head));
         Ok(Printed { code, out: ran.stdout.head, is_whole, messages })
+    }
+
+    /// Takes the places of the repository on this computer out of a message.
+    fn without_places(&self, message: &str) -> String {
+        let repository = &self.repository;
+        let places = [&repository.git_dir, &repository.common_dir, &repository.work_tree, &self.home];
+        places
+            .iter()
+            .filter_map(|place| place.to_str())
+            .fold(message.to_owned(), |message, place| message.replace(place, "."))
     }
 
     fn prepare(&self, asked: &Asked) -> Result<Prepared, Failure> {

@@ -136,6 +136,11 @@ fn mask_marks(text: &mut String) {
     }
 }
 
+/// Tells whether a text is the whole name of one of Git's objects.
+fn is_object(text: &str) -> bool {
+    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
     let text = value.as_str();
     match key {
@@ -144,6 +149,7 @@ fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
         "startedAt" | "endedAt" | "modified" | "at" | "firstAt" | "lastAt" if text.is_some() => {
             Some("<time>")
         }
+        "commit" if text.is_some_and(is_object) => Some("<commit>"),
         "headHash" if text.is_some() => Some("<hash>"),
         "durationMs" | "elapsedMs" if value.is_number() => Some("<ms>"),
         "layers" if value.is_array() => Some("<layers>"),
