@@ -84,7 +84,7 @@ pub(super) enum Kind {
     Job,
     /// These, and standard input.
     JobWithInput,
-    /// Status, both files of the ring, the listener, and what the order says.
+    /// Status, folder of the process, listener, and what the order says.
     Kept,
 }
 

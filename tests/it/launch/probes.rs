@@ -206,7 +206,13 @@ fn an_ordinary_user_is_held_as_root_is() {
         .arg(folder.path().join(test.file_name().expect("a name")))
         .args(["launch::plans", "launch::bounds", "launch::probes::no_more_is_open_than_the_table_says"])
         .args(["launch::killing::detached", "launch::killing::a_dropped", "launch::killing::what_a_killed"])
-        .args(["launch::keeping", "launch::terminal", "launch::door", "launch::deaths", "launch::figures::a_full"])
+        .args([
+            "launch::keeping",
+            "launch::terminal",
+            "launch::door",
+            "launch::deaths",
+            "launch::figures::a_full",
+        ])
         .current_dir(home.path())
         .env_remove("UPDATE")
         .env(COPIES, folder.path())

@@ -129,8 +129,8 @@ fn a_secret_that_is_typed_reaches_the_program_and_not_the_ring() {
         let out = process.out();
         assert!(!out.contains("hunter2"), "{level}: {out}");
         assert!(out.starts_with("[secret]\r\ngot [secret].\r\nhun\r\n7\r\n"), "{level}: {out}");
-        for file in ["ring-a", "ring-b"] {
-            let bytes = std::fs::read(process.folder.join(file)).expect("read");
+        for file in std::fs::read_dir(&process.folder).expect("listed").flatten() {
+            let bytes = std::fs::read(file.path()).expect("read");
             assert!(!bytes.windows(7).any(|window| window == b"hunter2"), "{level}");
         }
     }

@@ -1,7 +1,7 @@
 //! The ring: what a program printed, in two files that take turns.
 //!
 //! Each has at most half of the budget. When one is full, the other is emptied and written from its beginning,
-//! so that at least half of the budget is always kept. Bytes lie in frames with stream, time and position; a
+//! so that at least half of the budget is always kept. A file is made when it is first needed. Bytes lie in frames with stream, time and position; a
 //! frame is written at once and has a checksum, so that readers need no lock.
 
 use std::io;
@@ -31,7 +31,8 @@ const MIN_SEGMENT_BYTES: u64 = 4 << 10;
 /// Writes what a program prints. Never fails: what cannot be written is counted as lost.
 #[derive(Debug)]
 pub struct RingWriter {
-    segments: [OwnedFd; 2],
+    folder: OwnedFd,
+    segments: [Option<OwnedFd>; 2],
     /// How many bytes each file may have.
     segment_bytes: u64,
     /// Which file is written; none before the first byte.
@@ -48,18 +49,19 @@ pub struct RingWriter {
 }
 
 impl RingWriter {
-    /// Makes an empty ring in the folder of a process.
+    /// Begins a ring in the folder of a process, which has none yet.
     ///
     /// # Errors
-    /// Those of the file system; `AlreadyExists` if there is one.
+    /// Those of the file system.
     pub fn create(folder: &Path, ring_bytes: u64) -> io::Result<Self> {
-        Ok(Self::over(create_files(folder)?, ring_bytes))
+        Ok(Self::begin(open_folder(folder)?, ring_bytes))
     }
 
-    /// Begins a ring in two empty files.
-    pub(in super::super) fn over(segments: [OwnedFd; 2], ring_bytes: u64) -> Self {
+    /// Begins a ring in an open folder.
+    pub(in super::super) fn begin(folder: OwnedFd, ring_bytes: u64) -> Self {
         let mut ring = Self {
-            segments,
+            folder,
+            segments: [None, None],
             segment_bytes: 0,
             active: None,
             offset: 0,
@@ -90,6 +92,12 @@ impl RingWriter {
                 Stream::Stderr => self.stderr_bytes += piece.len() as u64,
             }
         }
+    }
+
+    /// Removes another file of the process's folder.
+    pub(in super::super) fn remove_beside(&self, name: &str) {
+        // It is of no use any more, and does no harm.
+        let _ = rustix::fs::unlinkat(&self.folder, name, rustix::fs::AtFlags::empty());
     }
 
     /// Gives back memory that only writing needs.
@@ -128,7 +136,14 @@ impl RingWriter {
     fn turn(&mut self) -> io::Result<usize> {
         let next = self.active.map_or(0, |active| 1 - active);
         let generation = self.generation + 1;
-        rustix::fs::ftruncate(&self.segments[next], 0)?;
+        match &self.segments[next] {
+            Some(file) => rustix::fs::ftruncate(file, 0)?,
+            None => {
+                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+                let mode = Mode::from_raw_mode(0o600);
+                self.segments[next] = Some(rustix::fs::openat(&self.folder, NAMES[next], flags, mode)?);
+            }
+        }
         let mut head = Vec::with_capacity(SEGMENT_HEAD_BYTES);
         head.extend_from_slice(&MAGIC.to_le_bytes());
         head.extend_from_slice(&generation.to_le_bytes());
@@ -147,7 +162,7 @@ impl RingWriter {
 
     /// Writes all of it, or leaves the file as it was.
     fn write_at_offset(&mut self, segment: usize, bytes: &[u8]) -> io::Result<()> {
-        let file = &self.segments[segment];
+        let Some(file) = &self.segments[segment] else { return Err(Errno::BADF.into()) };
         let mut written = 0;
         while written < bytes.len() {
             let error = match rustix::io::pwrite(file, &bytes[written..], self.offset + written as u64) {
@@ -169,11 +184,10 @@ impl RingWriter {
     }
 }
 
-/// Makes the two files, empty.
-pub(in super::super) fn create_files(folder: &Path) -> io::Result<[OwnedFd; 2]> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let make = |name| rustix::fs::open(folder.join(name), flags, Mode::from_raw_mode(0o600));
-    Ok([make(NAMES[0])?, make(NAMES[1])?])
+/// Opens the folder of a process.
+pub(in super::super) fn open_folder(folder: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(folder, flags, Mode::empty())?)
 }
 
 /// Reads the number of a file's content; none if there is none.

@@ -39,8 +39,8 @@ impl Start {
             Containment::Full => protect(&hold)?,
             Containment::None | Containment::Partial => (Vec::new(), Placeholders::default()),
         };
-        let Files { status, segments: [first, second], listener } = files;
-        let mut descriptors = vec![cwd, status, first, second, listener];
+        let Files { status, folder, listener } = files;
+        let mut descriptors = vec![cwd, status, folder, listener];
         if request.lifetime == Lifetime::Service {
             descriptors.push(life.try_clone_to_owned().map_err(step("lifetime"))?);
         }
@@ -84,10 +84,10 @@ fn step<E: std::fmt::Display>(step: &str) -> impl Fn(E) -> LaunchError {
     move |error| LaunchError::Step { step: step.to_owned(), reason: error.to_string() }
 }
 
-/// The files that the keeper writes, and the socket at which it listens.
+/// The folder, the status that the keeper writes, and the socket at which it listens.
 struct Files {
     status: OwnedFd,
-    segments: [OwnedFd; 2],
+    folder: OwnedFd,
     listener: OwnedFd,
 }
 
@@ -98,17 +98,16 @@ impl Files {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        let status = StatusWriter::create(folder, &starting(request))?;
-        let segments = ring::create_files(folder)?;
-        Ok(Self { status: status.into_file(), segments, listener: listener(folder)? })
+        let status = StatusWriter::create(folder, &starting(request))?.into_file();
+        let folder = ring::open_folder(folder)?;
+        Ok(Self { status, listener: listener(&folder)?, folder })
     }
 }
 
-fn listener(folder: &Path) -> io::Result<OwnedFd> {
-    let opened = rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+fn listener(folder: &OwnedFd) -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    bind(&socket, &SocketAddrUnix::new(&address(&opened))?)?;
+    bind(&socket, &SocketAddrUnix::new(&address(folder))?)?;
     listen(&socket, BACKLOG)?;
     Ok(socket)
 }

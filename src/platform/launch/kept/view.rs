@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
@@ -12,6 +12,8 @@ use super::ring::{self, Found, SEGMENT_HEAD_BYTES, find_frame, generation};
 use super::status::{self, Key};
 use super::{Frame, State, Status};
 
+/// How files are opened.
+const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 /// How many bytes of a file are read at a time.
 const CHUNK_BYTES: usize = 256 << 10;
 /// After how many bytes of a file a place is remembered.
@@ -25,7 +27,9 @@ const MAX_TRIES: usize = 20;
 #[derive(Debug)]
 pub struct Kept {
     status: OwnedFd,
-    segments: [OwnedFd; 2],
+    folder: OwnedFd,
+    /// The files of the ring, as far as there are any.
+    segments: [OnceLock<OwnedFd>; 2],
     /// The last status, once nothing changes any more.
     last: Mutex<Option<Status>>,
     /// Where frames begin, so that a reading need not search from the beginning of a file.
@@ -62,14 +66,31 @@ impl Kept {
     /// # Errors
     /// Those of the file system.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let open = |name| rustix::fs::open(folder.join(name), flags, Mode::empty());
-        Ok(Self {
-            status: open(status::NAME)?,
-            segments: [open(ring::NAMES[0])?, open(ring::NAMES[1])?],
+        let folder = ring::open_folder(folder)?;
+        let kept = Self {
+            status: rustix::fs::openat(&folder, status::NAME, FLAGS, Mode::empty())?,
+            folder,
+            segments: [OnceLock::new(), OnceLock::new()],
             last: Mutex::new(None),
             marks: Mutex::new(Vec::new()),
-        })
+        };
+        drop(kept.segments()?);
+        Ok(kept)
+    }
+
+    /// Gives the files of the ring that there are.
+    fn segments(&self) -> io::Result<impl Iterator<Item = BorrowedFd<'_>>> {
+        for (segment, name) in self.segments.iter().zip(ring::NAMES) {
+            if segment.get().is_none() {
+                match rustix::fs::openat(&self.folder, name, FLAGS, Mode::empty()) {
+                    // Another reading may be first.
+                    Ok(file) => drop(segment.set(file)),
+                    Err(Errno::NOENT) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(self.segments.iter().filter_map(OnceLock::get).map(AsFd::as_fd))
     }
 
     /// Tells how things stand. Costs two system calls while the process lives, none once its end was seen.
@@ -97,8 +118,7 @@ impl Kept {
 
     /// Gives what whoever connects to the keeper must say.
     pub(super) fn key(folder: &Path) -> io::Result<Key> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let file = rustix::fs::open(folder.join(status::NAME), flags, Mode::empty())?;
+        let file = rustix::fs::open(folder.join(status::NAME), FLAGS, Mode::empty())?;
         Ok(status::read(file)?.key)
     }
 
@@ -177,8 +197,8 @@ impl Kept {
 
     fn read_into(&self, reading: &mut Reading) -> io::Result<Result<(), Overtaken>> {
         let mut segments = Vec::with_capacity(2);
-        for file in &self.segments {
-            segments.extend(generation(file.as_fd())?.map(|generation| (generation, file.as_fd())));
+        for file in self.segments()? {
+            segments.extend(generation(file)?.map(|generation| (generation, file)));
         }
         segments.sort_by_key(|(generation, _)| *generation);
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner).clone();

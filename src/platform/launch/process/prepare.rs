@@ -64,6 +64,9 @@ pub(super) fn failed<E: std::fmt::Display>(step: &str) -> impl Fn(E) -> LaunchEr
 
 /// Prepares a job: after this, the old tree of folders is gone where the level is full.
 pub(super) fn prepare(kit: &Kit, order: Order, streams: Streams) -> Result<Prepared, LaunchError> {
+    // Each command makes a session of its own, as late as it can: schedulers set sessions against each other,
+    // and this process has more to do before.
+    let _ = rustix::process::setpgid(None, None);
     let entered = enter(kit, &order)?;
     finish(kit, order, streams, entered, None)
 }
@@ -74,9 +77,6 @@ pub(super) struct Entered(Names);
 
 /// Enters the sandbox, where there is one.
 pub(super) fn enter(kit: &Kit, order: &Order) -> Result<Entered, LaunchError> {
-    // Each command makes a session of its own, as late as it can: schedulers set sessions against each other,
-    // and this process has more to do before.
-    let _ = rustix::process::setpgid(None, None);
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(failed("subreaper"))?;
     let layers = Names(layer::SESSION | layer::LIMITS);
     Ok(Entered(match order.hold.level {

@@ -216,7 +216,7 @@ fn unpack(head: Head, mut handed: Vec<OwnedFd>) -> Option<Arrival> {
         Kind::Kept => Parcel::Kept(KeptParcel {
             cwd,
             status: handed.next()?,
-            segments: [handed.next()?, handed.next()?],
+            folder: handed.next()?,
             listener: handed.next()?,
             rest: handed.collect(),
         }),

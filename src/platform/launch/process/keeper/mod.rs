@@ -44,7 +44,7 @@ const IDLE: Duration = Duration::from_secs(1);
 pub(super) struct KeptParcel {
     pub(super) cwd: OwnedFd,
     pub(super) status: OwnedFd,
-    pub(super) segments: [OwnedFd; 2],
+    pub(super) folder: OwnedFd,
     pub(super) listener: OwnedFd,
     /// As [`KeptOrder`] says.
     pub(super) rest: Vec<OwnedFd>,
@@ -119,13 +119,11 @@ impl Keeper {
             blocked.thread_set_mask()?;
             let listened: SigSet = [Listened::SIGCHLD, Listened::SIGTERM].into_iter().collect();
             let signals = SignalFd::with_flags(&listened, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-            // Neither the terminal of the service nor its end is for it.
-            rustix::process::setsid()?;
             Ok(signals)
         };
         let process_id = own_number();
-        let KeptParcel { cwd, status, segments, listener, rest } = parcel;
-        let record = Record::resume(status, segments, process_id);
+        let KeptParcel { cwd, status, folder, listener, rest } = parcel;
+        let record = Record::resume(status, folder, process_id);
         match prepared().and_then(|signals| Ok((signals, record?))) {
             Ok((signals, (record, key))) => Ok((
                 Self {
@@ -178,6 +176,10 @@ impl Keeper {
         let entered = prepare::enter(kit, &order)?;
         // Its descriptors and memory are not for other processes of this user. Before, `/proc` was needed.
         rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(failed("memory"))?;
+        if kept.terminal.is_some() {
+            // The terminal is its session's.
+            rustix::process::setsid().map_err(failed("session"))?;
+        }
         let (ends, streams, terminal) = Ends::open(kept, cwd)?;
         self.ends = Some(ends);
         prepare::finish(kit, order, streams, entered, terminal)
@@ -228,6 +230,9 @@ impl Keeper {
         if let Some(start) = &self.start {
             send_report(start, &report);
         }
+        // The terminal of the service is not for it, nor its end. It may lead a session already. Only now, as
+        // schedulers set sessions against each other.
+        let _ = rustix::process::setsid();
     }
 
     fn wait_for_step(&mut self, mut running: Vec<rustix::process::Pid>) -> Result<Ended, Abandoned> {

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use super::mask::Mask;
+use crate::platform::launch::kept::message::SOCKET_NAME;
 use crate::platform::launch::kept::start::now_ms;
 use crate::platform::launch::kept::status::Key;
 use crate::platform::launch::kept::{RingWriter, State, Status, StatusWriter, Stream};
@@ -32,15 +33,11 @@ struct Masked {
 
 impl Record {
     /// Goes on with the files that the service made.
-    pub(super) fn resume(
-        status: OwnedFd,
-        segments: [OwnedFd; 2],
-        process_id: u32,
-    ) -> std::io::Result<(Self, Key)> {
+    pub(super) fn resume(status: OwnedFd, folder: OwnedFd, process_id: u32) -> std::io::Result<(Self, Key)> {
         let (writer, block) = StatusWriter::resume(status)?;
         let status = Status { process_id, ..block.status };
         // The budget comes with the order.
-        let ring = RingWriter::over(segments, 0);
+        let ring = RingWriter::begin(folder, 0);
         let (stdout, stderr) = (Masked::default(), Masked::default());
         Ok((Self { ring, writer, status, has_changed: false, stdout, stderr }, block.key))
     }
@@ -120,5 +117,6 @@ impl Record {
         status.state = state;
         status.ended_at_ms = Some(now_ms());
         self.write();
+        self.ring.remove_beside(SOCKET_NAME);
     }
 }
