@@ -117,7 +117,7 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: Beginning) -> Resul
         started.plan = Some(plan_of(&prepared));
         return Ok(started);
     }
-    let process = cx
+    let (process, held) = cx
         .service
         .processes
         .start(Start {
@@ -138,7 +138,7 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: Beginning) -> Resul
             max_live: policy.max_live,
         })
         .await?;
-    started.sandbox = Sandbox::of(process.status()?.held, process.facts.is_advisory);
+    started.sandbox = Sandbox::of(held, process.facts.is_advisory);
     started.process_id = Some(process.facts.id.clone());
     started.status = "running";
     started.started_at = Some(time::rfc3339(process.facts.started_at_ms));

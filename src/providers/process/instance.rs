@@ -63,9 +63,10 @@ impl Process {
         if let Some(over) = &self.known().over {
             return Ok(over.clone());
         }
-        // Not kept open: there may be many that nobody reads.
-        let status = self.kept()?.status().map_err(|error| self.damaged(&error))?;
+        let status = Kept::look(&self.folder).map_err(|error| self.damaged(&error))?;
         if status.state.is_final() {
+            // What is remembered from now on must be whole.
+            drop(self.kept()?);
             let mut known = self.known();
             known.over = Some(status.clone());
             known.kept = None;

@@ -75,9 +75,9 @@ impl Processes {
         whole.collect()
     }
 
-    /// Gives the ids of folders whose facts cannot be read, with the reason.
+    /// Gives the ids of the folders whose facts could not be read, with the reason, as of the last listing.
     pub fn damaged(&self) -> Vec<(String, String)> {
-        let known = self.refresh();
+        let known = self.known();
         let damaged = known.iter().filter_map(|(id, known)| match known {
             Known::Whole(_) => None,
             Known::Damaged(why) => Some((id.clone(), why.clone())),

@@ -22,6 +22,12 @@ pub(super) struct Bounds {
 }
 
 impl Processes {
+    /// Tells whether it is time to look what need not be kept any more.
+    pub(super) fn is_prune_due(&self) -> bool {
+        let pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
+        pruned.is_none_or(|at| at.elapsed() >= EVERY)
+    }
+
     /// Removes what need not be kept any more, unless that was done just now.
     pub fn prune(&self) {
         let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,6 +41,7 @@ impl Processes {
 
     pub(super) fn prune_to(&self, bounds: Bounds) {
         folders::remove_abandoned(&self.folder);
+        let all = self.all();
         for (id, _) in self.damaged() {
             if folders::age(&self.folder.join(&id)) > bounds.max_age {
                 self.remove(&id);
@@ -42,7 +49,7 @@ impl Processes {
         }
         // Newest first, so that the oldest are over the bound.
         let mut bytes = 0_u64;
-        for process in self.all() {
+        for process in all {
             let Some(age) = age(&process) else {
                 bytes = bytes.saturating_add(process.disk_bytes());
                 continue;

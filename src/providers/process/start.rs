@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::config::ProcessLifetime;
 use crate::contract::{ErrorCode, Failure, id, time};
+use crate::platform::launch::Held;
 use crate::platform::launch::kept::{Input, Lifetime, TerminalSize};
 
 use super::super::command::{Keeping, Prepared, not_started};
@@ -48,20 +49,22 @@ pub struct Start {
 }
 
 impl Processes {
-    /// Starts a process. It runs when this returns. When this is dropped before, it is ended again.
+    /// Starts a process. It runs when this returns, with what holds it. When this is dropped before, it is ended again.
     ///
     /// # Errors
     /// `permission_denied` where too many of the scope live, `provider_unavailable` where it could not be started as
     /// it must be held. Nothing is left then.
-    pub async fn start(self: &Arc<Self>, start: Start) -> Result<Arc<Process>, Failure> {
+    pub async fn start(self: &Arc<Self>, start: Start) -> Result<(Arc<Process>, Held), Failure> {
         let processes = Arc::clone(self);
         let (told, answer) = oneshot::channel();
-        let pruning = Arc::clone(self);
-        tokio::task::spawn_blocking(move || pruning.prune());
+        if self.is_prune_due() {
+            let pruning = Arc::clone(self);
+            tokio::task::spawn_blocking(move || pruning.prune());
+        }
         // A task of its own: a process that runs is either given to the caller, or ended.
         tokio::spawn(async move {
             let started = processes.start_here(start).await;
-            if let Err(Ok(process)) = told.send(started) {
+            if let Err(Ok((process, _))) = told.send(started) {
                 let _: Result<_, Failure> = process.stop(ABANDONED.0, ABANDONED.1).await;
             }
         });
@@ -73,7 +76,7 @@ impl Processes {
         })
     }
 
-    async fn start_here(self: &Arc<Self>, start: Start) -> Result<Arc<Process>, Failure> {
+    async fn start_here(self: &Arc<Self>, start: Start) -> Result<(Arc<Process>, Held), Failure> {
         let Start { prepared, terminal, input, lifetime, connection, max_time, max_live, .. } = start;
         let id = id::new_id();
         let _place = self.reserve(&start.scope, &id, max_live)?;
@@ -106,10 +109,10 @@ impl Processes {
             },
             max_time,
         });
-        if let Err(error) = self.launcher.start_kept(request).await {
+        let held = self.launcher.start_kept(request).await.map_err(|error| {
             folders::remove(&folder);
-            return Err(not_started(&error));
-        }
+            not_started(&error)
+        })?;
         // From here on the launcher removes it, when the process has ended.
         if let Some(temporary) = temporary {
             temporary.hand_over();
@@ -124,7 +127,7 @@ impl Processes {
                 "the connection that it was to end with has ended",
             ));
         }
-        Ok(process)
+        Ok((process, held))
     }
 
     /// Notes that a process ends with a connection. Tells whether that is still there.

@@ -102,18 +102,21 @@ impl Kept {
         if let Some(status) = &*last {
             return Ok(status.clone());
         }
-        let mut status = status::read(&self.status)?.status;
-        if !status.state.is_final() && !self.has_keeper()? {
-            // It may have ended between the two looks.
-            status = status::read(&self.status)?.status;
-            if !status.state.is_final() {
-                status.state = State::Lost;
-            }
-        }
+        let status = current(self.status.as_fd())?;
         if status.state.is_final() {
             *last = Some(status.clone());
         }
         Ok(status)
+    }
+
+    /// Tells how things stand with the process of a folder, and leaves nothing open: for many that nobody reads.
+    ///
+    /// # Errors
+    /// As [`Kept::open`] and [`Kept::status`]; the ring is not looked at.
+    pub fn look(folder: &Path) -> io::Result<Status> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let file = rustix::fs::open(folder.join(status::NAME), flags, Mode::empty())?;
+        current(file.as_fd())
     }
 
     /// Gives what whoever connects to the keeper must say.
@@ -184,17 +187,6 @@ impl Kept {
         }
     }
 
-    fn has_keeper(&self) -> io::Result<bool> {
-        match flock(&self.status, FlockOperation::NonBlockingLockShared) {
-            Err(Errno::WOULDBLOCK) => Ok(true),
-            Ok(()) => {
-                flock(&self.status, FlockOperation::Unlock)?;
-                Ok(false)
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
     fn read_into(&self, reading: &mut Reading) -> io::Result<Result<(), Overtaken>> {
         let mut segments = Vec::with_capacity(2);
         for file in self.segments()? {
@@ -222,6 +214,30 @@ impl Kept {
         marks.drain(..excess);
         *self.marks.lock().unwrap_or_else(PoisonError::into_inner) = marks;
         Ok(Ok(()))
+    }
+}
+
+/// Reads a status, and whether somebody still writes it.
+fn current(file: BorrowedFd<'_>) -> io::Result<Status> {
+    let mut status = status::read(file)?.status;
+    if !status.state.is_final() && !has_keeper(file)? {
+        // It may have ended between the two looks.
+        status = status::read(file)?.status;
+        if !status.state.is_final() {
+            status.state = State::Lost;
+        }
+    }
+    Ok(status)
+}
+
+fn has_keeper(status: BorrowedFd<'_>) -> io::Result<bool> {
+    match flock(status, FlockOperation::NonBlockingLockShared) {
+        Err(Errno::WOULDBLOCK) => Ok(true),
+        Ok(()) => {
+            flock(status, FlockOperation::Unlock)?;
+            Ok(false)
+        }
+        Err(error) => Err(error.into()),
     }
 }
 
