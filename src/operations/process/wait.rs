@@ -216,9 +216,10 @@ fn conditions(
     paths: Vec<PermittedPath>,
 ) -> Result<Vec<crate::providers::wait::Condition>, Failure> {
     let mut paths = paths.into_iter();
+    let patterns = raw.iter().filter(|condition| condition.until == Until::Regex).count();
     let read = |(at, condition): (usize, &RawCondition)| {
         let judged = condition.path("").and_then(|_| paths.next());
-        condition.read(&format!("input.{list}[{at}]"), finder, judged)
+        condition.read(&format!("input.{list}[{at}]"), finder, patterns, judged)
     };
     raw.iter().enumerate().map(read).collect()
 }

@@ -119,7 +119,8 @@ impl RawCondition {
         Some(InputPath { field, path: RawPath(path), access: Access::Read })
     }
 
-    /// Checks it and finds its process. `field` names it in messages; `judged` is its path, if it has one.
+    /// Checks it and finds its process. `field` names it in messages; `patterns` is how many conditions have one;
+    /// `judged` is its path, if it has one.
     ///
     /// # Errors
     /// `invalid_request`, `process_not_found`.
@@ -127,6 +128,7 @@ impl RawCondition {
         &self,
         field: &str,
         finder: &Finder<'_>,
+        patterns: usize,
         judged: Option<PermittedPath>,
     ) -> Result<Condition, Failure> {
         let reader = Reader { raw: self, field, finder };
@@ -140,7 +142,8 @@ impl RawCondition {
             }
             Until::Regex => {
                 let text = reader.needed("pattern", self.pattern.as_deref())?;
-                let pattern = Pattern::regex(text).map_err(|error| reader.no_pattern("pattern", &error))?;
+                let pattern =
+                    Pattern::regex(text, patterns).map_err(|error| reader.no_pattern("pattern", &error))?;
                 Condition::Output(reader.process()?, Arc::new(pattern), reader.from()?)
             }
             Until::Port => Condition::Port(reader.process()?, reader.port()?),
@@ -263,7 +266,7 @@ impl Reader<'_> {
                 failure.hint("Wait for one line of it, or for each in a condition of its own.")
             }
             PatternError::Regex(_) => {
-                failure.hint("Write it in the syntax of Rust's regex: no look-around and no back-references.")
+                failure.hint("Use the syntax of Rust's regex, without look-around and back-references; make it shorter if it is too large.")
             }
         }
     }

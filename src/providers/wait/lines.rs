@@ -6,7 +6,7 @@
 use crate::providers::command::Stripper;
 
 /// The longest line that is looked at whole; a longer one comes in pieces of this size.
-pub const MAX_LINE_BYTES: usize = 64 << 10;
+pub const MAX_LINE_BYTES: usize = 16 << 10;
 /// How much of a piece of a long line the next one begins with, so that what lies across both is found.
 pub const OVERLAP_BYTES: usize = 1 << 10;
 

@@ -6,8 +6,9 @@ use regex_syntax::hir::Look;
 
 /// The longest text or pattern.
 pub const MAX_PATTERN_BYTES: usize = 1_000;
-/// How large a compiled pattern may be: it bounds what looking costs for each byte of output.
-const MAX_COMPILED_BYTES: usize = 256 << 10;
+/// How large the compiled patterns of one wait may be together: it bounds what looking costs for each byte of
+/// output, and what waits take of the memory.
+const MAX_COMPILED_BYTES: usize = 2 << 20;
 /// How deep a pattern may nest.
 const MAX_NESTING: u32 = 50;
 
@@ -61,11 +62,13 @@ impl Pattern {
         Ok(Self(Kind::Text(Finder::new(text).into_owned())))
     }
 
-    /// Makes one that finds what a regular expression describes, in time that grows with the line alone.
+    /// Makes one that finds what a regular expression describes, in time that grows with the line alone. It is
+    /// one of `count` in the same wait.
     ///
     /// # Errors
     /// When it is empty, too long, malformed, or too large when compiled.
-    pub fn regex(pattern: &str) -> Result<Self, PatternError> {
+    pub fn regex(pattern: &str, count: usize) -> Result<Self, PatternError> {
+        let max_bytes = MAX_COMPILED_BYTES / count.max(1);
         check_length(pattern)?;
         let wrong = |error: String| PatternError::Regex(error);
         let form = regex_syntax::ParserBuilder::new()
@@ -81,8 +84,8 @@ impl Pattern {
         }
         let regex = RegexBuilder::new(pattern)
             .nest_limit(MAX_NESTING)
-            .size_limit(MAX_COMPILED_BYTES)
-            .dfa_size_limit(4 * MAX_COMPILED_BYTES)
+            .size_limit(max_bytes)
+            .dfa_size_limit(max_bytes)
             .build()
             .map_err(|error| wrong(error.to_string()))?;
         Ok(Self(Kind::Regex { regex, looks_ahead: !looks.is_empty() }))
@@ -137,16 +140,31 @@ mod tests {
     use super::*;
 
     fn found(pattern: &str, line: &str, known: Known) -> Option<usize> {
-        Pattern::regex(pattern).expect("a pattern").find(line.as_bytes(), known)
+        Pattern::regex(pattern, 1).expect("a pattern").find(line.as_bytes(), known)
     }
 
     #[test]
     fn what_cannot_be_looked_for_is_refused_with_the_reason() {
         assert!(matches!(Pattern::text(""), Err(PatternError::Length)));
         assert!(matches!(Pattern::text("a\nb"), Err(PatternError::LineBreak)));
-        assert!(matches!(Pattern::regex(&"x".repeat(1_001)), Err(PatternError::Length)));
+        assert!(matches!(Pattern::regex(&"x".repeat(1_001), 1), Err(PatternError::Length)));
         for pattern in ["(", "a{1000}{1000}", r"\p{L}{900}", &"(".repeat(60), r"(a)\1", "(?=a)"] {
-            assert!(matches!(Pattern::regex(pattern), Err(PatternError::Regex(_))), "{pattern}");
+            assert!(matches!(Pattern::regex(pattern, 32), Err(PatternError::Regex(_))), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn what_is_usually_looked_for_is_small_enough() {
+        for pattern in [
+            r"(?i)listening on .*:(\d+)\b",
+            r"Local:\s+https?://\S+",
+            r"^\s*(✓|✔|PASS)\b.*\bpassed\b",
+            r"(?i)(error|warning)(\[\w+\])?: .{1,80}",
+            r"^\w+(\.\w+)* finished in \d+(\.\d+)?s$",
+            r"[\w.+-]+@[\w-]+\.[\w.-]+",
+            r"\p{Lu}\w{2,10}",
+        ] {
+            assert!(Pattern::regex(pattern, 2).is_ok(), "{pattern}");
         }
     }
 
@@ -165,7 +183,7 @@ mod tests {
             assert!(found(pattern, line, Known::Whole).is_some(), "{pattern}");
         }
         let half = [b"ready".as_slice(), &"é".as_bytes()[..1]].concat();
-        let word = Pattern::regex(r"ready\b").expect("a pattern");
+        let word = Pattern::regex(r"ready\b", 1).expect("a pattern");
         assert_eq!(word.find(&half, Known::Beginning), None);
     }
 
@@ -176,7 +194,7 @@ mod tests {
             line in "[abé ]{0,8}",
             cut in 0_usize..12,
         ) {
-            let Ok(pattern) = Pattern::regex(&pattern) else { return Ok(()) };
+            let Ok(pattern) = Pattern::regex(&pattern, 1) else { return Ok(()) };
             let cut = cut.min(line.len());
             if pattern.find(&line.as_bytes()[..cut], Known::Beginning).is_some() {
                 prop_assert!(pattern.find(line.as_bytes(), Known::Whole).is_some());

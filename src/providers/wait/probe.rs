@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
+
 use crate::contract::{ErrorCode, Failure};
-use crate::platform::launch::kept::{Control, ControlError};
+use crate::platform::launch::kept::Control;
 use crate::policy::PermittedPath;
 use crate::providers::process::Process;
 
@@ -13,6 +15,11 @@ use super::{file, web};
 
 /// How long is waited between two looks, at first and at most.
 const PAUSE: [Duration; 2] = [Duration::from_millis(25), Duration::from_millis(250)];
+
+/// How long a keeper may take to answer.
+const MAX_ANSWER: Duration = Duration::from_secs(2);
+/// How many questions are asked of keepers at the same time.
+static ASKED: Semaphore = Semaphore::const_new(8);
 
 /// What is looked at.
 pub(super) enum Probe {
@@ -41,10 +48,9 @@ impl Probe {
     /// # Errors
     /// Where a file may not be looked at.
     pub async fn holds(self) -> Result<Evidence, Failure> {
-        let mut control = None;
         let mut pause = PAUSE[0];
         loop {
-            if let Some(evidence) = self.look(&mut control).await? {
+            if let Some(evidence) = self.look().await? {
                 return Ok(evidence);
             }
             tokio::time::sleep(pause).await;
@@ -52,21 +58,15 @@ impl Probe {
         }
     }
 
-    async fn look(&self, control: &mut Option<Control>) -> Result<Option<Evidence>, Failure> {
+    async fn look(&self) -> Result<Option<Evidence>, Failure> {
         match self {
             Self::Port(process, port) => {
-                let Some(keeper) = connected(control, process).await else { return Ok(None) };
-                match keeper.is_listening(*port).await {
-                    Ok(is_listening) => Ok(is_listening.then_some(Evidence::Bare)),
-                    Err(error) => Ok(lost(control, &error)),
-                }
+                let listens = asked(process, async |keeper| keeper.is_listening(*port).await.ok()).await;
+                Ok(listens.filter(|listens| *listens).map(|_| Evidence::Bare))
             }
             Self::Http(process, port, path, wanted) => {
-                let Some(keeper) = connected(control, process).await else { return Ok(None) };
-                let stream = match keeper.dial(*port).await {
-                    Ok(stream) => stream,
-                    Err(error) => return Ok(lost(control, &error)),
-                };
+                let stream = asked(process, async |keeper| keeper.dial(*port).await.ok()).await;
+                let Some(stream) = stream else { return Ok(None) };
                 let status = web::status(stream, *port, path).await;
                 let is_it =
                     |status: &u16| wanted.map_or((200..400).contains(status), |wanted| *status == wanted);
@@ -92,20 +92,15 @@ impl Probe {
     }
 }
 
-/// Gives the connection to the keeper, made anew where there is none. A process that has ended has no keeper; that
-/// is noticed elsewhere.
-async fn connected<'a>(control: &'a mut Option<Control>, process: &Process) -> Option<&'a mut Control> {
-    if control.is_none() {
-        *control = process.control().await.ok();
-    }
-    control.as_mut()
-}
-
-/// Takes note that the keeper did not say yes: without a connection, the next look makes one.
-fn lost<T>(control: &mut Option<Control>, error: &ControlError) -> Option<T> {
-    match error {
-        ControlError::NotListening => {}
-        _ => *control = None,
-    }
-    None
+/// Asks the keeper of a process something. `None` where it does not answer: that a process has ended, and has none
+/// any more, is noticed elsewhere.
+///
+/// The connection is made for the question and closed after it: a keeper has few, and others need them too.
+async fn asked<T>(process: &Process, ask: impl AsyncFnOnce(&mut Control) -> Option<T>) -> Option<T> {
+    let _turn = ASKED.acquire().await.ok()?;
+    let answer = async {
+        let mut keeper = process.control().await.ok()?;
+        ask(&mut keeper).await
+    };
+    tokio::time::timeout(MAX_ANSWER, answer).await.ok().flatten()
 }

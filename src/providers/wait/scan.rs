@@ -209,7 +209,7 @@ mod tests {
     }
 
     fn regex(pattern: &str) -> Arc<Pattern> {
-        Arc::new(Pattern::regex(pattern).expect("a pattern"))
+        Arc::new(Pattern::regex(pattern, 1).expect("a pattern"))
     }
 
     /// Feeds output from a position on, and gives what is found first.

@@ -12,7 +12,7 @@ use super::token::Saved;
 use super::{Marks, Scan, Seen, file};
 
 /// How much of what was printed last is read to find out when that was.
-const LAST_BYTES: u64 = 256;
+const LAST_BYTES: usize = 256;
 
 /// One condition, and how it stands.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Watched {
         if let Condition::Quiet(_, after) = &self.condition
             && end > self.known_end
         {
-            let read = process.read(end.saturating_sub(LAST_BYTES), usize::MAX)?;
+            let read = process.read(end.saturating_sub(LAST_BYTES as u64), LAST_BYTES)?;
             if let Some(last) = read.frames.last() {
                 self.due_ms = self.due_ms.max(Some(later(last.at_ms, *after)));
             }
