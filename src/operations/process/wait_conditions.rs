@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{Access, Failure, RawPath};
 use crate::policy::{InputPath, PermittedPath};
-use crate::providers::process::{Process, Processes};
+use crate::providers::process::{Cursor, Process, Processes};
 use crate::providers::wait::{
-    Condition, FileState, MAX_PATH_BYTES, MAX_PATTERN_BYTES, Pattern, PatternError, is_path,
+    Condition, FileState, MAX_PATH_BYTES, MAX_PATTERN_BYTES, Marks, Pattern, PatternError, is_path,
 };
 
 /// How many conditions one wait has.
@@ -225,14 +225,13 @@ impl Reader<'_> {
         self.raw.port.filter(|port| *port > 0).ok_or_else(|| self.wrong("port", "a number from 1 to 65535"))
     }
 
-    fn from(&self) -> Result<u64, Failure> {
-        match &self.raw.from {
-            None => Ok(0),
-            Some(From::Number(position)) => Ok(*position),
-            Some(From::Text(text)) => text
-                .parse()
-                .map_err(|_| self.wrong("from", "a position: a number, or the `nextCursor` of process.read")),
-        }
+    fn from(&self) -> Result<Marks, Failure> {
+        let cursor = match &self.raw.from {
+            None => Cursor::default(),
+            Some(From::Number(position)) => Cursor::at(*position),
+            Some(From::Text(text)) => Cursor::parse(&format!("{}.from", self.field), text)?,
+        };
+        Ok([cursor.stdout, cursor.stderr])
     }
 
     fn seconds(&self) -> Result<Duration, Failure> {

@@ -10,7 +10,7 @@ use crate::platform::launch::kept::Status;
 use crate::policy::PermittedPath;
 use crate::providers::process::Process;
 
-use super::{Pattern, Seen};
+use super::{Marks, Pattern, Seen};
 
 /// One thing that is waited for.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub enum Condition {
     /// The process ends, with this exit code if one is named.
     Exit(Arc<Process>, Option<i32>),
     /// The process prints a line with the pattern, from this position on.
-    Output(Arc<Process>, Arc<Pattern>, u64),
+    Output(Arc<Process>, Arc<Pattern>, Marks),
     /// Something of the process listens on this port, in the process's own network.
     Port(Arc<Process>, u16),
     /// A GET to this port and path is answered: with this status, or with any from 200 to 399.

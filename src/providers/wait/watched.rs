@@ -47,7 +47,7 @@ impl Watched {
         };
         match &watched.condition {
             Condition::Output(_, pattern, from) => {
-                let marks = saved.marks.unwrap_or([*from, *from]);
+                let marks = saved.marks.unwrap_or(*from);
                 watched.scan = Some(Scan::new(Arc::clone(pattern), marks));
                 return Ok(watched);
             }

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::hall::Hall;
+use crate::command::yard::has;
 
 /// Begins waits that end only when they are given up.
 fn begin(hall: &Hall, count: usize, gone: &CancellationToken) -> JoinSet<Value> {
@@ -60,6 +61,37 @@ async fn waits_take_no_turn_from_others_are_bounded_and_give_their_places_back()
             .await["ok"],
         true
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waits_for_many_ports_leave_room_to_stop_the_process() {
+    if !has("python3") {
+        return;
+    }
+    let hall = Hall::new();
+    let process = hall.python("print('up'); time.sleep(600)").await;
+    let mut waits = JoinSet::new();
+    for _ in 0..16 {
+        let ports: Vec<Value> = (1..=32)
+            .map(|port| json!({"until": "port", "process": process, "port": 20_000 + port}))
+            .collect();
+        let envelope =
+            json!({"op": "process.wait", "input": {"any": ports}, "options": {"timeoutSeconds": 600}});
+        let service = Arc::clone(&hall.service);
+        waits.spawn(async move {
+            let caller = Caller::local(Transport::Stdio);
+            let gone = CancellationToken::new();
+            service.handle(&caller, Envelope::from_value(envelope), &gone).await.into_reply().into_value()
+        });
+    }
+    for _ in 0..8 {
+        hall.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
+    }
+    let stopped = hall.data(json!({"op": "process.stop", "target": process})).await;
+    assert_eq!(stopped["stopped"][0]["status"], "ended", "{stopped:#}");
+    for answer in waits.join_all().await {
+        assert_eq!(answer["data"]["outcome"], "impossible", "{answer:#}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

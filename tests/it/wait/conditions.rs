@@ -41,6 +41,28 @@ async fn an_end_is_seen_with_its_exit_code_and_another_code_is_impossible() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_of_a_process_whose_keeper_was_killed_is_an_end_without_a_code() {
+    if !has("python3") {
+        return;
+    }
+    let hall = Hall::new();
+    let process = hall.python("print('up'); time.sleep(600)").await;
+    hall.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
+    let exit = json!({"any": [{"until": "exit", "process": process}]});
+    let (data, ()) = tokio::join!(hall.wait(exit), async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        hall.kill_keepers();
+    });
+    assert_eq!((&data["outcome"], &only(&data)["exitCode"]), (&json!("held"), &json!(null)));
+    let code = json!({"any": [{"until": "exit", "process": process, "code": 0}]});
+    let data = hall.wait(code).await;
+    assert_eq!(
+        (&data["outcome"], &only(&data)["why"]),
+        (&json!("impossible"), &json!("the process was lost"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() {
     if !has("python3") {
         return;
@@ -59,11 +81,14 @@ async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() 
     let text = json!({"until": "text", "text": "warm"});
     let data = hall.data(json!({"op": "process.wait", "target": process, "input": {"any": [text]}})).await;
     assert_eq!(only(&data)["stream"], "stderr");
+    let read = hall.data(json!({"op": "process.read", "target": process})).await;
     let after = json!({"any": [{"until": "text", "process": process, "text": "ready", "from": 35},
+                               {"until": "text", "process": process, "text": "r", "from": read["nextCursor"]},
                                {"until": "time", "seconds": 0.2}]});
     let data = hall.wait(after).await;
     assert_eq!(data["conditions"][0]["standing"], "waiting", "{data:#}");
-    assert_eq!(data["conditions"][1]["standing"], "held");
+    assert_eq!(data["conditions"][1]["standing"], "waiting");
+    assert_eq!(data["conditions"][2]["standing"], "held");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -110,15 +110,8 @@ impl Hall {
         started["processId"].as_str().expect("an id").to_owned()
     }
 
-    /// Waits for the conditions, and gives `data`.
-    pub async fn wait(&self, input: Value) -> Value {
-        self.data(json!({"op": "process.wait", "input": input, "options": {"timeoutSeconds": 60}})).await
-    }
-}
-
-impl Drop for Hall {
-    /// Ends what goes on: it would outlive the test. The end of a keeper is the end of all that it keeps.
-    fn drop(&mut self) {
+    /// Kills the keepers of what goes on, and with them all that they keep.
+    pub fn kill_keepers(&self) {
         for process in self.service.facts().processes.all() {
             let keeper = process.status().ok().filter(|status| !status.state.is_final());
             let number = keeper.and_then(|status| i32::try_from(status.process_id).ok());
@@ -126,6 +119,18 @@ impl Drop for Hall {
                 let _ = kill_process(keeper, Signal::KILL);
             }
         }
+    }
+
+    /// Waits for the conditions, and gives `data`.
+    pub async fn wait(&self, input: Value) -> Value {
+        self.data(json!({"op": "process.wait", "input": input, "options": {"timeoutSeconds": 60}})).await
+    }
+}
+
+impl Drop for Hall {
+    /// Ends what goes on: it would outlive the test.
+    fn drop(&mut self) {
+        self.kill_keepers();
     }
 }
 
