@@ -3,6 +3,7 @@
 //! A secret goes from here to the keeper of its process, and nowhere else: not through a service, a file or a log.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -22,6 +23,8 @@ use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint};
 use super::runtime;
 
+/// How often is looked for what comes.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How many of the last lines of a process are shown.
 const SHOWN_LINES: usize = 4;
 /// How much of a line or of a command is shown, in characters.
@@ -58,13 +61,13 @@ pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
     if args.list {
         return Ok(list(&waiting));
     }
-    if waiting.is_empty() {
+    if waiting.is_empty() && !args.stay {
         let json = json!({"ok": true, "answered": [], "refused": [], "left": []});
         return Ok(Report::new("Nothing waits for you.\n", json));
     }
     let runtime = runtime::small()?;
     let done = runtime.block_on(async {
-        if args.refuse { desk.refuse_all(&waiting) } else { desk.go_through(waiting).await }
+        if args.refuse { desk.refuse_all(&waiting) } else { desk.go_through(waiting, args.stay).await }
     });
     runtime.shutdown_background();
     done
@@ -120,7 +123,8 @@ impl Desk {
         Ok(report(&[], &refused, &[]))
     }
 
-    async fn go_through(&self, waiting: Vec<Waiting>) -> Result<Report, Failure> {
+    /// Asks for one after another; where the command stays, also for what comes later, until Ctrl-C.
+    async fn go_through(&self, mut waiting: Vec<Waiting>, stays: bool) -> Result<Report, Failure> {
         let stopped = runtime::asked_to_stop();
         tokio::pin!(stopped);
         let tty = Tty::open().map_err(|error| {
@@ -131,25 +135,43 @@ impl Desk {
             .hint("Run `bailiwick approve` in a terminal; `bailiwick approve --list` shows what waits.")
         })?;
         let (mut answered, mut refused, mut left) = (Vec::new(), Vec::new(), Vec::new());
-        for it in waiting {
-            let id = it.prompt.id.clone();
-            // Dropping the question gives the terminal back as it was.
-            let decision = tokio::select! {
-                decision = self.decide(&tty, &it) => decision?,
-                () = &mut stopped => Decision::Interrupted,
-            };
-            match decision {
-                Decision::Answered => answered.push(id),
-                Decision::Refused => refused.push(id),
-                Decision::Later => left.push(id),
-                Decision::Interrupted => {
-                    let until = rfc3339(it.prompt.expires_at_ms);
-                    return Err(Failure::new(
-                        ErrorCode::Cancelled,
-                        format!("nothing was sent; the prompt waits on until {until}"),
-                    )
-                    .hint("Run `bailiwick approve` again to answer it."));
+        if stays {
+            tty.write("Whatever waits for you is asked here; Ctrl-C ends.\n").await.map_err(|error| terminal_gone(&error))?;
+        }
+        loop {
+            for it in std::mem::take(&mut waiting) {
+                let id = it.prompt.id.clone();
+                // Dropping the question gives the terminal back as it was.
+                let decision = tokio::select! {
+                    decision = self.decide(&tty, &it) => decision?,
+                    () = &mut stopped => Decision::Interrupted,
+                };
+                match decision {
+                    Decision::Answered => answered.push(id),
+                    Decision::Refused => refused.push(id),
+                    Decision::Later => left.push(id),
+                    Decision::Interrupted => {
+                        let until = rfc3339(it.prompt.expires_at_ms);
+                        return Err(Failure::new(
+                            ErrorCode::Cancelled,
+                            format!("nothing was sent; the prompt waits on until {until}"),
+                        )
+                        .hint("Run `bailiwick approve` again to answer it."));
+                    }
                 }
+            }
+            if !stays {
+                break;
+            }
+            tokio::select! {
+                () = &mut stopped => break,
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+            waiting = self.waiting()?;
+            waiting.retain(|it| !left.contains(&it.prompt.id));
+            if !waiting.is_empty() {
+                // The terminal's bell.
+                tty.write("\x07").await.map_err(|error| terminal_gone(&error))?;
             }
         }
         Ok(report(&answered, &refused, &left))
@@ -241,7 +263,7 @@ impl Desk {
     /// Gives the last lines that a process has printed: what it asks for, as a rule.
     fn last_lines(&self, process: &Arc<Process>) -> Vec<String> {
         let lines = if process.facts.has_terminal {
-            let cancel = Cancel::after(std::time::Duration::from_secs(5));
+            let cancel = Cancel::after(Duration::from_secs(5));
             let shown = self.screens.look(process, &cancel, |screen, _| screen.picture(100_000).lines);
             shown.unwrap_or_default()
         } else {

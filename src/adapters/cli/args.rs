@@ -191,6 +191,9 @@ pub struct ApproveArgs {
     /// Refuse what waits, and ask nothing
     #[arg(long, conflicts_with = "list", requires = "id")]
     pub refuse: bool,
+    /// Stay, and ask for whatever comes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["list", "refuse", "id"])]
+    pub stay: bool,
 }
 
 /// The views of the history.

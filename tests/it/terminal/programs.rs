@@ -147,3 +147,21 @@ async fn a_screen_is_right_after_other_sizes_and_in_another_service() {
     let told: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("JSON");
     assert_eq!(told["data"]["screen"], screen);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_screen_whose_beginning_is_not_kept_says_so() {
+    if !has("python3") {
+        return;
+    }
+    let desk = Desk::new();
+    desk.write(
+        "prints.py",
+        "import sys, time\nfor row in range(200_000):\n    sys.stdout.write(f'row {row} of a text that a long build prints\\n')\n\
+         sys.stdout.write('over> ')\nsys.stdout.flush()\ntime.sleep(1000)\n",
+    );
+    let prints = desk.start(&["python3", "prints.py"], json!({"rows": 4, "columns": 60})).await;
+    let screen = prints.shows("over>").await;
+    let rows = (199_997..200_000).map(|row| format!("row {row} of a text that a long build prints"));
+    assert_eq!(lines(&screen), rows.chain(["over>".to_owned()]).collect::<Vec<_>>());
+    assert_eq!(screen["beginningLost"], true);
+}

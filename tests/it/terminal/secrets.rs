@@ -178,6 +178,33 @@ async fn the_person_can_refuse_or_leave_it_for_later() {
     assert_eq!(asks.lines().await, ["[sudo] password for tester:"], "nothing was typed");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_who_stays_is_asked_whatever_comes() {
+    if !has("python3") {
+        return;
+    }
+    let desk = Desk::new();
+    let approve = desk.approve(&["--stay"]).await;
+    approve.shows("Whatever waits for you is asked here").await;
+    for _ in 0..2 {
+        let asks = asking(&desk).await;
+        let request = desk.send(secret_request(&asks, json!({"prompt": "Password"}), 120));
+        let person = async {
+            approve.ends_with("Answer it? [y]es, [r]efuse, [l]ater:").await;
+            approve.press(&["y", "Enter"]).await;
+            approve.ends_with("The secret (it is not shown; Enter sends it, Ctrl-C sends nothing):").await;
+            approve.write(json!({"text": SECRET, "keys": ["Enter"]})).await;
+            approve.ends_with("Sent: the process has it.").await;
+        };
+        let (answer, ()) = tokio::join!(request, person);
+        assert_eq!(data(&answer)["secret"], "answered");
+        asks.shows(&format!("sha256 {SECRET_HASH}")).await;
+    }
+    approve.press(&["C-c"]).await;
+    assert_eq!(approve.ended().await["exitCode"], 0);
+    assert!(approve.printed().await.contains("2 answered, 0 refused, 0 left waiting"));
+}
+
 /// Runs `bailiwick approve`, perhaps ends it by a signal when it asks for the secret, and tells how it ended and whether
 /// the terminal is as it was.
 const WATCHED: &str = "import signal, subprocess, sys, termios, time\n\
