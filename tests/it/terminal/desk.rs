@@ -227,6 +227,12 @@ impl Program<'_> {
         data(&answer)["stdout"].as_str().expect("text").to_owned()
     }
 
+    /// Gives the last line that it printed.
+    pub async fn tail(&self) -> String {
+        let answer = self.ask("process.read", json!({}), json!({"tail": 1})).await;
+        data(&answer)["stdout"].as_str().expect("text").to_owned()
+    }
+
     /// Waits for its end, and gives how it ended.
     pub async fn ended(&self) -> Value {
         let began = Instant::now();

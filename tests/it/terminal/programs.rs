@@ -1,10 +1,11 @@
 //! Real programs in a terminal: a REPL, an editor, a pager.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::desk::{Desk, lines};
+use super::desk::{Desk, PATIENCE, lines};
 use crate::command::yard::has;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -160,7 +161,13 @@ async fn a_screen_whose_beginning_is_not_kept_says_so() {
          sys.stdout.write('over> ')\nsys.stdout.flush()\ntime.sleep(1000)\n",
     );
     let prints = desk.start(&["python3", "prints.py"], json!({"rows": 4, "columns": 60})).await;
-    let screen = prints.shows("over>").await;
+    // Whoever has looked all the time misses nothing; nobody has.
+    let began = Instant::now();
+    while !prints.tail().await.contains("over>") {
+        assert!(began.elapsed() < PATIENCE, "it prints for ever");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let screen = prints.screen().await;
     let rows = (199_997..200_000).map(|row| format!("row {row} of a text that a long build prints"));
     assert_eq!(lines(&screen), rows.chain(["over>".to_owned()]).collect::<Vec<_>>());
     assert_eq!(screen["beginningLost"], true);
