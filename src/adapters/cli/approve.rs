@@ -136,7 +136,9 @@ impl Desk {
         })?;
         let (mut answered, mut refused, mut left) = (Vec::new(), Vec::new(), Vec::new());
         if stays {
-            tty.write("Whatever waits for you is asked here; Ctrl-C ends.\n").await.map_err(|error| terminal_gone(&error))?;
+            tty.write("Whatever waits for you is asked here; Ctrl-C ends.\n")
+                .await
+                .map_err(|error| terminal_gone(&error))?;
         }
         loop {
             for it in std::mem::take(&mut waiting) {
