@@ -1,6 +1,7 @@
 //! Mechanism without opinion: how things are done, once the policy has said that they may be.
 
 pub mod command;
+pub mod digest;
 pub mod edit;
 pub mod file;
 pub mod git;

@@ -15,6 +15,7 @@ mod command_rules;
 mod command_spelling;
 mod commands;
 mod containment;
+mod digests;
 mod edits;
 mod history;
 mod launch;

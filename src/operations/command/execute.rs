@@ -7,14 +7,18 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Containment, Failure, Network, signal};
+use crate::contract::{Containment, Detail, Failure, Network, signal};
 use crate::policy::Permit;
 use crate::policy::command::PermittedCommand;
 use crate::providers::command::{
-    Capture, Failed, HEAD_SHARE, Kept, Prepared, Ran, Running, as_base64, as_text, hints, need, run, share,
+    Capture, Failed, HEAD_SHARE, Kept, Listener, Prepared, Ran, Running, as_base64, as_text, hints, need,
+    run, share,
 };
+use crate::providers::digest::Digest;
+use crate::providers::process::RunEnd;
 use crate::registry::Context;
 
+use super::digested::{RawOutput, Recording};
 use super::ready::{Attached, Planned, Sandbox, make_ready, plan_of, preview};
 
 /// What the fields around the two streams take of the result's size.
@@ -55,13 +59,20 @@ pub struct CommandOutput {
     pub signal: Option<String>,
     /// Whether it was ended because its time was over.
     pub timed_out: bool,
-    /// What it printed to standard output.
+    /// What it printed to standard output; empty where `digest` tells it.
     pub stdout: String,
-    /// What it printed to standard error.
+    /// What it printed to standard error; empty where `digest` tells it.
     pub stderr: String,
+    /// What it printed, in short, with `options.detail` `concise`: long output of builds and tests, or output that
+    /// is longer than the answer may be. `rawOutput` says where all of it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// Where the output is that `digest` tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_output: Option<RawOutput>,
     /// How long it ran, in milliseconds.
     pub duration_ms: u64,
-    /// Whether something of what it printed was left out; `leftOut` says how much.
+    /// Whether something of what it printed was left out; `leftOut` says how much, or `rawOutput` where all is.
     pub truncated: bool,
     /// How much was left out in the middle, if anything was.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +138,7 @@ pub fn input_bytes(text: Option<&str>, base64: Option<&str>) -> Result<Option<Ve
 pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Result<CommandOutput, Failure> {
     let Execution { command, environment, stdin, strip_ansi, encoding } = execution;
     let preview = preview(&command);
-    let prepared = make_ready(cx, permit, command, environment, Attached::Pipes).await?;
+    let prepared = make_ready(cx, permit, command.clone(), environment, Attached::Pipes).await?;
     if permit.common().dry_run {
         cx.summarize(format!("would run `{preview}`, {}", prepared.level));
         return Ok(planned(&prepared));
@@ -135,6 +146,9 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
 
     let room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);
     let advisory = prepared.advisory;
+    let is_concise = permit.common().detail == Detail::Concise && encoding == Encoding::Text;
+    let mut recording =
+        if is_concise { Recording::begin(cx, permit, &command, (room, advisory)) } else { None };
     let (level, network) = (prepared.level, prepared.network);
     let capture = || match encoding {
         Encoding::Base64 => Capture::new(room, 0),
@@ -143,9 +157,21 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
             if strip_ansi { capture.without_ansi() } else { capture }
         }
     };
-    let running = Running { stdin, deadline: cx.cancel.deadline(), stdout: capture(), stderr: capture() };
+    let listener = recording
+        .as_mut()
+        .map(|recording| -> Listener<'_> { Box::new(|stream, bytes| recording.push(stream, bytes)) });
+    let (stdout, stderr) = (capture(), capture());
+    let running = Running { stdin, deadline: cx.cancel.deadline(), stdout, stderr, listener };
     let ran = run(&cx.service.launcher, prepared, running).await?;
-    let output = report(cx, ran, room, encoding, (level, network, advisory));
+    let end = RunEnd { ended: ran.ended.clone(), timed_out: ran.timed_out };
+    let mut output = report(cx, ran, room, encoding, (level, network, advisory));
+    if let Some(recording) = recording
+        && let Some((digest, raw_output)) = recording.finish(end, !output.truncated).await
+    {
+        (output.digest, output.raw_output) = (Some(digest), Some(raw_output));
+        (output.stdout, output.stderr) = (String::new(), String::new());
+        (output.truncated, output.left_out, output.not_utf8_bytes) = (true, None, None);
+    }
     cx.summarize(format!("`{preview}`, {}, {}", output.sandbox.level, ending(&output)));
     Ok(output)
 }
@@ -207,6 +233,8 @@ fn report(
             .then_some(Streams { stdout: stdout.not_utf8_bytes, stderr: stderr.not_utf8_bytes }),
         stdout: stdout.text,
         stderr: stderr.text,
+        digest: None,
+        raw_output: None,
         encoding: (encoding != Encoding::Text).then_some(encoding),
         sandbox,
         dry_run: false,
@@ -222,6 +250,8 @@ fn planned(prepared: &Prepared) -> CommandOutput {
         timed_out: false,
         stdout: String::new(),
         stderr: String::new(),
+        digest: None,
+        raw_output: None,
         duration_ms: 0,
         truncated: false,
         left_out: None,

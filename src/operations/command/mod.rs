@@ -1,5 +1,6 @@
 //! `command.*`: running programs that the scope allows, held as it wants.
 
+mod digested;
 mod execute;
 mod ready;
 mod run;

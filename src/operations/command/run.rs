@@ -60,17 +60,19 @@ impl Operation for Op {
         details: "The words that were judged are the words that start: no shell reads them again. The target is the \
                   working folder. A command that fails is a success of the operation: look at `exitCode`. At the \
                   time limit everything it started is ended, and the result has `timedOut` with what was printed \
-                  so far; when the client cancels or leaves, everything is killed. Long output keeps its beginning \
-                  and its end.",
+                  so far; when the client cancels or leaves, everything is killed. Long output of \
+                  builds and tests comes as a `digest`: what failed, where, and the counts, with the output itself a \
+                  process.read away; `options.detail` `full` gives it as it is, the beginning and the end of what is \
+                  too long.",
         capabilities: &[&[Capability::CommandRun]],
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
         scope: ScopeNeed::In(&[ScopeType::Folder]),
         platforms: &[],
-        options: &[CommonOption::DryRun],
+        options: &[CommonOption::DryRun, CommonOption::Detail],
         timeout_seconds: 30,
         threads: Threads::Async,
-        audited_fields: &["command", "stripAnsi", "encoding", "timeoutSeconds", "dryRun"],
+        audited_fields: &["command", "stripAnsi", "encoding", "timeoutSeconds", "dryRun", "detail"],
         example: r#"{"op":"command.run","input":{"command":["git","status","--short"]}}"#,
     };
     type Input = Input;

@@ -62,10 +62,10 @@ impl Operation for Op {
         target: TargetRule::PathOrRoot(Access::Write),
         scope: ScopeNeed::In(&[ScopeType::Folder]),
         platforms: &[],
-        options: &[CommonOption::DryRun],
+        options: &[CommonOption::DryRun, CommonOption::Detail],
         timeout_seconds: 30,
         threads: Threads::Async,
-        audited_fields: &["script", "runner", "args", "stripAnsi", "timeoutSeconds", "dryRun"],
+        audited_fields: &["script", "runner", "args", "stripAnsi", "timeoutSeconds", "dryRun", "detail"],
         example: r#"{"op":"package.run","input":{"script":"test"}}"#,
     };
     type Input = Input;

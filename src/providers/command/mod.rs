@@ -20,6 +20,6 @@ pub(super) use prepare::closed_folders;
 pub use prepare::{CommandRequest, Keeping, Prepared, Tool};
 pub(super) use program::SearchPath;
 pub(super) use run::not_started;
-pub use run::{Ran, Running, run};
+pub use run::{Listener, Ran, Running, run};
 pub use shown::{HEAD_SHARE, Shown, as_base64, as_text, need, share};
 pub use violations::{Failed, hints};

@@ -1,0 +1,253 @@
+//! What GCC, Clang, assemblers and linkers print.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::place;
+use super::router::{Reader, Take};
+
+/// How many different diagnostics are told apart.
+const KNOWN: usize = 20_000;
+/// Ends of the names of files that these compilers read.
+const SOURCES: &[&str] = &[
+    ".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".h", ".hh", ".hpp", ".hxx", ".inc", ".ipp", ".tcc", ".inl",
+    ".m", ".mm", ".S", ".s", ".cu", ".cuh", ".def", ".y", ".l",
+];
+/// Programs that say something without a file.
+const PROGRAMS: &[&str] = &[
+    "gcc", "g++", "cc", "c++", "cc1", "cc1plus", "clang", "clang++", "collect2", "ld", "ld.lld", "lto1", "as",
+];
+
+/// The reader.
+#[derive(Debug)]
+pub struct Compiler {
+    facts: Facts,
+    /// Hashes of what was read, so that what a header causes in many files stands once.
+    known: HashSet<u64>,
+    /// How many lines of a source may follow.
+    shown: u8,
+    errors: u64,
+    warnings: u64,
+    generated: Option<u64>,
+    /// What the driver says of a failed linker.
+    linker: Option<Found>,
+}
+
+impl Compiler {
+    /// At the beginning of a stream.
+    pub fn new() -> Self {
+        Self {
+            facts: Facts::of(Tool::Gcc),
+            known: HashSet::new(),
+            shown: 0,
+            errors: 0,
+            warnings: 0,
+            generated: None,
+            linker: None,
+        }
+    }
+
+    fn keep(&mut self, found: Found, is_error: bool) {
+        let mut hasher = DefaultHasher::new();
+        (&found.file, found.line, found.column, &found.message, is_error).hash(&mut hasher);
+        let is_new = self.known.len() >= KNOWN || self.known.insert(hasher.finish());
+        self.facts.seen = true;
+        if is_error {
+            self.errors += 1;
+            if is_new {
+                self.facts.failures.push(found);
+            }
+        } else {
+            self.warnings += 1;
+            if is_new {
+                self.facts.warnings.push(found);
+            }
+        }
+    }
+
+    /// `FILE:LINE:COLUMN: error: message`.
+    fn diagnostic(&mut self, line: &str) -> bool {
+        let Some(at) = place::leading(line).filter(|at| is_source(at.file)) else { return false };
+        let lower = [
+            ("error: ", true),
+            ("fatal error: ", true),
+            ("Error: ", true),
+            ("warning: ", false),
+            ("Warning: ", false),
+        ];
+        for (kind, is_error) in lower {
+            if let Some(message) = at.rest.strip_prefix(kind) {
+                let message = if kind == "fatal error: " { at.rest } else { message };
+                self.keep(Found::saying(message).at(at.file, at.line, at.column), is_error);
+                self.shown = 3;
+                return true;
+            }
+        }
+        if at.rest.starts_with("note: ") {
+            self.shown = 3;
+            return true;
+        }
+        at.rest.starts_with("  required from")
+            || at.rest.starts_with("required from")
+            || at.rest.starts_with("required by")
+            || at.rest.starts_with("recursively required")
+            || at.rest.starts_with("in ‘constexpr’")
+    }
+
+    /// Something that a linker cannot do.
+    fn link(&mut self, line: &str) -> bool {
+        let (before, after) = if let Some(found) = line.split_once(": undefined reference to ") {
+            found
+        } else if let Some(found) = line.split_once(": multiple definition of ") {
+            found
+        } else {
+            return false;
+        };
+        let message = &line[before.len() + 2..];
+        let name = after.trim_start_matches(['`', '\'', '‘']).split(['\'', '’']).next().unwrap_or(after);
+        let mut found = Found::saying(message);
+        found.name = Some(name.to_owned());
+        let before = before.split_once("ld: ").map_or(before, |(_, file)| file);
+        if let Some(at) = place::whole(before) {
+            found.set_place(at.file, at.line, at.column);
+        } else {
+            // `file.c:(.text+0x5)`
+            found.file = before.split(":(").next().map(ToOwned::to_owned);
+        }
+        self.keep(found, true);
+        true
+    }
+
+    /// What a program says of no file.
+    fn program(&mut self, line: &str) -> bool {
+        let Some((program, rest)) = line.split_once(": ") else { return false };
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-' || c == '.');
+        if !PROGRAMS.contains(&name) {
+            return false;
+        }
+        if let Some(message) = rest.strip_prefix("error: ").or_else(|| rest.strip_prefix("fatal error: ")) {
+            let found = Found::saying(message);
+            if name == "collect2" || message.starts_with("linker command failed") {
+                self.facts.seen = true;
+                self.linker = Some(found);
+            } else {
+                self.keep(found, true);
+            }
+            return true;
+        }
+        if let Some(message) = rest.strip_prefix("cannot find ") {
+            self.keep(Found::saying(&format!("cannot find {message}")), true);
+            return true;
+        }
+        rest.contains(": in function `")
+            || rest.starts_with("all warnings being treated")
+            || rest.starts_with("warning: ")
+    }
+
+    /// `1 warning and 2 errors generated.`
+    fn generated(&mut self, line: &str) -> bool {
+        let Some(told) = line.strip_suffix(" generated.") else { return false };
+        let (mut errors, mut all) = (0, 0);
+        for part in told.split(" and ") {
+            let Some((count, word)) = place::number(part) else { return false };
+            match word {
+                " error" | " errors" => errors += count,
+                " warning" | " warnings" => {}
+                _ => return false,
+            }
+            all += count;
+        }
+        self.facts.tool = Tool::Clang;
+        self.facts.seen |= all > 0;
+        self.facts.summarize(line);
+        *self.generated.get_or_insert(0) += errors;
+        true
+    }
+
+    fn told(&self, line: &str) -> bool {
+        line.starts_with("In file included from ")
+            || line.starts_with("                 from ")
+            || line.starts_with("compilation terminated.")
+            || line.contains(": In function ‘")
+            || line.contains(": In function '")
+            || line.contains(": In member function ")
+            || line.contains(": In instantiation of ")
+            || line.contains(": At top level:")
+            || line.contains(": At global scope:")
+    }
+}
+
+impl Reader for Compiler {
+    fn line(&mut self, line: &str) -> Take {
+        let bytes = line.as_bytes();
+        // Every line that says something has a colon, but for two.
+        let has_colon = memchr::memchr(b':', bytes).is_some();
+        let taken = if has_colon {
+            self.diagnostic(line)
+                || self.link(line)
+                || self.program(line)
+                || (memchr::memmem::find(bytes, b" errors emitted").is_some() && self.too_many(line))
+        } else {
+            false
+        };
+        if taken || (line.ends_with(" generated.") && self.generated(line)) || self.told(line) {
+            return Take::Line;
+        }
+        if is_margin(line) {
+            return if self.facts.seen { Take::Line } else { Take::Pass };
+        }
+        if self.shown > 0 && !line.is_empty() {
+            self.shown -= 1;
+            return Take::Line;
+        }
+        self.shown = 0;
+        Take::Pass
+    }
+
+    fn finish(mut self: Box<Self>) -> Facts {
+        if let Some(found) = self.linker.take()
+            && self.errors == 0
+        {
+            self.keep(found, true);
+        }
+        let facts = &mut self.facts;
+        facts.ended = facts.seen;
+        if let Some(errors) = self.generated
+            && errors != self.errors
+        {
+            facts.doubt("other numbers of errors in the list and at the end");
+        }
+        if facts.seen {
+            facts.counts = Counts {
+                errors: (self.errors > 0).then_some(self.errors),
+                warnings: (self.warnings > 0).then_some(self.warnings),
+                ..Counts::default()
+            };
+        }
+        self.facts
+    }
+}
+
+impl Compiler {
+    /// Clang counts its own giving up as an error.
+    fn too_many(&mut self, line: &str) -> bool {
+        let is_so = line.starts_with("fatal error: too many errors emitted");
+        if is_so {
+            self.errors += 1;
+            self.facts.summarize(line);
+        }
+        is_so
+    }
+}
+
+fn is_source(file: &str) -> bool {
+    SOURCES.iter().any(|end| file.ends_with(end)) || file.contains("/include/")
+}
+
+/// Tells whether a line is one of a source with its number, as GCC shows it: `   10 | int x;`.
+fn is_margin(line: &str) -> bool {
+    let Some((before, _)) = line.split_once('|') else { return false };
+    before.len() >= 3 && before.ends_with(' ') && before.trim().bytes().all(|byte| byte.is_ascii_digit())
+}
