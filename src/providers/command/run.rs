@@ -2,12 +2,14 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 
 use crate::contract::{ErrorCode, Failure};
+use crate::platform::launch::kept::Stream;
 use crate::platform::launch::{Ended, LaunchError, LaunchRequest, Launcher};
 
 use super::capture::{Capture, Kept};
@@ -22,9 +24,11 @@ const DRAIN: Duration = Duration::from_millis(500);
 /// The buffer that each stream is read into, at first and once much arrives.
 const BUFFER_BYTES: [usize; 2] = [4_096, 65_536];
 
+/// Hears what a command prints while it runs.
+pub type Listener<'a> = Box<dyn FnMut(Stream, &[u8]) + Send + 'a>;
+
 /// How a command is run.
-#[derive(Debug)]
-pub struct Running {
+pub struct Running<'a> {
     /// What it reads on standard input; none means nothing.
     pub stdin: Option<Vec<u8>>,
     /// When its time is over.
@@ -33,6 +37,8 @@ pub struct Running {
     pub stdout: Capture,
     /// What is kept of standard error.
     pub stderr: Capture,
+    /// Hears both streams, as they come.
+    pub listener: Option<Listener<'a>>,
 }
 
 /// How a command ended.
@@ -56,8 +62,10 @@ pub struct Ran {
 ///
 /// # Errors
 /// `provider_unavailable` where it could not be started as it must be held.
-pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running) -> Result<Ran, Failure> {
-    let Running { stdin, deadline, mut stdout, mut stderr } = running;
+pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running<'_>) -> Result<Ran, Failure> {
+    let Running { stdin, deadline, mut stdout, mut stderr, listener } = running;
+    // Both streams are read by one task, so that neither waits for the other.
+    let listener = listener.map(Mutex::new);
     // Removed when the command has ended.
     let _temporary = prepared.temporary;
     let (out_reader, out_writer) = stream_out().map_err(|error| no_pipe(&error))?;
@@ -87,7 +95,18 @@ pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running) -> R
     let mut timed_out = false;
     let ended = {
         let mut streams = std::pin::pin!(async {
-            tokio::join!(read(out_reader, &mut stdout), read(err_reader, &mut stderr),);
+            let hear = |stream| {
+                let listener = listener.as_ref();
+                move |bytes: &[u8]| {
+                    if let Some(mut listener) = listener.and_then(|listener| listener.lock().ok()) {
+                        listener(stream, bytes);
+                    }
+                }
+            };
+            tokio::join!(
+                read(out_reader, &mut stdout, hear(Stream::Stdout)),
+                read(err_reader, &mut stderr, hear(Stream::Stderr)),
+            );
         });
         // Apart from the others: what a program does not read need not be written.
         let mut feeding = std::pin::pin!(feed(in_writer, stdin.as_deref().unwrap_or_default()));
@@ -125,13 +144,14 @@ fn stream_out() -> io::Result<(pipe::Receiver, OwnedFd)> {
 }
 
 /// Reads a stream to its end, always: a program whose output is not read stands still.
-async fn read(mut reader: pipe::Receiver, capture: &mut Capture) {
+async fn read(mut reader: pipe::Receiver, capture: &mut Capture, mut hear: impl FnMut(&[u8])) {
     let mut buffer = vec![0; BUFFER_BYTES[0]];
     loop {
         match reader.read(&mut buffer).await {
             Ok(0) => return,
             Ok(length) => {
                 capture.push(&buffer[..length]);
+                hear(&buffer[..length]);
                 if length == buffer.len() && length < BUFFER_BYTES[1] {
                     buffer.resize(BUFFER_BYTES[1], 0);
                 }

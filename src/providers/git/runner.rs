@@ -306,6 +306,7 @@ impl Git {
             deadline: self.around.cancel.deadline(),
             stdout: Capture::new(asked.keep_bytes, 0),
             stderr: Capture::new(MAX_MESSAGE_BYTES, 0),
+            listener: None,
         };
         let ran = run(&self.around.launcher, prepared, running).await?;
         if ran.timed_out {

@@ -35,7 +35,7 @@ async fn a_hundred_megabytes_of_output_cost_little_memory_and_never_stop_the_pro
     let run = |bytes: u64| {
         json!({"scope": "app", "op": "command.run",
             "input": {"command": format!("yes 'a line of some length' | head -c {bytes}")},
-            "options": {"timeoutSeconds": 600}})
+            "options": {"timeoutSeconds": 600, "detail": "full"}})
     };
     let first = outcome(&client.call("computer_operation", run(1_000)).await);
     assert_eq!(first["data"]["exitCode"], 0, "{first:#}");
@@ -63,7 +63,8 @@ async fn both_streams_at_once_never_stop_the_program() {
             "all:\n\t@for i in 1 2 3 4 5 6 7 8; do head -c 300000 /dev/zero | tr '\\0' x; \
              head -c 300000 /dev/zero | tr '\\0' y >&2; done\n",
         );
-        let data = yard.run(json!(["make", "all"])).await;
+        let options = json!({"timeoutSeconds": 600, "detail": "full"});
+        let data = yard.answer(json!(["make", "all"]), options).await["data"].take();
         assert_eq!(data["exitCode"], 0, "{level}");
         for (stream, letter) in [("stdout", 'x'), ("stderr", 'y')] {
             let text = data[stream].as_str().expect("text");
