@@ -1,6 +1,7 @@
 //! `process.*`: programs that go on after the call that started them.
 
 mod begin;
+mod digested;
 mod list;
 mod read;
 mod resize;

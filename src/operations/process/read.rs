@@ -11,11 +11,13 @@ use crate::contract::{
 };
 use crate::platform::launch::kept;
 use crate::policy::{InputPath, Permit};
+use crate::providers::digest::Digest;
 use crate::providers::process::text::{Piece, Taken, Wanted, take};
-use crate::providers::process::{Cursor, Process, last_lines, lines};
+use crate::providers::process::{Cursor, Process, last_lines, lines, not_found};
 use crate::providers::terminal::Picture;
 use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
+use super::digested;
 use super::shown::{Shown, of_status, target};
 
 /// What the fields around the text take of the result's size.
@@ -82,6 +84,8 @@ pub enum View {
     Text,
     /// As what a terminal shows now, in `screen`: for full-screen programs, prompts and progress bars.
     Screen,
+    /// As what builds and tests say, in `digest`: what failed, where, and the counts. Short output is given as text.
+    Digest,
 }
 
 /// What was printed.
@@ -103,6 +107,9 @@ pub struct Output {
     /// With `view` = `screen`: what the terminal shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screen: Option<Picture>,
+    /// With `view` = `digest`: what was printed, in short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
     /// Where the next read goes on: what was given is not given again.
     pub next_cursor: String,
     /// How many bytes fell out of what is kept before they were read.
@@ -143,8 +150,9 @@ impl Operation for Op {
         summary: "Read what a process printed, while it runs or after its end",
         details: "Without a place it begins with the oldest that is kept; with the `nextCursor` of an earlier read it \
                   gives exactly what came since. Characters and control sequences that arrived in part are given \
-                  when they are whole. It does not wait: process.wait does.",
-        capabilities: &[&[Capability::ProcessManage]],
+                  when they are whole. It does not wait: process.wait does. With `command:run` or `package:run` alone it \
+                  gives what command.run and package.run left here, the `rawOutput` of a digest.",
+        capabilities: &[&[Capability::ProcessManage, Capability::CommandRun, Capability::PackageRun]],
         effect: Effect::ReadOnly,
         target: TargetRule::Id("the processId"),
         scope: ScopeNeed::In(&[ScopeType::Folder]),
@@ -170,9 +178,15 @@ impl Operation for Op {
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
         let place = Place::of(options, permit.common().cursor.as_deref())?;
         let process = target(cx, permit)?;
+        // Who may run commands may read what theirs printed; processes need more.
+        if permit.capability() != Some(Capability::ProcessManage) && !process.facts.is_run {
+            let scope = permit.scope().map_or("", |scope| scope.id());
+            return Err(not_found(scope, &process.facts.id));
+        }
         let room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);
         let output = match options.view {
             View::Text => text(&process, place, options, room)?,
+            View::Digest => digest(&process, place, options, room)?,
             View::Screen => screen(cx, &process, options, permit.common().cursor.as_deref(), room)?,
         };
         cx.summarize(format!("{}: to {}", process.facts.id, output.next_cursor));
@@ -246,9 +260,43 @@ fn screen(
         stderr: None,
         lines: None,
         screen: Some(picture),
+        digest: None,
         next_cursor: Cursor::at(position).to_string(),
         skipped_bytes: 0,
         truncated,
+        lost_bytes,
+        not_utf8_bytes: 0,
+    })
+}
+
+/// What was printed from a place on as a digest, or as text where it is short.
+fn digest(process: &Process, place: Place, options: &Options, room: usize) -> Result<Output, Failure> {
+    let from = match &place {
+        Place::Cursor(cursor) => cursor.of(kept::Stream::Stdout).min(cursor.of(kept::Stream::Stderr)),
+        Place::Since(at_ms) => process.since(*at_ms)?,
+        Place::Tail(_) => {
+            return Err(Failure::invalid(
+                "options.tail",
+                "`options.tail` does not go with `view` = `digest`",
+            )
+            .hint("Leave it out: a digest is of all output, or of what came since a place."));
+        }
+    };
+    let digested = digested::digest(process, from, room)?;
+    let Some(digest) = digested.digest else {
+        return text(process, place, options, room);
+    };
+    let lost_bytes = digested.status.lost_bytes;
+    Ok(Output {
+        process: of_status(process, digested.status),
+        stdout: None,
+        stderr: None,
+        lines: None,
+        screen: None,
+        digest: Some(digest),
+        next_cursor: Cursor::at(digested.next).to_string(),
+        skipped_bytes: digested.skipped_bytes,
+        truncated: false,
         lost_bytes,
         not_utf8_bytes: 0,
     })
@@ -283,6 +331,7 @@ fn text(process: &Process, place: Place, options: &Options, room: usize) -> Resu
         stderr: None,
         lines: None,
         screen: None,
+        digest: None,
         next_cursor: cursor.to_string(),
         skipped_bytes,
         truncated: is_cut,

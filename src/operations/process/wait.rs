@@ -7,14 +7,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads, time,
+    Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads, time,
 };
 use crate::platform::launch::kept::Stream;
 use crate::policy::{InputPath, Permit, PermittedPath, Standing as Grant};
+use crate::providers::digest::Digest;
 use crate::providers::wait::{Evidence, Outcome, Round, Standing, Token, Wanted, Watched, hold};
 use crate::registry::{Context, NoFields, Operation, no_command};
 
+use super::digested::digest_of_ended;
 use super::wait_conditions::{Finder, MAX_CONDITIONS, RawCondition, Until};
 
 /// The operation.
@@ -67,6 +69,10 @@ pub struct Report {
     /// For `exit`: the number of the signal that ended the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
+    /// For `exit`, with `options.detail` `concise`: what the process printed, in short, if that is long and of a known
+    /// form; process.read gives the output itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
     /// For `text` and `regex`: the line, without control sequences; of a long one the part around the match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
@@ -108,10 +114,10 @@ impl Operation for Op {
         target: TargetRule::OptionalId("the processId of the conditions that name none"),
         scope: ScopeNeed::In(&[ScopeType::Folder]),
         platforms: &[],
-        options: &[],
+        options: &[CommonOption::Detail],
         timeout_seconds: 45,
         threads: Threads::Held,
-        audited_fields: &["any", "all", "timeoutSeconds"],
+        audited_fields: &["any", "all", "timeoutSeconds", "detail"],
         example: r#"{"op":"process.wait","input":{"any":[{"until":"time","seconds":0.1}]}}"#,
     };
     type Input = Input;
@@ -164,9 +170,21 @@ impl Operation for Op {
             let (began_ms, saved) = round.save();
             Token::new(fingerprint, began_ms, saved).encode()
         });
+        let mut conditions: Vec<Report> =
+            raw.iter().zip(round.watched()).map(|(raw, watched)| report(raw, watched)).collect();
+        if permit.common().detail == Detail::Concise {
+            let room = permit.limits().max_output_bytes / 2 / conditions.len().max(1);
+            for (report, watched) in conditions.iter_mut().zip(round.watched()) {
+                if let (Standing::Held(Evidence::Ended(_)), Some(process)) =
+                    (&watched.standing, watched.condition.process())
+                {
+                    report.digest = digest_of_ended(process, room).await;
+                }
+            }
+        }
         Ok(Output {
             outcome,
-            conditions: raw.iter().zip(round.watched()).map(|(raw, watched)| report(raw, watched)).collect(),
+            conditions,
             resume,
             elapsed_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         })
@@ -232,6 +250,7 @@ fn report(raw: &RawCondition, watched: &Watched) -> Report {
         standing: "waiting",
         exit_code: None,
         signal: None,
+        digest: None,
         line: None,
         stream: None,
         position: None,

@@ -141,7 +141,8 @@ impl Known {
     }
 }
 
-fn not_found(scope: &str, id: &str) -> Failure {
+/// Says that a scope has no process of this id.
+pub fn not_found(scope: &str, id: &str) -> Failure {
     let id: String = id.chars().filter(|it| !it.is_control()).take(40).collect();
     Failure::new(ErrorCode::ProcessNotFound, format!("scope `{scope}` has no process `{id}`"))
         .hint("process.list gives the ids; what has ended is kept for 24 hours.")
