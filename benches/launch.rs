@@ -93,30 +93,26 @@ mod linux {
         }
     }
 
-    /// Measures starts and ends of processes that last, the way of a line, and memory.
-    async fn keep(launcher: &Launcher, folder: &Path, level: Containment, network: Network) {
-        let (mut starts, mut ends) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            let made = lasting(folder, level, network, "true");
-            let path = made.folder.clone();
-            let began = Instant::now();
-            launcher.start_kept(made).await.expect("started");
-            starts.push(began.elapsed());
-            let mut watcher = Control::connect(&path).await;
-            if let Ok(watcher) = &mut watcher
-                && watcher.watch().await.is_ok()
-            {
-                while !matches!(watcher.next_event().await, Ok(Event::Ended) | Err(_)) {}
-            }
-            ends.push(began.elapsed());
-            assert_eq!(
-                Kept::open(&path).and_then(|kept| kept.status()).expect("a status").exit_code,
-                Some(0)
-            );
-            std::fs::remove_dir_all(path).expect("removed");
+    /// Measures a process that lasts: to its start, and to its end.
+    async fn last(launcher: &Launcher, made: KeptRequest) -> (Duration, Duration) {
+        let path = made.folder.clone();
+        let began = Instant::now();
+        launcher.start_kept(made).await.expect("started");
+        let started = began.elapsed();
+        let mut watcher = Control::connect(&path).await;
+        if let Ok(watcher) = &mut watcher
+            && watcher.watch().await.is_ok()
+        {
+            while !matches!(watcher.next_event().await, Ok(Event::Ended) | Err(_)) {}
         }
-        show(&format!("lasting start, {level} {network}"), starts);
-        show(&format!("lasting to the end, {level}"), ends);
+        let ended = began.elapsed();
+        assert_eq!(Kept::open(&path).and_then(|kept| kept.status()).expect("a status").exit_code, Some(0));
+        std::fs::remove_dir_all(path).expect("removed");
+        (started, ended)
+    }
+
+    /// Measures the way of a line, and memory.
+    async fn keep(launcher: &Launcher, folder: &Path, level: Containment, network: Network) {
         let (mut paths, mut lines) = (Vec::new(), Vec::new());
         for _ in 0..50 {
             let made = lasting(folder, level, network, "cat");
@@ -134,7 +130,7 @@ mod linux {
             watcher.next_event().await.expect("told");
             lines.push(began.elapsed());
         }
-        show(&format!("line in, out, event, {level}"), lines);
+        show(&format!("a line in and out, {level}"), lines);
         tokio::time::sleep(Duration::from_secs(2)).await;
         let most = |name: &str| {
             let figures = paths.iter().map(|path| {
@@ -191,18 +187,24 @@ mod linux {
                 (Containment::Full, Network::Full),
             ];
             let mut times = vec![Vec::new(); holds.len()];
+            let (mut starts, mut ends) = (times.clone(), times.clone());
             let mut plain = Vec::new();
             for _ in 0..ROUNDS {
                 for (at, (level, network)) in holds.into_iter().enumerate() {
                     times[at].push(run(level, network).await);
+                    let (started, ended) = last(&launcher, lasting(&folder, level, network, "true")).await;
+                    starts[at].push(started);
+                    ends[at].push(ended);
                 }
                 let began = Instant::now();
                 assert!(Command::new("/bin/true").status().expect("started").success());
                 plain.push(began.elapsed());
             }
             show("plain spawn, for comparison", plain);
-            for ((level, network), times) in holds.into_iter().zip(times) {
-                show(&format!("{level}, network {network}"), times);
+            for (at, (level, network)) in holds.into_iter().enumerate() {
+                show(&format!("{level}, network {network}"), std::mem::take(&mut times[at]));
+                show("  that lasts, to its start", std::mem::take(&mut starts[at]));
+                show("  that lasts, to its end", std::mem::take(&mut ends[at]));
             }
             for (level, network) in holds.into_iter().filter(|(_, network)| *network != Network::Loopback) {
                 keep(&launcher, &folder, level, network).await;
