@@ -213,3 +213,44 @@ fn the_temporary_folder_and_placeholders_are_gone_after_the_end() {
         }
     }
 }
+
+#[test]
+fn a_protected_name_stays_protected_when_other_jobs_and_the_service_end() {
+    let mut place = Place::new();
+    place.protected = vec![place.root().join(".git/hooks")];
+    let script = "while [ ! -e go ]; do sleep 0.01; done; mkdir -p .git/hooks 2>/dev/null && echo made || echo refused";
+    let process = start(&place, request(&place, Containment::Full, shell(script)));
+    let other = start(&place, request(&place, Containment::Full, shell("true")));
+    place.run(Containment::Full, single(&["true"]));
+    other.ended();
+    place.run(Containment::None, shell("true"));
+    let launcher = wait_for(place.launcher.process_id()).expect("it runs");
+    place.launcher = bailiwick::platform::launch::Launcher::with_program(super::place::bailiwick_program());
+    place.run(Containment::Full, single(&["true"]));
+    assert!(place.root().join(".git").is_dir(), "something stands for the name");
+    fs::write(place.root().join("go"), "").expect("written");
+    process.ended();
+    assert_eq!(process.out(), "refused\n");
+    eventually("what stood for the name is gone", || !place.root().join(".git").exists());
+    eventually("the launcher is gone", || !lives(launcher));
+}
+
+#[test]
+fn many_protected_names_that_do_not_exist_are_held_or_refused_as_a_whole() {
+    let mut place = Place::new();
+    let names = |count: usize| -> Vec<_> {
+        (0..count).map(|number| place.root().join(format!("name-{number}"))).collect()
+    };
+    let (some, many) = (names(100), names(130));
+    place.protected = some;
+    let process =
+        start(&place, request(&place, Containment::Full, shell("mkdir name-99 2>/dev/null || echo refused")));
+    assert_eq!(process.ended().exit_code, Some(0));
+    assert_eq!(process.out(), "refused\n");
+    place.protected = many;
+    match try_start(&place, request(&place, Containment::Full, shell("true"))) {
+        Err(LaunchError::Step { step, .. }) => assert_eq!(step, "protect names"),
+        other => panic!("{:?}", other.map(|process| process.status())),
+    }
+    eventually("nothing stands for the names", || fs::read_dir(place.root()).expect("listed").count() == 0);
+}

@@ -5,6 +5,15 @@
 //! and listens at a *control* socket. All of it lies in the folder of the process, so that a service finds
 //! again what another one started. Here is what both sides share, and the service's side; nothing here starts
 //! or judges anything.
+//!
+//! A held program reaches nothing of this. At the full level the folder is not in its tree. At the partial level
+//! it cannot open the files; where `pathSockets` stay open it could connect to a control socket, but a keeper
+//! hears only who says the key, which lies in the status file. A program that is not held can do all that its
+//! user can: forge a status, read a ring, speak to keepers and kill them; `files`, `signals` and `pathSockets`
+//! are told to be open then. Other users are refused by the mode of the folder and by the keeper itself.
+//!
+//! A keeper that is killed leaves nothing running at the full level. At the others the launcher kills what it
+//! left; where the launcher was killed before, what had detached itself from its parents stays.
 
 mod checksum;
 #[cfg(target_os = "linux")]
@@ -14,6 +23,8 @@ pub(super) mod ring;
 #[cfg(target_os = "linux")]
 pub(super) mod start;
 pub(super) mod status;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use std::ffi::OsString;

@@ -107,7 +107,7 @@ impl Files {
 fn listener(folder: &OwnedFd) -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    bind(&socket, &SocketAddrUnix::new(&address(folder))?)?;
+    bind(&socket, &SocketAddrUnix::new(address(folder))?)?;
     listen(&socket, BACKLOG)?;
     Ok(socket)
 }
