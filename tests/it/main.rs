@@ -17,6 +17,7 @@ mod commands;
 mod containment;
 mod digests;
 mod edits;
+mod git;
 mod history;
 mod launch;
 mod hostile_paths;

@@ -1,0 +1,158 @@
+//! A service in a temporary folder, and the Git of the person beside it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use bailiwick::config::Config;
+use bailiwick::contract::{Caller, Envelope, Transport};
+use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::launch::Launcher;
+use bailiwick::service::{Service, ServiceSettings};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::temporary::TemporaryFolder;
+
+/// Every operation that reads, with a request that works in a repository with two commits and a file `a.txt`.
+pub fn reads() -> Vec<Value> {
+    vec![
+        json!({"op": "git.status"}),
+        json!({"op": "git.status", "options": {"untracked": "all"}}),
+        json!({"op": "git.changes"}),
+        json!({"op": "git.changes", "input": {"since": "HEAD~1"}}),
+        json!({"op": "git.diff"}),
+        json!({"op": "git.diff", "input": {"staged": true}}),
+        json!({"op": "git.diff", "input": {"from": "HEAD~1"}}),
+        json!({"op": "git.diff", "input": {"from": "HEAD~1", "to": "HEAD"}}),
+        json!({"op": "git.log", "options": {"detail": "full"}}),
+        json!({"op": "git.log", "target": "a.txt"}),
+        json!({"op": "git.show"}),
+        json!({"op": "git.show", "input": {"revision": "HEAD~1"}}),
+        json!({"op": "git.show", "target": "a.txt", "options": {"content": true}}),
+    ]
+}
+
+/// A scope whose folder is `app`, or a folder in it.
+pub struct Ground {
+    service: Arc<Service>,
+    folder: TemporaryFolder,
+}
+
+impl Ground {
+    /// Makes a scope at `root` with this policy.
+    pub fn new(root: &str, policy: Value) -> Self {
+        let folder = TemporaryFolder::new();
+        let root = folder.path().join(root);
+        fs::create_dir_all(&root).expect("a folder is made");
+        let config: Config = serde_json::from_value(json!({
+            "machineId": "01JD0000000000000000000000",
+            "machineName": "test",
+            "scopes": [{
+                "id": "app",
+                "roots": [root],
+                "capabilities": ["fs:read", "fs:write", "git:write"],
+                "policy": policy,
+            }],
+        }))
+        .expect("a valid config");
+        let settings = ServiceSettings { config, dirs: Dirs::below(folder.path().join("home")) };
+        let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
+        let service =
+            Service::boot_with(settings, launcher).unwrap_or_else(|error| panic!("it starts: {error}"));
+        Self { service, folder }
+    }
+
+    /// Gives a path beside the scopes.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder is made");
+        fs::write(path, text).expect("a file is written");
+    }
+
+    /// Does with Git what the person did before.
+    pub fn git(&self, folder: &str, words: &[&str]) {
+        let output = person_git(&self.path(folder), words);
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Makes a repository with two commits, something staged and something changed.
+    pub fn repository(&self, folder: &str) {
+        fs::create_dir_all(self.path(folder)).expect("a folder is made");
+        self.git(folder, &["init", "-q"]);
+        self.git(folder, &["config", "user.name", "Ada"]);
+        self.git(folder, &["config", "user.email", "ada@example.com"]);
+        self.write(&format!("{folder}/a.txt"), "one\n");
+        self.write(&format!("{folder}/b.txt"), "b\n");
+        self.git(folder, &["add", "."]);
+        self.git(folder, &["commit", "-q", "-m", "one"]);
+        self.write(&format!("{folder}/a.txt"), "two\n");
+        self.git(folder, &["commit", "-q", "-a", "-m", "two"]);
+        self.write(&format!("{folder}/b.txt"), "staged\n");
+        self.git(folder, &["add", "b.txt"]);
+        self.write(&format!("{folder}/a.txt"), "three\n");
+        self.write(&format!("{folder}/c.txt"), "new\n");
+    }
+
+    /// Writes a program that leaves a mark wherever it can: beside the scope, and in the home that it is given.
+    pub fn program(&self, path: &str) -> String {
+        let canary = self.path("canary");
+        self.write(path, &format!("#!/bin/sh\n: > {}\n: > \"$HOME/canary\"\ncat\n", canary.display()));
+        let path = self.path(path);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode is set");
+        path.display().to_string()
+    }
+
+    /// Tells whether such a program ran, and takes its marks away.
+    pub fn ran(&self) -> bool {
+        let marks =
+            [self.path("canary"), self.path("home/state/homes/git/canary"), self.path("canary-home/canary")];
+        marks.iter().fold(false, |ran, mark| fs::remove_file(mark).is_ok() || ran)
+    }
+
+    /// Sends a request and gives the whole answer.
+    pub async fn send(&self, mut envelope: Value) -> Value {
+        envelope["scope"] = json!("app");
+        let caller = Caller::local(Transport::Stdio);
+        let outcome =
+            self.service.handle(&caller, Envelope::from_value(envelope), &CancellationToken::new()).await;
+        outcome.into_reply().into_value()
+    }
+
+    /// Sends a request that must succeed, and gives its data.
+    pub async fn data(&self, envelope: Value) -> Value {
+        let answer = self.send(envelope.clone()).await;
+        assert_eq!(answer["ok"], true, "{envelope}: {answer:#}");
+        answer["data"].clone()
+    }
+
+    /// Sends a request that must fail, and gives its code.
+    pub async fn code(&self, envelope: Value) -> String {
+        let answer = self.send(envelope.clone()).await;
+        assert_eq!(answer["ok"], false, "{envelope}: {answer:#}");
+        answer["error"]["code"].as_str().expect("a code").to_owned()
+    }
+}
+
+/// Runs Git as a person does, without their settings.
+pub fn person_git(folder: &Path, words: &[&str]) -> std::process::Output {
+    let home = folder.ancestors().find(|it| it.join("home").is_dir()).unwrap_or(folder).join("canary-home");
+    fs::create_dir_all(&home).expect("a folder is made");
+    Command::new("git")
+        .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
+        .args(words)
+        .current_dir(folder)
+        .env("HOME", home)
+        .envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_EDITOR", "true")])
+        .envs([("GIT_AUTHOR_NAME", "Ada"), ("GIT_AUTHOR_EMAIL", "ada@example.com")])
+        .envs([("GIT_COMMITTER_NAME", "Ada"), ("GIT_COMMITTER_EMAIL", "ada@example.com")])
+        .output()
+        .expect("git starts")
+}

@@ -1,0 +1,186 @@
+//! Nothing that a repository names is run, whatever it writes into its configuration.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::ground::{Ground, person_git, reads};
+
+/// Settings that make Git run a program, `PROGRAM` in their values.
+const SETTINGS: &[(&str, &str)] = &[
+    ("core.fsmonitor", "PROGRAM"),
+    ("core.pager", "PROGRAM"),
+    ("core.editor", "PROGRAM"),
+    ("core.sshCommand", "PROGRAM"),
+    ("core.askPass", "PROGRAM"),
+    ("core.gitProxy", "PROGRAM"),
+    ("core.alternateRefsCommand", "PROGRAM"),
+    ("pager.log", "PROGRAM"),
+    ("diff.external", "PROGRAM"),
+    ("diff.x.textconv", "PROGRAM"),
+    ("diff.x.command", "PROGRAM"),
+    ("diff.x.cachetextconv", "true"),
+    ("merge.x.driver", "PROGRAM"),
+    ("filter.x.clean", "PROGRAM"),
+    ("filter.x.smudge", "PROGRAM"),
+    ("filter.x.required", "true"),
+    ("filter.p=.q.process", "PROGRAM"),
+    ("filter.p=.q.required", "true"),
+    ("gpg.program", "PROGRAM"),
+    ("gpg.ssh.program", "PROGRAM"),
+    ("commit.gpgSign", "true"),
+    ("log.showSignature", "true"),
+    ("credential.helper", "!PROGRAM"),
+    ("alias.status", "!PROGRAM"),
+    ("alias.ls-files", "!PROGRAM"),
+    ("interactive.diffFilter", "PROGRAM"),
+    ("sequence.editor", "PROGRAM"),
+    ("status.submoduleSummary", "true"),
+    ("diff.submodule", "log"),
+    ("submodule.recurse", "true"),
+];
+const HOOKS: &[&str] = &[
+    "pre-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "post-index-change",
+    "reference-transaction",
+    "post-checkout",
+    "fsmonitor-watchman",
+];
+
+fn hostile(ground: &Ground) {
+    ground.repository("app");
+    let program = ground.program("app/evil");
+    for (name, value) in SETTINGS {
+        ground.git("app", &["config", name, &value.replace("PROGRAM", &program)]);
+    }
+    // One more filter by way of a file of the working tree.
+    ground.write("app/more-settings", &format!("[filter \"y\"]\n\tclean = {program}\n\trequired = true\n"));
+    ground.git("app", &["config", "include.path", "../more-settings"]);
+    for hook in HOOKS {
+        ground.program(&format!("app/.git/hooks/{hook}"));
+        ground.program(&format!("app/.husky/{hook}"));
+    }
+    ground.git("app", &["config", "core.hooksPath", ".husky"]);
+    ground.write(
+        "app/.gitattributes",
+        "a.txt filter=x diff=x merge=x\nb.txt filter=y diff=x\n*.q filter=p=.q\n",
+    );
+    ground.write("app/.git/info/attributes", "c.txt diff=x\n");
+    // Content that Git has to look at again.
+    ground.write("app/a.txt", "four\n");
+    ground.write("app/b.txt", "staged and more\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_read_runs_a_program_that_a_repository_names() {
+    for sandbox in ["auto", "none"] {
+        let ground = Ground::new("app", json!({"sandbox": sandbox}));
+        hostile(&ground);
+        // That the marks would be seen: the same repository, read by Git as it is.
+        person_git(&ground.path("app"), &["status"]);
+        assert!(ground.ran(), "plain Git runs nothing of this repository, so the test would prove nothing");
+        for read in reads() {
+            ground.data(read.clone()).await;
+            assert!(!ground.ran(), "{read} ran a program of the repository, sandbox {sandbox}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn staging_and_committing_run_no_program_that_a_repository_names() {
+    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    hostile(&ground);
+    let stage = |path: &str| json!({"op": "git.stage", "input": {"paths": [path]}});
+    for filtered in ["a.txt", "b.txt"] {
+        let answer = ground.send(stage(filtered)).await;
+        assert_eq!(answer["error"]["details"]["rule"], "git-filter", "{answer:#}");
+    }
+    ground.data(stage("c.txt")).await;
+    assert!(!ground.ran(), "git.stage ran a program");
+    ground.data(json!({"op": "git.unstage", "input": {"paths": ["c.txt"]}})).await;
+    assert!(!ground.ran(), "git.unstage ran a program");
+    ground.data(stage("c.txt")).await;
+    ground.data(json!({"op": "git.commit", "input": {"message": "three"}})).await;
+    assert!(!ground.ran(), "git.commit ran a program");
+    let subject = person_git(
+        &ground.path("app"),
+        &["-c", "core.pager=cat", "log", "-1", "--format=%s", "--no-show-signature"],
+    );
+    assert_eq!(String::from_utf8_lossy(&subject.stdout).trim(), "three");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_submodule_runs_nothing_either() {
+    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    ground.repository("library");
+    ground.repository("app");
+    let library = ground.path("library").display().to_string();
+    ground.git("app", &["submodule", "--quiet", "add", &library, "library"]);
+    ground.git("app", &["commit", "-q", "-m", "with a submodule"]);
+    let program = ground.program("evil");
+    for (name, value) in SETTINGS {
+        ground.git("app/library", &["config", name, &value.replace("PROGRAM", &program)]);
+    }
+    ground.write("app/library/.gitattributes", "* filter=x diff=x\n");
+    ground.write("app/library/a.txt", "changed in the submodule\n");
+    person_git(&ground.path("app"), &["status"]);
+    assert!(ground.ran(), "plain Git runs nothing of this submodule, so the test would prove nothing");
+    for read in reads() {
+        ground.data(read.clone()).await;
+        assert!(!ground.ran(), "{read} ran a program of the submodule");
+    }
+    let status = ground.data(json!({"op": "git.status", "target": "library"})).await;
+    assert_eq!(status["repository"], "library", "{status:#}");
+    assert!(!ground.ran(), "git.status in the submodule ran a program of it");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_missing_is_not_fetched_by_a_program() {
+    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    ground.repository("app");
+    let program = ground.program("evil");
+    // It ends at once: Git waits for what it never says.
+    let script = fs::read_to_string(&program).expect("it was written").replace("cat\n", "exec >&- <&-\n");
+    fs::write(&program, script).expect("it is ours");
+    for (name, value) in [
+        ("core.repositoryformatversion", "1".to_owned()),
+        ("extensions.partialClone", "origin".to_owned()),
+        ("remote.origin.promisor", "true".to_owned()),
+        ("remote.origin.url", format!("ext::{program} %S")),
+        ("protocol.ext.allow", "always".to_owned()),
+        ("protocol.allow", "always".to_owned()),
+    ] {
+        ground.git("app", &["config", name, &value]);
+    }
+    // The first commit's content is gone.
+    let blob = person_git(&ground.path("app"), &["rev-parse", "HEAD~1:a.txt"]);
+    let blob = String::from_utf8_lossy(&blob.stdout).trim().to_owned();
+    let object = ground.path(&format!("app/.git/objects/{}/{}", &blob[..2], &blob[2..]));
+    fs::remove_file(object).expect("the object is there");
+    let show = json!({"op": "git.diff", "input": {"from": "HEAD~1", "to": "HEAD"}});
+    person_git(&ground.path("app"), &["-c", "core.pager=cat", "diff", "HEAD~1", "HEAD"]);
+    assert!(ground.ran(), "plain Git fetches nothing here, so the test would prove nothing");
+    assert_eq!(ground.code(show).await, "execution_failed");
+    assert!(!ground.ran(), "a missing object was fetched by a program of the repository");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scope_that_writes_files_gets_no_right_to_run_by_git() {
+    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    ground.repository("app");
+    ground.program("app/evil");
+    let hostile = "[core]\n\tfsmonitor = ./evil\n";
+    for path in [".git/config", ".git/hooks/pre-commit", ".git/info/attributes", "b/.git", "b/.git/config"] {
+        let write = json!({"op": "file.write", "target": path, "input": {"content": hostile}, "options": {"createParents": true}});
+        assert_eq!(ground.code(write).await, "permission_denied", "{path}");
+    }
+    // What it can write is attributes, and they name no program without a configuration.
+    ground.data(json!({"op": "file.write", "target": ".gitattributes", "input": {"content": "* filter=evil diff=evil\n"}})).await;
+    for read in reads() {
+        ground.data(read.clone()).await;
+        assert!(!ground.ran(), "{read}");
+    }
+}

@@ -1,0 +1,6 @@
+//! `git.*` against real repositories, hostile ones too.
+
+mod hostile;
+mod outside;
+mod shapes;
+mod ground;

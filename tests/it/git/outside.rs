@@ -1,0 +1,177 @@
+//! Nothing outside the scope is shown, wherever a repository points.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use super::ground::{Ground, person_git, reads};
+
+/// What must never be in an answer: it is the content, the names and the messages of a repository outside.
+const SECRET: &str = "hidden";
+
+fn with_hidden() -> Ground {
+    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    ground.repository("other");
+    ground.write("other/hidden.txt", "hidden content\n");
+    ground.git("other", &["add", "."]);
+    ground.git("other", &["commit", "-q", "-m", "hidden message"]);
+    ground.write("other/hidden.txt", "hidden change\n");
+    ground
+}
+
+async fn all_refuse(ground: &Ground, what: &str) {
+    for read in reads() {
+        let answer = ground.send(read.clone()).await;
+        assert!(!answer.to_string().contains(SECRET), "{what}: {read}: {answer:#}");
+        assert_eq!(answer["error"]["code"], "path_out_of_scope", "{what}: {read}: {answer:#}");
+        let place = ground.path("other").display().to_string();
+        assert!(!answer.to_string().contains(&place), "{what} names the place: {answer:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_git_file_or_link_that_leads_out_is_refused() {
+    let ground = with_hidden();
+    let other = ground.path("other/.git");
+    ground.write("app/.git", &format!("gitdir: {}\n", other.display()));
+    all_refuse(&ground, "a gitdir elsewhere").await;
+    ground.write("app/.git", "gitdir: ../other/.git\n");
+    all_refuse(&ground, "a relative gitdir elsewhere").await;
+    ground.write("app/.git", "gitdir: /nowhere/at/all\n");
+    all_refuse(&ground, "a gitdir that is not there answers the same").await;
+    fs::remove_file(ground.path("app/.git")).expect("it is there");
+    symlink(&other, ground.path("app/.git")).expect("a link is made");
+    all_refuse(&ground, "a link elsewhere").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parts_of_gits_own_folder_that_lead_out_are_refused() {
+    for part in ["objects", "HEAD", "index", "refs", "config", "objects/info", "packed-refs"] {
+        let ground = with_hidden();
+        ground.repository("app");
+        let (own, other) = (ground.path("app/.git").join(part), ground.path("other/.git").join(part));
+        if !other.exists() {
+            fs::write(&other, "").expect("a file is written");
+        }
+        let _ = fs::remove_dir_all(&own);
+        let _ = fs::remove_file(&own);
+        symlink(&other, &own).expect("a link is made");
+        all_refuse(&ground, part).await;
+    }
+    let ground = with_hidden();
+    ground.repository("app");
+    let objects = ground.path("other/.git/objects").display().to_string();
+    ground.write("app/.git/objects/info/alternates", &format!("# more\n{objects}\n"));
+    all_refuse(&ground, "alternates").await;
+    ground.write("app/.git/objects/info/alternates", "../../../other/.git/objects\n");
+    all_refuse(&ground, "relative alternates").await;
+    fs::remove_file(ground.path("app/.git/objects/info/alternates")).expect("it is there");
+    ground.write("app/.git/commondir", "../../other/.git\n");
+    all_refuse(&ground, "a common folder").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_that_name_places_outside_show_nothing_of_them() {
+    let ground = with_hidden();
+    ground.repository("app");
+    let other = ground.path("other").display().to_string();
+    for (name, value) in [
+        ("core.worktree", other.clone()),
+        ("core.excludesFile", format!("{other}/hidden.txt")),
+        ("core.attributesFile", format!("{other}/hidden.txt")),
+        ("diff.orderFile", format!("{other}/hidden.txt")),
+        ("blame.ignoreRevsFile", format!("{other}/hidden.txt")),
+        ("mailmap.file", format!("{other}/hidden.txt")),
+        ("commit.template", format!("{other}/hidden.txt")),
+    ] {
+        ground.git("app", &["config", name, &value]);
+    }
+    for read in reads() {
+        let answer = ground.send(read.clone()).await;
+        assert_eq!(answer["ok"], true, "{read}: {answer:#}");
+        assert!(!answer.to_string().contains(SECRET), "{read}: {answer:#}");
+    }
+    let status = ground.data(json!({"op": "git.status"})).await;
+    assert_eq!(status["entries"][0]["path"], "a.txt", "{status:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bare_repository_in_a_folder_is_not_taken_for_one() {
+    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    ground.repository("app");
+    ground.git("app", &["init", "-q", "--bare", "data"]);
+    let program = ground.program("evil");
+    ground.git("app/data", &["config", "core.fsmonitor", &program]);
+    ground.git("app/data", &["config", "alias.log", "!touch canary"]);
+    // It is a folder of the repository around it.
+    let status = ground.data(json!({"op": "git.status", "target": "data"})).await;
+    assert_eq!(status["repository"], ".", "{status:#}");
+    assert!(!ground.ran());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scope_in_a_repository_shows_nothing_of_the_rest() {
+    let ground = Ground::new("whole/part", json!({}));
+    ground.repository("whole");
+    ground.write("whole/hidden.txt", "hidden content\n");
+    ground.write("whole/part/a.txt", "one\n");
+    ground.write("whole/part/moved.txt", "a line\nand another\nand a third\n");
+    ground.git("whole", &["add", "."]);
+    ground.git("whole", &["commit", "-q", "-m", "both"]);
+    ground.write("whole/part/a.txt", "two\n");
+    ground.git("whole", &["commit", "-q", "-a", "-m", "part"]);
+    ground.write("whole/hidden-staged.txt", "hidden staged\n");
+    ground.git("whole", &["add", "."]);
+    ground.git("whole", &["mv", "part/moved.txt", "hidden-moved.txt"]);
+    ground.write("whole/hidden.txt", "hidden change\n");
+    ground.write("whole/hidden-new.txt", "hidden new\n");
+    ground.write("whole/part/a.txt", "three\n");
+    for read in reads() {
+        let answer = ground.send(read.clone()).await;
+        assert_eq!(answer["ok"], true, "{read}: {answer:#}");
+        assert!(!answer.to_string().contains(SECRET), "{read}: {answer:#}");
+    }
+    // The rest of the index is not swept in, and is not named.
+    ground.data(json!({"op": "git.stage", "input": {"all": true}})).await;
+    let answer = ground.send(json!({"op": "git.commit", "input": {"message": "x"}})).await;
+    assert_eq!(answer["error"]["details"]["rule"], "staged-outside", "{answer:#}");
+    assert!(!answer.to_string().contains(SECRET), "{answer:#}");
+    let staged = |ground: &Ground| {
+        let output = person_git(&ground.path("whole"), &["diff", "--cached", "--name-only", "--no-renames"]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(staged(&ground).contains("hidden-staged.txt"));
+    assert!(!staged(&ground).contains("hidden-new.txt"), "git.stage took in what lies outside");
+    ground.data(json!({"op": "git.unstage", "input": {"all": true}})).await;
+    assert!(staged(&ground).contains("hidden-staged.txt"), "git.unstage reached outside");
+    assert!(!staged(&ground).contains("part/a.txt"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_content_of_a_closed_file_is_in_no_answer() {
+    let ground = Ground::new("app", json!({"closedFiles": ["private/**"]}));
+    ground.repository("app");
+    ground.write("app/.env", "TOKEN=hidden-1\nand a line that stays\nand another\n");
+    ground.write("app/private/x.txt", "hidden-2\n");
+    ground.git("app", &["add", "-f", "."]);
+    ground.git("app", &["commit", "-q", "-m", "closed files"]);
+    ground.write("app/private/x.txt", "hidden-3\n");
+    ground.write("app/a.txt", "five\n");
+    for read in reads() {
+        let answer = ground.send(read.clone()).await;
+        assert_eq!(answer["ok"], true, "{read}: {answer:#}");
+        assert!(!answer.to_string().contains(SECRET), "{read}: {answer:#}");
+    }
+    // Under another name, while Git still shows where it came from.
+    ground.git("app", &["mv", ".env", "plain.txt"]);
+    ground.write("app/plain.txt", "TOKEN=hidden-4\nand a line that stays\nand another\n");
+    ground.git("app", &["add", "plain.txt"]);
+    let staged = ground.data(json!({"op": "git.diff", "input": {"staged": true}})).await;
+    assert!(!staged.to_string().contains(SECRET), "{staged:#}");
+    let renamed: Vec<&Value> =
+        staged["files"].as_array().expect("a list").iter().filter(|it| it["change"] == "renamed").collect();
+    assert_eq!(renamed[0]["closed"], true, "what was a closed file stays closed: {staged:#}");
+    let show = json!({"op": "git.show", "target": "private/x.txt", "options": {"content": true}});
+    assert_eq!(ground.code(show).await, "permission_denied");
+}
