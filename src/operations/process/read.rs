@@ -38,7 +38,8 @@ pub struct Options {
     pub from: Option<u64>,
     /// Give the last so many lines (of each stream, if they are apart) instead.
     pub tail: Option<u64>,
-    /// Give what was printed at this time or later instead: RFC 3339 in UTC, such as `2026-11-21T10:26:56Z`.
+    /// Give what was printed at this time or later instead: RFC 3339 in UTC, such as `2026-11-21T10:26:56Z`. A
+    /// cursor is taken too.
     pub since: Option<String>,
     /// `both` (default): the streams apart, as `stdout` and `stderr`. `stdout` or `stderr`: that one alone.
     /// `merged`: lines in the order of their arrival, with stream and time.
@@ -216,11 +217,15 @@ impl Place {
             return Cursor::parse("options.cursor", cursor).map(Self::Cursor);
         }
         if let Some(text) = &options.since {
-            let at = time::parse_rfc3339(text).ok_or_else(|| {
-                Failure::invalid("options.since", "`options.since` is no time in RFC 3339, in UTC")
-                    .hint("Write it as 2026-11-21T10:26:56Z.")
-            })?;
-            return Ok(Self::Since(at));
+            let since = time::parse_rfc3339(text).map(Self::Since);
+            let since = since.or_else(|| Cursor::parse("options.since", text).ok().map(Self::Cursor));
+            return since.ok_or_else(|| {
+                Failure::invalid(
+                    "options.since",
+                    "`options.since` is neither a time in RFC 3339, in UTC, nor a cursor",
+                )
+                .hint("Write a time as 2026-11-21T10:26:56Z.")
+            });
         }
         if let Some(lines) = options.tail {
             return Ok(Self::Tail(usize::try_from(lines.min(MAX_TAIL)).unwrap_or(usize::MAX)));
