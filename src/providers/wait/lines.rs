@@ -45,7 +45,7 @@ impl Lines {
             if let Some(found) = self.extend(line, |text| look(text, start, position)) {
                 return Some(found);
             }
-            let Some(&border) = rest.first() else { return None };
+            let border = *rest.first()?;
             position += 1;
             piece = &rest[1..];
             if border == b'\n' {

@@ -18,7 +18,7 @@ pub struct Pattern(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    Text(Finder<'static>),
+    Text(Box<Finder<'static>>),
     Regex {
         regex: Regex,
         /// Whether what follows a match can undo it: `$`, `\b` and their like are in it.
@@ -59,7 +59,7 @@ impl Pattern {
         if text.contains(['\n', '\r']) {
             return Err(PatternError::LineBreak);
         }
-        Ok(Self(Kind::Text(Finder::new(text).into_owned())))
+        Ok(Self(Kind::Text(Box::new(Finder::new(text).into_owned()))))
     }
 
     /// Makes one that finds what a regular expression describes, in time that grows with the line alone. It is
