@@ -1,7 +1,8 @@
 //! What `file.patch` costs on a file of 5,000 lines, with its audit: `cargo bench --bench patch`.
 //!
-//! Each call changes one line by another dialect in turn, in the process of the service, on the disk of the
-//! temporary folder.
+//! Each call changes one line of a Rust file of small functions by another dialect in turn, in the process of
+//! the service, on the disk of the temporary folder. The last two show what the parse check costs: without it,
+//! and on 5,000 statements in one row, which are the worst for it.
 
 #![expect(
     clippy::disallowed_methods,
@@ -24,9 +25,16 @@ use tokio_util::sync::CancellationToken;
 
 const LINES: usize = 5_000;
 const CALLS: usize = 1_000;
+/// How many lines a function has.
+const PART: usize = 10;
 const DIALECTS: [&str; 4] = ["edits", "unified diff", "context patch", "lines"];
 
 fn line(number: usize, round: usize) -> String {
+    match number % PART {
+        0 => return format!("fn part_{number}(input: &[u32]) {{"),
+        9 => return "}".to_owned(),
+        _ => {}
+    }
     format!("    let value_{number} = compute(input[{number}], \"round {round}\");")
 }
 
@@ -51,11 +59,10 @@ fn call(
     service: &Arc<Service>,
     dialect: &str,
     input: &Value,
-    version: &Value,
+    options: &Value,
 ) -> (Duration, Value) {
     let target = if dialect == "context patch" { Value::Null } else { json!("file.rs") };
-    let envelope =
-        json!({"op": "file.patch", "target": target, "input": input, "options": {"ifVersion": version}});
+    let envelope = json!({"op": "file.patch", "target": target, "input": input, "options": options});
     let envelope = envelope.to_string();
     let caller = Caller::local(Transport::Stdio);
     let cancelled = CancellationToken::new();
@@ -81,20 +88,30 @@ fn main() {
     let settings = ServiceSettings { config, dirs: Dirs::below(folder.join("home")) };
     let service = Service::boot(settings).expect("the service starts");
     let runtime = Runtime::new().expect("a runtime can be made");
-    for dialect in DIALECTS {
-        let content: String = (0..LINES).map(|number| line(number, 0) + "\n").collect();
+    let runs = DIALECTS.map(|dialect| (dialect, "report", false));
+    for (dialect, check, flat) in runs.into_iter().chain([("edits", "off", false), ("edits", "report", true)])
+    {
+        let lines = |number| if flat { line(number * PART + 1, 0) } else { line(number, 0) };
+        let content: String = (0..LINES).map(|number| lines(number) + "\n").collect();
         fs::write(folder.join("app/file.rs"), content).expect("the scope can be written");
         let mut version = Value::Null;
         let mut times: Vec<Duration> = Vec::with_capacity(CALLS);
         for at in 0..CALLS {
-            let input = input(dialect, 1 + (at * 4 + 2) % (LINES - 2), 0);
-            let (took, next) = call(&runtime, &service, dialect, &input, &version);
+            // The third line of each function, then the sixth.
+            let number = at * PART % LINES + if at * PART < LINES { 2 } else { 5 };
+            let input = match flat {
+                true => input(dialect, at * PART + 1, 0),
+                false => input(dialect, number, 0),
+            };
+            let options = json!({"ifVersion": version, "check": check});
+            let (took, next) = call(&runtime, &service, dialect, &input, &options);
             version = next;
             times.push(took);
         }
         times.sort_unstable();
         let ms = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1_000.0;
-        println!("file.patch, {dialect}: p50 {:.2} ms, p95 {:.2} ms", ms(50), ms(95));
+        let flat = if flat { ", in one row" } else { "" };
+        println!("file.patch, {dialect}, check {check}{flat}: p50 {:.2} ms, p95 {:.2} ms", ms(50), ms(95));
     }
     drop(service);
     fs::remove_dir_all(&folder).expect("it was made above");

@@ -57,6 +57,17 @@ impl PathRules {
         None
     }
 
+    /// Tells whether a path has a sensitive name in it, be it open in this scope or not.
+    pub fn is_sensitive(path: &RelPath) -> bool {
+        let mut parent: Option<Cow<'_, [u8]>> = None;
+        path.components().any(|name| {
+            let folded = fold(name);
+            let found = rule_for(parent.as_deref(), &folded).is_some();
+            parent = Some(folded);
+            found
+        })
+    }
+
     /// Finds the rule that closes an entry of a folder which is itself open.
     pub fn rule_for_child(&self, folder: &RelPath, name: &OsStr, access: Access) -> Option<&'static str> {
         let folded = fold(name.as_bytes());

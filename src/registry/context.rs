@@ -10,6 +10,7 @@ use crate::platform::launch::Launcher;
 use crate::policy::Scopes;
 use crate::providers::process::Processes;
 use crate::providers::terminal::Screens;
+use crate::providers::versions::Seen;
 
 use super::Registry;
 
@@ -29,6 +30,8 @@ pub struct ServiceFacts {
     pub processes: Arc<Processes>,
     /// The screens of processes that were looked at.
     pub screens: Arc<Screens>,
+    /// What was read a while ago, for edits that are made for it.
+    pub seen: Arc<Seen>,
     /// When the service began, in milliseconds since the epoch.
     pub started_at_ms: i64,
 }

@@ -13,6 +13,7 @@ use crate::platform::launch::Launcher;
 use crate::policy::{OwnFolders, Scopes};
 use crate::providers::process::Processes;
 use crate::providers::terminal::Screens;
+use crate::providers::versions::Seen;
 use crate::registry::{Registry, ServiceFacts};
 
 use super::watch::ConfigWatch;
@@ -70,7 +71,9 @@ impl Service {
         let launcher = Arc::new(launcher);
         let processes = Arc::new(Processes::new(&dirs, Arc::clone(&launcher)));
         let screens = Arc::default();
-        let lasting = Lasting { dirs, registry, launcher, processes, screens, started_at_ms: time::now_ms() };
+        let seen = Arc::default();
+        let lasting =
+            Lasting { dirs, registry, launcher, processes, screens, seen, started_at_ms: time::now_ms() };
         let facts = facts(config, lasting)?;
         Ok(Arc::new(Self {
             facts: RwLock::new(Arc::new(facts)),
@@ -119,6 +122,7 @@ impl Service {
             launcher: Arc::clone(&old.launcher),
             processes: Arc::clone(&old.processes),
             screens: Arc::clone(&old.screens),
+            seen: Arc::clone(&old.seen),
             started_at_ms: old.started_at_ms,
         };
         let new = facts(config, lasting)?;
@@ -134,13 +138,14 @@ struct Lasting {
     launcher: Arc<Launcher>,
     processes: Arc<Processes>,
     screens: Arc<Screens>,
+    seen: Arc<Seen>,
     started_at_ms: i64,
 }
 
 fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
-    let Lasting { dirs, registry, launcher, processes, screens, started_at_ms } = lasting;
+    let Lasting { dirs, registry, launcher, processes, screens, seen, started_at_ms } = lasting;
     let own = OwnFolders::of(&dirs);
     let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
     let (config, scopes) = (Arc::new(config), Arc::new(scopes));
-    Ok(ServiceFacts { config, scopes, registry, dirs, launcher, processes, screens, started_at_ms })
+    Ok(ServiceFacts { config, scopes, registry, dirs, launcher, processes, screens, seen, started_at_ms })
 }

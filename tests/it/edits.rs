@@ -3,6 +3,7 @@
 mod callers;
 mod corpus;
 mod fuzz;
+mod merges;
 mod sources;
 mod syntax;
 mod variants;

@@ -4,10 +4,13 @@ use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads,
 };
+use crate::platform::fs::FileKind;
 use crate::policy::{InputPath, Permit};
-use crate::providers::file::{Locks, Transfer, copy};
+use crate::providers::file::{Locks, Place, Transfer, Transferred, copy};
+use crate::providers::versions::{Before, FileChange};
 use crate::registry::{Context, Operation, no_command};
 
+use super::kept;
 use super::r#move::{Input, Options, Output, destination, output, places};
 
 /// The operation.
@@ -46,7 +49,26 @@ impl Operation for Op {
     async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
         let (from, to) = places(permit)?;
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
+        let before = if transfer.dry_run { None } else { kept::read(&to, &cx.cancel) };
         let copied = copy(&from, &to, transfer, &Locks::below(&cx.service.dirs.state), &cx.cancel)?;
-        Ok(output(cx, &from, &to, &copied, transfer.dry_run))
+        let undo_id = if transfer.dry_run { None } else { undo_id(cx, permit, &to, &copied, before) };
+        Ok(Output { undo_id, ..output(cx, &from, &to, &copied, transfer.dry_run) })
     }
+}
+
+/// Keeps what a copy of one file replaced, or that there was nothing. A folder is not taken back.
+fn undo_id(
+    cx: &Context,
+    permit: &Permit,
+    to: &Place,
+    copied: &Transferred,
+    before: Option<(String, Before)>,
+) -> Option<String> {
+    let before = before.filter(|_| copied.replaced).map(|(_, before)| before);
+    if copied.kind != FileKind::File || copied.replaced && before.is_none() {
+        return None;
+    }
+    let (version, _) = kept::read(to, &cx.cancel)?;
+    let path = to.path.shown();
+    kept::keep(cx, permit, &[FileChange { path, moved_from: None, before, version_after: Some(version) }])
 }

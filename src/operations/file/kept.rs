@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::contract::Cancel;
-use crate::policy::Permit;
+use crate::contract::{Cancel, Capability};
+use crate::policy::{PathRules, Permit, PermittedPath, Standing};
 use crate::providers::file::{Current, Place, current, sha256_hex};
-use crate::providers::versions::{Before, FileChange, VersionStore};
+use crate::providers::versions::{Before, FileChange, MAX_SEEN_BYTES, VersionStore};
 use crate::registry::Context;
 
 /// The largest file that is kept.
@@ -37,6 +37,25 @@ pub fn scope_key(permit: &Permit) -> String {
     let mut digits = sha256_hex(key.as_bytes());
     digits.truncate(KEY_DIGITS);
     format!("{} {digits}", scope.id())
+}
+
+/// Holds a content that a caller has read who may also write it, so that edits for it can be merged with what
+/// comes meanwhile. Sensitive files are never held.
+pub fn see(cx: &Context, permit: &Permit, path: &PermittedPath, version: &str, content: Vec<u8>) {
+    let may_write = cx.caller.capabilities.allows(Capability::FsWrite)
+        && permit.scope().is_some_and(|it| it.standing(Capability::FsWrite) == Standing::Granted);
+    if may_write && content.len() <= MAX_SEEN_BYTES && !PathRules::is_sensitive(path.rel()) {
+        cx.service.seen.hold(scope_key(permit), path.shown(), version, content);
+    }
+}
+
+/// Gives the content that a file had in a version, if it is held or kept.
+pub fn content_of_version(cx: &Context, permit: &Permit, path: &str, version: &str) -> Option<Vec<u8>> {
+    let scope = scope_key(permit);
+    cx.service
+        .seen
+        .find(&scope, path, version)
+        .or_else(|| VersionStore::below(&cx.service.dirs.state).content_of_version(&scope, path, version))
 }
 
 /// Keeps files; gives the undo id. Without one the change goes on, and the client is told.

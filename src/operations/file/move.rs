@@ -54,7 +54,7 @@ pub struct Output {
     pub bytes: u64,
     /// Whether something else had the new name and is gone.
     pub replaced: bool,
-    /// Takes the move of a file back: send it as `input.undoId` of file.restore.
+    /// Takes the move or copy of a file back: send it as `input.undoId` of file.restore.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_id: Option<String>,
     /// `true` if nothing was done, since `options.dryRun` was set.
@@ -95,15 +95,23 @@ impl Operation for Op {
         let (from, to) = places(permit)?;
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
         let before = if transfer.dry_run { None } else { kept::read(&from, &cx.cancel) };
+        let replaced = if transfer.dry_run { None } else { kept::read(&to, &cx.cancel) };
         let moved = rename(&from, &to, transfer, &Locks::below(&cx.service.dirs.state), &cx.cancel)?;
-        let undo_id = before.filter(|_| !moved.replaced).and_then(|(version, before)| {
-            let change = FileChange {
-                path: to.path.shown(),
-                moved_from: Some(from.path.shown()),
-                before: Some(before),
-                version_after: Some(version),
-            };
-            kept::keep(cx, permit, &[change])
+        let undo_id = before.and_then(|(version, before)| {
+            let (path, moved_from) = (to.path.shown(), Some(from.path.shown()));
+            let (before, version_after) = (Some(before), Some(version));
+            if !moved.replaced {
+                return kept::keep(cx, permit, &[FileChange { path, moved_from, before, version_after }]);
+            }
+            // Two files then have other contents: one is gone, and one has the content of the other.
+            let replaced = replaced.map(|(_, replaced)| replaced);
+            replaced.as_ref()?;
+            let gone = FileChange { path: from.path.shown(), moved_from: None, before, version_after: None };
+            kept::keep(
+                cx,
+                permit,
+                &[gone, FileChange { path, moved_from: None, before: replaced, version_after }],
+            )
         });
         Ok(Output { undo_id, ..output(cx, &from, &to, &moved, transfer.dry_run) })
     }

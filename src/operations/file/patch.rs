@@ -79,8 +79,8 @@ pub struct Options {
     /// Change all files or none; default true. If false, each file is changed for itself.
     pub atomic: bool,
     /// The version for which the edits were made; for several files, an object of paths and versions. Line
-    /// numbers and anchors then hold. If the file was changed since, and that version is kept, the edits are
-    /// merged; otherwise it is a `conflict`.
+    /// numbers and anchors then hold. If the file was changed since, and that version is kept (it was replaced, or
+    /// read not long ago), the edits are merged; otherwise it is a `conflict`.
     pub if_version: Option<IfVersion>,
     /// Let a file become empty; default false.
     pub allow_empty: bool,

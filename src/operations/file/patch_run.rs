@@ -11,7 +11,7 @@ use crate::providers::file::{
     Current, Done, Held, Locks, Place, Site, Step, content_version, current, find_place, perform, sha256_hex,
 };
 use crate::providers::syntax::{Region, Side};
-use crate::providers::versions::{Before, FileChange, VersionStore};
+use crate::providers::versions::{Before, FileChange};
 use crate::registry::Context;
 
 use super::kept;
@@ -229,9 +229,7 @@ impl Runner<'_> {
         let Some(version) = if_version.filter(|_| mergeable && failure.rule() == Some("if-version")) else {
             return Err(failure);
         };
-        let store = VersionStore::below(&self.cx.service.dirs.state);
-        let scope = kept::scope_key(self.permit);
-        match store.content_of_version(&scope, &place.path.shown(), version) {
+        match kept::content_of_version(self.cx, self.permit, &place.path.shown(), version) {
             None => Err(failure),
             Some(base) => Ok((current(place, None, &self.cx.cancel)?, Some(base))),
         }

@@ -16,6 +16,8 @@ use crate::providers::file::{
 };
 use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 
+use super::kept;
+
 /// The operation.
 pub struct Op;
 
@@ -148,7 +150,7 @@ impl Operation for Op {
             return read_as_image(cx, path, options);
         }
         let request = options.request(permit.common().cursor.clone())?;
-        let output = read_path(cx, path, &request, permit.limits().max_output_bytes)?;
+        let output = read_path(cx, permit, path, &request, permit.limits().max_output_bytes)?;
         cx.summarize(output.describe());
         Ok(output)
     }
@@ -223,11 +225,15 @@ impl Output {
 /// Those of `file.read`.
 pub fn read_path(
     cx: &Context,
+    permit: &Permit,
     path: &PermittedPath,
     request: &ReadRequest,
     json_bytes: usize,
 ) -> Result<Output, Failure> {
-    let content = read_content(path.open_file()?, request, json_bytes, &cx.cancel)?;
+    let mut content = read_content(path.open_file()?, request, json_bytes, &cx.cancel)?;
+    if let Some(whole) = content.whole.take() {
+        kept::see(cx, permit, &content.path, &content.version, whole);
+    }
     if let Some(warning) = content.warning {
         cx.warn(format!("`{}`: {warning}", path.shown()));
     }

@@ -149,7 +149,7 @@ impl Operation for Op {
             let share = (room / (input.paths.len() - index)).max(LEAST_ROOM_BYTES).min(room);
             let file = permit
                 .resolve(raw, Access::Read)
-                .and_then(|path| read::read_path(cx, &path, &request, share));
+                .and_then(|path| read::read_path(cx, permit, &path, &request, share));
             let file = match file {
                 Ok(file) => File::Read { ok: true, file: Box::new(file) },
                 Err(failure) => {

@@ -80,6 +80,10 @@ pub struct Content {
     pub bytes: Option<(u64, u64)>,
     /// What the client should know.
     pub warning: Option<&'static str>,
+    /// The path that was opened, links on the way resolved.
+    pub path: PermittedPath,
+    /// All bytes of a file that was read whole.
+    pub whole: Option<Vec<u8>>,
 }
 
 /// Where an answer was cut: version, offset, line, end of the part.
@@ -156,7 +160,8 @@ pub fn read_content(
         && let Some(bytes) = read_whole(&mut file, &stat, &path)?
     {
         cancel.check()?;
-        return reading.whole(&bytes);
+        let content = reading.whole(&bytes)?;
+        return Ok(Content { whole: Some(bytes), ..content });
     }
     reading.stream(&mut file, &stat, cancel)
 }
@@ -452,6 +457,8 @@ impl Reading<'_> {
             lines: (!by_bytes && !text.is_empty()).then_some((line, window.last_line)),
             bytes: by_bytes.then_some((start + facts.bom_bytes as u64, window.taken as u64)),
             warning: facts.warning,
+            path: self.path.clone(),
+            whole: None,
         }
     }
 
@@ -473,6 +480,8 @@ impl Reading<'_> {
             lines: None,
             bytes: Some((start, bytes.len() as u64)),
             warning: facts.warning,
+            path: self.path.clone(),
+            whole: None,
         }
     }
 

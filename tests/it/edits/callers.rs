@@ -39,7 +39,7 @@ impl World {
         self.folder.path().join("app")
     }
 
-    fn config(&self) -> Value {
+    pub fn config(&self) -> Value {
         json!({
             "machineId": "01J00000000000000000000000",
             "machineName": "test",
@@ -48,9 +48,12 @@ impl World {
     }
 
     pub fn service(&self) -> Arc<Service> {
-        let mut config: Config = serde_json::from_value(self.config()).expect("a good config");
-        let scopes: Vec<ScopeConfig> =
-            serde_json::from_value(self.config()["scopes"].clone()).expect("a good scope");
+        self.service_of(&self.config())
+    }
+
+    pub fn service_of(&self, json: &Value) -> Arc<Service> {
+        let mut config: Config = serde_json::from_value(json.clone()).expect("a good config");
+        let scopes: Vec<ScopeConfig> = serde_json::from_value(json["scopes"].clone()).expect("a good scope");
         config.scopes = scopes;
         let dirs = Dirs::below(self.folder.path().join("home"));
         Service::boot(ServiceSettings { config, dirs }).expect("the service starts")

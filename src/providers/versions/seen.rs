@@ -1,0 +1,97 @@
+//! Contents that were read a while ago, so that edits made for them can be merged with what came since.
+//!
+//! In memory only, and little: reading writes nothing to the disk. What is not held any more makes an edit for
+//! an old version a conflict, as before. Callers decide what may be held: nothing sensitive.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How many bytes are held in all.
+const MAX_BYTES: usize = 4 << 20;
+/// The largest content that is held.
+pub const MAX_SEEN_BYTES: usize = 1 << 20;
+/// How many contents are held.
+const MAX_CONTENTS: usize = 256;
+/// How long a content is held.
+const MAX_AGE: Duration = Duration::from_secs(3_600);
+
+struct Content {
+    version: String,
+    scope: String,
+    path: String,
+    bytes: Vec<u8>,
+    at: Instant,
+}
+
+/// The contents that one service has read.
+#[derive(Default)]
+pub struct Seen {
+    /// Oldest first, and how many bytes they have.
+    contents: Mutex<(VecDeque<Content>, usize)>,
+}
+
+impl Seen {
+    /// Holds a content that was read in a scope.
+    pub fn hold(&self, scope: String, path: String, version: &str, bytes: Vec<u8>) {
+        if bytes.len() > MAX_SEEN_BYTES {
+            return;
+        }
+        let mut seen = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        let (contents, sum) = &mut *seen;
+        if let Some(at) = position(contents, &scope, &path, version)
+            && let Some(mut again) = contents.remove(at)
+        {
+            again.at = Instant::now();
+            contents.push_back(again);
+            return;
+        }
+        *sum += bytes.len();
+        contents.push_back(Content { version: version.to_owned(), scope, path, bytes, at: Instant::now() });
+        let too_much = |contents: &VecDeque<Content>, sum: usize| {
+            let old = contents.front().is_some_and(|oldest| oldest.at.elapsed() > MAX_AGE);
+            old || sum > MAX_BYTES || contents.len() > MAX_CONTENTS
+        };
+        while too_much(contents, *sum)
+            && let Some(oldest) = contents.pop_front()
+        {
+            *sum -= oldest.bytes.len();
+        }
+    }
+
+    /// Gives a content that was read in a scope, by its path and version.
+    pub fn find(&self, scope: &str, path: &str, version: &str) -> Option<Vec<u8>> {
+        let seen = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = position(&seen.0, scope, path, version)?;
+        seen.0.get(at).filter(|content| content.at.elapsed() <= MAX_AGE).map(|content| content.bytes.clone())
+    }
+}
+
+fn position(contents: &VecDeque<Content>, scope: &str, path: &str, version: &str) -> Option<usize> {
+    contents.iter().rposition(|it| it.version == version && it.path == path && it.scope == scope)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_found_by_scope_path_and_version_until_there_are_too_many() {
+        let seen = Seen::default();
+        let keep = |path: &str, bytes: Vec<u8>| seen.hold("app".to_owned(), path.to_owned(), "s-1", bytes);
+        let find = |scope: &str, path: &str, version: &str| seen.find(scope, path, version);
+        keep("a", b"one".to_vec());
+        assert_eq!(find("app", "a", "s-1").as_deref(), Some(&b"one"[..]));
+        assert_eq!(find("other", "a", "s-1"), None);
+        assert_eq!((find("app", "b", "s-1"), find("app", "a", "s-2")), (None, None));
+        keep("large", vec![0; MAX_SEEN_BYTES + 1]);
+        assert_eq!(find("app", "large", "s-1"), None);
+        for number in 0..5 {
+            keep(&number.to_string(), vec![0; MAX_SEEN_BYTES]);
+        }
+        assert_eq!(find("app", "a", "s-1"), None);
+        let held: usize =
+            seen.contents.lock().expect("nobody else has it").0.iter().map(|it| it.bytes.len()).sum();
+        assert!(held <= MAX_BYTES);
+    }
+}
