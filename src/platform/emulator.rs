@@ -1,6 +1,7 @@
 //! A terminal without a window: fed with what programs print, it knows what one would show.
 
-use avt::{ScreenKind, Terminal};
+use avt::parser::{DecMode, Function};
+use avt::{Parser, ScreenKind, Terminal};
 
 /// The most rows that a terminal may have.
 pub const MAX_ROWS: u16 = 500;
@@ -10,6 +11,7 @@ pub const MAX_COLUMNS: u16 = 1_000;
 /// An emulated terminal. Keeps what is on its two screens, and nothing that scrolled away.
 pub struct Emulator {
     terminal: Terminal,
+    parser: Parser,
     /// The beginning of a character whose rest has not arrived.
     unfinished: Vec<u8>,
 }
@@ -36,24 +38,30 @@ impl Emulator {
     pub fn new(rows: u16, columns: u16) -> Self {
         let (rows, columns) = bounded(rows, columns);
         let terminal = Terminal::new(columns.into(), rows.into()).expect("both are at least 1");
-        Self { terminal, unfinished: Vec::new() }
+        Self { terminal, parser: Parser::new(), unfinished: Vec::new() }
     }
 
     /// Takes in what a program printed. Characters and sequences may be cut anywhere between two calls.
-    pub fn feed(&mut self, bytes: &[u8]) {
+    ///
+    /// Gives how much work it was, in cells that may have been written: a few bytes can be a whole screen of them,
+    /// so that whoever feeds what it does not trust looks at this.
+    pub fn feed(&mut self, bytes: &[u8]) -> u64 {
         if self.unfinished.is_empty() {
-            self.feed_text(bytes);
+            self.feed_text(bytes)
         } else {
             let mut joined = std::mem::take(&mut self.unfinished);
             joined.extend_from_slice(bytes);
-            self.feed_text(&joined);
+            self.feed_text(&joined)
         }
     }
 
-    fn feed_text(&mut self, bytes: &[u8]) {
+    fn feed_text(&mut self, bytes: &[u8]) -> u64 {
+        let mut work = 0;
         let mut chunks = bytes.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
-            self.terminal.feed(chunk.valid());
+            for character in chunk.valid().chars() {
+                work += self.feed_character(character);
+            }
             let invalid = chunk.invalid();
             if invalid.is_empty() {
                 continue;
@@ -62,9 +70,46 @@ impl Emulator {
             if chunks.peek().is_none() && may_go_on {
                 self.unfinished = invalid.to_vec();
             } else {
-                self.terminal.feed('\u{fffd}');
+                work += self.feed_character('\u{fffd}');
             }
         }
+        work
+    }
+
+    fn feed_character(&mut self, character: char) -> u64 {
+        let Some(function) = self.parser.feed(character) else { return 0 };
+        let (columns, rows) = self.terminal.size();
+        let cells = columns * rows;
+        let (function, work) = match function {
+            Function::Print(_) => (function, 1),
+            // What is repeated beyond a full screen only moves the cursor within its row.
+            Function::Rep(count) if usize::from(count) > cells => {
+                let shorter = cells + (usize::from(count) - cells) % columns;
+                (Function::Rep(short(shorter)), shorter)
+            }
+            Function::Rep(count) => (function, usize::from(count)),
+            Function::Lf | Function::Nel | Function::Ri | Function::Sgr(_) => (function, 8),
+            Function::El(_) | Function::Ech(_) | Function::Ich(_) | Function::Dch(_) => (function, columns),
+            Function::Decset(ref modes) | Function::Decrst(ref modes)
+                if !modes.as_slice().iter().copied().any(exchanges_screens) =>
+            {
+                (function, 2)
+            }
+            Function::Ed(_)
+            | Function::Decaln
+            | Function::Decset(_)
+            | Function::Decrst(_)
+            | Function::Decstr
+            | Function::Dl(_)
+            | Function::Il(_)
+            | Function::Ris
+            | Function::Sd(_)
+            | Function::Su(_) => (function, cells),
+            // Whatever else there is moves the cursor or sets a mode.
+            _ => (function, 2),
+        };
+        self.terminal.execute(function);
+        work as u64
     }
 
     /// Forgets the beginning of a character whose rest will not come.
@@ -120,6 +165,10 @@ impl Emulator {
         // Two screens of cells.
         columns * rows * 2 * size_of::<avt::Cell>() + 4_096
     }
+}
+
+const fn exchanges_screens(mode: DecMode) -> bool {
+    matches!(mode, DecMode::AltScreenBuffer | DecMode::SaveCursorAltScreenBuffer)
 }
 
 /// Cuts a size to what a terminal may have.

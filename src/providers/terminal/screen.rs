@@ -179,6 +179,15 @@ mod tests {
     }
 
     #[test]
+    fn repeating_beyond_the_screen_ends_where_it_would() {
+        for count in [1, 19, 99, 100, 101, 1_234, 65_535] {
+            let repeated = format!("ab\x1b[{count}b");
+            let written = format!("ab{}", "b".repeat(count));
+            assert_eq!(shown(repeated.as_bytes()), shown(written.as_bytes()), "{count}");
+        }
+    }
+
+    #[test]
     fn tells_what_cursor_keys_send() {
         let mut screen = Screen::new(5, 20);
         assert_eq!(screen.cursor_keys(), CursorKeys::Normal);

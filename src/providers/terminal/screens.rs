@@ -12,6 +12,8 @@ use super::{Screen, SizeChange, size_changes};
 const MAX_SCREENS: usize = 16;
 /// How much memory kept screens take at most, in bytes.
 const MAX_COST_BYTES: usize = 32 << 20;
+/// How much output is drawn before a look at whether somebody waits still: a few bytes can be much work.
+const SLICE_BYTES: usize = 2 << 10;
 /// How much output is taken in at a time.
 const CHUNK_BYTES: usize = 256 << 10;
 
@@ -20,8 +22,9 @@ const CHUNK_BYTES: usize = 256 << 10;
 pub struct Screens {
     /// By process id, the one looked at last at the end.
     kept: Mutex<Vec<(String, Followed)>>,
-    /// Held by whoever feeds, so that the same output is not fed twice at the same time.
-    feeding: Mutex<()>,
+    /// One of these is held by whoever feeds, so that the same output is not fed twice at the same time, and much
+    /// memory is not taken at once; which one the process's id says, so that few wait for one that takes long.
+    feeding: [Mutex<()>; 8],
 }
 
 /// A screen and the position up to which it has seen the output.
@@ -45,15 +48,16 @@ impl Screens {
         look: impl FnOnce(&Screen, u64) -> T,
     ) -> Result<T, Failure> {
         let size = process.status()?.terminal.ok_or_else(|| no_terminal(&process.facts.id))?;
-        // One at a time: it is quick, and many would take much memory. Where feeding fails it is thrown away.
-        let _feeding = lock(&self.feeding);
+        let last = process.facts.id.bytes().last().map_or(0, usize::from);
+        let _feeding = lock(&self.feeding[last % self.feeding.len()]);
         let changes = size_changes(process.folder());
         let known = self.take(&process.facts.id);
         let mut followed = known.unwrap_or_else(|| Followed::new(&changes, size));
-        followed.follow(process, &changes, cancel)?;
-        let seen = look(&followed.screen, followed.position);
+        // What was fed until it was cancelled is kept, so that the next look goes on from there.
+        let fed = followed.follow(process, &changes, cancel);
+        let seen = fed.map(|()| look(&followed.screen, followed.position));
         self.put(&process.facts.id, followed);
-        Ok(seen)
+        seen
     }
 
     fn take(&self, id: &str) -> Option<Followed> {
@@ -103,14 +107,21 @@ impl Followed {
             }
             let room = next.map_or(u64::MAX, |change| change.position - self.position);
             let room = usize::try_from(room).unwrap_or(usize::MAX).min(CHUNK_BYTES);
-            let read = process.read(self.position, room)?;
+            let from = self.position;
+            let read = process.read(from, room)?;
             if read.skipped_bytes > 0 {
                 self.lose(&read, changes);
             }
             for frame in &read.frames {
-                self.screen.feed(&frame.bytes);
+                let mut at = frame.position;
+                for slice in frame.bytes.chunks(SLICE_BYTES) {
+                    self.screen.feed(slice);
+                    at += slice.len() as u64;
+                    self.position = at;
+                    cancel.check()?;
+                }
             }
-            if read.next <= self.position {
+            if read.next <= from {
                 break;
             }
             self.position = read.next;

@@ -15,6 +15,11 @@ const TAIL_BYTES: usize = 64 << 10;
 const MAX_PARAMETERS: usize = 8;
 /// The most cells of a terminal that is emulated here, so that a keeper stays small.
 const MAX_CELLS: u32 = 20_000;
+/// How much work output may be, in cells: so much for each byte, and so many whole screens for each piece.
+const WORK_PER_BYTE: u64 = 64;
+const SCREENS_PER_PIECE: u64 = 128;
+/// How much is taken in before the work is looked at.
+const SLICE_BYTES: usize = 1 << 10;
 /// How many answers one piece of output gets at most.
 const MAX_ANSWERS: usize = 64;
 
@@ -33,7 +38,7 @@ enum Cursor {
     Tail(Vec<u8>),
     /// Somebody has asked.
     Known(Box<Emulator>),
-    /// The emulator failed, or the terminal is too large.
+    /// The emulator failed, the terminal is too large, or the output too much work.
     Lost,
 }
 
@@ -129,7 +134,7 @@ impl Answers {
                 tail.extend_from_slice(kept);
             }
             Cursor::Known(emulator) => {
-                if catch_unwind(AssertUnwindSafe(|| emulator.feed(printed))).is_err() {
+                if !feed(emulator, printed) {
                     self.cursor = Cursor::Lost;
                 }
             }
@@ -159,12 +164,9 @@ impl Answers {
             self.cursor = Cursor::Lost;
         }
         if let Cursor::Tail(tail) = &self.cursor {
-            let made = catch_unwind(|| {
-                let mut emulator = Emulator::new(self.size.rows, self.size.columns);
-                emulator.feed(tail);
-                emulator
-            });
-            self.cursor = made.map_or(Cursor::Lost, |emulator| Cursor::Known(Box::new(emulator)));
+            let mut emulator = Box::new(Emulator::new(self.size.rows, self.size.columns));
+            let is_known = feed(&mut emulator, tail);
+            self.cursor = if is_known { Cursor::Known(emulator) } else { Cursor::Lost };
         }
         match &self.cursor {
             Cursor::Known(emulator) => {
@@ -174,6 +176,23 @@ impl Answers {
             Cursor::Tail(_) | Cursor::Lost => None,
         }
     }
+}
+
+/// Takes output in. Tells whether that went well: a program must not keep its keeper busy by drawing.
+fn feed(emulator: &mut Emulator, printed: &[u8]) -> bool {
+    let (rows, columns) = emulator.size();
+    let cells = u64::from(rows) * u64::from(columns);
+    let mut room = WORK_PER_BYTE * printed.len() as u64 + SCREENS_PER_PIECE * cells;
+    printed.chunks(SLICE_BYTES).all(|slice| {
+        let worked = catch_unwind(AssertUnwindSafe(|| emulator.feed(slice)));
+        match worked.ok().and_then(|work| room.checked_sub(work)) {
+            Some(left) => {
+                room = left;
+                true
+            }
+            None => false,
+        }
+    })
 }
 
 /// Tells what a control sequence asks.
@@ -247,6 +266,27 @@ mod tests {
         assert_eq!(answers.take(b"\x1b[18t"), b"\x1b[8;10;40t");
         answers.resize(TerminalSize { rows: 500, columns: 1_000 });
         assert_eq!(answers.take(b"\x1b[6n\x1b[5n"), b"\x1b[0n", "not in one that takes much memory");
+    }
+
+    #[test]
+    fn what_is_too_much_work_to_draw_is_given_up() {
+        for flood in ["\x1b[2J", "x\x1b[65535b", "\x1b#8", "\x1b[999L", "\x1bc", "\x1b[?1049h"] {
+            let mut answers = Answers::new(SIZE);
+            assert_eq!(answers.take(b"\x1b[6n"), b"\x1b[1;1R");
+            let typed = answers.take(flood.repeat(20_000).as_bytes());
+            assert_eq!((typed.len(), answers.take(b"\x1b[5n\x1b[6n")), (0, b"\x1b[0n".to_vec()), "{flood:?}");
+        }
+        let mut answers = Answers::new(SIZE);
+        answers.take(b"\x1b[6n");
+        for honest in [
+            "\n",
+            "text of a line\r\n",
+            "\x1b[2J\x1b[H\x1b[32mframe of a picture\x1b[0m",
+            "\x1b[?25l\x1b[K\r\x1b[32m#####\x1b[?25h",
+        ] {
+            answers.take(honest.repeat((64 << 10) / honest.len()).as_bytes());
+        }
+        assert_eq!(answers.take(b"\x1b[H\x1b[6n"), b"\x1b[1;1R");
     }
 
     #[test]
