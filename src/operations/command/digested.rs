@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::platform::launch::kept::Stream;
 use crate::policy::Permit;
 use crate::policy::command::PermittedCommand;
-use crate::providers::digest::{Digest, Digester};
+use crate::providers::digest::{Digest, Digester, WHOLE_BYTES};
 use crate::providers::process::{RunEnd, RunFacts, RunRecorder};
 use crate::registry::Context;
 
@@ -73,14 +73,17 @@ impl Recording {
     pub async fn finish(self, end: RunEnd, is_whole: bool) -> Option<(Digest, RawOutput)> {
         let Self { digester, recorder, stdout_bytes, stderr_bytes } = self;
         let exit_code = end.ended.as_ref().filter(|_| !end.timed_out).and_then(|ended| ended.exit_code);
-        let digest = digester.finish(exit_code)?;
-        if is_whole && !digest.is_recognised() {
+        // Little output has no digest: no thread is needed to find that.
+        if stdout_bytes + stderr_bytes <= WHOLE_BYTES {
             return None;
         }
-        let kept = tokio::task::spawn_blocking(move || recorder.finish(end)).await;
-        // What cannot be kept is given as it is.
-        let process_id = kept.ok()?.ok()?;
-        Some((digest, RawOutput { process_id, stdout_bytes, stderr_bytes }))
+        let finish = move || {
+            let digest = digester.finish(exit_code).filter(|digest| !is_whole || digest.is_recognised())?;
+            // What cannot be kept is given as it is.
+            let process_id = recorder.finish(end).ok()?;
+            Some((digest, RawOutput { process_id, stdout_bytes, stderr_bytes }))
+        };
+        tokio::task::spawn_blocking(finish).await.ok()?
     }
 }
 

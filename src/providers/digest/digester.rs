@@ -249,20 +249,24 @@ fn one_spelling(list: &mut [Found]) {
 /// Puts the failures in, at the richest level that fits.
 fn fill(digest: &mut Digest, failures: &[Found], room: usize) -> bool {
     for level in LEVELS {
-        for first in [400, 200, 80, 0] {
-            if let Level::Each(bytes) | Level::Alike(bytes) = level
-                && first < *bytes
-            {
-                continue;
-            }
-            digest.failures = at_level(failures, *level, first);
-            if size(digest) <= room {
-                return true;
-            }
-            if failures.is_empty() {
-                return false;
-            }
+        let least = match level {
+            Level::Each(bytes) | Level::Alike(bytes) => *bytes,
+            Level::ByFile | Level::Lines | Level::Ranges => 0,
+        };
+        digest.failures = at_level(failures, *level, least);
+        if size(digest) > room {
+            continue;
         }
+        // What room is left goes to the first.
+        for first in [400, 200, 80] {
+            let shorter = digest.failures.clone();
+            digest.failures = at_level(failures, *level, first.max(least));
+            if size(digest) <= room {
+                break;
+            }
+            digest.failures = shorter;
+        }
+        return true;
     }
     false
 }

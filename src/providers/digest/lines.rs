@@ -49,7 +49,7 @@ impl Cutter {
             text = after;
             if mark == b'\n' && self.line_bytes == 0 && !self.returned {
                 // The usual case: a whole line within one piece is not copied.
-                each(&String::from_utf8_lossy(&before[..before.len().min(LINE_BYTES)]), at as u64 + 1);
+                give(&before[..before.len().min(LINE_BYTES)], at as u64 + 1, each);
                 continue;
             }
             self.add(before);
@@ -77,9 +77,17 @@ impl Cutter {
     }
 
     fn end(&mut self, each: &mut impl FnMut(&str, u64)) {
-        each(&String::from_utf8_lossy(&self.line), self.line_bytes);
+        give(&self.line, self.line_bytes, each);
         self.line.clear();
         (self.line_bytes, self.returned) = (0, false);
+    }
+}
+
+/// Gives a line; bytes that are no UTF-8 stand as U+FFFD.
+fn give(line: &[u8], bytes: u64, each: &mut impl FnMut(&str, u64)) {
+    match std::str::from_utf8(line) {
+        Ok(line) => each(line, bytes),
+        Err(_) => each(&String::from_utf8_lossy(line), bytes),
     }
 }
 

@@ -167,7 +167,8 @@ impl Compiler {
     }
 
     fn told(&self, line: &str) -> bool {
-        line.starts_with("In file included from ")
+        line.starts_with("compilation terminated.")
+            || line.starts_with("In file included from ")
             || line.starts_with("                 from ")
             || line.starts_with("compilation terminated.")
             || line.contains(": In function ‘")
@@ -192,7 +193,8 @@ impl Reader for Compiler {
         } else {
             false
         };
-        if taken || (line.ends_with(" generated.") && self.generated(line)) || self.told(line) {
+        if taken || (line.ends_with(" generated.") && self.generated(line)) || (has_colon && self.told(line))
+        {
             return Take::Line;
         }
         if is_margin(line) {
