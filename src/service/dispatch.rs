@@ -55,7 +55,16 @@ pub(super) async fn run(
                     Err(failure) => Err(failure),
                 }
             };
-            record.finish_async(bounded(result, &permit), cx.take_notes()).await
+            let (result, notes) = (bounded(result, &permit), cx.take_notes());
+            if permit.spec().threads != Threads::Held {
+                return record.finish_async(result, notes).await;
+            }
+            // What it waited for is just now: a thread that finds the store idle is sooner done than its writer.
+            let unfinished = record.unfinished();
+            match tokio::task::spawn_blocking(move || record.finish_if_idle(result, notes)).await {
+                Ok(ended) => finished(ended).await,
+                Err(_) => unfinished.abandon(panicked()),
+            }
         }
         Threads::Blocking => {
             let has_effect = !permit.spec().effect.is_read_only();
