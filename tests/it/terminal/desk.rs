@@ -155,7 +155,7 @@ impl Desk {
                 let kind = entry.file_type().expect("a kind");
                 if kind.is_dir() {
                     folders.push(entry.path());
-                } else if kind.is_file() {
+                } else if entry.metadata().is_ok_and(|facts| facts.is_file()) {
                     let content = fs::read(entry.path()).unwrap_or_default();
                     if content.windows(bytes.len()).any(|part| part == bytes) {
                         found.push(entry.path());
