@@ -1,5 +1,7 @@
 //! `git.*`: the repository that the scope's folder is, or lies in.
 
+mod blame;
+mod branch_list;
 mod changes;
 mod chosen;
 mod commit;
@@ -21,7 +23,7 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 8] = [
+static OPERATIONS: [Entry; 10] = [
     Entry::of::<status::Op>(),
     Entry::of::<changes::Op>(),
     Entry::of::<diff::Op>(),
@@ -30,4 +32,6 @@ static OPERATIONS: [Entry; 8] = [
     Entry::of::<stage::Op>(),
     Entry::of::<unstage::Op>(),
     Entry::of::<commit::Op>(),
+    Entry::of::<blame::Op>(),
+    Entry::of::<branch_list::Op>(),
 ];
