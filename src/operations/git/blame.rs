@@ -183,6 +183,16 @@ async fn blame(git: &Git, revision: Option<&Revision>, start: u64, end: u64) -> 
     if printed.code != 0 && printed.messages.contains("has only") {
         return Ok(Vec::new());
     }
+    // What Git says of that file, or of what it took for one, stays unsaid.
+    if printed.code != 0
+        && ["object name list", "invalid object name"].iter().any(|it| printed.messages.contains(it))
+    {
+        return Err(Failure::new(
+            ErrorCode::ExecutionFailed,
+            "the list that the repository's `blame.ignoreRevsFile` names cannot be read",
+        )
+        .hint("For the person: name a file of the working tree there, or take the setting out."));
+    }
     parse(git, &whole(printed)?)
 }
 

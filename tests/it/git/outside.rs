@@ -89,7 +89,9 @@ async fn settings_that_name_places_outside_show_nothing_of_them() {
     }
     for read in reads() {
         let answer = ground.send(read.clone()).await;
-        assert_eq!(answer["ok"], true, "{read}: {answer:#}");
+        // Git reads that list before it can be told not to; it cannot be reached, and nothing of it is said.
+        let works = read["op"] != "git.blame";
+        assert_eq!(answer["ok"], works, "{read}: {answer:#}");
         assert!(!answer.to_string().contains(SECRET), "{read}: {answer:#}");
     }
     let status = ground.data(json!({"op": "git.status"})).await;
