@@ -248,3 +248,29 @@ fn a_port_is_seen_and_dialled_in_the_network_of_the_process() {
         }
     }
 }
+
+#[test]
+fn what_the_program_could_not_connect_to_is_neither_seen_nor_dialled() {
+    let mut place = Place::new();
+    let outside = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
+    let port = outside.local_addr().expect("bound").port();
+    for (level, network, is_seen) in [
+        (Containment::None, Network::None, true),
+        (Containment::Partial, Network::Full, true),
+        (Containment::Partial, Network::Loopback, false),
+        (Containment::Partial, Network::None, false),
+        (Containment::Full, Network::Full, true),
+        (Containment::Full, Network::Loopback, false),
+        (Containment::Full, Network::None, false),
+    ] {
+        place.network = network;
+        let process = start(&place, request(&place, level, single(&["cat"])));
+        wait_for(async {
+            let mut control = process.control().await;
+            assert_eq!(control.is_listening(port).await, Ok(is_seen), "{level} {network:?}");
+            assert_eq!(control.dial(port).await.is_ok(), is_seen, "{level} {network:?}");
+            control.close_input().await.expect("closed");
+        });
+        assert_eq!(process.ended().exit_code, Some(0), "{level} {network:?}");
+    }
+}

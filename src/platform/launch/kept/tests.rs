@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::contract::command::{Containment, Network};
+use crate::platform::launch::Held;
 
 /// A folder of a process that is written by the test itself.
 struct Folder(PathBuf);
