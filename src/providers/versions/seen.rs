@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How many bytes are held in all.
 const MAX_BYTES: usize = 4 << 20;
-/// The largest content that is held.
-pub const MAX_SEEN_BYTES: usize = 1 << 20;
+/// The largest content that is held: beyond it, memory that is not used again would be felt by reading.
+pub const MAX_SEEN_BYTES: usize = 128 << 10;
 /// How many contents are held.
 const MAX_CONTENTS: usize = 256;
 /// How long a content is held.
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!((find("app", "b", "s-1"), find("app", "a", "s-2")), (None, None));
         keep("large", vec![0; MAX_SEEN_BYTES + 1]);
         assert_eq!(find("app", "large", "s-1"), None);
-        for number in 0..5 {
+        for number in 0..=MAX_BYTES / MAX_SEEN_BYTES {
             keep(&number.to_string(), vec![0; MAX_SEEN_BYTES]);
         }
         assert_eq!(find("app", "a", "s-1"), None);
