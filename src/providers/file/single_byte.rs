@@ -14,7 +14,7 @@ const WINDOWS: [char; 32] = [
     '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
 ];
 /// How many bytes beyond ASCII stand beside each other in a word of a Western language, at most.
-const USUAL_RUN: usize = 3;
+const USUAL_RUN: usize = 2;
 
 /// Tells whether bytes that are no UTF-8 are text of one byte a character, and of which kind.
 pub fn single_byte_text(bytes: &[u8]) -> Option<Encoding> {
@@ -37,7 +37,8 @@ pub fn single_byte_text(bytes: &[u8]) -> Option<Encoding> {
     }
     // Another alphabet, or two bytes a character; or UTF-8 with something broken in it.
     let western = high > 0 && high * 2 <= bytes.len() && in_long_runs * 2 <= high;
-    if !western || bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii()) {
+    let cut_off = std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none());
+    if !western || cut_off || bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii()) {
         return None;
     }
     Some(if has_signs { Encoding::Windows1252 } else { Encoding::Latin1 })
