@@ -404,7 +404,7 @@ fn ask_never_runs_anything() {
     runtime.block_on(async {
         let mut config = ground.config(&[asked]);
         // A command that no rule allows is refused before anybody is asked.
-        config.scopes[0].policy.allowed_commands = vec!["git *".into()];
+        config.scopes[0].policy.allowed_commands = vec!["git *".into(), "npm *".into()];
         let settings = ServiceSettings { config, dirs: Dirs::below(ground.folder.path().join("home")) };
         let service: Arc<Service> = Service::boot(settings).expect("the config is whole");
         for entry in REGISTRY.operations().filter(|entry| !entry.spec.capabilities.is_empty()) {
