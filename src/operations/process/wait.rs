@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{
     Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads, time,
+    ScopeType, TargetRule, Threads, signal, time,
 };
 use crate::platform::launch::kept::Stream;
 use crate::policy::{InputPath, Permit, PermittedPath, Standing as Grant};
@@ -66,9 +66,9 @@ pub struct Report {
     /// For `exit`: the exit code; left out if a signal ended the process, or its end is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// For `exit`: the number of the signal that ended the process.
+    /// For `exit`: the signal that ended the process, such as `SIGTERM`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub signal: Option<i32>,
+    pub signal: Option<String>,
     /// For `exit`, with `options.detail` `concise`: what the process printed, in short, if that is long and of a known
     /// form; process.read gives the output itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -271,7 +271,7 @@ fn report(raw: &RawCondition, watched: &Watched) -> Report {
                 Evidence::Bare => {}
                 Evidence::Ended(status) => {
                     report.exit_code = status.exit_code;
-                    report.signal = status.signal;
+                    report.signal = status.signal.map(signal::name);
                 }
                 Evidence::Line(seen) => {
                     report.line = Some(seen.line.clone());

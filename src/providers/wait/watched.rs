@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::contract::Failure;
+use crate::contract::{Failure, signal};
 use crate::platform::launch::kept::{Frame, State, Status};
 use crate::providers::process::Process;
 
@@ -189,7 +189,7 @@ fn in_words(status: &Status) -> String {
         (State::Failed, ..) => "could not be started".to_owned(),
         (State::Lost, ..) => "was lost".to_owned(),
         (_, Some(code), _) => format!("has ended with exit code {code}"),
-        (_, None, Some(signal)) => format!("was ended by signal {signal}"),
+        (_, None, Some(signal)) => format!("was ended by {}", signal::name(signal)),
         (_, None, None) => "has ended".to_owned(),
     }
 }
