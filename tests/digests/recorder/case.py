@@ -14,15 +14,16 @@ from pathlib import Path
 TOOLS = Path(os.environ.get("DIGEST_TOOLS", "/tmp/digest-tools"))
 LOGS = Path(__file__).resolve().parent.parent / "logs"
 PROJECT = "/project"
+HOME = re.escape(str(Path.home()))
 
 # What would tell of this machine, and what stands in its place.
 SCRUBBED = [
     (re.compile(re.escape(str(TOOLS)) + r"/py\d"), "/opt/python"),
     (re.compile(re.escape(str(TOOLS)) + r"/root"), ""),
     (re.compile(re.escape(str(TOOLS))), "/opt"),
-    (re.compile(r"/root/\.pyenv/versions/[^/\s]+"), "/usr"),
-    (re.compile(r"/root/\.(cargo|rustup)(/toolchains/[^/\s]+)?"), "/opt/rust"),
-    (re.compile(re.escape(str(Path.home()))), "/home/user"),
+    (re.compile(HOME + r"/\.pyenv/versions/[^/\s]+"), "/usr"),
+    (re.compile(HOME + r"/\.(cargo|rustup)(/toolchains/[^/\s]+)?"), "/opt/rust"),
+    (re.compile(HOME), "/home/user"),
 ]
 
 
