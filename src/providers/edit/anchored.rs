@@ -39,7 +39,8 @@ pub struct LineEdit {
 /// `invalid_request` if an edit contradicts itself.
 pub(super) fn fit(text: &Text, edits: &[LineEdit], numbers_hold: bool) -> Result<Vec<Fitted>, Failure> {
     let moved_by = distance(text, edits)?;
-    if !numbers_hold && moved_by == 0 {
+    if !numbers_hold {
+        // Also where lines have moved: by how much others did says nothing of one that is like many.
         check_telling(text, edits)?;
     }
     edits.iter().map(|edit| fit_one(text, edit, moved_by)).collect()
@@ -180,4 +181,26 @@ fn with_endings(text: &Text, start: usize, end: usize, new: &str) -> String {
         result.push_str(if own.is_empty() { text.ending_near(near) } else { own });
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(number: usize, line: usize, of: &str) -> LineEdit {
+        let start = Anchor { line, hash: line_hash(of) };
+        LineEdit { number, start, end: None, insert: false, new: "new\n".to_owned() }
+    }
+
+    #[test]
+    fn a_line_like_others_does_not_move_with_the_rest() {
+        let now = b"added\nfn first_function() {\n}\nfn second_function() {\n}\n}\n".to_vec();
+        let text = Text::decode(now).expect("it is text");
+        let mut edits = vec![edit(1, 1, "fn first_function() {\n"), edit(2, 3, "fn second_function() {\n")];
+        let fitted = fit(&text, &edits, false).expect("both lines are there once");
+        assert_eq!(fitted.iter().map(|it| it.lines).collect::<Vec<_>>(), [(1, 2), (3, 4)]);
+        edits.push(edit(3, 4, "}\n"));
+        let failure = fit(&text, &edits, false).map(|it| it.len()).expect_err("it could be another");
+        assert_eq!(failure.rule(), Some("repeated-anchor"));
+    }
 }
