@@ -3,9 +3,9 @@
 import json
 import re
 
-from .case import TOOLS, marks, record
+from .case import DEBIAN, marks, record
 
-CLANG_ROOT = f"{TOOLS}/root/usr/lib"
+CLANG_ROOT = f"{DEBIAN}/usr/lib"
 CLANG = f"{CLANG_ROOT}/llvm-14/bin/clang"
 ENV = {"LD_LIBRARY_PATH": f"{CLANG_ROOT}/x86_64-linux-gnu:{CLANG_ROOT}/llvm-14/lib"}
 

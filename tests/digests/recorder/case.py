@@ -13,13 +13,16 @@ from pathlib import Path
 
 TOOLS = Path(os.environ.get("DIGEST_TOOLS", "/tmp/digest-tools"))
 LOGS = Path(__file__).resolve().parent.parent / "logs"
+# Packages of Debian, unpacked, and the home of what is run.
+DEBIAN = TOOLS / "debian"
+TOOLS_HOME = TOOLS / "home"
 PROJECT = "/project"
 HOME = re.escape(str(Path.home()))
 
 # What would tell of this machine, and what stands in its place.
 SCRUBBED = [
     (re.compile(re.escape(str(TOOLS)) + r"/py\d"), "/opt/python"),
-    (re.compile(re.escape(str(TOOLS)) + r"/root"), ""),
+    (re.compile(re.escape(str(DEBIAN))), ""),
     (re.compile(re.escape(str(TOOLS))), "/opt"),
     (re.compile(HOME + r"/\.pyenv/versions/[^/\s]+"), "/usr"),
     (re.compile(HOME + r"/\.(cargo|rustup)(/toolchains/[^/\s]+)?"), "/opt/rust"),
@@ -33,7 +36,7 @@ def in_project(folder, argv, env=None, mounts=(), timeout=900):
     for inside, outside in mounts:
         binds.append(f'mkdir -p "{PROJECT}/{inside}" && mount --bind "{outside}" "{PROJECT}/{inside}"')
     script = f'mkdir -p {PROJECT} && {" && ".join(binds)} && cd {PROJECT} && exec "$@"'
-    full = dict(os.environ, HOME="/tmp/digest-tools/home", LANG="C.UTF-8", LC_ALL="C.UTF-8", COLUMNS="80")
+    full = dict(os.environ, HOME=str(TOOLS_HOME), LANG="C.UTF-8", LC_ALL="C.UTF-8", COLUMNS="80")
     for name in ("CI", "FORCE_COLOR", "NO_COLOR", "PYTEST_ADDOPTS", "RUSTFLAGS", "CARGO_TARGET_DIR", "RUST_BACKTRACE"):
         full.pop(name, None)
     full["CARGO_HOME"] = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))

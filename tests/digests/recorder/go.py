@@ -3,11 +3,12 @@
 import json
 import re
 
-from .case import TOOLS, marks, record
+from .case import DEBIAN, TOOLS_HOME, marks, record
 
-GO = f"{TOOLS}/root/usr/lib/go-1.19/bin/go"
-ENV = {"GOROOT": f"{TOOLS}/root/usr/lib/go-1.19", "GOFLAGS": "-mod=mod", "GOPATH": "/tmp/digest-tools/home/go",
-       "GOCACHE": "/tmp/digest-tools/home/gocache", "CGO_ENABLED": "0", "GOPROXY": "off"}
+GO_ROOT = f"{DEBIAN}/usr/lib/go-1.19"
+GO = f"{GO_ROOT}/bin/go"
+ENV = {"GOROOT": GO_ROOT, "GOFLAGS": "-mod=mod", "GOPATH": f"{TOOLS_HOME}/go",
+       "GOCACHE": f"{TOOLS_HOME}/gocache", "CGO_ENABLED": "0", "GOPROXY": "off"}
 MODULE = "module example.com/shop\n\ngo 1.19\n"
 TOTAL = "package {p}\n\n// Total adds prices.\nfunc Total(prices ...int) int {{\n\tsum := 0\n\tfor _, price := range prices {{\n\t\tsum += price\n\t}}\n\treturn sum\n}}\n"
 

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from .case import TOOLS
+from .case import DEBIAN, TOOLS
 
 NODE = {
     "node-a": ["jest@29", "vitest@2", "mocha@10", "typescript@5", "eslint@8"],
@@ -34,4 +34,4 @@ def main():
     debs.mkdir(exist_ok=True)
     run("apt-get", "download", *DEBIAN, folder=debs)
     for deb in debs.glob("*.deb"):
-        run("dpkg", "-x", str(deb), str(TOOLS / "root"))
+        run("dpkg", "-x", str(deb), str(DEBIAN))
