@@ -16,6 +16,7 @@ mod rules;
 mod serve;
 mod supervisor;
 mod tree;
+mod waiting;
 
 pub(super) use probe::probe;
 pub use serve::serve_if_asked;

@@ -9,11 +9,12 @@ use nix::sys::signalfd::SignalFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
-use rustix::process::{Signal, WaitOptions, WaitStatus, wait};
+use rustix::process::{Signal, WaitStatus};
 
 use super::descendants::Reach;
 use super::kit::Kit;
 use super::prepare::{Prepared, prepare};
+use super::waiting::Waiting;
 use crate::contract::command::Joiner;
 use crate::platform::launch::wire::{MAX_MESSAGE_BYTES, Order, Report, STOP};
 use crate::platform::launch::{LaunchError, Step};
@@ -120,39 +121,31 @@ impl Supervisor<'_> {
         if position == 0 {
             self.report(&prepared.running());
         }
-        let last = processes.last().copied();
-        let mut running = processes;
-        let mut status = Status { exit_code: None, signal: None };
-        while !running.is_empty() {
-            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                // Killed with all the rest by the caller; that is its status, unless it has one.
-                let killed = Status { exit_code: None, signal: Some(Signal::KILL.as_raw()) };
-                return Ok(if last.is_some_and(|last| running.contains(&last)) { killed } else { status });
-            }
-            self.wait_for_event()?;
-            while let Ok(Some((pid, ended))) = wait(WaitOptions::NOHANG) {
-                running.retain(|process| *process != pid);
-                if Some(pid) == last {
-                    status = Status::of(ended);
-                }
-            }
-        }
-        Ok(status)
+        Ok(self.wait_for_step(processes)?)
     }
 
-    /// Waits until everything has ended that was asked to, at most for the grace.
-    fn wait_for_all(&mut self) -> Result<(), Abandoned> {
-        while self.deadline.is_some_and(|deadline| Instant::now() < deadline) {
-            loop {
-                match wait(WaitOptions::NOHANG) {
-                    Ok(Some(_)) | Err(Errno::INTR) => {}
-                    Ok(None) => break,
-                    Err(_) => return Ok(()),
-                }
-            }
-            self.wait_for_event()?;
-        }
+    /// Reads what the service says: to stop, or nothing any more.
+    fn listen(&mut self) -> Result<(), Abandoned> {
+        let mut message = [0; 5];
+        read_exactly(&self.control, &mut message)?;
+        let [STOP, grace_ms @ ..] = message else { return Err(Abandoned) };
+        let grace = Duration::from_millis(u64::from(u32::from_le_bytes(grace_ms)));
+        self.stop(Signal::TERM, grace);
         Ok(())
+    }
+
+    fn report(&self, report: &Report) {
+        send_report(&self.control, report);
+    }
+}
+
+impl Waiting for Supervisor<'_> {
+    fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    fn deadline(&mut self) -> &mut Option<Instant> {
+        &mut self.deadline
     }
 
     /// Waits until a process ended, the service spoke, or the deadline is over.
@@ -175,28 +168,6 @@ impl Supervisor<'_> {
             self.listen()?;
         }
         Ok(())
-    }
-
-    /// Reads what the service says: to stop, or nothing any more.
-    fn listen(&mut self) -> Result<(), Abandoned> {
-        let mut message = [0; 5];
-        read_exactly(&self.control, &mut message)?;
-        let [STOP, grace_ms @ ..] = message else { return Err(Abandoned) };
-        let grace = Duration::from_millis(u64::from(u32::from_le_bytes(grace_ms)));
-        let deadline = Instant::now() + grace;
-        // A second request can shorten the grace, never lengthen it.
-        self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
-        // Without a grace there is nothing to ask for: what follows is the kill.
-        if !grace.is_zero() {
-            self.reach.signal_all(Signal::TERM);
-            // What was stopped could not take note of it.
-            self.reach.signal_all(Signal::CONT);
-        }
-        Ok(())
-    }
-
-    fn report(&self, report: &Report) {
-        send_report(&self.control, report);
     }
 }
 

@@ -7,7 +7,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
+use super::super::descendants::Reach;
 use super::super::supervisor::Abandoned;
+use super::super::waiting::Waiting;
 use super::door::Reply;
 use super::ends::{Ends, Refused};
 use super::life::{GRACE, Keeper};
@@ -33,9 +35,16 @@ enum Source {
     Connection(usize),
 }
 
-impl Keeper {
-    /// Waits until something happens or is due, and does what is to be done.
-    pub(super) fn wait_for_event(&mut self) -> Result<(), Abandoned> {
+impl Waiting for Keeper {
+    fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    fn deadline(&mut self) -> &mut Option<Instant> {
+        &mut self.deadline
+    }
+
+    fn wait_for_event(&mut self) -> Result<(), Abandoned> {
         let dues =
             [self.deadline, self.max_time, self.record.due(), self.door.due(self.record.end()), self.idle_at];
         let left = dues.into_iter().flatten().min().map(|due| due.saturating_duration_since(Instant::now()));
@@ -67,7 +76,9 @@ impl Keeper {
         }
         Ok(())
     }
+}
 
+impl Keeper {
     fn poll(&self, timeout: Option<Duration>) -> Result<Vec<Source>, Abandoned> {
         let mut waited: Vec<(Source, BorrowedFd<'_>, PollFlags)> =
             vec![(Source::Signals, self.signals.as_fd(), PollFlags::IN)];
@@ -195,19 +206,6 @@ impl Keeper {
 
     fn input(&mut self, bytes: &[u8]) -> Answer {
         taken(self.ends.as_mut().map_or(Err(Refused::NoInput), |ends| ends.take_input(bytes)))
-    }
-
-    /// Asks everything to end by a signal. What is left after the grace is killed.
-    pub(super) fn stop(&mut self, signal: Signal, grace: Duration) {
-        let deadline = Instant::now() + grace;
-        // A second request can shorten the grace, never lengthen it.
-        self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
-        // Without a grace there is nothing to ask for: what follows is the kill.
-        if !grace.is_zero() {
-            self.reach.signal_all(signal);
-            // What was stopped could not take note of it.
-            self.reach.signal_all(Signal::CONT);
-        }
     }
 }
 

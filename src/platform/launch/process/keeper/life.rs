@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal as Listened};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use rustix::io::Errno;
-use rustix::process::{DumpableBehavior, Signal, WaitOptions, wait};
+use rustix::process::{DumpableBehavior, Signal};
 
 use super::super::descendants::Reach;
 use super::super::kit::Kit;
 use super::super::prepare::{self, Prepared, failed};
 use super::super::supervisor::{Abandoned, Ending, Status as Ended, is_due, read_order, send_report};
+use super::super::waiting::Waiting;
 use super::door::Door;
 use super::ends::Ends;
 use super::events::IDLE;
@@ -211,41 +211,6 @@ impl Keeper {
         // The terminal of the service is not for it, nor its end. It may lead a session already. Only now, as
         // schedulers set sessions against each other.
         let _ = rustix::process::setsid();
-    }
-
-    fn wait_for_step(&mut self, mut running: Vec<rustix::process::Pid>) -> Result<Ended, Abandoned> {
-        let last = running.last().copied();
-        let mut ended = Ended { exit_code: None, signal: None };
-        while !running.is_empty() {
-            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                // Killed with all the rest by the caller; that is its end, unless it has one.
-                let killed = Ended { exit_code: None, signal: Some(Signal::KILL.as_raw()) };
-                return Ok(if last.is_some_and(|last| running.contains(&last)) { killed } else { ended });
-            }
-            self.wait_for_event()?;
-            while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
-                running.retain(|one| *one != process);
-                if Some(process) == last {
-                    ended = Ended::of(status);
-                }
-            }
-        }
-        Ok(ended)
-    }
-
-    /// Waits until everything has ended that was asked to, at most for the grace.
-    fn wait_for_all(&mut self) -> Result<(), Abandoned> {
-        while self.deadline.is_some_and(|deadline| Instant::now() < deadline) {
-            loop {
-                match wait(WaitOptions::NOHANG) {
-                    Ok(Some(_)) | Err(Errno::INTR) => {}
-                    Ok(None) => break,
-                    Err(_) => return Ok(()),
-                }
-            }
-            self.wait_for_event()?;
-        }
-        Ok(())
     }
 
     /// Leaves nothing behind, writes how it ended, and tells who waits for it.

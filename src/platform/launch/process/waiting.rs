@@ -1,0 +1,72 @@
+//! Waiting for the processes of a plan, and asking them to end: what the supervisor of a job and the keeper of a
+//! process that lasts have in common. What else happens meanwhile is for each of them to serve.
+
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, wait};
+
+use super::descendants::Reach;
+use super::supervisor::{Abandoned, Status};
+
+/// Who waits for the processes of a plan.
+pub(super) trait Waiting {
+    /// Gives how its processes are told from others.
+    fn reach(&self) -> Reach;
+
+    /// Gives when the rest is killed; set once it is asked to end.
+    fn deadline(&mut self) -> &mut Option<Instant>;
+
+    /// Waits until something happens or is due, and does what is to be done.
+    fn wait_for_event(&mut self) -> Result<(), Abandoned>;
+
+    /// Waits until the processes of a step have ended. Gives how the last of them did.
+    fn wait_for_step(&mut self, mut running: Vec<Pid>) -> Result<Status, Abandoned> {
+        let last = running.last().copied();
+        let mut status = Status { exit_code: None, signal: None };
+        while !running.is_empty() {
+            if self.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
+                // Killed with all the rest by the caller; that is its status, unless it has one.
+                let killed = Status { exit_code: None, signal: Some(Signal::KILL.as_raw()) };
+                return Ok(if last.is_some_and(|last| running.contains(&last)) { killed } else { status });
+            }
+            self.wait_for_event()?;
+            while let Ok(Some((pid, ended))) = wait(WaitOptions::NOHANG) {
+                running.retain(|process| *process != pid);
+                if Some(pid) == last {
+                    status = Status::of(ended);
+                }
+            }
+        }
+        Ok(status)
+    }
+
+    /// Waits until everything has ended that was asked to, at most for the grace.
+    fn wait_for_all(&mut self) -> Result<(), Abandoned> {
+        while self.deadline().is_some_and(|deadline| Instant::now() < deadline) {
+            loop {
+                match wait(WaitOptions::NOHANG) {
+                    Ok(Some(_)) | Err(Errno::INTR) => {}
+                    Ok(None) => break,
+                    Err(_) => return Ok(()),
+                }
+            }
+            self.wait_for_event()?;
+        }
+        Ok(())
+    }
+
+    /// Asks everything to end by a signal. What is left after the grace is killed.
+    fn stop(&mut self, signal: Signal, grace: Duration) {
+        let deadline = Instant::now() + grace;
+        // A second request can shorten the grace, never lengthen it.
+        let earlier = *self.deadline();
+        *self.deadline() = Some(earlier.map_or(deadline, |earlier| earlier.min(deadline)));
+        // Without a grace there is nothing to ask for: what follows is the kill.
+        if !grace.is_zero() {
+            self.reach().signal_all(signal);
+            // What was stopped could not take note of it.
+            self.reach().signal_all(Signal::CONT);
+        }
+    }
+}
