@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{Access, ErrorCode, Failure, RawPath};
 use crate::policy::{InputPath, Permit};
-use crate::providers::git::{Change, Git, StatusEntry, word};
+use crate::providers::git::{Asked, Change, Git, StatusEntry, word};
 
 /// How many paths one call takes.
 const MAX_PATHS: usize = 1_000;
@@ -96,8 +96,23 @@ pub fn without_any(permit: &Permit, found: &[StatusEntry]) -> Vec<String> {
     idle.map(crate::policy::PermittedPath::shown).collect()
 }
 
+/// Says where nothing was found: in the first of the paths, if any were asked for.
+pub fn place(idle: &[String]) -> String {
+    idle.first().map_or_else(|| "there".to_owned(), |path| format!("in `{path}`"))
+}
+
+/// Changes the index for the files of these names, each ended by a NUL.
+///
+/// # Errors
+/// `conflict` if somebody else changes it; those of a call.
+pub async fn change_index(git: &Git, words: [&str; 2], names: Vec<u8>) -> Result<(), Failure> {
+    let asked = Asked::to_write(words).word("--pathspec-from-file=-").word("--pathspec-file-nul");
+    let printed = git.run(asked.stdin(names)).await?;
+    if printed.code == 0 { Ok(()) } else { Err(index_failure(&printed)) }
+}
+
 /// Says what it means that Git could not change the index.
-pub fn index_failure(printed: &crate::providers::git::Printed) -> Failure {
+fn index_failure(printed: &crate::providers::git::Printed) -> Failure {
     if printed.messages.contains("index.lock") {
         return Failure::new(
             ErrorCode::Conflict,

@@ -8,11 +8,11 @@ use crate::contract::{
     TargetRule, Threads,
 };
 use crate::policy::{InputPath, Permit};
-use crate::providers::git::{Between, Counts, Git, Hash, Revision, changed_files, head, resolve};
+use crate::providers::git::{Between, Counts, Git, Hash, Revision, head, resolve};
 use crate::registry::{Context, Operation, no_command, no_paths};
 
 use super::open::{open, top};
-use super::patch_page::{FileEntry, Showing, page};
+use super::patch_page::{self, FileEntry, Showing, check_context};
 
 /// The operation.
 pub struct Op;
@@ -100,24 +100,15 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
-        if options.context > 100 {
-            return Err(Failure::invalid("options.context", "`options.context` must be 100 or less"));
-        }
+        check_context(options.context)?;
         let asked = Asked::of(input)?;
         let git = open(cx, permit).await?;
         let (between, from, to) = asked.resolve(&git).await?;
-        let paths: Vec<_> = git.repository.pathspec().into_iter().collect();
-        let list = changed_files(&git, &between, &paths).await?;
         let showing = Showing {
             context: (!options.stat_only).then_some(options.context),
             room: permit.limits().max_output_bytes,
         };
-        let page = page(&git, &between, &list, permit.common().cursor.as_deref(), showing).await?;
-        if page.not_utf8 > 0 {
-            cx.warn(format!("{} bytes of the patch are no UTF-8 and are shown as U+FFFD", page.not_utf8));
-        }
-        let Counts { files, insertions, deletions } = page.counts;
-        cx.summarize(format!("{files} files, +{insertions} -{deletions}"));
+        let page = patch_page::show(cx, permit, &git, &between, showing).await?;
         Ok(Output {
             repository: top(&git),
             from,

@@ -5,10 +5,14 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::contract::{ErrorCode, Failure};
-use crate::providers::git::{Between, Change, ChangedFile, Counts, Git, patch, sections};
+use crate::policy::Permit;
+use crate::providers::git::{Between, Change, ChangedFile, Counts, Git, changed_files, patch, sections};
+use crate::registry::Context;
 
 /// What the fields around list and patch take of the result's size.
 const REST_BYTES: usize = 1_200;
+/// How many lines around each change a patch can be shown with.
+const MAX_CONTEXT_LINES: u32 = 100;
 /// How many files' patches are asked for at once.
 const MAX_BATCH: usize = 300;
 
@@ -91,11 +95,42 @@ struct Place {
     offset: usize,
 }
 
-/// Makes the page at a cursor.
+/// Refuses more lines around a change than a patch is shown with.
+///
+/// # Errors
+/// `invalid_request`.
+pub fn check_context(lines: u32) -> Result<(), Failure> {
+    if lines > MAX_CONTEXT_LINES {
+        let message = format!("`options.context` must be {MAX_CONTEXT_LINES} or less");
+        return Err(Failure::invalid("options.context", message));
+    }
+    Ok(())
+}
+
+/// Makes the page that a request asks for, of what differs in the scope, and says how much differs in all.
 ///
 /// # Errors
 /// `conflict` if the difference is no longer that of the cursor; those of a call.
-pub async fn page(
+pub async fn show(
+    cx: &Context,
+    permit: &Permit,
+    git: &Git,
+    between: &Between,
+    showing: Showing,
+) -> Result<Page, Failure> {
+    let paths: Vec<_> = git.repository.pathspec().into_iter().collect();
+    let list = changed_files(git, between, &paths).await?;
+    let page = page(git, between, &list, permit.common().cursor.as_deref(), showing).await?;
+    if page.not_utf8 > 0 {
+        cx.warn(format!("{} bytes of the patch are no UTF-8 and are shown as U+FFFD", page.not_utf8));
+    }
+    let Counts { files, insertions, deletions } = page.counts;
+    cx.summarize(format!("{files} files, +{insertions} -{deletions}"));
+    Ok(page)
+}
+
+/// Makes the page at a cursor.
+async fn page(
     git: &Git,
     between: &Between,
     list: &[ChangedFile],

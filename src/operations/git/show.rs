@@ -11,14 +11,14 @@ use crate::contract::{
 };
 use crate::policy::{InputPath, Permit};
 use crate::providers::git::{
-    Asked, Between, Commit, Counts, Git, LogRequest, Person, Revision, changed_files, log, resolve,
-    touches_scope, whole, word,
+    Asked, Between, Commit, Counts, Git, LogRequest, Person, Revision, log, resolve, touches_scope, whole,
+    word,
 };
 use crate::registry::{Context, Operation, no_command, no_paths};
 
 use super::log::CommitEntry;
 use super::open::{open, top};
-use super::patch_page::{FileEntry, Showing, page};
+use super::patch_page::{self, FileEntry, Showing, check_context};
 
 /// The largest file that is looked at.
 const MAX_FILE_BYTES: usize = 32 << 20;
@@ -116,9 +116,7 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
-        if options.context > 100 {
-            return Err(Failure::invalid("options.context", "`options.context` must be 100 or less"));
-        }
+        check_context(options.context)?;
         if options.base64 && !options.content {
             return Err(Failure::invalid("options.base64", "`options.base64` goes with `content` only"));
         }
@@ -143,20 +141,13 @@ impl Operation for Op {
             Some(parent) => Between::Commits(parent.clone(), commit.hash.clone()),
             None => Between::Made(commit.hash.clone()),
         };
-        let paths: Vec<_> = git.repository.pathspec().into_iter().collect();
-        let list = changed_files(&git, &between, &paths).await?;
         let commit = CommitEntry::of(commit, Detail::Full, git.repository.is_whole());
         let message = serde_json::to_string(&commit).map_or(0, |text| text.len());
         let showing = Showing {
             context: (!options.stat_only).then_some(options.context),
             room: permit.limits().max_output_bytes.saturating_sub(message),
         };
-        let page = page(&git, &between, &list, permit.common().cursor.as_deref(), showing).await?;
-        if page.not_utf8 > 0 {
-            cx.warn(format!("{} bytes of the patch are no UTF-8 and are shown as U+FFFD", page.not_utf8));
-        }
-        let Counts { files, insertions, deletions } = page.counts;
-        cx.summarize(format!("{files} files, +{insertions} -{deletions}"));
+        let page = patch_page::show(cx, permit, &git, &between, showing).await?;
         Ok(Output {
             repository: top(&git),
             commit,

@@ -12,7 +12,7 @@ use crate::providers::git::{Asked, Change, Fields, Git, StatusEntry, Untracked, 
 use crate::providers::search::Room;
 use crate::registry::{Context, NoFields, Operation, no_command};
 
-use super::chosen::{Done, Input, index_failure, name, pathspecs, without_any};
+use super::chosen::{Done, Input, change_index, name, pathspecs, place, without_any};
 use super::open::open;
 
 /// The operation.
@@ -97,11 +97,7 @@ impl Operation for Op {
         refuse_filtered(&git, &chosen).await?;
         let dry_run = permit.common().dry_run;
         if !dry_run {
-            let words = ["add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"];
-            let printed = git.run(Asked::to_write(words).stdin(names(&git, &chosen))).await?;
-            if printed.code != 0 {
-                return Err(index_failure(&printed));
-            }
+            change_index(&git, ["add", "-A"], names(&git, &chosen)).await?;
         }
         let mut room = Room::new(permit.limits().max_output_bytes);
         let done = chosen.iter().map(|entry| Done { path: entry.seen.shown.clone(), change: change(entry) });
@@ -120,7 +116,7 @@ fn nothing(idle: &[String], closed: &[String]) -> Failure {
         return Failure::denied("sensitive", format!("only closed files changed there, such as `{first}`"))
             .hint("For the person: list a file in `policy.openSensitive` if it may be committed.");
     }
-    let place = idle.first().map_or_else(|| "there".to_owned(), |path| format!("in `{path}`"));
+    let place = place(idle);
     Failure::new(ErrorCode::NotFound, format!("nothing to stage {place}: unchanged, ignored, or not there"))
         .hint("git.status shows what changed.")
 }

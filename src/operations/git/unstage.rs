@@ -8,11 +8,11 @@ use crate::contract::{
     ScopeType, TargetRule, Threads,
 };
 use crate::policy::{InputPath, Permit};
-use crate::providers::git::{Asked, Change, StatusEntry, Untracked, status};
+use crate::providers::git::{Change, StatusEntry, Untracked, status};
 use crate::providers::search::Room;
 use crate::registry::{Context, NoFields, Operation, no_command};
 
-use super::chosen::{Done, Input, index_failure, pathspecs, without_any};
+use super::chosen::{Done, Input, change_index, pathspecs, place, without_any};
 use super::open::open;
 
 /// The operation.
@@ -71,8 +71,7 @@ impl Operation for Op {
             found.into_iter().filter(|entry| entry.index.is_some() || entry.conflict.is_some()).collect();
         let idle = without_any(permit, &found);
         if found.is_empty() {
-            let place = idle.first().map_or_else(|| "there".to_owned(), |path| format!("in `{path}`"));
-            return Err(Failure::new(ErrorCode::NotFound, format!("nothing is staged {place}"))
+            return Err(Failure::new(ErrorCode::NotFound, format!("nothing is staged {}", place(&idle)))
                 .hint("git.status shows what is staged."));
         }
         if !idle.is_empty() {
@@ -90,11 +89,7 @@ impl Operation for Op {
                     names.push(0);
                 }
             }
-            let words = ["reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul"];
-            let printed = git.run(Asked::to_write(words).stdin(names)).await?;
-            if printed.code != 0 {
-                return Err(index_failure(&printed));
-            }
+            change_index(&git, ["reset", "-q"], names).await?;
         }
         let mut room = Room::new(permit.limits().max_output_bytes);
         let done = found.iter().map(|entry| Done {
