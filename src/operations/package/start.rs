@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads,
 };
-use crate::operations::process::{Beginning, Started, Stdin, TerminalInput, begin};
+use crate::operations::process::{Beginning, Options, Started, Stdin, TerminalInput, begin};
 use crate::policy::{InputPath, Permit};
 use crate::registry::{Context, Operation, no_command, no_paths};
 
@@ -42,14 +42,6 @@ pub struct Input {
     /// A name for process.list, at most 100 characters.
     #[serde(default)]
     pub label: Option<String>,
-}
-
-/// How long it lasts.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub struct Options {
-    /// End it after this many seconds; default and most is the scope's `maxProcessSeconds` (a day).
-    pub max_run_seconds: Option<u64>,
 }
 
 impl Operation for Op {

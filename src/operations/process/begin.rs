@@ -31,6 +31,14 @@ pub enum Stdin {
     Null,
 }
 
+/// How long it lasts.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// End it after this many seconds; default and most is the scope's `maxProcessSeconds` (a day).
+    pub max_run_seconds: Option<u64>,
+}
+
 /// What is started.
 pub struct Beginning {
     /// The command.

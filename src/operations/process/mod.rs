@@ -16,7 +16,7 @@ mod write;
 
 use crate::registry::{Entry, Family};
 
-pub(super) use begin::{Beginning, Started, Stdin, begin};
+pub(super) use begin::{Beginning, Options, Started, Stdin, begin};
 pub(super) use start::Op as StartOp;
 pub(super) use terminal::TerminalInput;
 

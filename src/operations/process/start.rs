@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
@@ -12,7 +12,7 @@ use crate::contract::{
 use crate::policy::{InputPath, Permit};
 use crate::registry::{Context, Operation, no_paths};
 
-use super::begin::{Beginning, Started, Stdin, begin};
+use super::begin::{Beginning, Options, Started, Stdin, begin};
 use super::terminal::TerminalInput;
 
 /// The operation.
@@ -38,14 +38,6 @@ pub struct Input {
     /// A name for process.list, at most 100 characters.
     #[serde(default)]
     pub label: Option<String>,
-}
-
-/// How long it lasts.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub struct Options {
-    /// End it after this many seconds; default and most is the scope's `maxProcessSeconds` (a day).
-    pub max_run_seconds: Option<u64>,
 }
 
 impl Operation for Op {
