@@ -1,7 +1,7 @@
 //! Processes that last: what they print, how they end, what they are given.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bailiwick::contract::command::{Containment, Joiner};
 use bailiwick::platform::launch::LaunchError;
@@ -253,4 +253,21 @@ fn many_protected_names_that_do_not_exist_are_held_or_refused_as_a_whole() {
         other => panic!("{:?}", other.map(|process| process.status())),
     }
     eventually("nothing stands for the names", || fs::read_dir(place.root()).expect("listed").count() == 0);
+}
+
+#[test]
+fn a_process_whose_folder_is_removed_ends() {
+    let place = Place::new();
+    let processes = LEVELS.map(|level| {
+        let process = start(&place, request(&place, level, shell("echo on; trap '' TERM; sleep 100; sleep 100")));
+        process.shows("on");
+        fs::remove_dir_all(&process.folder).expect("removed");
+        process.status().process_id
+    });
+    // Keepers look every half minute, and the program takes no notice of being asked.
+    let deadline = Instant::now() + Duration::from_secs(80);
+    while processes.into_iter().any(lives) {
+        assert!(Instant::now() < deadline, "processes go on that nobody can find");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }

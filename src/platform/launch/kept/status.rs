@@ -75,6 +75,11 @@ impl StatusWriter {
         Ok((Self { file, sequence: block.sequence, key: block.key }, block))
     }
 
+    /// Tells whether the file has been removed, so that nobody can find it any more.
+    pub(in super::super) fn is_removed(&self) -> bool {
+        rustix::fs::fstat(&self.file).is_ok_and(|facts| facts.st_nlink == 0)
+    }
+
     /// Writes how things stand now.
     ///
     /// # Errors

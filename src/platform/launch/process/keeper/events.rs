@@ -23,6 +23,9 @@ use crate::platform::launch::wire::KEEP;
 /// How long nothing happens until memory is given back that was needed for what happened.
 pub(super) const IDLE: Duration = Duration::from_secs(1);
 
+/// How often a keeper looks whether its process can still be found.
+pub(super) const LOOK: Duration = Duration::from_secs(30);
+
 /// What can be waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
@@ -45,8 +48,14 @@ impl Waiting for Keeper {
     }
 
     fn wait_for_event(&mut self) -> Result<(), Abandoned> {
-        let dues =
-            [self.deadline, self.max_time, self.record.due(), self.door.due(self.record.end()), self.idle_at];
+        let dues = [
+            self.deadline,
+            self.max_time,
+            self.record.due(),
+            self.door.due(self.record.end()),
+            self.idle_at,
+            Some(self.look_at),
+        ];
         let left = dues.into_iter().flatten().min().map(|due| due.saturating_duration_since(Instant::now()));
         let sources = self.poll(left)?;
         self.is_idle = false;
@@ -69,6 +78,15 @@ impl Waiting for Keeper {
         self.record.write();
         self.door.tell(self.record.end());
         self.door.sweep();
+        if Instant::now() >= self.look_at {
+            self.look_at = Instant::now() + LOOK;
+            // If that is all that happened, what it touched is given back.
+            self.is_idle = self.idle_at.is_none();
+            if self.record.is_removed() {
+                // Its folder is gone: nobody could read, stop or even see it any more.
+                self.stop(Signal::TERM, GRACE);
+            }
+        }
         if self.max_time.is_some_and(|time| Instant::now() >= time) {
             self.max_time = None;
             self.record.change().timed_out = true;

@@ -14,7 +14,7 @@ use super::super::supervisor::{Abandoned, Ending, Status as Ended, is_due, read_
 use super::super::waiting::Waiting;
 use super::door::Door;
 use super::ends::Ends;
-use super::events::IDLE;
+use super::events::{IDLE, LOOK};
 use super::record::Record;
 use super::remains::Remains;
 use crate::platform::launch::held::{Names, layer, open};
@@ -74,6 +74,8 @@ pub(super) struct Keeper {
     pub(super) idle_at: Option<Instant>,
     /// Whether it is given back with the next wait.
     pub(super) is_idle: bool,
+    /// When it looks next whether the process can still be found.
+    pub(super) look_at: Instant,
 }
 
 /// What is needed for the start only.
@@ -116,6 +118,7 @@ impl Keeper {
                     deadline: None,
                     idle_at: None,
                     is_idle: false,
+                    look_at: Instant::now() + LOOK,
                 },
                 Arrival { cwd, rest },
             )),

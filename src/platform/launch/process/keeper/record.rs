@@ -101,6 +101,11 @@ impl Record {
         self.ring.end()
     }
 
+    /// Tells whether the process's folder was removed: nobody can find the process any more.
+    pub(super) fn is_removed(&self) -> bool {
+        self.writer.is_removed()
+    }
+
     /// Writes the status, if it has changed.
     pub(super) fn write(&mut self) {
         if std::mem::take(&mut self.has_changed) {
