@@ -259,7 +259,8 @@ fn many_protected_names_that_do_not_exist_are_held_or_refused_as_a_whole() {
 fn a_process_whose_folder_is_removed_ends() {
     let place = Place::new();
     let processes = LEVELS.map(|level| {
-        let process = start(&place, request(&place, level, shell("echo on; trap '' TERM; sleep 100; sleep 100")));
+        let process =
+            start(&place, request(&place, level, shell("echo on; trap '' TERM; sleep 100; sleep 100")));
         process.shows("on");
         fs::remove_dir_all(&process.folder).expect("removed");
         process.status().process_id
