@@ -9,6 +9,7 @@ pub mod package;
 pub mod process;
 pub mod search;
 pub mod secret_prompt;
+pub mod snapshot;
 pub mod syntax;
 pub mod terminal;
 pub mod versions;

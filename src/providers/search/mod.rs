@@ -40,3 +40,5 @@ pub use room::Room;
 pub use searcher::{Place, Search, SearchAnswer, search, search_file};
 pub use skip::{Skip, SkipCounts};
 pub use tally::Tally;
+pub(in crate::providers) use listing::Filter;
+pub(in crate::providers) use walk::{Visitor, WalkedFile, walk};

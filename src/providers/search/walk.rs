@@ -32,7 +32,7 @@ const IDLE: Duration = Duration::from_millis(20);
 
 /// A regular file that a walk has come to; it is not opened yet.
 #[derive(Debug)]
-pub(super) struct WalkedFile<'a> {
+pub(in crate::providers) struct WalkedFile<'a> {
     /// Its path beneath the root.
     pub path: &'a [u8],
     /// Its name in the folder.
@@ -42,7 +42,7 @@ pub(super) struct WalkedFile<'a> {
 }
 
 /// What is done with the tree. Each thread of a walk has its own.
-pub(super) trait Visitor: Send {
+pub(in crate::providers) trait Visitor: Send {
     /// Tells whether a path is still wanted; for a folder it ends with `/` and stands for all beneath.
     fn wants(&self, path: &[u8]) -> bool;
     /// Begins a run of paths that no other run lies between, with its first path.
@@ -53,6 +53,10 @@ pub(super) trait Visitor: Send {
     fn folder(&mut self, folder: &WalkedFile<'_>);
     /// Takes note of a path that is left out.
     fn skipped(&mut self, path: &[u8], reason: Skip);
+    /// As `skipped`, for an entry of a folder that is open.
+    fn skipped_entry(&mut self, entry: &WalkedFile<'_>, reason: Skip) {
+        self.skipped(entry.path, reason);
+    }
 }
 
 /// Walks what is beneath a folder and gives back the visitors of all threads.
@@ -60,7 +64,7 @@ pub(super) trait Visitor: Send {
 /// # Errors
 /// As [`PermittedPath::open_dir`] for the folder itself; what stands in the way further down is skipped
 /// and told. `cancelled` and `timeout`.
-pub(super) fn walk<V: Visitor>(
+pub(in crate::providers) fn walk<V: Visitor>(
     path: &PermittedPath,
     dir: Dir,
     filter: Filter,
@@ -197,7 +201,10 @@ impl Shared<'_> {
                 begun = true;
             }
             match (entry.verdict, &dir) {
-                (Verdict::Skipped(reason), _) => visitor.skipped(path, reason),
+                (Verdict::Skipped(reason), Ok(dir)) => {
+                    visitor.skipped_entry(&WalkedFile { path, name: &entry.name, dir }, reason);
+                }
+                (Verdict::Skipped(reason), Err(_)) => visitor.skipped(path, reason),
                 (Verdict::File, Ok(dir)) => visitor.file(&WalkedFile { path, name: &entry.name, dir }),
                 (Verdict::File, Err(error)) => visitor.skipped(path, reason(error)),
                 (Verdict::Folder, _) => unreachable!("a run has no folders"),
