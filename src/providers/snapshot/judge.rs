@@ -150,6 +150,8 @@ fn see<'a>(dir: &Dir, name: &std::ffi::OsStr, stat: &Stat, most: u64, buffer: &'
             let head = Stat { size: HEAD_BYTES as u64, ..opened.stat };
             read_whole(&opened.file, &head, most.max(head.size), buffer).map_or(Seen::Nothing, Seen::Head)
         }
-        FileKind::Dir | FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => Seen::Nothing,
+        FileKind::Dir | FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {
+            Seen::Nothing
+        }
     }
 }

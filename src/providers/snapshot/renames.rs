@@ -19,7 +19,8 @@ pub(super) fn find(snapshot: &Snapshot, changes: &[(RelPath, Judged)]) -> HashMa
     let mut pairs: HashMap<RelPath, RelPath> = HashMap::new();
     let mut used: HashSet<&RelPath> = HashSet::new();
     // The very file, with the time of its last change: nothing but its name is another.
-    let very = |judged: &Judged| (judged.stat.id, judged.stat.size, judged.stat.modified_ns, judged.stat.kind);
+    let very =
+        |judged: &Judged| (judged.stat.id, judged.stat.size, judged.stat.modified_ns, judged.stat.kind);
     let by_file: HashMap<_, _> = gone.iter().map(|(path, judged)| (very(judged), path)).collect();
     for (path, judged) in &added {
         if let Some(from) = by_file.get(&very(judged))
