@@ -9,4 +9,5 @@ pub mod emulator;
 pub mod fs;
 pub mod launch;
 pub mod machine;
+pub mod screen;
 pub mod tty;

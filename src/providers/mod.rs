@@ -7,6 +7,7 @@ pub mod file;
 pub mod git;
 pub mod package;
 pub mod process;
+pub mod screen;
 pub mod search;
 pub mod secret_prompt;
 pub mod snapshot;

@@ -1,0 +1,66 @@
+//! The displays of this computer, as one thing to ask.
+
+use super::{Access, Display, Frame, Rect, ScreenError, Sources, Unreachable, Window};
+
+#[cfg(not(target_os = "linux"))]
+use super::elsewhere::Servers;
+#[cfg(target_os = "linux")]
+use super::x11::Servers;
+
+/// What there is to look at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listing {
+    /// Granted if any display can be looked at; else why not.
+    pub access: Access,
+    /// The displays that can be looked at, by number.
+    pub displays: Vec<Display>,
+    /// Their windows, by display and from the bottom of the pile to its top.
+    pub windows: Vec<Window>,
+    /// Displays that are there but cannot be looked at.
+    pub unreachable: Vec<Unreachable>,
+}
+
+/// The displays of this computer.
+///
+/// Nothing is opened before it is first asked. Then it keeps a connection and a piece of shared memory for each
+/// display that was used, and gives them up after a minute without a question. Every answer has a deadline, so that
+/// a display that hangs costs seconds. All calls block: they belong on a thread that may.
+#[derive(Debug)]
+pub struct Displays {
+    servers: Servers,
+}
+
+impl Displays {
+    /// Makes it ready, without looking for anything.
+    pub fn new(sources: Sources) -> Self {
+        Self { servers: Servers::new(sources) }
+    }
+
+    /// Lists displays and windows.
+    ///
+    /// # Errors
+    ///
+    /// None for a display that does not answer: it is listed as unreachable.
+    pub fn list(&self) -> Result<Listing, ScreenError> {
+        self.servers.list()
+    }
+
+    /// Captures a display or a monitor (an id of a listing, or `primary`), or a region of it, counted from its upper
+    /// left corner. The pointer is not in the picture.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn capture_display(&self, id: &str, region: Option<Rect>) -> Result<Frame, ScreenError> {
+        self.servers.capture_display(id, region)
+    }
+
+    /// Captures a window's content, or a region of it, counted from its upper left corner, whatever covers it.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn capture_window(&self, id: &str, region: Option<Rect>) -> Result<Frame, ScreenError> {
+        self.servers.capture_window(id, region)
+    }
+}

@@ -1,0 +1,26 @@
+//! What this computer's displays show: which displays and windows there are, and pictures of them.
+//!
+//! Mechanism without opinion: it does not know who may look at what. A picture comes with the geometry of every
+//! window at the moment it was taken, so that whoever judges can black out what must not be seen.
+//!
+//! The only place that speaks to a display server. Nothing is opened before the first question.
+
+mod access;
+mod displays;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+mod error;
+mod frame;
+mod geometry;
+mod sources;
+mod window;
+#[cfg(target_os = "linux")]
+mod x11;
+
+pub use access::{Access, Unreachable};
+pub use displays::{Displays, Listing};
+pub use error::ScreenError;
+pub use frame::{Content, Cover, Frame};
+pub use geometry::{Point, Rect};
+pub use sources::Sources;
+pub use window::{Display, Window, WindowState};

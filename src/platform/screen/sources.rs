@@ -1,0 +1,32 @@
+//! Where displays are looked for.
+
+use std::path::PathBuf;
+
+/// Where displays are looked for. [`Sources::of_this_process`] is what the service uses; others are for tests.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sources {
+    /// The folder of the X servers' sockets.
+    pub sockets: PathBuf,
+    /// What the environment says of a display: `DISPLAY`.
+    pub display: Option<String>,
+    /// The file of cookies: `XAUTHORITY`, or `.Xauthority` in the home folder.
+    pub authority: Option<PathBuf>,
+    /// The Wayland session that the environment names, which this build cannot look at.
+    pub wayland: Option<String>,
+}
+
+impl Sources {
+    /// Reads this process's environment.
+    pub fn of_this_process() -> Self {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let text = |name: &str| variable(name).and_then(|value| value.into_string().ok());
+        Self {
+            sockets: PathBuf::from("/tmp/.X11-unix"),
+            display: text("DISPLAY"),
+            authority: variable("XAUTHORITY")
+                .map(PathBuf::from)
+                .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".Xauthority"))),
+            wayland: text("WAYLAND_DISPLAY"),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! A display and a window, as they were when they were asked for.
+
+use super::Rect;
+
+/// A display, or one monitor of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Display {
+    /// What it is asked for by. On X11 the display's name (`:0`, or `:0.1` for a second screen of a server), which
+    /// means all of it; where it has several monitors, each is `:0/NAME` too (`:0/HDMI-1`).
+    pub id: String,
+    /// What to show a person: the monitor's name, or the display's.
+    pub name: String,
+    /// Whether it is the one that `primary` means. At most one of a listing is.
+    pub primary: bool,
+    /// Where it lies on its display, in the display's pixels. A display begins at 0,0; its monitors lie on it.
+    pub bounds: Rect,
+    /// How much larger than usual programs are told to draw, 1 for not at all. X11: `Xft.dpi` / 96.
+    pub scale: f64,
+}
+
+/// Whether a window can be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowState {
+    /// It is shown. Others may cover it, and it may lie outside the display.
+    Visible,
+    /// The person or a program has minimised it.
+    Minimised,
+    /// It is not shown, and not said to be minimised.
+    Hidden,
+}
+
+/// A window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// What it is asked for by: the display's id, `/` and the window's number, as in `:0/0x1a00003`.
+    pub id: String,
+    /// The id of the display it is on.
+    pub display: String,
+    /// Its title, as its program tells it; empty if it has none.
+    pub title: String,
+    /// The name of its program, as the program tells it. X11: the class of `WM_CLASS`; empty if it tells none.
+    pub app: String,
+    /// The process it belongs to, if that is known. X11: as the server saw it connect; where it cannot tell,
+    /// as the program says.
+    pub pid: Option<u32>,
+    /// The name of that process's program file.
+    pub process: Option<String>,
+    /// Its content on the display, without what the window manager draws around it. May lie partly outside.
+    pub bounds: Rect,
+    /// All that belongs to it on the display: the content with title bar and borders.
+    pub frame: Rect,
+    /// Whether it can be seen.
+    pub state: WindowState,
+    /// Whether it is the one that the person works in.
+    pub active: bool,
+    /// Whether it is a menu, a hint or another window that the window manager does not manage.
+    pub unmanaged: bool,
+    /// Its place in the pile of the display's windows, 0 at the bottom. Windows in one frame share it.
+    pub stacking: u32,
+}
