@@ -80,7 +80,7 @@ const FENCES: &[Fence] = &[
     },
     Fence {
         pattern: r"\btree_sitter\w*\s*(::|;)",
-        inside: &["src/providers/syntax/"],
+        inside: &["src/providers/syntax/", "src/providers/code/"],
         because: "grammars are written in C: one place says how long and how large a text they get",
     },
 ];

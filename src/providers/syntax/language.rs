@@ -23,6 +23,18 @@ pub enum Language {
     C,
     /// C++.
     Cpp,
+    /// C#.
+    CSharp,
+    /// Ruby.
+    Ruby,
+    /// PHP, with the text around it.
+    Php,
+    /// Swift.
+    Swift,
+    /// Kotlin.
+    Kotlin,
+    /// Bash, and what other shells share with it.
+    Bash,
     /// JSON.
     Json,
     /// YAML.
@@ -37,7 +49,7 @@ pub enum Language {
 
 impl Language {
     /// Every language.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 20] = [
         Self::Rust,
         Self::Python,
         Self::TypeScript,
@@ -47,6 +59,12 @@ impl Language {
         Self::Java,
         Self::C,
         Self::Cpp,
+        Self::CSharp,
+        Self::Ruby,
+        Self::Php,
+        Self::Swift,
+        Self::Kotlin,
+        Self::Bash,
         Self::Json,
         Self::Yaml,
         Self::Toml,
@@ -74,6 +92,12 @@ impl Language {
             "c" => &[Self::C],
             "h" => &[Self::C, Self::Cpp],
             "cc" | "cpp" | "cxx" | "c++" | "hh" | "hpp" | "hxx" | "h++" | "ipp" => &[Self::Cpp],
+            "cs" | "csx" => &[Self::CSharp],
+            "rb" | "rake" | "gemspec" | "ru" => &[Self::Ruby],
+            "php" | "phtml" => &[Self::Php],
+            "swift" => &[Self::Swift],
+            "kt" | "kts" => &[Self::Kotlin],
+            "sh" | "bash" => &[Self::Bash],
             "json" => &[Self::Json],
             "yaml" | "yml" => &[Self::Yaml],
             "toml" => &[Self::Toml],
@@ -95,6 +119,12 @@ impl Language {
             Self::Java => "java",
             Self::C => "c",
             Self::Cpp => "cpp",
+            Self::CSharp => "csharp",
+            Self::Ruby => "ruby",
+            Self::Php => "php",
+            Self::Swift => "swift",
+            Self::Kotlin => "kotlin",
+            Self::Bash => "bash",
             Self::Json => "json",
             Self::Yaml => "yaml",
             Self::Toml => "toml",
@@ -115,6 +145,12 @@ impl Language {
             Self::Java => tree_sitter_java::LANGUAGE,
             Self::C => tree_sitter_c::LANGUAGE,
             Self::Cpp => tree_sitter_cpp::LANGUAGE,
+            Self::CSharp => tree_sitter_c_sharp::LANGUAGE,
+            Self::Ruby => tree_sitter_ruby::LANGUAGE,
+            Self::Php => tree_sitter_php::LANGUAGE_PHP,
+            Self::Swift => tree_sitter_swift::LANGUAGE,
+            Self::Kotlin => tree_sitter_kotlin_ng::LANGUAGE,
+            Self::Bash => tree_sitter_bash::LANGUAGE,
             Self::Json => tree_sitter_json::LANGUAGE,
             Self::Yaml => tree_sitter_yaml::LANGUAGE,
             Self::Toml => tree_sitter_toml_ng::LANGUAGE,

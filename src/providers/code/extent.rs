@@ -1,0 +1,72 @@
+//! How far a definition reaches: its doc comment, its attributes, and the statement around it.
+
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+/// Comments and attributes that stand above something, without an empty line between.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lead {
+    start: usize,
+    start_row: usize,
+    end_row: usize,
+}
+
+impl Lead {
+    /// Adds a comment or an attribute to what stood above it, if that touches it.
+    pub fn with(above: Option<Self>, node: Node<'_>) -> Self {
+        let (start, start_row) = (node.start_byte(), node.start_position().row);
+        let end_row = last_row(node);
+        match above.filter(|above| start_row <= above.end_row + 1) {
+            Some(above) => Self { end_row, ..above },
+            None => Self { start, start_row, end_row },
+        }
+    }
+
+    /// Gives itself if it touches what comes next.
+    pub fn touching(self, next: Node<'_>) -> Option<Self> {
+        (next.start_position().row <= self.end_row + 1).then_some(self)
+    }
+}
+
+/// From where to where a definition reaches, in bytes and rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    start: usize,
+    end: usize,
+    start_row: usize,
+    end_row: usize,
+}
+
+impl Extent {
+    /// Gives the extent of a node and what stands above it.
+    pub fn of(node: Node<'_>, lead: Option<Lead>) -> Self {
+        let (start, start_row) = lead
+            .map_or((node.start_byte(), node.start_position().row), |lead| (lead.start, lead.start_row));
+        Self { start, end: node.end_byte(), start_row, end_row: last_row(node) }
+    }
+
+    /// Gives the bytes, without a line end that the grammar counts in.
+    pub fn bytes(&self, source: &[u8]) -> Range<u32> {
+        let end = self.end.min(source.len());
+        let text = source.get(self.start..end).unwrap_or_default();
+        let end = self.start + text.trim_ascii_end().len();
+        narrow(self.start)..narrow(end)
+    }
+
+    /// Gives the first and the last line, counted from 1.
+    pub fn lines(&self) -> (u32, u32) {
+        (narrow(self.start_row + 1), narrow(self.end_row + 1))
+    }
+}
+
+/// Gives the row of a node's last byte.
+pub(super) fn last_row(node: Node<'_>) -> usize {
+    let (start, end) = (node.start_position(), node.end_position());
+    if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row }
+}
+
+/// Makes a number of a source small; sources have at most 2 MiB.
+pub(super) fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

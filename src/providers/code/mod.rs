@@ -1,0 +1,25 @@
+//! What source text defines, and where its names are used: by grammar alone, without a compiler.
+//!
+//! ```text
+//! language_of   the language of a file whose definitions can be found
+//! definitions   the definitions in a text: kind, name, container, signature, range
+//! references    the places where a text uses a name
+//! ```
+//!
+//! Texts come from callers: no file is opened here. A grammar knows no types and resolves no names: what is
+//! found is what the text says, and two things of one name are not told apart.
+
+mod definition;
+mod definitions;
+mod extent;
+mod kind;
+mod kinds;
+mod language;
+mod signature;
+mod source;
+
+pub use definition::{Definition, Definitions, Position};
+pub use definitions::definitions;
+pub use kind::Kind;
+pub use language::language_of;
+pub use source::{MAX_BYTES, Unread};
