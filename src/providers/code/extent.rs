@@ -41,8 +41,8 @@ pub(super) struct Extent {
 impl Extent {
     /// Gives the extent of a node and what stands above it.
     pub fn of(node: Node<'_>, lead: Option<Lead>) -> Self {
-        let (start, start_row) = lead
-            .map_or((node.start_byte(), node.start_position().row), |lead| (lead.start, lead.start_row));
+        let (start, start_row) =
+            lead.map_or((node.start_byte(), node.start_position().row), |lead| (lead.start, lead.start_row));
         Self { start, end: node.end_byte(), start_row, end_row: last_row(node) }
     }
 

@@ -51,7 +51,14 @@ fn of_shebang(content: &[u8]) -> Option<Language> {
 fn is_cpp(content: &[u8]) -> bool {
     let beginning = &content[..content.len().min(HEADER_BYTES)];
     let words: [&[u8]; 9] = [
-        b"namespace ", b"class ", b"template", b"using ", b"public:", b"private:", b"protected:", b"constexpr ",
+        b"namespace ",
+        b"class ",
+        b"template",
+        b"using ",
+        b"public:",
+        b"private:",
+        b"protected:",
+        b"constexpr ",
         b"virtual ",
     ];
     beginning.split(|byte| *byte == b'\n').any(|line| {

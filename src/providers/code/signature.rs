@@ -49,7 +49,8 @@ fn tidy(text: &str) -> String {
         line.push_str(word);
     }
     loop {
-        let ends = line.ends_with(['{', ':', ';', ',', '\\']) || (line.ends_with('=') && !line.ends_with("=="));
+        let ends =
+            line.ends_with(['{', ':', ';', ',', '\\']) || (line.ends_with('=') && !line.ends_with("=="));
         if !ends && !line.ends_with(' ') {
             break;
         }

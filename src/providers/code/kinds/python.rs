@@ -17,9 +17,19 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         },
         "expression_statement" if around.is_outside_functions() => assignment(node, around, found),
         "type_alias_statement" => type_alias(node, found),
-        "block" | "if_statement" | "elif_clause" | "else_clause" | "for_statement" | "while_statement"
-        | "try_statement" | "except_clause" | "except_group_clause" | "finally_clause" | "with_statement"
-        | "match_statement" | "case_clause" => Step::Into,
+        "block"
+        | "if_statement"
+        | "elif_clause"
+        | "else_clause"
+        | "for_statement"
+        | "while_statement"
+        | "try_statement"
+        | "except_clause"
+        | "except_group_clause"
+        | "finally_clause"
+        | "with_statement"
+        | "match_statement"
+        | "case_clause" => Step::Into,
         _ => Step::Past,
     }
 }

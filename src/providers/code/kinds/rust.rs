@@ -34,7 +34,9 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         Kind::Constant => definition.value(node.child_by_field_name("value")),
         Kind::Type => definition.value(node.child_by_field_name("type")),
         // A tuple of fields says what the struct is.
-        Kind::Struct if body.is_some_and(|body| body.kind() == "ordered_field_declaration_list") => definition,
+        Kind::Struct if body.is_some_and(|body| body.kind() == "ordered_field_declaration_list") => {
+            definition
+        }
         _ => definition.holds(body),
     };
     let declared_only = match kind {
