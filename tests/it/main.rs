@@ -26,6 +26,7 @@ mod policy;
 mod process;
 mod reference;
 mod search;
+mod snapshot;
 mod source;
 mod temporary;
 mod wait;

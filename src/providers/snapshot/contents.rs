@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -47,6 +47,12 @@ impl Contents {
             _ => {}
         }
         Ok(Self { file, end: AtomicU64::new(0), max_bytes })
+    }
+
+    /// Gives when it was made, by the clock of files, in nanoseconds since the epoch.
+    pub fn made_ns(&self) -> Option<i128> {
+        let facts = self.file.metadata().ok()?;
+        Some(i128::from(facts.ctime()) * 1_000_000_000 + i128::from(facts.ctime_nsec()))
     }
 
     /// Tells whether a content of this size still has room.

@@ -1,5 +1,7 @@
 //! Judging one file against what it was: whether it changed, and by how many lines.
 
+use std::io::Read;
+
 use crate::platform::fs::{Dir, FileKind, Stat};
 use crate::policy::PathRules;
 use crate::providers::file::sha256_hex;
@@ -147,8 +149,9 @@ fn see<'a>(dir: &Dir, name: &std::ffi::OsStr, stat: &Stat, most: u64, buffer: &'
                 return read_whole(&opened.file, &opened.stat, most, buffer)
                     .map_or(Seen::Nothing, Seen::Whole);
             }
-            let head = Stat { size: HEAD_BYTES as u64, ..opened.stat };
-            read_whole(&opened.file, &head, most.max(head.size), buffer).map_or(Seen::Nothing, Seen::Head)
+            let head = Stat { size: opened.stat.size.min(HEAD_BYTES as u64), ..opened.stat };
+            let file = (&opened.file).take(head.size);
+            read_whole(file, &head, head.size, buffer).map_or(Seen::Nothing, Seen::Head)
         }
         FileKind::Dir | FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {
             Seen::Nothing

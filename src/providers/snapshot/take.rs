@@ -16,6 +16,9 @@ use super::contents::{Contents, Place, Writer};
 /// What a walk of a snapshot leaves out: names that begin with a dot are files like others.
 pub(super) const FILTER: Filter = Filter { access: Access::Read, hidden: true, ignored: false };
 
+/// How far the clock of files may be behind.
+const TICK_NS: i128 = 20_000_000;
+
 /// How much a snapshot takes in.
 #[derive(Debug, Clone, Copy)]
 pub struct SnapshotLimits {
@@ -74,9 +77,10 @@ impl Snapshot {
         limits: SnapshotLimits,
         cancel: &Cancel,
     ) -> Result<Self, Failure> {
-        let begun_ns = now_ns();
         let (dir, folder) = folder.open_dir()?;
         let contents = Contents::make(state, limits.kept_bytes).ok();
+        // Files have a coarser clock than programs: what is made a moment later must not seem older.
+        let begun_ns = contents.as_ref().and_then(Contents::made_ns).unwrap_or_else(|| now_ns() - TICK_NS);
         let bounds = Bounds::new(limits);
         let takers = walk(&folder, dir, FILTER, cancel, || Taker {
             bounds: &bounds,

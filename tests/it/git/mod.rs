@@ -4,3 +4,5 @@ mod hostile;
 mod outside;
 mod shapes;
 mod ground;
+
+pub use ground::person_git;
