@@ -1,6 +1,7 @@
 //! Printing what edits change as a unified diff.
 
 use super::apply::Landed;
+use super::merge::differences;
 use super::text::{Text, body, ending};
 
 /// How many lines of context stand around a change.
@@ -22,11 +23,19 @@ pub fn unified_diff(
     new: &Text,
     landed: &[Landed],
 ) -> String {
+    print_all(names, old, new, &changes(old, new, landed))
+}
+
+/// As [`unified_diff`], of two texts of which nobody knows how one became the other.
+pub fn text_diff(names: (Option<&str>, Option<&str>), old: &Text, new: &Text) -> String {
+    print_all(names, old, new, &differences(old, new))
+}
+
+fn print_all(names: (Option<&str>, Option<&str>), old: &Text, new: &Text, changes: &[Change]) -> String {
     let side = |prefix: &str, name: Option<&str>| {
         name.map_or_else(|| "/dev/null".to_owned(), |name| format!("{prefix}/{name}"))
     };
     let mut diff = format!("--- {}\n+++ {}\n", side("a", names.0), side("b", names.1));
-    let changes = changes(old, new, landed);
     let mut at = 0;
     while at < changes.len() {
         let mut last = at;

@@ -69,7 +69,7 @@ fn conflict(base: &Text, ours: &Text, theirs: &Text, own: &Change, other: &Chang
 }
 
 /// Finds the lines that differ: those that are there once on both sides hold the rest in place.
-fn differences(old: &Text, new: &Text) -> Vec<Change> {
+pub(super) fn differences(old: &Text, new: &Text) -> Vec<Change> {
     let mut found = Vec::new();
     let (mut a, mut b) = (0, 0);
     for (next_a, next_b) in fixed_lines(old, new).into_iter().chain([(old.len(), new.len())]) {
