@@ -19,6 +19,7 @@ mod digests;
 mod edits;
 mod git;
 mod history;
+mod installation;
 mod launch;
 mod hostile_paths;
 mod known_attacks;
