@@ -4,6 +4,7 @@ mod bounds;
 mod deaths;
 mod door;
 mod figures;
+mod inner;
 mod keeping;
 mod killing;
 mod lasting;

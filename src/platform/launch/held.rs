@@ -78,6 +78,8 @@ pub(super) mod open {
     pub(in super::super) const TRUNCATE: u32 = 1 << 10;
     /// Devices that can be opened take any ioctl (Landlock before 5).
     pub(in super::super) const DEVICE_CONTROL: u32 = 1 << 11;
+    /// Namespaces and mounts can be made inside, and Landlock is left out for it.
+    pub(in super::super) const INNER_SANDBOXES: u32 = 1 << 12;
 
     /// The names.
     pub(in super::super) const NAMES: &[(u32, &str)] = &[
@@ -93,5 +95,6 @@ pub(super) mod open {
         (PROCESS_LIMIT, "processLimit"),
         (TRUNCATE, "truncate"),
         (DEVICE_CONTROL, "deviceControl"),
+        (INNER_SANDBOXES, "innerSandboxes"),
     ];
 }

@@ -37,7 +37,7 @@ pub use launcher::serve_if_asked;
 pub use levels::{Levels, levels};
 #[cfg(target_os = "linux")]
 pub use process::serve_if_asked;
-pub use request::{Ended, Held, Hold, LaunchCommand, LaunchRequest, ProcessLimits, Step};
+pub use request::{Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, ProcessLimits, Step};
 
 /// The `argv[0]` by which this program knows that it is to be the launcher.
 pub const LAUNCHER_NAME: &str = "bailiwick-launcher";

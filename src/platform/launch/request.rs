@@ -67,6 +67,20 @@ pub struct Hold {
     pub protected: Vec<PathBuf>,
     /// The private folder, used as `HOME`; can be read and written.
     pub home: PathBuf,
+    /// Whether the plan may make sandboxes of its own inside.
+    pub inner: InnerSandboxes,
+}
+
+/// Whether a held program may shut others in more tightly than it is held itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum InnerSandboxes {
+    /// It cannot make namespaces or mounts.
+    #[default]
+    Refused,
+    /// It can, beneath its own: for programs that bring a sandbox for what they start. At the level full, Landlock is
+    /// left out then, which forbids all mounts: the private tree, the namespaces and the filter hold it. At partial
+    /// it makes no difference.
+    Allowed,
 }
 
 /// What each process may use up.

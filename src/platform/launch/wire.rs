@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::kept::TerminalSize;
 use super::protect::Pin;
-use super::{Hold, LaunchCommand, LaunchError, ProcessLimits, Step};
+use super::{Hold, InnerSandboxes, LaunchCommand, LaunchError, ProcessLimits, Step};
 use crate::contract::command::{Containment, Joiner, Network, Redirect};
 use crate::platform::fs::FileId;
 
@@ -198,6 +198,7 @@ impl Order {
             out.list(paths, |out, path| out.path(path));
         }
         out.path(&self.hold.home);
+        out.byte(u8::from(self.hold.inner == InnerSandboxes::Allowed));
         out.option(self.limits.memory_bytes);
         out.option(self.limits.processes);
         out.option(self.limits.file_bytes);
@@ -242,6 +243,7 @@ impl Order {
                 read_write: reader.list(Reader::path)?,
                 protected: reader.list(Reader::path)?,
                 home: reader.path()?,
+                inner: if reader.flag()? { InnerSandboxes::Allowed } else { InnerSandboxes::Refused },
             },
             limits: ProcessLimits {
                 memory_bytes: reader.option()?,
@@ -496,6 +498,7 @@ mod tests {
                 read_write: vec!["/srv/app".into()],
                 protected: vec!["/srv/app/.git/config".into()],
                 home: "/home/private".into(),
+                inner: InnerSandboxes::Allowed,
             },
             limits: ProcessLimits {
                 memory_bytes: None,

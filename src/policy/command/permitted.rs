@@ -78,6 +78,9 @@ pub enum Grant {
     /// By `package:run`: what starts is a script that the project defines, no rule has to allow it.
     /// What is denied or asked about stays so.
     Package,
+    /// By `codex:run`: what starts is Codex with words of Bailiwick's own, no rule has to allow it.
+    /// What is denied or asked about stays so.
+    Codex,
 }
 
 /// A command that the policy permits. Only the policy makes one.

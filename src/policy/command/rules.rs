@@ -127,6 +127,11 @@ impl Rules {
                 source: Source::Always("package:run"),
                 why: "`package:run` starts scripts of the project".to_owned(),
             }),
+            Grant::Codex => verdict.reasons.push(Reason {
+                decision: Decision::Allow,
+                source: Source::Always("codex:run"),
+                why: "`codex:run` starts Codex".to_owned(),
+            }),
         }
         let expanded = expand(&argv);
         let profiled = if expanded == argv { reading } else { Reading::of(&expanded) };

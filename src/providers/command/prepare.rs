@@ -13,7 +13,7 @@ use crate::contract::{Containment, ErrorCode, Failure, Joiner, Network, Pipeline
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, create_private_dir};
 use crate::platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
-use crate::platform::launch::{Hold, LaunchCommand, ProcessLimits, Step};
+use crate::platform::launch::{Hold, InnerSandboxes, LaunchCommand, ProcessLimits, Step};
 use crate::policy::command::PermittedCommand;
 use crate::policy::{PermittedPath, Scope, Scopes};
 
@@ -198,6 +198,7 @@ impl CommandRequest {
                 read_write,
                 protected,
                 home,
+                inner: InnerSandboxes::Refused,
             },
             limits: ProcessLimits {
                 memory_bytes: policy.limits.memory_bytes,

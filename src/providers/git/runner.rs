@@ -10,7 +10,7 @@ use crate::config::SandboxLevel;
 use crate::contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, create_private_dir};
-use crate::platform::launch::{Hold, LaunchCommand, Launcher, ProcessLimits, Step};
+use crate::platform::launch::{Hold, InnerSandboxes, LaunchCommand, Launcher, ProcessLimits, Step};
 use crate::policy::{Scope, Scopes};
 use crate::providers::command::{
     Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, level, run,
@@ -373,6 +373,7 @@ impl Git {
                 read_write,
                 protected,
                 home: self.home.clone(),
+                inner: InnerSandboxes::Refused,
             },
             limits: ProcessLimits {
                 memory_bytes: None,

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
 use bailiwick::platform::fs::FileId;
 use bailiwick::platform::launch::{
-    Ended, Hold, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, ProcessLimits, Step,
+    Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, ProcessLimits,
+    Step,
 };
 
 use crate::temporary::TemporaryFolder;
@@ -37,6 +38,7 @@ pub struct Place {
     pub read_only: Vec<PathBuf>,
     pub protected: Vec<PathBuf>,
     pub network: Network,
+    pub inner: InnerSandboxes,
 }
 
 /// How a plan ended, and what it wrote.
@@ -138,6 +140,7 @@ impl Place {
             read_only: Vec::new(),
             protected: Vec::new(),
             network: Network::Loopback,
+            inner: InnerSandboxes::Refused,
         }
     }
 
@@ -160,6 +163,7 @@ impl Place {
             read_write: vec![self.root()],
             protected: self.protected.clone(),
             home: self.folder.path().join("home"),
+            inner: self.inner,
         };
         let request = LaunchRequest {
             plan,

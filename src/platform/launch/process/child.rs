@@ -164,10 +164,12 @@ impl Child<'_> {
 fn shut_in(shutting: &Shutting) -> Result<(), Stop> {
     namespaces::drop_capabilities().map_err(at("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(at("no new privileges"))?;
-    let rules = shutting.rules.try_clone().map_err(at("landlock"))?;
-    let status = rules.restrict_self().map_err(|error| at("landlock")(io::Error::other(error)))?;
-    if status.ruleset == RulesetStatus::NotEnforced {
-        return Err(at("landlock")(not_in_force()));
+    if let Some(rules) = &shutting.rules {
+        let rules = rules.try_clone().map_err(at("landlock"))?;
+        let status = rules.restrict_self().map_err(|error| at("landlock")(io::Error::other(error)))?;
+        if status.ruleset == RulesetStatus::NotEnforced {
+            return Err(at("landlock")(not_in_force()));
+        }
     }
     sys::set_seccomp_filter(&shutting.filter).map_err(at("seccomp"))?;
     let mut text = [0; 8192];

@@ -7,6 +7,7 @@
 use nix::libc;
 
 use crate::contract::command::Network;
+use crate::platform::launch::InnerSandboxes;
 
 /// One instruction of a filter.
 pub(super) type Instruction = libc::sock_filter;
@@ -23,8 +24,8 @@ enum Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Answer(Answer),
-    /// `clone`: no new namespaces.
-    Clone,
+    /// `clone` and `unshare`: none of these new namespaces.
+    Without(u32),
     /// `ioctl`: nothing that types into a terminal.
     Ioctl,
     /// `socket`: by family, and netlink for routes alone.
@@ -134,24 +135,35 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWNET)
     .cast_unsigned();
 
+/// What of that a sandbox inside is made with.
+const FOR_INNER_SANDBOXES: &[libc::c_long] =
+    &[libc::SYS_mount, libc::SYS_umount2, libc::SYS_pivot_root, libc::SYS_unshare];
+
 /// Tells whether there is a filter for this processor.
 pub(super) const fn exists() -> bool {
     ARCHITECTURE.is_some()
 }
 
 /// Makes the filter for a kind of network. None where there is none for this processor.
-pub(super) fn filter(network: Network) -> Option<Vec<Instruction>> {
+pub(super) fn filter(network: Network, inner: InnerSandboxes) -> Option<Vec<Instruction>> {
     let denied = Rule::Answer(Answer::Error(libc::EPERM));
     let (socket, pair) = match network {
         Network::None => (denied, Rule::SocketPair),
         Network::Loopback | Network::Full => (Rule::Socket, Rule::SocketPair),
     };
+    let namespaces = Rule::Without(match inner {
+        InnerSandboxes::Refused => NAMESPACES,
+        // A sandbox inside does without groups of control, which lead to the limits of the whole.
+        InnerSandboxes::Allowed => libc::CLONE_NEWCGROUP.cast_unsigned(),
+    });
     let mut rules: Vec<(u32, Rule)> = DENIED
         .iter()
         .chain(DENIED_HERE)
+        .filter(|number| inner == InnerSandboxes::Refused || !FOR_INNER_SANDBOXES.contains(number))
         .map(|number| (*number, denied))
+        .chain((inner == InnerSandboxes::Allowed).then_some((libc::SYS_unshare, namespaces)))
         .chain([
-            (libc::SYS_clone, Rule::Clone),
+            (libc::SYS_clone, namespaces),
             // Its flags lie in memory, where a filter cannot look. libc goes on with `clone` then.
             (libc::SYS_clone3, Rule::Answer(Answer::Error(libc::ENOSYS))),
             (libc::SYS_ioctl, Rule::Ioctl),
@@ -204,8 +216,8 @@ fn decide(rule: Rule) -> Option<Vec<Instruction>> {
     let equal = |value, yes, no| jump(libc::BPF_JEQ, value, yes, no);
     Some(match rule {
         Rule::Answer(answer) => vec![give(answer)],
-        Rule::Clone => {
-            vec![load(argument(0)), jump(libc::BPF_JSET, NAMESPACES, 0, 1)?, not_permitted, allow]
+        Rule::Without(namespaces) => {
+            vec![load(argument(0)), jump(libc::BPF_JSET, namespaces, 0, 1)?, not_permitted, allow]
         }
         Rule::Ioctl => vec![
             load(argument(1)),
@@ -309,7 +321,7 @@ mod tests {
     #[test]
     fn every_listed_call_is_refused_and_every_other_allowed() {
         let architecture = ARCHITECTURE.expect("a processor with a filter");
-        let program = filter(Network::Full).expect("a filter");
+        let program = filter(Network::Full, InnerSandboxes::Refused).expect("a filter");
         for number in 0..1024 {
             let call = libc::c_long::from(number);
             let special =
@@ -331,8 +343,8 @@ mod tests {
     #[test]
     fn arguments_decide_where_the_number_alone_does_not() {
         let architecture = ARCHITECTURE.expect("a processor with a filter");
-        let open = filter(Network::Loopback).expect("a filter");
-        let none = filter(Network::None).expect("a filter");
+        let open = filter(Network::Loopback, InnerSandboxes::Refused).expect("a filter");
+        let none = filter(Network::None, InnerSandboxes::Refused).expect("a filter");
         let ask = |program: &[Instruction], call: libc::c_long, arguments: [i64; 3]| {
             let [a, b, c] = arguments.map(i64::cast_unsigned);
             run(program, architecture, u32::try_from(call).expect("a number"), [a, b, c, 0, 0, 0])
@@ -369,6 +381,26 @@ mod tests {
     }
 
     #[test]
+    fn a_program_with_inner_sandboxes_makes_namespaces_and_mounts_and_nothing_else() {
+        let architecture = ARCHITECTURE.expect("a processor with a filter");
+        let inner = filter(Network::Full, InnerSandboxes::Allowed).expect("a filter");
+        let ask = |call: libc::c_long, first: i32| {
+            let number = u32::try_from(call).expect("a number");
+            run(&inner, architecture, number, [u64::from(first.cast_unsigned()), 0, 0, 0, 0, 0])
+        };
+        for call in DENIED.iter().chain(DENIED_HERE) {
+            let is_for_them = FOR_INNER_SANDBOXES.contains(call);
+            let expected = if is_for_them { libc::SECCOMP_RET_ALLOW } else { error(libc::EPERM) };
+            assert_eq!(ask(*call, 0), expected, "{call}");
+        }
+        for call in [libc::SYS_clone, libc::SYS_unshare] {
+            assert_eq!(ask(call, libc::CLONE_NEWUSER | libc::CLONE_NEWNS), libc::SECCOMP_RET_ALLOW);
+            assert_eq!(ask(call, libc::CLONE_NEWUSER | libc::CLONE_NEWCGROUP), error(libc::EPERM));
+        }
+        assert_eq!(ask(libc::SYS_clone3, 0), error(libc::ENOSYS));
+    }
+
+    #[test]
     fn the_kernel_refuses_what_is_listed() {
         use crate::platform::launch::sys;
         // Without arguments these do nothing, should they be let through.
@@ -391,7 +423,7 @@ mod tests {
             libc::SYS_fsopen,
             libc::SYS_userfaultfd,
         ];
-        let filter = filter(Network::Full).expect("a filter");
+        let filter = filter(Network::Full, InnerSandboxes::Refused).expect("a filter");
         match sys::fork_into(0).expect("forked") {
             sys::Forked::Child => {
                 // A copy of a process with threads: system calls only.

@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, readlinkat, statat};
 use super::filter::{Instruction, filter};
 use super::namespaces::Owner;
 use crate::contract::command::{Containment, Network};
-use crate::platform::launch::sys;
+use crate::platform::launch::{InnerSandboxes, sys};
 
 /// The folders that every program may read; those that exist.
 const SYSTEM: &[&str] = &[
@@ -97,8 +97,8 @@ impl Kit {
             system,
             name_servers,
             landlock_version: sys::landlock_version(),
-            without_network: filter(Network::None),
-            with_network: filter(Network::Full),
+            without_network: filter(Network::None, InnerSandboxes::Refused),
+            with_network: filter(Network::Full, InnerSandboxes::Refused),
             limits_namespaces: has_process_limits_in_namespaces(),
         })
     }
@@ -135,11 +135,22 @@ impl Kit {
     }
 
     /// Gives the filter for a kind of network.
-    pub(super) fn filter(&self, network: Network) -> Option<&[Instruction]> {
-        match network {
-            Network::None => self.without_network.as_deref(),
-            Network::Loopback | Network::Full => self.with_network.as_deref(),
+    pub(super) fn filter(&self, network: Network, inner: InnerSandboxes) -> Option<Vec<Instruction>> {
+        match (inner, network) {
+            (InnerSandboxes::Allowed, network) => filter(network, inner),
+            (InnerSandboxes::Refused, Network::None) => self.without_network.clone(),
+            (InnerSandboxes::Refused, Network::Loopback | Network::Full) => self.with_network.clone(),
         }
+    }
+
+    /// Gives what of the system only its owner may read, where that owner is root, whom this is. Landlock closes it
+    /// otherwise.
+    pub(super) fn private_places(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        if self.owner.user() == 0 {
+            find_private(Path::new("/etc"), &mut found);
+        }
+        found
     }
 
     /// Gives the limit that a namespace of processes sets itself, for root, whom no other limit binds.
@@ -243,6 +254,26 @@ fn find_public(folder: &Path, found: &mut Vec<PathBuf>) -> Whole {
         Whole::No => found.append(&mut below),
     }
     whole
+}
+
+/// Finds what others may not read in a folder.
+fn find_private(folder: &Path, found: &mut Vec<PathBuf>) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let entries = rustix::fs::open(folder, flags, Mode::empty()).and_then(rustix::fs::Dir::new);
+    for entry in entries.into_iter().flatten().flatten() {
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        let path = folder.join(name);
+        let Ok(stat) = statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Symlink => {}
+            FileType::Directory if stat.st_mode & 0o005 == 0o005 => find_private(&path, found),
+            FileType::RegularFile if stat.st_mode & 0o004 != 0 => {}
+            _ => found.push(path),
+        }
+    }
 }
 
 /// Whether all of a folder may be read.

@@ -10,6 +10,9 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use crate::contract::command::{Containment, Network};
 use crate::platform::launch::sys;
 
+/// The number of a user who is not root.
+const FIRST_USER: u32 = 1_000;
+
 /// Gives the flags of the namespaces that a level needs.
 pub(in super::super) const fn flags(level: Containment, network: Network) -> i32 {
     match level {
@@ -45,12 +48,23 @@ impl Owner {
     ///
     /// Allocates nothing, so that it can be called after a fork of a process with threads.
     pub(in super::super) fn map(self) -> io::Result<()> {
+        self.map_as(self.user, self.group)
+    }
+
+    /// Maps user and group as numbers that they can be mapped on from inside: the kernel lets nobody pass root on
+    /// who has no capability, so root gets the number of an ordinary user.
+    pub(super) fn map_for_inner_sandboxes(self) -> io::Result<()> {
+        let ordinary = |number| if number == 0 { FIRST_USER } else { number };
+        self.map_as(ordinary(self.user), ordinary(self.group))
+    }
+
+    fn map_as(self, user: u32, group: u32) -> io::Result<()> {
         write(c"/proc/self/setgroups", b"deny")?;
         let mut line = Line::default();
-        line.map(self.user);
+        line.map(user, self.user);
         write(c"/proc/self/uid_map", line.bytes())?;
         let mut line = Line::default();
-        line.map(self.group);
+        line.map(group, self.group);
         write(c"/proc/self/gid_map", line.bytes())
     }
 }
@@ -73,10 +87,10 @@ impl Line {
         &self.bytes[..self.length]
     }
 
-    fn map(&mut self, number: u32) {
-        self.number(number);
+    fn map(&mut self, inside: u32, outside: u32) {
+        self.number(inside);
         self.push(b' ');
-        self.number(number);
+        self.number(outside);
         self.push(b' ');
         self.number(1);
     }
@@ -127,10 +141,11 @@ mod tests {
 
     #[test]
     fn a_map_has_the_numbers_in_decimal() {
-        for (number, expected) in [(0, "0 0 1"), (1000, "1000 1000 1"), (u32::MAX, "4294967295 4294967295 1")]
+        for (inside, outside, expected) in
+            [(0, 0, "0 0 1"), (1000, 0, "1000 0 1"), (u32::MAX, u32::MAX, "4294967295 4294967295 1")]
         {
             let mut line = Line::default();
-            line.map(number);
+            line.map(inside, outside);
             assert_eq!(line.bytes(), expected.as_bytes());
         }
     }

@@ -19,7 +19,7 @@ use crate::contract::command::{Containment, Network};
 use crate::platform::fs::FileId;
 use crate::platform::launch::held::{Names, layer, open};
 use crate::platform::launch::wire::{Order, Report};
-use crate::platform::launch::{Hold, LaunchCommand, LaunchError, ProcessLimits, Step};
+use crate::platform::launch::{Hold, InnerSandboxes, LaunchCommand, LaunchError, ProcessLimits, Step};
 
 /// A job that is ready to start.
 #[derive(Debug)]
@@ -45,7 +45,8 @@ pub(super) struct Prepared {
 /// What a command puts around itself before it executes its program.
 #[derive(Debug)]
 pub(super) struct Shutting {
-    pub(super) rules: RulesetCreated,
+    /// Landlock; none where the program makes sandboxes of its own, which Landlock forbids.
+    pub(super) rules: Option<RulesetCreated>,
     pub(super) filter: Vec<Instruction>,
 }
 
@@ -114,11 +115,18 @@ pub(super) fn finish(
     let shutting = match level {
         Containment::None => None,
         Containment::Partial | Containment::Full => {
-            let filter = kit.filter(network).ok_or("there is no filter for this processor");
-            let filter = filter.map_err(failed("seccomp"))?.to_vec();
-            layers = layers
-                .with(layer::NO_CAPABILITIES | layer::NO_NEW_PRIVILEGES | layer::LANDLOCK | layer::SECCOMP);
-            Some(Shutting { rules: rules(kit, &hold, network, terminal.as_ref())?, filter })
+            let inner = inner_sandboxes(&hold);
+            let filter = kit.filter(network, inner).ok_or("there is no filter for this processor");
+            let filter = filter.map_err(failed("seccomp"))?;
+            layers = layers.with(layer::NO_CAPABILITIES | layer::NO_NEW_PRIVILEGES | layer::SECCOMP);
+            let rules = match inner {
+                InnerSandboxes::Allowed => None,
+                InnerSandboxes::Refused => {
+                    layers = layers.with(layer::LANDLOCK);
+                    Some(rules(kit, &hold, network, terminal.as_ref())?)
+                }
+            };
+            Some(Shutting { rules, filter })
         }
     };
     Ok(Prepared {
@@ -140,7 +148,11 @@ pub(super) fn finish(
 
 /// Builds the sandbox around this process, which is the init of its namespaces. Gives its layers.
 fn enter_namespaces(kit: &Kit, order: &Order) -> Result<u32, LaunchError> {
-    kit.owner.map().map_err(failed("user namespace"))?;
+    match order.hold.inner {
+        InnerSandboxes::Refused => kit.owner.map(),
+        InnerSandboxes::Allowed => kit.owner.map_for_inner_sandboxes(),
+    }
+    .map_err(failed("user namespace"))?;
     let mut layers =
         layer::USER_NAMESPACE | layer::MOUNT_NAMESPACE | layer::PROCESS_NAMESPACE | layer::IPC_NAMESPACE;
     if order.hold.network != Network::Full {
@@ -155,6 +167,14 @@ fn enter_namespaces(kit: &Kit, order: &Order) -> Result<u32, LaunchError> {
     // The memory of this process is not for those that it holds.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(failed("memory"))?;
     Ok(layers)
+}
+
+/// Tells whether the plan makes sandboxes of its own: only in a tree of its own, which holds it without Landlock.
+fn inner_sandboxes(hold: &Hold) -> InnerSandboxes {
+    match hold.level {
+        Containment::Full => hold.inner,
+        Containment::None | Containment::Partial => InnerSandboxes::Refused,
+    }
 }
 
 /// Gives the network that can be had at a level. It is never more than what was asked for, unless nothing is
@@ -177,9 +197,12 @@ fn open_at(kit: &Kit, level: Containment, network: Network, hold: &Hold, limits:
     everywhere
         | match level {
             Containment::Full => {
-                rules::left_open(kit.landlock_version)
+                let is_without_landlock = hold.inner == InnerSandboxes::Allowed;
+                let version = if is_without_landlock { 0 } else { kit.landlock_version };
+                let own = rules::left_open(version)
                     & !(open::SIGNALS | open::TRUNCATE)
-                    & !when(network != Network::Full, open::ABSTRACT_SOCKETS)
+                    & !when(network != Network::Full, open::ABSTRACT_SOCKETS);
+                own | when(is_without_landlock, open::INNER_SANDBOXES)
             }
             Containment::Partial => {
                 let sockets = when(network != Network::None && kit.landlock_version < 9, open::PATH_SOCKETS);

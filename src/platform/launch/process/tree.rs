@@ -21,7 +21,7 @@ use super::kit::{Kit, SystemPlace};
 use super::prepare::failed;
 use crate::contract::command::Network;
 use crate::platform::launch::wire::Order;
-use crate::platform::launch::{LaunchError, sys};
+use crate::platform::launch::{InnerSandboxes, LaunchError, sys};
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 const READ_WRITE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
@@ -30,6 +30,9 @@ const DEVICE: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MO
 
 /// The devices that exist inside.
 pub(super) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
+
+/// What in `/proc` is the system's, and stays read-only where the rest cannot.
+const SHUT_IN_PROC: &[&str] = &["sys", "sysrq-trigger", "irq", "bus", "fs"];
 
 /// Links that programs look for.
 const LINKS: &[(&str, &str)] = &[
@@ -63,6 +66,11 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
         && let Some(path) = &kit.name_servers
     {
         tree.bind(CWD, path, path, READ_ONLY).map_err(failed("name servers"))?;
+    }
+    if order.hold.inner == InnerSandboxes::Allowed {
+        for path in kit.private_places() {
+            tree.hide(&path).map_err(failed("private files"))?;
+        }
     }
     for pin in &order.pins {
         let named = |error: io::Error| io::Error::other(format!("{}: {error}", pin.path.display()));
@@ -232,8 +240,42 @@ impl Tree {
             let file = openat(&mount, "sys/kernel/pid_max", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
             rustix::io::write(&file, limit.to_string().as_bytes())?;
         }
-        sys::set_mount_attributes(mount.as_fd(), libc::MOUNT_ATTR_RDONLY, false)?;
-        self.attach(&mount, Path::new("proc"), true)
+        match order.hold.inner {
+            InnerSandboxes::Refused => {
+                sys::set_mount_attributes(mount.as_fd(), libc::MOUNT_ATTR_RDONLY, false)?;
+                self.attach(&mount, Path::new("proc"), true)
+            }
+            // Whoever makes a namespace of users writes to files of its own process.
+            InnerSandboxes::Allowed => {
+                self.attach(&mount, Path::new("proc"), true)?;
+                SHUT_IN_PROC.iter().try_for_each(|name| {
+                    match self.pin(&Path::new("/proc").join(name), true) {
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                        other => other,
+                    }
+                })
+            }
+        }
+    }
+
+    /// Hides a file or folder of the system behind an empty one.
+    fn hide(&self, path: &Path) -> io::Result<()> {
+        let place = match self.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        let mount = if FileType::from_raw_mode(fstat(&place)?.st_mode) == FileType::Directory {
+            let empty = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+            fsconfig_create(&empty)?;
+            fsmount(&empty, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::MOUNT_ATTR_RDONLY)?
+        } else {
+            let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            let null = open_tree(CWD, "/dev/null", flags)?;
+            sys::set_mount_attributes(null.as_fd(), DEVICE, false)?;
+            null
+        };
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+        Ok(move_mount(&mount, "", &place, "", flags)?)
     }
 
     /// Mounts a place of a root over itself, so that it cannot be renamed or replaced.

@@ -1,0 +1,61 @@
+//! Programs that make sandboxes of their own inside: they can, and it leads nowhere.
+
+use std::fs;
+
+use bailiwick::contract::command::{Containment, Network};
+use bailiwick::platform::launch::InnerSandboxes;
+
+use super::place::{Place, shell};
+
+/// Makes a namespace of users and mounts inside, becomes root in it, and tries the ways out.
+const TRIES: &str = r#"
+unshare --user --map-root-user --mount --pid --net --fork sh -c '
+    echo inner
+    mount -t tmpfs none /dev/shm && echo mounted
+    cat OUTSIDE/secret && echo OUT-read
+    umount -l /etc && echo OUT-umount
+    umount -l /proc/sys && echo OUT-umount-sys
+    mount -o remount,rw,bind /usr && echo OUT-remount
+    mount -t proc none /proc && echo OUT-proc
+    mount -t sysfs none /sys && echo OUT-sysfs
+    mkdir /dev/shm/c && mount -t cgroup2 none /dev/shm/c && echo OUT-cgroup
+    echo 0 > /proc/sys/kernel/randomize_va_space && echo OUT-sysctl
+    echo 1 > ROOT/.git/config && echo OUT-protected
+    test -s /etc/shadow && head -c 1 /etc/shadow > /dev/null && echo OUT-shadow
+    echo written > ROOT/written && echo wrote
+' 2>&1
+nsenter --user=/proc/1/ns/user true 2>/dev/null && echo OUT-nsenter
+true
+"#;
+
+#[test]
+fn an_inner_sandbox_can_be_made_and_leads_nowhere() {
+    let mut place = Place::new();
+    place.inner = InnerSandboxes::Allowed;
+    place.network = Network::Full;
+    fs::write(place.outside().join("secret"), "OUT").expect("written");
+    fs::create_dir(place.root().join(".git")).expect("made");
+    fs::write(place.root().join(".git/config"), "mine").expect("written");
+    place.protected = vec![place.root().join(".git/config")];
+    let text = |path: &std::path::Path| path.to_str().expect("text").to_owned();
+    let script = TRIES.replace("OUTSIDE", &text(place.outside())).replace("ROOT", &text(&place.root()));
+    let finished = place.run(Containment::Full, shell(&script));
+    let held = &finished.ended.held;
+    assert!(finished.out.contains("inner\nmounted\n"), "{}", finished.out);
+    assert!(finished.out.contains("wrote\n"), "{}", finished.out);
+    assert!(!finished.out.contains("OUT"), "{}", finished.out.replace(&text(place.outside()), "…"));
+    assert_eq!(fs::read_to_string(place.root().join(".git/config")).expect("read"), "mine");
+    assert!(held.open.contains(&"innerSandboxes"), "{held:?}");
+    assert!(!held.layers.contains(&"landlock"), "what is not in force is not claimed: {held:?}");
+}
+
+#[test]
+fn without_the_word_no_inner_sandbox_can_be_made() {
+    let place = Place::new();
+    for level in [Containment::Partial, Containment::Full] {
+        let finished = place.run(level, shell("unshare --user true || echo refused"));
+        assert!(finished.out.contains("refused"), "{level}: {}", finished.out);
+        assert!(!finished.ended.held.open.contains(&"innerSandboxes"), "{level}");
+        assert!(finished.ended.held.layers.contains(&"landlock"), "{level}");
+    }
+}
