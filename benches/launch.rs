@@ -29,7 +29,7 @@ mod linux {
     use bailiwick::contract::id;
     use bailiwick::platform::fs::FileId;
     use bailiwick::platform::launch::kept::{Control, Event, Input, Kept, KeptRequest, Lifetime};
-    use bailiwick::platform::launch::{Hold, LaunchCommand, LaunchRequest, Launcher, ProcessLimits, Step};
+    use bailiwick::platform::launch::{Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, ProcessLimits, Step};
 
     const ROUNDS: usize = 400;
 
@@ -60,6 +60,7 @@ mod linux {
                 read_write: vec![folder.join("root")],
                 protected: vec![folder.join("root/.git/hooks"), folder.join("root/.git/config")],
                 home: folder.join("home"),
+                inner: InnerSandboxes::Refused,
             },
             limits: ProcessLimits {
                 memory_bytes: None,
