@@ -29,7 +29,9 @@ mod linux {
     use bailiwick::contract::id;
     use bailiwick::platform::fs::FileId;
     use bailiwick::platform::launch::kept::{Control, Event, Input, Kept, KeptRequest, Lifetime};
-    use bailiwick::platform::launch::{Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, ProcessLimits, Step};
+    use bailiwick::platform::launch::{
+        Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, ProcessLimits, Step,
+    };
 
     const ROUNDS: usize = 400;
 
