@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use super::Kind;
 
+/// What stands between the names of an owner.
+const SEPARATORS: [char; 3] = [':', '.', '\\'];
+
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
@@ -57,7 +60,8 @@ impl Definitions {
         let mut next = self.list.get(index);
         while let Some(definition) = next {
             names.push(definition.name.as_str());
-            names.extend(definition.owner.as_deref());
+            let owner = definition.owner.as_deref();
+            names.extend(owner.into_iter().flat_map(|owner| owner.rsplit(SEPARATORS)).filter(|it| !it.is_empty()));
             next = definition.container.and_then(|container| self.list.get(container as usize));
         }
         names.reverse();

@@ -154,7 +154,9 @@ impl<'t> Walk<'t, '_> {
         let all = std::mem::take(&mut self.found);
         let outer = outer.filter(|_| all.len() == 1);
         let mut held = Vec::new();
+        let first = all.first().map(|first| first.whole.id());
         for found in all {
+            let lead = lead.filter(|_| Some(found.whole.id()) == first);
             if let Some(index) = self.add(&found, lead, container, outer) {
                 held.extend(found.members.into_iter().map(|members| (members, index)));
             }

@@ -101,6 +101,7 @@ impl Kind {
             Self::Class
                 | Self::Struct
                 | Self::Enum
+                | Self::EnumMember
                 | Self::Interface
                 | Self::Trait
                 | Self::Implementation

@@ -2,8 +2,18 @@
 //!
 //! The rules look at one node and its nearest children, never at a whole tree; the walk goes on from there.
 
+mod bash;
+mod c;
+mod c_sharp;
+mod go;
+mod java;
+mod javascript;
+mod kotlin;
+mod php;
 mod python;
+mod ruby;
 mod rust;
+mod swift;
 
 use tree_sitter::Node;
 
@@ -146,7 +156,10 @@ impl<'t> Found<'t> {
 
 /// Tells whether definitions can be found in a language.
 pub(super) const fn has_rules(language: Language) -> bool {
-    matches!(language, Language::Rust | Language::Python)
+    !matches!(
+        language,
+        Language::Json | Language::Yaml | Language::Toml | Language::Html | Language::Css
+    )
 }
 
 /// Looks at a node.
@@ -159,7 +172,17 @@ pub(super) fn look<'t>(
     match language {
         Language::Rust => rust::look(node, around, found),
         Language::Python => python::look(node, around, found),
-        _ => Step::Past,
+        Language::TypeScript | Language::Tsx | Language::JavaScript => javascript::look(node, around, found),
+        Language::Go => go::look(node, around, found),
+        Language::Java => java::look(node, around, found),
+        Language::C | Language::Cpp => c::look(node, around, found),
+        Language::CSharp => c_sharp::look(node, around, found),
+        Language::Ruby => ruby::look(node, around, found),
+        Language::Php => php::look(node, around, found),
+        Language::Swift => swift::look(node, around, found),
+        Language::Kotlin => kotlin::look(node, around, found),
+        Language::Bash => bash::look(node, around, found),
+        Language::Json | Language::Yaml | Language::Toml | Language::Html | Language::Css => Step::Past,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step};
+use super::{Around, Found, Step, child_of_kind};
 use crate::providers::code::Kind;
 
 /// How long the name of an implementation can be whose type has none.
@@ -19,6 +19,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         "trait_item" => Kind::Trait,
         "impl_item" => return implementation(node, around, found),
         "mod_item" => Kind::Module,
+        "static_item" if child_of_kind(node, &["mutable_specifier"]).is_some() => Kind::Variable,
         "const_item" | "static_item" => Kind::Constant,
         "type_item" | "associated_type" => Kind::Type,
         "macro_definition" => Kind::Macro,
@@ -27,11 +28,12 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     };
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let body = node.child_by_field_name("body");
-    let definition = Found::new(kind, node, name);
+    let mut definition = Found::new(kind, node, name);
+    definition.text = around.text(name).strip_prefix("r#").map(str::to_owned);
     let definition = match kind {
-        Kind::Macro => definition.body(super::child_of_kind(node, &["macro_rule", "(", "{", "["])),
+        Kind::Macro => definition.body(child_of_kind(node, &["macro_rule", "(", "{", "["])),
         Kind::EnumMember => definition,
-        Kind::Constant => definition.value(node.child_by_field_name("value")),
+        Kind::Constant | Kind::Variable => definition.value(node.child_by_field_name("value")),
         Kind::Type => definition.value(node.child_by_field_name("type")),
         // A tuple of fields says what the struct is.
         Kind::Struct if body.is_some_and(|body| body.kind() == "ordered_field_declaration_list") => {
