@@ -61,7 +61,9 @@ impl Definitions {
         while let Some(definition) = next {
             names.push(definition.name.as_str());
             let owner = definition.owner.as_deref();
-            names.extend(owner.into_iter().flat_map(|owner| owner.rsplit(SEPARATORS)).filter(|it| !it.is_empty()));
+            names.extend(
+                owner.into_iter().flat_map(|owner| owner.rsplit(SEPARATORS)).filter(|it| !it.is_empty()),
+            );
             next = definition.container.and_then(|container| self.list.get(container as usize));
         }
         names.reverse();

@@ -15,8 +15,17 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         }
         "variable_assignment" if around.inside.is_none() => assignment(Kind::Variable, node, node, found),
         "declaration_command" if around.inside.is_none() => declaration(node, around, found),
-        "variable_assignments" | "if_statement" | "elif_clause" | "else_clause" | "case_statement" | "case_item"
-        | "compound_statement" | "list" | "do_group" | "while_statement" | "for_statement" => Step::Into,
+        "variable_assignments"
+        | "if_statement"
+        | "elif_clause"
+        | "else_clause"
+        | "case_statement"
+        | "case_item"
+        | "compound_statement"
+        | "list"
+        | "do_group"
+        | "while_statement"
+        | "for_statement" => Step::Into,
         _ => Step::Past,
     }
 }
@@ -35,7 +44,8 @@ fn declaration<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t
         child.kind() == "word" && text.starts_with('-') && text.contains('r')
     };
     let mut cursor = node.walk();
-    let is_constant = child_of_kind(node, &["readonly"]).is_some() || node.children(&mut cursor).any(has_flag);
+    let is_constant =
+        child_of_kind(node, &["readonly"]).is_some() || node.children(&mut cursor).any(has_flag);
     let kind = if is_constant { Kind::Constant } else { Kind::Variable };
     let assignments: Vec<Node<'t>> =
         node.children(&mut cursor).filter(|child| child.kind() == "variable_assignment").collect();

@@ -26,8 +26,13 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
             let Some(name) = node.child_by_field_name("name") else { return Step::Past };
             Found::new(Kind::Type, node, name).value(node.child_by_field_name("type")).add(found)
         }
-        "preproc_if" | "preproc_ifdef" | "preproc_else" | "preproc_elif" | "preproc_elifdef"
-        | "linkage_specification" | "declaration_list" => Step::Into,
+        "preproc_if"
+        | "preproc_ifdef"
+        | "preproc_else"
+        | "preproc_elif"
+        | "preproc_elifdef"
+        | "linkage_specification"
+        | "declaration_list" => Step::Into,
         _ => Step::Past,
     }
 }
@@ -195,7 +200,11 @@ fn declared_name<'t>(mut node: Node<'t>, around: &Around<'_>) -> Option<Name<'t>
     let is_name = node.kind().ends_with("identifier")
         || matches!(
             node.kind(),
-            "operator_name" | "destructor_name" | "template_function" | "template_method" | "operator_cast"
+            "operator_name"
+                | "destructor_name"
+                | "template_function"
+                | "template_method"
+                | "operator_cast"
                 | "primitive_type"
         );
     is_name.then(|| resolve(node, around))

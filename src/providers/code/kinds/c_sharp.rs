@@ -8,7 +8,9 @@ use crate::providers::code::Kind;
 /// Looks at a node.
 pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
     let kind = match node.kind() {
-        "namespace_declaration" | "file_scoped_namespace_declaration" => return namespace(node, around, found),
+        "namespace_declaration" | "file_scoped_namespace_declaration" => {
+            return namespace(node, around, found);
+        }
         "class_declaration" => Kind::Class,
         "struct_declaration" | "record_declaration" => Kind::Struct,
         "interface_declaration" => Kind::Interface,
@@ -19,7 +21,9 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         "constructor_declaration" => Kind::Constructor,
         "local_function_statement" => Kind::Function,
         "property_declaration" | "event_declaration" => Kind::Property,
-        "destructor_declaration" | "operator_declaration" | "conversion_operator_declaration"
+        "destructor_declaration"
+        | "operator_declaration"
+        | "conversion_operator_declaration"
         | "indexer_declaration" => return unusual(node, around, found),
         "field_declaration" | "event_field_declaration" => return fields(node, around, found),
         "declaration_list" | "preproc_if" | "preproc_elif" | "preproc_else" | "global_statement" => {

@@ -34,7 +34,11 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         "expression_statement" if around.is_outside_functions() => statement(node, around, found),
         // Reached from a statement only if a function is called where it stands.
         "call_expression" if calls_where_it_stands(node, around) => Step::Into,
-        "parenthesized_expression" | "unary_expression" | "arguments" | "function_expression" | "arrow_function"
+        "parenthesized_expression"
+        | "unary_expression"
+        | "arguments"
+        | "function_expression"
+        | "arrow_function"
         | "member_expression" => Step::Into,
         "if_statement" | "else_clause" | "try_statement" if around.is_outside_functions() => Step::Into,
         "object" | "statement_block" => Step::Into,
@@ -110,7 +114,8 @@ fn field<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) ->
 
 /// Takes a function in an object; objects in it are looked at too.
 fn pair<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
-    let (Some(name), Some(value)) = (node.child_by_field_name("key"), node.child_by_field_name("value")) else {
+    let (Some(name), Some(value)) = (node.child_by_field_name("key"), node.child_by_field_name("value"))
+    else {
         return Step::Past;
     };
     match value.kind() {
@@ -146,7 +151,8 @@ fn variables<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>
     let all: Vec<Node<'t>> =
         node.children(&mut cursor).filter(|child| child.kind() == "variable_declarator").collect();
     for declarator in &all {
-        let Some(name) = declarator.child_by_field_name("name").filter(|name| name.kind() == "identifier") else {
+        let Some(name) = declarator.child_by_field_name("name").filter(|name| name.kind() == "identifier")
+        else {
             continue;
         };
         let whole = if all.len() == 1 { node } else { *declarator };
@@ -249,7 +255,8 @@ fn assignment<'t>(
             None => Step::Past,
         };
     }
-    let (Some(object), Some(name)) = (left.child_by_field_name("object"), left.child_by_field_name("property"))
+    let (Some(object), Some(name)) =
+        (left.child_by_field_name("object"), left.child_by_field_name("property"))
     else {
         return Step::Past;
     };

@@ -35,7 +35,8 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
 
 fn class<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
-    let has = |word: &str| child_of_kind(node, &["modifiers"]).is_some_and(|it| modifiers_have(it, word, around));
+    let has =
+        |word: &str| child_of_kind(node, &["modifiers"]).is_some_and(|it| modifiers_have(it, word, around));
     let kind = if child_of_kind(node, &["interface"]).is_some() {
         Kind::Interface
     } else if has("enum") {
@@ -122,10 +123,8 @@ fn property<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>)
         None => Kind::Variable,
     };
     let mut cursor = node.walk();
-    let value = node
-        .children(&mut cursor)
-        .skip_while(|child| child.kind() != "=")
-        .find(|child| child.is_named());
+    let value =
+        node.children(&mut cursor).skip_while(|child| child.kind() != "=").find(|child| child.is_named());
     let definition = Found::new(kind, node, name)
         .value(value)
         .value(child_of_kind(node, &["property_delegate"]))

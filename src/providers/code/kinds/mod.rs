@@ -156,10 +156,7 @@ impl<'t> Found<'t> {
 
 /// Tells whether definitions can be found in a language.
 pub(super) const fn has_rules(language: Language) -> bool {
-    !matches!(
-        language,
-        Language::Json | Language::Yaml | Language::Toml | Language::Html | Language::Css
-    )
+    !matches!(language, Language::Json | Language::Yaml | Language::Toml | Language::Html | Language::Css)
 }
 
 /// Looks at a node.

@@ -21,9 +21,23 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         _ if !around.is_outside_functions() => Step::Past,
         "assignment" => constant(node, around, found),
         "call" => call(node, around, found),
-        "singleton_class" | "body_statement" | "block_body" | "do_block" | "block" | "argument_list" | "if"
-        | "unless" | "elsif" | "then" | "else" | "begin" | "rescue" | "ensure" | "if_modifier"
-        | "unless_modifier" | "parenthesized_statements" => Step::Into,
+        "singleton_class"
+        | "body_statement"
+        | "block_body"
+        | "do_block"
+        | "block"
+        | "argument_list"
+        | "if"
+        | "unless"
+        | "elsif"
+        | "then"
+        | "else"
+        | "begin"
+        | "rescue"
+        | "ensure"
+        | "if_modifier"
+        | "unless_modifier"
+        | "parenthesized_statements" => Step::Into,
         _ => Step::Past,
     }
 }
@@ -67,7 +81,8 @@ fn method<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -
 
 /// Takes a constant; what is made by `Struct.new` or `Class.new` is a class.
 fn constant<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
-    let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right")) else {
+    let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+    else {
         return Step::Past;
     };
     let (name, owner) = last_of(left, around);

@@ -13,7 +13,9 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         "protocol_declaration" => (Kind::Interface, field("name"), None),
         "function_declaration" | "protocol_function_declaration" => (around.function(), field("name"), None),
         "init_declaration" => (Kind::Constructor, field("name"), Some("init")),
-        "deinit_declaration" => (Kind::Method, child_of_kind(node, &["deinit"]).or(Some(node)), Some("deinit")),
+        "deinit_declaration" => {
+            (Kind::Method, child_of_kind(node, &["deinit"]).or(Some(node)), Some("deinit"))
+        }
         "subscript_declaration" => {
             (Kind::Property, child_of_kind(node, &["subscript"]).or(Some(node)), Some("subscript"))
         }
@@ -34,7 +36,10 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         Kind::Interface => definition.holds(body).add(found),
         Kind::Type | Kind::Macro => {
             let is_associated = node.kind() == "associatedtype_declaration";
-            definition.value(field("value").or_else(|| field("definition"))).declared_if(is_associated).add(found)
+            definition
+                .value(field("value").or_else(|| field("definition")))
+                .declared_if(is_associated)
+                .add(found)
         }
         Kind::Property => definition.body(body).add(found),
         _ => definition.body(body).declared_if(body.is_none()).add(found),
