@@ -44,6 +44,40 @@ impl Dirs {
     }
 }
 
+/// The folders in which programs of this user keep their settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserFolders {
+    /// The home folder.
+    pub home: PathBuf,
+    /// Where programs with windows keep them: `~/.config`, or `~/Library/Application Support` on macOS.
+    pub application_settings: PathBuf,
+    /// Where programs of the terminal keep them: `~/.config`, on macOS too.
+    pub terminal_settings: PathBuf,
+}
+
+impl UserFolders {
+    /// Finds the folders. Gives `None` where the user has no home folder.
+    ///
+    /// # Source
+    /// As for [`Dirs::find`].
+    pub fn find() -> Option<Self> {
+        let home = absolute("HOME")?;
+        let terminal_settings = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+        let application_settings = if cfg!(target_os = "macos") {
+            home.join("Library/Application Support")
+        } else {
+            terminal_settings.clone()
+        };
+        Some(Self { home, application_settings, terminal_settings })
+    }
+}
+
+/// The name that bundles of programs have for this system.
+///
+/// # Source
+/// `process.platform` of Node, which the manifests of MCP bundles name.
+pub const BUNDLE_PLATFORM: &str = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+
 fn absolute(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

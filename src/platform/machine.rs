@@ -18,3 +18,6 @@ pub fn user_name() -> String {
     let mut fitting = named.filter(|name| (1..=64).contains(&name.len()) && name.bytes().all(word));
     fitting.next().unwrap_or_else(|| if user_id() == 0 { "root" } else { "user" }.to_owned())
 }
+
+/// The flag with which opening a named pipe does not wait for its other end.
+pub const NO_WAITING: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();

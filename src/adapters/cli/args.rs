@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::contract::Capability;
 
+use super::client::{ClientCommand, ClientsAtSetup};
+
 /// Lets an AI client work on your computer, inside the bounds that you set.
 ///
 /// Start with `bailiwick setup FOLDER`: it opens that folder, and only that one, and prints how to
@@ -56,7 +58,7 @@ pub enum Command {
     #[command(verbatim_doc_comment)]
     Setup(SetupArgs),
     /// Open the current folder: the same as `setup .`
-    Here(HereArgs),
+    Here(HereCommandArgs),
     /// Serve clients over HTTP and the local socket, until Ctrl-C
     Start(StartArgs),
     /// Serve one MCP client over standard input and output
@@ -85,6 +87,9 @@ pub enum Command {
     /// See how the policy judges a request
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Connect AI clients: put Bailiwick into their settings, look there, take it out
+    #[command(subcommand)]
+    Client(ClientCommand),
     /// Print how to connect a client
     Connect,
     /// Do each kind of operation for real in a temporary folder, and tell what was seen
@@ -120,9 +125,23 @@ pub struct SetupArgs {
     /// How it is opened.
     #[command(flatten)]
     pub how: HereArgs,
+    /// Which clients are connected.
+    #[command(flatten)]
+    pub clients: ClientsAtSetup,
 }
 
-/// `here`, and the flags of `setup`.
+/// `here`.
+#[derive(Debug, Args)]
+pub struct HereCommandArgs {
+    /// How it is opened.
+    #[command(flatten)]
+    pub how: HereArgs,
+    /// Which clients are connected.
+    #[command(flatten)]
+    pub clients: ClientsAtSetup,
+}
+
+/// The flags of opening a folder: of `here`, and the flags of `setup`.
 #[derive(Debug, Args)]
 pub struct HereArgs {
     /// The scope's id; default from the folder's name

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::contract::Failure;
 
+use super::client::own_program;
 use super::home::Home;
 use super::printer::Report;
 
@@ -22,22 +23,41 @@ pub struct Connection {
 impl Connection {
     /// Finds out how clients reach an installation.
     pub fn new(home: &Home, config: &Config) -> Self {
-        let command =
-            env::current_exe().map_or_else(|_| "bailiwick".to_owned(), |path| path.display().to_string());
+        let command = env::current_exe()
+            .map_or_else(|_| "bailiwick".to_owned(), |path| own_program(&path).display().to_string());
         let mut arguments = vec!["mcp".to_owned()];
         if home.config_is_named {
             arguments.extend(["--config".to_owned(), home.config_path.display().to_string()]);
         }
-        let environment = env::var("BAILIWICK_HOME")
-            .ok()
-            .filter(|home| !home.is_empty())
-            .map(|home| ("BAILIWICK_HOME".to_owned(), home));
-        Self {
-            command,
-            arguments,
-            environment: environment.into_iter().collect(),
-            url: url(&config.host, config.port),
-        }
+        let set = |name: &str| env::var(name).ok().filter(|value| value.starts_with('/'));
+        // A client may be started without what this terminal has set, and many pass none of it on.
+        let names: &[&str] = match set("BAILIWICK_HOME") {
+            Some(_) => &["BAILIWICK_HOME"],
+            None if home.config_is_named => &[],
+            None => &["XDG_CONFIG_HOME", "XDG_STATE_HOME"],
+        };
+        let environment = names.iter().filter_map(|name| Some(((*name).to_owned(), set(name)?)));
+        Self { command, arguments, environment: environment.collect(), url: url(&config.host, config.port) }
+    }
+
+    /// Gives the program that a client starts, by its absolute path.
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Gives the program's arguments.
+    pub fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+
+    /// Gives the variables that the program needs.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
+    /// Gives the URL of the MCP endpoint.
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
     /// Gives the snippets as one JSON object.

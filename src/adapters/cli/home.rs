@@ -152,7 +152,11 @@ impl Home {
         Ok(made)
     }
 
-    fn lock(&self) -> Result<File, Failure> {
+    /// Waits for the lock that keeps two commands apart; it is held as long as the file is.
+    ///
+    /// # Errors
+    /// `provider_unavailable` where Bailiwick's own folder cannot be written.
+    pub fn lock(&self) -> Result<File, Failure> {
         let path = self.dirs.config.join(".lock");
         let locked = (|| {
             create_private_dir(&self.dirs.config)?;

@@ -7,8 +7,10 @@
 
 mod approve;
 mod args;
+mod ask;
 mod call;
 mod child;
+mod client;
 mod command_policy;
 mod commands_setup;
 mod command_steps;
@@ -34,4 +36,5 @@ mod throwaway;
 mod token;
 mod try_folder;
 
+pub use client::schemas as client_schemas;
 pub use run::main;

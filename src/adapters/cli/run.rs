@@ -14,8 +14,8 @@ use super::call::Words;
 use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
-    approve, call, command_policy, completions, connect, history, mcp, policy, processes, scope, self_test,
-    setup, start, status, token, try_folder,
+    approve, call, client, command_policy, completions, connect, history, mcp, policy, processes, scope,
+    self_test, setup, start, status, token, try_folder,
 };
 
 /// Runs the command that the process's arguments name.
@@ -58,8 +58,12 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
     let home = || Home::find(shared.config.as_deref());
     match command {
         Command::Try(args) => try_folder::run(printer, &args.folder).map(Some),
-        Command::Setup(args) => setup::run(&home()?, printer, args.folder.as_deref(), &args.how).map(Some),
-        Command::Here(how) => setup::run(&home()?, printer, Some(Path::new(".")), &how).map(Some),
+        Command::Setup(args) => {
+            setup::run(&home()?, printer, args.folder.as_deref(), &args.how, &args.clients).map(Some)
+        }
+        Command::Here(args) => {
+            setup::run(&home()?, printer, Some(Path::new(".")), &args.how, &args.clients).map(Some)
+        }
         Command::Start(args) => start::run(&home()?, printer, &args).map(|()| None),
         Command::Mcp(args) => mcp::run(&home()?, args).map(|()| None),
         Command::Status(args) => status::run(&home()?, args.details).map(Some),
@@ -68,6 +72,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Processes(args) => processes::run(&home()?, printer, args),
         Command::Scope(command) => scope::run(&home()?, &command).map(Some),
         Command::Token(command) => token::run(&home()?, &command).map(Some),
+        Command::Client(command) => client::run(&home()?, printer, &command).map(Some),
         Command::Connect => connect::run(&home()?).map(Some),
         Command::SelfTest => self_test::run(printer).map(Some),
         Command::Completions(args) => Ok(Some(completions::run(args.shell))),

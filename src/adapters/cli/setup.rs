@@ -1,6 +1,5 @@
 //! `setup` and `here`: the config, the owner's token, and one open folder.
 
-use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -9,6 +8,8 @@ use crate::config::NewToken;
 use crate::contract::{ErrorCode, Failure, time};
 
 use super::args::HereArgs;
+use super::ask;
+use super::client::{self, ClientsAtSetup};
 use super::commands_setup;
 use super::connect::Connection;
 use super::home::{Home, IfMissing};
@@ -19,15 +20,19 @@ use super::printer::{Printer, Report, labelled};
 ///
 /// # Errors
 /// When the folder cannot or must not be opened, or the person says no; nothing is changed then.
-pub fn run(home: &Home, printer: Printer, folder: Option<&Path>, how: &HereArgs) -> Result<Report, Failure> {
+pub fn run(
+    home: &Home,
+    printer: Printer,
+    folder: Option<&Path>,
+    how: &HereArgs,
+    clients: &ClientsAtSetup,
+) -> Result<Report, Failure> {
     let folder = folder.map(|folder| find_folder(home, folder, how.whole_home.into())).transpose()?;
     if let Some(folder) = &folder
         && !how.yes
-        && !printer.json
-        && io::stdin().is_terminal()
-        && io::stderr().is_terminal()
+        && ask::is_possible(printer)
     {
-        ask(home, printer, folder, how)?;
+        confirm(home, printer, folder, how)?;
     }
     let (config, opened) = home.edit(IfMissing::Make, |config| {
         let opened = folder.as_deref().map(|folder| open_folder(config, folder, how)).transpose()?;
@@ -100,11 +105,11 @@ pub fn run(home: &Home, printer: Printer, folder: Option<&Path>, how: &HereArgs)
     if opened.is_some() && how.preset.is_none() && matches!(opened, Some((_, Change::Added))) {
         report = report.note("\nTo let clients change files too: run it again with --preset coding.");
     }
-    Ok(report)
+    client::at_setup(home, printer, how, clients, report)
 }
 
 /// Shows what would be granted and asks for a yes.
-fn ask(home: &Home, printer: Printer, folder: &Path, how: &HereArgs) -> Result<(), Failure> {
+fn confirm(home: &Home, printer: Printer, folder: &Path, how: &HereArgs) -> Result<(), Failure> {
     let mut draft = home
         .config_if_there()?
         .unwrap_or_else(|| crate::config::Config::new("draft".to_owned(), "draft".to_owned()));
@@ -119,11 +124,9 @@ fn ask(home: &Home, printer: Printer, folder: &Path, how: &HereArgs) -> Result<(
         printer.talk("Commands:");
         printer.talk(labelled(&commands_setup::describe(&scope.policy)?).trim_end());
     }
-    printer.talk("Open it? [Y/n]");
-    let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer).unwrap_or(0);
-    match (read, answer.trim().to_lowercase().as_str()) {
-        (1.., "" | "y" | "yes") => Ok(()),
-        _ => Err(Failure::new(ErrorCode::Cancelled, "nothing was opened")),
+    if ask::yes(printer, "Open it?") {
+        Ok(())
+    } else {
+        Err(Failure::new(ErrorCode::Cancelled, "nothing was opened"))
     }
 }

@@ -1,0 +1,229 @@
+//! The words of `client …`. The doc comments are the help text.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::kind::ClientKind;
+
+/// `client …`.
+#[derive(Debug, Subcommand)]
+pub enum ClientCommand {
+    /// List the clients on this computer, and whether Bailiwick is in their settings
+    ///
+    /// Examples:
+    ///   bailiwick client list
+    ///   bailiwick client list --project .
+    ///   bailiwick client list --changes
+    #[command(verbatim_doc_comment)]
+    List(ListArgs),
+    /// Put Bailiwick into the settings of clients
+    ///
+    /// Shows what changes in which file, and asks. The file as it was is kept (`client undo`), and so is
+    /// everything in it that is not Bailiwick's: comments, order, indentation, line endings.
+    ///
+    /// Examples:
+    ///   bailiwick client install claude-code
+    ///   bailiwick client install cursor zed --dry-run
+    ///   bailiwick client install codex --scope app --yes
+    ///   bailiwick client install vscode --http --project . --dry-run
+    #[command(verbatim_doc_comment)]
+    Install(InstallArgs),
+    /// Print what `client install` would write, to paste it by hand
+    ///
+    /// Examples:
+    ///   bailiwick client print generic
+    ///   bailiwick client print codex --http
+    #[command(verbatim_doc_comment)]
+    Print(PrintArgs),
+    /// Take Bailiwick out of the settings of clients
+    ///
+    /// Takes out what `client install` put in, and nothing else. A file that was not touched since is
+    /// put back to the byte.
+    ///
+    /// Examples:
+    ///   bailiwick client remove claude-code --dry-run
+    ///   bailiwick client remove --all --yes
+    #[command(verbatim_doc_comment)]
+    Remove(RemoveArgs),
+    /// Put a settings file back as it was before `client install` or `client remove`
+    ///
+    /// Only if nobody has changed it since. Without an id: the last change.
+    ///
+    /// Examples:
+    ///   bailiwick client undo --dry-run
+    #[command(verbatim_doc_comment)]
+    Undo(UndoArgs),
+    /// Make a bundle (.mcpb) that Claude Desktop and others install by a click
+    ///
+    /// The bundle holds this very program. With --server-json it also writes the entry for the MCP
+    /// registry, which names the place that you will publish the bundle at.
+    ///
+    /// Examples:
+    ///   bailiwick client mcpb
+    ///   bailiwick client mcpb --out bailiwick.mcpb --server-json server.json \
+    ///     --registry-name io.github.example/bailiwick --url https://example.org/bailiwick.mcpb
+    #[command(verbatim_doc_comment)]
+    Mcpb(McpbArgs),
+}
+
+/// How Bailiwick stands in a client's settings: flags of several commands.
+#[derive(Debug, Clone, Default, Args)]
+pub struct How {
+    /// Let the client use only this scope; repeat for more. Makes a token of the client's name for it
+    #[arg(long, value_name = "ID", conflicts_with = "caller")]
+    pub scope: Vec<String>,
+    /// Give the client the rights of this token (`bailiwick token list`)
+    #[arg(long, value_name = "TOKEN")]
+    pub caller: Option<String>,
+    /// Connect over HTTP to `bailiwick start`, with the token in the variable BAILIWICK_TOKEN
+    #[arg(long)]
+    pub http: bool,
+    /// Where in which file it stands.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// Which settings, and the entry's name there: flags of several commands.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Place {
+    /// The settings of this project, instead of yours for all projects
+    #[arg(long, value_name = "FOLDER", conflicts_with = "settings")]
+    pub project: Option<PathBuf>,
+    /// This settings file, instead of the usual one
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
+    /// The entry's name
+    #[arg(long, value_name = "NAME", default_value = "bailiwick", value_parser = entry_name)]
+    pub name: String,
+}
+
+/// What is done before a file is written.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Care {
+    /// Only show what would change
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// `client list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Look into the settings of this project too
+    #[arg(long, value_name = "FOLDER")]
+    pub project: Option<PathBuf>,
+    /// List what was changed and can be undone, instead of the clients
+    #[arg(long)]
+    pub changes: bool,
+}
+
+/// `client install`.
+#[derive(Debug, Args)]
+pub struct InstallArgs {
+    /// The clients
+    #[arg(value_enum, required_unless_present = "all", value_name = "CLIENT")]
+    pub clients: Vec<ClientKind>,
+    /// All clients that are on this computer
+    #[arg(long, conflicts_with_all = ["clients", "settings"])]
+    pub all: bool,
+    /// How it stands in the settings.
+    #[command(flatten)]
+    pub how: How,
+    /// What is done before.
+    #[command(flatten)]
+    pub care: Care,
+}
+
+/// `client print`.
+#[derive(Debug, Args)]
+pub struct PrintArgs {
+    /// The client
+    #[arg(value_enum, value_name = "CLIENT")]
+    pub client: ClientKind,
+    /// How it stands in the settings.
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// `client remove`.
+#[derive(Debug, Args)]
+pub struct RemoveArgs {
+    /// The clients
+    #[arg(value_enum, required_unless_present = "all", value_name = "CLIENT")]
+    pub clients: Vec<ClientKind>,
+    /// All clients that Bailiwick is in
+    #[arg(long, conflicts_with_all = ["clients", "settings"])]
+    pub all: bool,
+    /// Where it stands.
+    #[command(flatten)]
+    pub place: Place,
+    /// What is done before.
+    #[command(flatten)]
+    pub care: Care,
+}
+
+/// `client undo`.
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// The change, as `client list --changes` names it
+    pub change: Option<String>,
+    /// What is done before.
+    #[command(flatten)]
+    pub care: Care,
+}
+
+/// The system that a bundle is for, by the names that bundles have for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BundlePlatform {
+    /// Linux
+    Linux,
+    /// macOS
+    Darwin,
+}
+
+/// `client mcpb`.
+#[derive(Debug, Args)]
+pub struct McpbArgs {
+    /// Where to write it; default bailiwick-VERSION.mcpb here
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Put this program into it, built for --platform, instead of the running one
+    #[arg(long, value_name = "FILE", requires = "platform")]
+    pub binary: Option<PathBuf>,
+    /// The system that --binary is for
+    #[arg(long, value_enum, requires = "binary")]
+    pub platform: Option<BundlePlatform>,
+    /// Write the entry for the MCP registry into this file too
+    #[arg(long, value_name = "FILE", requires_all = ["registry_name", "url"])]
+    pub server_json: Option<PathBuf>,
+    /// The name in the registry: a domain of yours backwards, a slash, a name
+    #[arg(long, value_name = "NAME", requires = "server_json")]
+    pub registry_name: Option<String>,
+    /// Where the bundle will be published
+    #[arg(long, value_name = "URL", requires = "server_json")]
+    pub url: Option<String>,
+}
+
+/// The flags of `setup` that deal with clients.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ClientsAtSetup {
+    /// Connect this client too; repeat for more
+    #[arg(long, value_enum, value_name = "CLIENT", conflicts_with = "no_clients")]
+    pub client: Vec<ClientKind>,
+    /// Do not offer to connect clients
+    #[arg(long)]
+    pub no_clients: bool,
+}
+
+/// Reads the name of an entry: what every client takes as a name, and TOML as a bare key.
+fn entry_name(name: &str) -> Result<String, String> {
+    let fits = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
+    if (1..=64).contains(&name.len()) && name.chars().all(fits) {
+        Ok(name.to_owned())
+    } else {
+        Err("use letters, digits, `-` and `_`, at most 64 of them".to_owned())
+    }
+}

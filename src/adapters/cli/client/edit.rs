@@ -1,0 +1,251 @@
+//! Showing planned edits, asking, making them, and telling what became of them.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::contract::{ErrorCode, Failure};
+use crate::providers::edit::{Text, text_diff};
+
+use super::super::ask;
+use super::super::home::Home;
+use super::super::printer::{Printer, Report, printable};
+use super::args::Care;
+use super::kind::ClientKind;
+use super::output::{EditOutput, EditResult, EditView, MadeToken};
+use super::plan::Planned;
+use super::record::{Action, NewChange, Records};
+use super::settings_file::remove_empty_folders;
+
+/// The mode of a new settings file of the user, which may come to hold secrets.
+const USER_FILE_MODE: u32 = 0o600;
+/// The mode of a new settings file of a project.
+const PROJECT_FILE_MODE: u32 = 0o644;
+
+/// A run of edits.
+pub struct Session<'h> {
+    home: &'h Home,
+    printer: Printer,
+    care: Care,
+    output: EditOutput,
+    text: String,
+    notes: Vec<String>,
+    exit: u8,
+}
+
+impl<'h> Session<'h> {
+    /// Begins.
+    pub fn new(home: &'h Home, printer: Printer, care: Care) -> Self {
+        let output = EditOutput { ok: true, dry_run: care.dry_run, edits: Vec::new(), tokens: Vec::new() };
+        Self { home, printer, care, output, text: String::new(), notes: Vec::new(), exit: 0 }
+    }
+
+    /// Refuses to go on where something is to be written and nobody can be asked.
+    ///
+    /// # Errors
+    /// `approval_required`.
+    pub fn check_that_one_can_ask(&self, planned: &[Planned]) -> Result<(), Failure> {
+        let writes = planned.iter().any(|it| !it.is_nothing());
+        if !writes || self.care.dry_run || self.care.yes || ask::is_possible(self.printer) {
+            return Ok(());
+        }
+        Err(Failure::new(ErrorCode::ApprovalRequired, "nothing was written: there is no terminal to ask at")
+            .hint("`--dry-run` shows what would change; `--yes` writes it without asking."))
+    }
+
+    /// Shows an edit, asks, and makes it. `make_token` is called just before a file is written.
+    ///
+    /// # Errors
+    /// When it cannot be written; the file is then as it was.
+    pub fn go(
+        &mut self,
+        planned: Planned,
+        make_token: impl FnOnce() -> Result<Option<MadeToken>, Failure>,
+    ) -> Result<(), Failure> {
+        let diff = diff(&planned);
+        let title = planned.client.facts().title;
+        let shown = printable(&planned.file.path.display().to_string());
+        let mut view = EditView {
+            client: planned.client,
+            name: planned.name.clone(),
+            file: Some(planned.file.path.clone()),
+            action: planned.action,
+            result: EditResult::Nothing,
+            diff: diff.clone(),
+            change: None,
+            problem: None,
+            notes: Vec::new(),
+        };
+        if planned.is_nothing() {
+            self.text.push_str(&match planned.action {
+                Action::Install => format!("{title}: nothing to change, it is in {shown} already.\n"),
+                Action::Remove => format!("{title}: nothing to change, it is not in {shown}.\n"),
+            });
+            self.output.edits.push(view);
+            return Ok(());
+        }
+        let heading = format!("{title}: {shown}\n{}", printable(&diff));
+        if self.care.dry_run {
+            self.text.push_str(&heading);
+            view.result = EditResult::WouldWrite;
+            view.notes = planned.notes;
+            self.output.edits.push(view);
+            return Ok(());
+        }
+        if self.care.yes {
+            self.text.push_str(&heading);
+        } else {
+            self.printer.talk(&heading);
+            let question = match planned.action {
+                Action::Install => "Write this?",
+                Action::Remove => "Take this out?",
+            };
+            if !ask::yes(self.printer, question) {
+                self.text.push_str(&format!("{title}: left as it is.\n"));
+                view.result = EditResult::Declined;
+                self.output.edits.push(view);
+                return Ok(());
+            }
+        }
+        let token = make_token()?;
+        let change = self.write(&planned, token.as_ref())?;
+        view.result = EditResult::Written;
+        view.notes.clone_from(&planned.notes);
+        let undo = change
+            .as_ref()
+            .map(|id| format!(" `bailiwick client undo {id}` puts it back."))
+            .unwrap_or_default();
+        self.text.push_str(&match (planned.action, &planned.after) {
+            (Action::Install, _) => format!("{title}: wrote {shown}.{undo}\n"),
+            (Action::Remove, Some(_)) => format!("{title}: took it out of {shown}.{undo}\n"),
+            (Action::Remove, None) => format!("{title}: removed {shown}, which was made for it.{undo}\n"),
+        });
+        view.change = change;
+        if let Some(token) = token {
+            let secret =
+                token.secret.as_ref().map(|secret| format!(" Its value, shown this once:\n  {secret}"));
+            self.text.push_str(&format!(
+                "  The token `{}` was made for it.{}\n",
+                token.name,
+                secret.unwrap_or_default()
+            ));
+            self.output.tokens.push(token);
+        }
+        if let Some(name) = &planned.token_to_revoke
+            && self.home.edit_tokens(|tokens| Ok(tokens.revoke(name)))?.is_some()
+        {
+            let note = format!("The token `{name}`, which was made for it, was revoked.");
+            self.text.push_str(&format!("  {note}\n"));
+            view.notes.push(note);
+        }
+        for note in planned.notes {
+            self.text.push_str(&format!("  {note}\n"));
+        }
+        self.output.edits.push(view);
+        Ok(())
+    }
+
+    /// Notes an edit that cannot even be planned, where others go on.
+    pub fn failed(&mut self, client: ClientKind, name: &str, action: Action, failure: &Failure) {
+        self.output.ok = false;
+        self.exit = failure.code.facts().exit_code;
+        let title = client.facts().title;
+        self.text.push_str(&format!("{title}: {}\n", printable(&failure.message)));
+        self.notes.extend(failure.hints.iter().map(|hint| format!("hint: {title}: {}", printable(hint))));
+        self.output.edits.push(EditView {
+            client,
+            name: name.to_owned(),
+            file: None,
+            action,
+            result: EditResult::Failed,
+            diff: String::new(),
+            change: None,
+            problem: Some(failure.message.clone()),
+            notes: failure.hints.clone(),
+        });
+    }
+
+    /// Tells whether nothing has happened so far.
+    pub fn is_empty(&self) -> bool {
+        self.output.edits.is_empty()
+    }
+
+    /// Ends: what was done.
+    pub fn report(self) -> Report {
+        let json = serde_json::to_value(&self.output).expect("an output has a JSON form");
+        let mut report = Report { exit: self.exit, ..Report::new(self.text, json) };
+        if self.care.dry_run {
+            report = report.note("\nNothing was written.");
+        }
+        self.notes.into_iter().fold(report, Report::note)
+    }
+
+    /// Writes one file, with the file as it was kept before; an undone change needs no further one.
+    fn write(&self, planned: &Planned, token: Option<&MadeToken>) -> Result<Option<String>, Failure> {
+        let _lock = self.home.lock()?;
+        let mut records = Records::load(self.home)?;
+        let mode = if planned.is_projects { PROJECT_FILE_MODE } else { USER_FILE_MODE };
+        if let Some(undone) = &planned.undoes {
+            planned.file.write(planned.after.as_deref(), mode)?;
+            remove_empty_folders(&planned.folders_to_remove);
+            records.mark_undone(undone)?;
+            return Ok(None);
+        }
+        let id = records.begin(NewChange {
+            action: planned.action,
+            client: planned.client,
+            name: &planned.name,
+            file: &planned.file.path,
+            before: planned.file.content.as_deref(),
+            after: planned.after.as_deref(),
+            token: token.map(|it| it.name.clone()),
+        })?;
+        match planned.file.write(planned.after.as_deref(), mode) {
+            Ok(folders) => records.finish(&id, Some(folders))?,
+            Err(failure) => {
+                records.finish(&id, None)?;
+                return Err(failure);
+            }
+        }
+        remove_empty_folders(&planned.folders_to_remove);
+        Ok(Some(id))
+    }
+}
+
+/// Prints what an edit changes; in the lines around it, what looks secret is masked.
+fn diff(planned: &Planned) -> String {
+    let text =
+        |bytes: Option<&[u8]>| Text::new(String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned());
+    let (before, after) = (text(planned.file.content.as_deref()), text(planned.after.as_deref()));
+    let lines = text_diff(&before, &after);
+    lines
+        .lines()
+        .map(|line| if line.starts_with(' ') { masked(line) + "\n" } else { format!("{line}\n") })
+        .collect()
+}
+
+fn masked(line: &str) -> String {
+    static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?i)((?:token|secret|passw|api[-_]?key|authorization|credential)[^:=]*[:=]\s*).+|[A-Za-z0-9_+=-]{24,}"#)
+            .expect("the pattern is fixed")
+    });
+    SECRETS.replace_all(line, "${1}…").into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_beside_a_change_are_masked() {
+        for (line, shown) in [
+            (r#"   "GITHUB_TOKEN": "abc","#, r#"   "GITHUB_TOKEN": …"#),
+            (r#"   "Authorization": "Bearer abc""#, r#"   "Authorization": …"#),
+            (r#" api_key = "abc""#, " api_key = …"),
+            (r#"   "args": ["ghp_0123456789abcdefghij0123"]"#, r#"   "args": ["…"]"#),
+            (r#"   "command": "/usr/local/bin/other","#, r#"   "command": "/usr/local/bin/other","#),
+        ] {
+            assert_eq!(masked(line), shown);
+        }
+    }
+}

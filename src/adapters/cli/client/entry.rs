@@ -1,0 +1,188 @@
+//! What stands in a client's settings for Bailiwick: the fields of one entry, in order, and which of them are the
+//! person's own.
+
+use serde_json::{Map, Value, json};
+
+use crate::contract::{ErrorCode, Failure};
+
+use super::super::connect::Connection;
+use super::kind::{ClientKind, TOKEN_PROMPT, TOKEN_VARIABLE, TokenForm};
+
+/// How the client reaches Bailiwick.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// It starts `bailiwick mcp`, with the rights of a token if one is named.
+    Stdio {
+        /// The token's name.
+        caller: Option<String>,
+    },
+    /// It connects to `bailiwick start`.
+    Http,
+}
+
+/// The entry of a client.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The fields in the order in which they are written.
+    pub fields: Vec<(&'static str, Value)>,
+    /// Whether the client has to be told to ask the person for the token.
+    pub asks_for_token: bool,
+}
+
+/// How an entry that stands in a file compares with the one that belongs there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Likeness {
+    /// All fields are right; further ones are the person's.
+    Right,
+    /// It is Bailiwick's, and some field is not as it would be written now.
+    Stale,
+    /// It is another server's.
+    Foreign,
+}
+
+/// Fields that say how a server is reached: where the way changes, those of the other way go.
+const WAYS: &[&str] =
+    &["type", "command", "args", "url", "serverUrl", "httpUrl", "headers", "bearer_token_env_var"];
+
+impl Entry {
+    /// Makes the entry.
+    ///
+    /// # Errors
+    /// `unsupported_platform` for a client that does not connect that way.
+    pub fn new(kind: ClientKind, connection: &Connection, reach: &Reach) -> Result<Self, Failure> {
+        let facts = kind.facts();
+        let mut fields = Vec::new();
+        let mut asks_for_token = false;
+        match reach {
+            Reach::Stdio { caller } => {
+                fields.extend(facts.type_words.map(|(stdio, _)| ("type", json!(stdio))));
+                fields.push(("command", json!(connection.command())));
+                let mut arguments = connection.arguments().to_vec();
+                if let Some(caller) = caller {
+                    arguments.extend(["--caller".to_owned(), caller.clone()]);
+                }
+                fields.push(("args", json!(arguments)));
+                let environment: Map<String, Value> = connection
+                    .environment()
+                    .iter()
+                    .map(|(name, value)| (name.clone(), json!(value)))
+                    .collect();
+                if !environment.is_empty() {
+                    fields.push(("env", Value::Object(environment)));
+                }
+            }
+            Reach::Http => {
+                fields.extend(facts.type_words.map(|(_, http)| ("type", json!(http))));
+                fields.push((facts.url_field, json!(connection.url())));
+                match facts.token {
+                    TokenForm::Header(reference) => {
+                        fields.push(("headers", json!({"Authorization": format!("Bearer {reference}")})));
+                    }
+                    TokenForm::VariableName(field) => fields.push((field, json!(TOKEN_VARIABLE))),
+                    TokenForm::Prompt => {
+                        asks_for_token = true;
+                        let value = format!("Bearer ${{input:{TOKEN_PROMPT}}}");
+                        fields.push(("headers", json!({"Authorization": value})));
+                    }
+                    TokenForm::None(why) => {
+                        return Err(Failure::new(
+                            ErrorCode::UnsupportedPlatform,
+                            format!("{} cannot be connected over HTTP: {why}", facts.title),
+                        )
+                        .hint("Leave out --http: it then starts Bailiwick itself, and needs no token."));
+                    }
+                }
+            }
+        }
+        Ok(Self { fields, asks_for_token })
+    }
+
+    /// Compares with what stands in the file.
+    pub fn compare(&self, there: &Value) -> Likeness {
+        let is_right = |(name, wanted): &(&str, Value)| match (there.get(*name), wanted) {
+            // The person may set further variables and headers.
+            (Some(Value::Object(there)), Value::Object(wanted)) => {
+                wanted.iter().all(|(name, wanted)| there.get(name) == Some(wanted))
+            }
+            (there, wanted) => there == Some(wanted),
+        };
+        if self.fields.iter().all(is_right) && self.superfluous(there).is_empty() {
+            Likeness::Right
+        } else if is_ours(there) || self.has_same_url(there) {
+            Likeness::Stale
+        } else {
+            Likeness::Foreign
+        }
+    }
+
+    /// Gives the fields of what stands in the file that have to go: those of another way to be reached.
+    pub fn superfluous(&self, there: &Value) -> Vec<String> {
+        let is_wanted = |name: &str| self.fields.iter().any(|(field, _)| *field == name);
+        let fits = |name: &str, value: &Value| {
+            // A word that the person added, and that says the same.
+            is_wanted(name)
+                || !WAYS.contains(&name)
+                || (name == "type" && is_wanted("command") == (value == "stdio"))
+        };
+        let there = there.as_object().into_iter().flatten();
+        there.filter(|(name, value)| !fits(name, value)).map(|(name, _)| name.clone()).collect()
+    }
+
+    fn has_same_url(&self, there: &Value) -> bool {
+        ["url", "serverUrl", "httpUrl"].iter().any(|name| {
+            there.get(name).is_some_and(|url| self.fields.iter().any(|(_, wanted)| wanted == url))
+        })
+    }
+}
+
+/// Tells whether an entry starts a program named `bailiwick` to serve MCP.
+pub fn is_ours(there: &Value) -> bool {
+    let program = there["command"].as_str().and_then(|it| it.rsplit(['/', '\\']).next()).unwrap_or_default();
+    let program = program.strip_suffix(".exe").unwrap_or(program);
+    program == "bailiwick" && there["args"].as_array().is_some_and(|args| args.first() == Some(&json!("mcp")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stdio() -> Entry {
+        Entry {
+            fields: vec![
+                ("command", json!("/opt/bailiwick")),
+                ("args", json!(["mcp"])),
+                ("env", json!({"BAILIWICK_HOME": "/h"})),
+            ],
+            asks_for_token: false,
+        }
+    }
+
+    #[test]
+    fn an_entry_is_right_with_fields_of_the_persons_own() {
+        let there = json!({"command": "/opt/bailiwick", "args": ["mcp"], "disabled": true,
+            "env": {"BAILIWICK_HOME": "/h", "RUST_LOG": "x"}});
+        assert_eq!(stdio().compare(&there), Likeness::Right);
+    }
+
+    #[test]
+    fn an_entry_of_another_program_is_foreign_whatever_its_name() {
+        for there in [
+            json!({"command": "npx", "args": ["mcp"]}),
+            json!({"command": "/opt/bailiwick", "args": ["start"]}),
+            json!({"url": "https://example.org/mcp"}),
+            json!("bailiwick"),
+        ] {
+            assert_eq!(stdio().compare(&there), Likeness::Foreign, "{there}");
+        }
+    }
+
+    #[test]
+    fn an_entry_with_an_old_path_or_another_way_is_stale() {
+        for there in [
+            json!({"command": "/old/bailiwick", "args": ["mcp"]}),
+            json!({"command": "/opt/bailiwick", "args": ["mcp"], "env": {"BAILIWICK_HOME": "/h"}, "url": "http://x"}),
+        ] {
+            assert_eq!(stdio().compare(&there), Likeness::Stale, "{there}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The clients that Bailiwick knows: their names, and how their settings are made.
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientKind {
+    /// Claude Desktop
+    ClaudeDesktop,
+    /// Claude Code
+    ClaudeCode,
+    /// Codex
+    Codex,
+    /// Visual Studio Code
+    #[value(name = "vscode", alias = "vs-code")]
+    #[serde(rename = "vscode")]
+    VsCode,
+    /// Cursor
+    Cursor,
+    /// Windsurf
+    Windsurf,
+    /// Zed
+    Zed,
+    /// Gemini CLI
+    #[value(alias = "gemini-cli")]
+    Gemini,
+    /// Any other client that reads a JSON file with `mcpServers`
+    Generic,
+}
+
+/// The language of a settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// JSON; comments and trailing commas are read and kept.
+    Json,
+    /// TOML.
+    Toml,
+}
+
+/// How a client takes the bearer token of an HTTP server, so that it is not written into the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenForm {
+    /// A header in which the client replaces this text by the variable's value.
+    Header(&'static str),
+    /// The name of the variable, in a field of its own.
+    VariableName(&'static str),
+    /// The client asks the person once and keeps it in the system's keyring.
+    Prompt,
+    /// It cannot, or it does not connect over HTTP at all; with the reason.
+    None(&'static str),
+}
+
+/// What is fixed about a client.
+#[derive(Debug)]
+pub struct ClientFacts {
+    /// Its name on the command line.
+    pub id: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// The programs by which it is started.
+    pub programs: &'static [&'static str],
+    /// The language of its settings.
+    pub format: Format,
+    /// The key below which its servers stand.
+    pub container: &'static str,
+    /// What the field `type` says for (stdio, HTTP), where it has one.
+    pub type_words: Option<(&'static str, &'static str)>,
+    /// The field that holds the URL of an HTTP server.
+    pub url_field: &'static str,
+    /// How it takes a token.
+    pub token: TokenForm,
+    /// What the person has to do after a change.
+    pub afterwards: &'static str,
+}
+
+/// The variable in which clients find the token.
+pub const TOKEN_VARIABLE: &str = "BAILIWICK_TOKEN";
+
+/// The id of VS Code's question for the token.
+pub const TOKEN_PROMPT: &str = "bailiwick-token";
+
+impl ClientKind {
+    /// Gives every client, in the order in which lists show them.
+    pub fn all() -> &'static [Self] {
+        Self::value_variants()
+    }
+
+    /// Gives what is fixed about the client.
+    ///
+    /// # Source
+    /// The clients' own documents as of November 2026: modelcontextprotocol.io/docs/develop/connect-local-servers,
+    /// code.claude.com/docs/en/mcp, developers.openai.com/codex/mcp, code.visualstudio.com/docs/copilot/reference/mcp-configuration,
+    /// cursor.com/docs/context/mcp, docs.windsurf.com/windsurf/cascade/mcp, zed.dev/docs/ai/mcp, geminicli.com/docs/tools/mcp-server.
+    pub fn facts(self) -> &'static ClientFacts {
+        match self {
+            Self::ClaudeDesktop => &ClientFacts {
+                id: "claude-desktop",
+                title: "Claude Desktop",
+                programs: &["claude-desktop"],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: None,
+                url_field: "url",
+                token: TokenForm::None(
+                    "it starts the servers of its settings file itself, and reaches none over HTTP",
+                ),
+                afterwards: "Quit Claude Desktop and start it again.",
+            },
+            Self::ClaudeCode => &ClientFacts {
+                id: "claude-code",
+                title: "Claude Code",
+                programs: &["claude"],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: Some(("stdio", "http")),
+                url_field: "url",
+                token: TokenForm::Header("${BAILIWICK_TOKEN}"),
+                afterwards: "Start `claude` again; `/mcp` shows the connection.",
+            },
+            Self::Codex => &ClientFacts {
+                id: "codex",
+                title: "Codex",
+                programs: &["codex"],
+                format: Format::Toml,
+                container: "mcp_servers",
+                type_words: None,
+                url_field: "url",
+                token: TokenForm::VariableName("bearer_token_env_var"),
+                afterwards: "Start Codex again; `/mcp` shows the connection.",
+            },
+            Self::VsCode => &ClientFacts {
+                id: "vscode",
+                title: "VS Code",
+                programs: &["code"],
+                format: Format::Json,
+                container: "servers",
+                type_words: Some(("stdio", "http")),
+                url_field: "url",
+                token: TokenForm::Prompt,
+                afterwards: "Run `MCP: List Servers` in VS Code and start it there.",
+            },
+            Self::Cursor => &ClientFacts {
+                id: "cursor",
+                title: "Cursor",
+                programs: &["cursor", "cursor-agent"],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: None,
+                url_field: "url",
+                token: TokenForm::Header("${env:BAILIWICK_TOKEN}"),
+                afterwards: "Turn it on in Cursor's settings, under MCP.",
+            },
+            Self::Windsurf => &ClientFacts {
+                id: "windsurf",
+                title: "Windsurf",
+                programs: &["windsurf"],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: None,
+                url_field: "serverUrl",
+                token: TokenForm::Header("${env:BAILIWICK_TOKEN}"),
+                afterwards: "Refresh the MCP servers in Windsurf's Cascade panel.",
+            },
+            Self::Zed => &ClientFacts {
+                id: "zed",
+                title: "Zed",
+                programs: &["zed", "zeditor"],
+                format: Format::Json,
+                container: "context_servers",
+                type_words: None,
+                url_field: "url",
+                token: TokenForm::None("it takes a token only as plain text in its settings"),
+                afterwards: "Zed reads its settings at once; the agent panel shows the connection.",
+            },
+            Self::Gemini => &ClientFacts {
+                id: "gemini",
+                title: "Gemini CLI",
+                programs: &["gemini"],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: None,
+                url_field: "httpUrl",
+                token: TokenForm::Header("${BAILIWICK_TOKEN}"),
+                afterwards: "Start `gemini` again; `/mcp` shows the connection.",
+            },
+            Self::Generic => &ClientFacts {
+                id: "generic",
+                title: "any other client",
+                programs: &[],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: None,
+                url_field: "url",
+                token: TokenForm::Header("${BAILIWICK_TOKEN}"),
+                afterwards: "Start the client again.",
+            },
+        }
+    }
+}

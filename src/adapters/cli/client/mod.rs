@@ -1,0 +1,34 @@
+//! `client …`: Bailiwick in the settings of AI clients, put in, looked at, and taken out again.
+//!
+//! Writes into files that belong to other programs, and so with care: only its own entry, shown before
+//! and backed up, everything else as it was to the byte. It never writes a token, and it never guesses:
+//! a file that it cannot parse stays as it is.
+
+mod args;
+mod bundle;
+mod connect_at_setup;
+mod edit;
+mod entry;
+mod install;
+mod json_settings;
+mod kind;
+mod list;
+mod output;
+mod places;
+mod plan;
+mod print;
+mod record;
+mod registry_file;
+mod remove;
+mod run;
+mod settings;
+mod settings_file;
+mod toml_settings;
+mod undo;
+mod zip;
+
+pub use args::{ClientCommand, ClientsAtSetup};
+pub use connect_at_setup::at_setup;
+pub use output::schemas;
+pub use places::own_program;
+pub use run::run;

@@ -1,0 +1,61 @@
+//! `client print`: the text that `client install` would write.
+
+use crate::contract::Failure;
+
+use super::super::connect::Connection;
+use super::super::home::Home;
+use super::super::printer::Report;
+use super::args::PrintArgs;
+use super::entry::{Entry, Reach};
+use super::install::{caller, reach};
+use super::kind::{Format, TokenForm};
+use super::output::{PrintOutput, SnippetFormat};
+use super::places::SettingsPlace;
+use super::plan::problem_failure;
+use super::{settings, toml_settings};
+
+/// Prints the entry of a client.
+///
+/// # Errors
+/// When Bailiwick is not set up, or the client does not connect that way.
+pub fn run(home: &Home, args: &PrintArgs) -> Result<Report, Failure> {
+    let facts = args.client.facts();
+    let how = &args.how;
+    let connection = Connection::new(home, &home.config()?);
+    let caller = caller(home, args.client, how)?;
+    let reach = reach(how, caller.as_ref());
+    let entry = Entry::new(args.client, &connection, &reach)?;
+    let place = SettingsPlace::find(args.client, &how.place).ok().map(|place| place.file);
+    let (format, snippet) = match facts.format {
+        Format::Toml => (SnippetFormat::Toml, toml_settings::table(facts.container, &how.place.name, &entry)),
+        Format::Json => {
+            let written = settings::put(facts, "", &how.place.name, &entry);
+            let file = place.clone().unwrap_or_default();
+            (SnippetFormat::Json, written.map_err(|problem| problem_failure(args.client, &file, problem))?)
+        }
+    };
+    let mut notes = Vec::new();
+    if let Some(place) = &place {
+        notes.push(format!("It belongs into {}. {}", place.display(), facts.afterwards));
+    }
+    if caller.is_some_and(|it| it.scopes_of_new.is_some()) {
+        let scopes: String = how.scope.iter().map(|id| format!(" --scope {id}")).collect();
+        notes.push(format!("First make its token: `bailiwick token create {}{scopes}`.", facts.id));
+    }
+    if reach == Reach::Http && facts.token != TokenForm::Prompt {
+        notes.push(format!(
+            "The token belongs into the variable BAILIWICK_TOKEN where {} starts.",
+            facts.title
+        ));
+    }
+    let output = PrintOutput {
+        ok: true,
+        client: args.client,
+        settings: place,
+        format,
+        snippet: snippet.clone(),
+        notes: notes.clone(),
+    };
+    let json = serde_json::to_value(output).expect("an output has a JSON form");
+    Ok(notes.into_iter().fold(Report::new(snippet, json), Report::note))
+}

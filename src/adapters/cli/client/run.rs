@@ -1,0 +1,23 @@
+//! From a `client …` command to what does it.
+
+use crate::contract::Failure;
+
+use super::super::home::Home;
+use super::super::printer::{Printer, Report};
+use super::args::ClientCommand;
+use super::{bundle, install, list, print, remove, undo};
+
+/// Runs one of the commands.
+///
+/// # Errors
+/// Those of the command.
+pub fn run(home: &Home, printer: Printer, command: &ClientCommand) -> Result<Report, Failure> {
+    match command {
+        ClientCommand::List(args) => list::run(home, args),
+        ClientCommand::Install(args) => install::run(home, printer, args),
+        ClientCommand::Print(args) => print::run(home, args),
+        ClientCommand::Remove(args) => remove::run(home, printer, args),
+        ClientCommand::Undo(args) => undo::run(home, printer, args),
+        ClientCommand::Mcpb(args) => bundle::run(args),
+    }
+}
