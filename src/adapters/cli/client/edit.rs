@@ -214,14 +214,15 @@ impl<'h> Session<'h> {
 
 /// Prints what an edit changes; in the lines around it, what looks secret is masked.
 fn diff(planned: &Planned) -> String {
-    let text =
-        |bytes: Option<&[u8]>| Text::new(String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned());
+    let text = |bytes: Option<&[u8]>| {
+        let text = String::from_utf8_lossy(bytes.unwrap_or_default());
+        Text::new(text.trim_start_matches('\u{feff}').to_owned())
+    };
     let (before, after) = (text(planned.file.content.as_deref()), text(planned.after.as_deref()));
-    let lines = text_diff(&before, &after);
-    lines
-        .lines()
-        .map(|line| if line.starts_with(' ') { masked(line) + "\n" } else { format!("{line}\n") })
-        .collect()
+    let diff = text_diff((None, None), &before, &after);
+    // The file's name stands above it.
+    let lines = diff.lines().skip(2);
+    lines.map(|line| if line.starts_with(' ') { masked(line) + "\n" } else { format!("{line}\n") }).collect()
 }
 
 fn masked(line: &str) -> String {
