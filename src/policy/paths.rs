@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use sha2::{Digest, Sha256};
 
 use crate::config::ScopePolicy;
 use crate::contract::path::encode_name;
@@ -22,6 +23,7 @@ pub struct PathRules {
     closed_files: GlobSet,
     own_folders: Vec<FileId>,
     refuse_hard_links: bool,
+    fingerprint: [u8; 32],
 }
 
 impl PathRules {
@@ -31,7 +33,14 @@ impl PathRules {
             closed_files: globs("policy.closedFiles", &policy.closed_files)?,
             own_folders,
             refuse_hard_links: policy.refuse_hard_links,
+            fingerprint: fingerprint(policy),
         })
+    }
+
+    /// Tells these rules from others that close or open other files: what was gathered by one set of rules
+    /// is judged again under another.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
     }
 
     /// Tells whether files with several names are refused.
@@ -86,6 +95,19 @@ impl PathRules {
         }
         self.closed_files.is_match(path).then_some("closed-files")
     }
+}
+
+fn fingerprint(policy: &ScopePolicy) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for (list, globs) in [(b'o', &policy.open_sensitive), (b'c', &policy.closed_files)] {
+        for glob in globs {
+            hash.update([list]);
+            hash.update((glob.len() as u64).to_le_bytes());
+            hash.update(glob);
+        }
+    }
+    hash.update([u8::from(policy.refuse_hard_links)]);
+    hash.finalize().into()
 }
 
 /// Compiles globs that match whole paths, whatever their case.

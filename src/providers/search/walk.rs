@@ -51,6 +51,8 @@ pub(in crate::providers) trait Visitor: Send {
     fn file(&mut self, file: &WalkedFile<'_>);
     /// Takes a folder, before what is in it. `parent` holds it under `name`.
     fn folder(&mut self, folder: &WalkedFile<'_>);
+    /// Takes a folder that was opened, before its entries are read. The one where the walk starts is the caller's.
+    fn entered(&mut self, _path: &[u8], _dir: &Dir) {}
     /// Takes note of a path that is left out.
     fn skipped(&mut self, path: &[u8], reason: Skip);
     /// As `skipped`, for an entry of a folder that is open.
@@ -172,6 +174,7 @@ impl Shared<'_> {
         if self.rules.is_own_folder(folder.id()) {
             return visitor.skipped(path, Skip::Closed);
         }
+        visitor.entered(path, &dir);
         let listing = Listing::read(&dir, folder.rel(), self.rules, ignore, self.filter);
         match listing {
             Ok(listing) => self.add(&folder, listing),
