@@ -1,5 +1,6 @@
 //! Every operation of this build: a folder a family, a file an operation.
 
+pub mod code;
 pub mod command;
 pub mod computer;
 pub mod file;
@@ -14,6 +15,7 @@ use crate::registry::Family;
 pub static FAMILIES: &[&Family] = &[
     &computer::FAMILY,
     &file::FAMILY,
+    &code::FAMILY,
     &git::FAMILY,
     &package::FAMILY,
     &command::FAMILY,

@@ -8,6 +8,7 @@ use crate::history::HistoryHandle;
 use crate::platform::dirs::Dirs;
 use crate::platform::launch::Launcher;
 use crate::policy::Scopes;
+use crate::providers::code::index::SymbolIndexes;
 use crate::providers::process::Processes;
 use crate::providers::terminal::Screens;
 use crate::providers::versions::Seen;
@@ -32,6 +33,8 @@ pub struct ServiceFacts {
     pub screens: Arc<Screens>,
     /// What was read a while ago, for edits that are made for it.
     pub seen: Arc<Seen>,
+    /// What the files of scopes define, once somebody has asked.
+    pub symbols: Arc<SymbolIndexes>,
     /// When the service began, in milliseconds since the epoch.
     pub started_at_ms: i64,
 }

@@ -11,6 +11,7 @@ use crate::operations::FAMILIES;
 use crate::platform::dirs::Dirs;
 use crate::platform::launch::Launcher;
 use crate::policy::{OwnFolders, Scopes};
+use crate::providers::code::index::SymbolIndexes;
 use crate::providers::process::Processes;
 use crate::providers::terminal::Screens;
 use crate::providers::versions::Seen;
@@ -72,8 +73,17 @@ impl Service {
         let processes = Arc::new(Processes::new(&dirs, Arc::clone(&launcher)));
         let screens = Arc::default();
         let seen = Arc::default();
-        let lasting =
-            Lasting { dirs, registry, launcher, processes, screens, seen, started_at_ms: time::now_ms() };
+        let symbols = Arc::new(SymbolIndexes::below(&dirs.state));
+        let lasting = Lasting {
+            dirs,
+            registry,
+            launcher,
+            processes,
+            screens,
+            seen,
+            symbols,
+            started_at_ms: time::now_ms(),
+        };
         let facts = facts(config, lasting)?;
         Ok(Arc::new(Self {
             facts: RwLock::new(Arc::new(facts)),
@@ -123,6 +133,7 @@ impl Service {
             processes: Arc::clone(&old.processes),
             screens: Arc::clone(&old.screens),
             seen: Arc::clone(&old.seen),
+            symbols: Arc::clone(&old.symbols),
             started_at_ms: old.started_at_ms,
         };
         let new = facts(config, lasting)?;
@@ -139,13 +150,25 @@ struct Lasting {
     processes: Arc<Processes>,
     screens: Arc<Screens>,
     seen: Arc<Seen>,
+    symbols: Arc<SymbolIndexes>,
     started_at_ms: i64,
 }
 
 fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
-    let Lasting { dirs, registry, launcher, processes, screens, seen, started_at_ms } = lasting;
+    let Lasting { dirs, registry, launcher, processes, screens, seen, symbols, started_at_ms } = lasting;
     let own = OwnFolders::of(&dirs);
     let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
     let (config, scopes) = (Arc::new(config), Arc::new(scopes));
-    Ok(ServiceFacts { config, scopes, registry, dirs, launcher, processes, screens, seen, started_at_ms })
+    Ok(ServiceFacts {
+        config,
+        scopes,
+        registry,
+        dirs,
+        launcher,
+        processes,
+        screens,
+        seen,
+        symbols,
+        started_at_ms,
+    })
 }

@@ -10,6 +10,7 @@ mod adapters;
 mod architecture;
 mod cases;
 mod cli;
+mod code;
 mod command;
 mod command_rules;
 mod command_spelling;

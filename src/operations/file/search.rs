@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::path::{decode_name, encode_name};
 use crate::contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
+    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OneOrMany, OperationSpec,
+    ScopeNeed, ScopeType, TargetRule, Threads,
 };
 use crate::platform::fs::RelPath;
 use crate::policy::{InputPath, Permit, PermittedPath};
@@ -69,26 +69,6 @@ pub struct Options {
     pub include_hidden: bool,
     /// Look into what .gitignore and .ignore files leave out, too; default false.
     pub include_ignored: bool,
-}
-
-/// One text, or several.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a text or an array of texts")]
-pub enum OneOrMany {
-    /// One.
-    One(String),
-    /// Several.
-    Many(Vec<String>),
-}
-
-impl OneOrMany {
-    fn list(texts: Option<&Self>) -> &[String] {
-        match texts {
-            None => &[],
-            Some(Self::One(text)) => std::slice::from_ref(text),
-            Some(Self::Many(texts)) => texts,
-        }
-    }
 }
 
 /// What was found.

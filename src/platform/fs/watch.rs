@@ -138,7 +138,8 @@ mod linux {
                     drained = Drained::Lost;
                 }
                 let Some(name) = event.file_name() else { continue };
-                let of_names = ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
+                let of_names =
+                    ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
                 take(FolderEvent {
                     folder: WatchId(event.wd()),
                     name: OsStr::from_bytes(name.to_bytes()),

@@ -12,6 +12,7 @@
 mod definition;
 mod definitions;
 mod extent;
+pub mod index;
 mod kind;
 mod kinds;
 mod language;

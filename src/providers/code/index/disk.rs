@@ -58,7 +58,9 @@ pub(super) fn encode(table: &Table, owner: &Owner) -> Vec<u8> {
             // 0: the file; odd: how far before this one; even: a name.
             match symbol.within {
                 Within::File => number(&mut out, 0),
-                Within::Definition(at) => number(&mut out, ((place as u64).saturating_sub(u64::from(at)) << 1) | 1),
+                Within::Definition(at) => {
+                    number(&mut out, ((place as u64).saturating_sub(u64::from(at)) << 1) | 1)
+                }
                 Within::Named(name) => number(&mut out, (number_of(name) + 1) << 1),
             }
         }
@@ -75,7 +77,10 @@ pub(super) fn decode(content: &[u8], root: FileId) -> Option<(Table, [u8; 32])> 
         return None;
     }
     let mut rest = Rest(body);
-    if rest.bytes(4_096)? != build().as_bytes() || rest.number()? != root.device || rest.number()? != root.inode {
+    if rest.bytes(4_096)? != build().as_bytes()
+        || rest.number()? != root.device
+        || rest.number()? != root.inode
+    {
         return None;
     }
     let rules: [u8; 32] = rest.take(32)?.try_into().ok()?;
@@ -141,8 +146,13 @@ fn names(out: &mut Vec<u8>, table: &Table) -> Vec<u32> {
             used[name as usize] = true;
         }
     }
-    let mut sorted: Vec<(&str, usize)> =
-        table.names.iter().enumerate().filter(|(at, _)| used[*at]).map(|(at, (name, _))| (name, at)).collect();
+    let mut sorted: Vec<(&str, usize)> = table
+        .names
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| used[*at])
+        .map(|(at, (name, _))| (name, at))
+        .collect();
     sorted.sort_unstable();
     number(out, sorted.len() as u64);
     let mut numbers = vec![0; used.len()];
@@ -158,7 +168,8 @@ fn names(out: &mut Vec<u8>, table: &Table) -> Vec<u32> {
 }
 
 fn file(out: &mut Vec<u8>, entry: &Entry, inode: u64, modified_ns: i64) {
-    let language = entry.language.and_then(|language| Language::ALL.iter().position(|other| *other == language));
+    let language =
+        entry.language.and_then(|language| Language::ALL.iter().position(|other| *other == language));
     out.push(language.and_then(|at| u8::try_from(at + 1).ok()).unwrap_or(0));
     out.push(entry.outcome as u8 | u8::from(entry.several_names) << 7);
     number(out, entry.stamp.size);
@@ -312,10 +323,17 @@ mod tests {
                             Within::Named(number) => name(number),
                             other => format!("{other:?}"),
                         };
-                        format!("{} {within} {:?}", name(symbol.name), (symbol.line, symbol.kind, symbol.declared_only))
+                        format!(
+                            "{} {within} {:?}",
+                            name(symbol.name),
+                            (symbol.line, symbol.kind, symbol.declared_only)
+                        )
                     })
                     .collect();
-                format!("{path:?} {:?} {symbols:?}", (entry.stamp, entry.language, entry.outcome, entry.several_names))
+                format!(
+                    "{path:?} {:?} {symbols:?}",
+                    (entry.stamp, entry.language, entry.outcome, entry.several_names)
+                )
             })
             .collect()
     }

@@ -106,7 +106,8 @@ mod tests {
     #[test]
     fn a_name_is_held_once_and_keeps_its_number() {
         let mut names = Names::default();
-        let numbers: Vec<u32> = (0..5_000).filter_map(|n| names.intern(&format!("name{}", n % 1_000))).collect();
+        let numbers: Vec<u32> =
+            (0..5_000).filter_map(|n| names.intern(&format!("name{}", n % 1_000))).collect();
         assert_eq!((numbers.len(), names.len()), (5_000, 1_000));
         assert!(numbers.iter().enumerate().all(|(n, number)| *number as usize == n % 1_000));
         assert!((0..1_000).all(|n| names.get(n) == format!("name{n}")));

@@ -82,20 +82,23 @@ impl Table {
         }
     }
 
-    /// Goes through the files beneath a folder, in the order of their paths; an empty folder is the root.
+    /// Goes through the files beneath a folder, in the order of their paths; an empty folder is the root, and a file
+    /// stands for itself.
     pub fn beneath(&self, folder: &[u8]) -> impl Iterator<Item = (&[u8], &Entry)> {
-        let prefix = prefix(folder);
-        let start: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Included(&prefix), Bound::Unbounded);
-        let prefix = prefix.clone();
+        let is_beneath = move |path: &[u8]| {
+            folder.is_empty() || path.len() == folder.len() || path.get(folder.len()) == Some(&b'/')
+        };
         self.files
-            .range::<[u8], _>(start)
-            .take_while(move |(path, _)| path.starts_with(&prefix))
+            .range::<[u8], _>((Bound::Included(folder), Bound::Unbounded))
+            .take_while(move |(path, _)| path.starts_with(folder))
+            .filter(move |(path, _)| is_beneath(path))
             .map(|(path, entry)| (&**path, entry))
     }
 
     /// Lets go of every file beneath a folder for which `keep` does not speak.
     pub fn retain(&mut self, folder: &[u8], keep: impl Fn(&[u8], &Entry) -> bool) -> usize {
-        let gone = self.beneath(folder).filter(|(path, entry)| !keep(path, entry)).map(|(path, _)| path.into());
+        let gone =
+            self.beneath(folder).filter(|(path, entry)| !keep(path, entry)).map(|(path, _)| path.into());
         let gone: Vec<Box<[u8]>> = gone.collect();
         gone.iter().for_each(|path| self.remove(path));
         gone.len()
@@ -137,13 +140,4 @@ impl Table {
         }
         Some(symbols.into())
     }
-}
-
-/// Gives what the paths of all files beneath a folder begin with.
-fn prefix(folder: &[u8]) -> Vec<u8> {
-    let mut prefix = folder.to_vec();
-    if !prefix.is_empty() {
-        prefix.push(b'/');
-    }
-    prefix
 }

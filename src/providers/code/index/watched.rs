@@ -55,11 +55,11 @@ impl Watched {
         self.watch.is_some() && !self.deaf
     }
 
-    /// Begins to listen, before a first look.
-    pub fn begin(&mut self) {
-        if self.watch.is_none() && !self.deaf {
-            self.watch = FolderWatch::new().ok();
-            self.deaf = self.watch.is_none();
+    /// Begins to listen anew, before a look at everything.
+    pub fn renew(&mut self) {
+        if !self.deaf {
+            let watch = FolderWatch::new().ok();
+            *self = Self { deaf: watch.is_none(), watch, ..Self::default() };
         }
     }
 

@@ -1,0 +1,3 @@
+//! Source files: what they define, and the index of it.
+
+mod index;
