@@ -13,12 +13,13 @@ use crate::platform::fs::{
 
 use super::{Config, ConfigError};
 
-/// The file beside the config that holds its JSON Schema; a saved config points to it.
-const SCHEMA_FILE: &str = "config.schema.json";
 /// The largest `config.json` that is read.
 const LIMIT_BYTES: u64 = 4 << 20;
 
 impl Config {
+    /// The file beside the config that holds its JSON Schema; a saved config points to it.
+    pub const SCHEMA_FILE: &str = "config.schema.json";
+
     /// Gives the config file of an installation, unless `--config` names another.
     pub fn path(dirs: &Dirs) -> PathBuf {
         dirs.config.join("config.json")
@@ -81,6 +82,22 @@ impl Config {
         Ok(config)
     }
 
+    /// Gives the text of the config's JSON Schema.
+    pub fn schema_text() -> String {
+        let mut text = serde_json::to_string_pretty(&schemars::schema_for!(Self)).expect("a schema is JSON");
+        text.push('\n');
+        text
+    }
+
+    /// Gives the text that [`Config::save`] writes: it points to the schema, unless it points elsewhere.
+    pub fn text(&self) -> String {
+        let mut config = self.clone();
+        config.schema.get_or_insert_with(schema_place);
+        let mut text = serde_json::to_string_pretty(&config).expect("a config has a JSON form");
+        text.push('\n');
+        text
+    }
+
     /// Writes the config: a new file of mode 0600 that replaces the old one.
     ///
     /// # Errors
@@ -88,20 +105,17 @@ impl Config {
     /// untouched.
     pub fn save(&self, path: &Path) -> Result<(), ConfigError> {
         check(path, self)?;
-        let mut config = self.clone();
-        config.schema.get_or_insert_with(|| format!("./{SCHEMA_FILE}"));
-        let mut text = serde_json::to_vec_pretty(&config).expect("a config has a JSON form");
-        text.push(b'\n');
+        let text = self.text();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // A link in the file's place is the person's choice: what it leads to is replaced.
         #[expect(clippy::disallowed_methods, reason = "the config is no scope's file")]
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let written = || {
             create_private_dir(folder)?;
-            if config.schema.as_deref() == Some(&format!("./{SCHEMA_FILE}")) {
-                replace_private_file(&folder.join(SCHEMA_FILE), &schema_text())?;
+            if self.schema.as_ref().is_none_or(|place| *place == schema_place()) {
+                replace_private_file(&folder.join(Self::SCHEMA_FILE), Self::schema_text().as_bytes())?;
             }
-            replace_private_file(&target, &text)
+            replace_private_file(&target, text.as_bytes())
         };
         written().map_err(|error| {
             ConfigError::new(
@@ -114,10 +128,8 @@ impl Config {
     }
 }
 
-fn schema_text() -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(&schemars::schema_for!(Config)).expect("a schema is JSON");
-    text.push(b'\n');
-    text
+fn schema_place() -> String {
+    format!("./{}", Config::SCHEMA_FILE)
 }
 
 fn parse_strict(text: &[u8]) -> Result<Config, (String, serde_json::Error)> {

@@ -17,6 +17,7 @@ mod command_spelling;
 mod commands;
 mod containment;
 mod digests;
+mod doctor;
 mod edits;
 mod git;
 mod history;

@@ -68,6 +68,12 @@ pub enum Command {
     Call(CallArgs),
     /// Tell whether it is set up and running, and what is open
     Status(StatusArgs),
+    /// Look at everything that Bailiwick needs, say what is wrong, and mend what is clear
+    ///
+    /// Changes nothing without `--fix`, which mends only what can mean one thing, shows each change as a diff, and
+    /// keeps what was there: `doctor --undo` puts it back. Exits with 1 if something fails.
+    #[command(verbatim_doc_comment)]
+    Doctor(DoctorArgs),
     /// Answer what waits for you: secrets that clients ask for, to give them to processes
     ///
     /// Goes through what waits, in this terminal. It says which process a secret is for, and whose words ask for
@@ -197,6 +203,20 @@ pub struct StatusArgs {
     /// Tell everything
     #[arg(long)]
     pub details: bool,
+}
+
+/// `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Mend what is clear
+    #[arg(long)]
+    pub fix: bool,
+    /// With --fix: show the repairs, and change nothing
+    #[arg(long, requires = "fix")]
+    pub dry_run: bool,
+    /// Put back what the last `--fix` changed
+    #[arg(long, conflicts_with_all = ["fix", "dry_run"])]
+    pub undo: bool,
 }
 
 /// `approve`.

@@ -16,6 +16,7 @@ mod commands_setup;
 mod command_steps;
 mod completions;
 mod connect;
+mod doctor;
 mod history;
 mod home;
 mod mcp;

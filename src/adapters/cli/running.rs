@@ -18,7 +18,8 @@ pub struct RunningNote {
 }
 
 impl RunningNote {
-    fn path(dirs: &Dirs) -> PathBuf {
+    /// Gives the place of the note.
+    pub fn path(dirs: &Dirs) -> PathBuf {
         dirs.runtime.join("service.json")
     }
 

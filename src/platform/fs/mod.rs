@@ -15,6 +15,7 @@ mod private;
 mod rel_path;
 mod root;
 mod stat;
+mod volume;
 mod watch;
 
 pub use attributes::Attributes;
@@ -26,4 +27,5 @@ pub use private::{create_private_dir, create_private_file, replace_private_file}
 pub use rel_path::{PathProblem, RelPath};
 pub use root::{Opened, Root};
 pub use stat::{FileId, FileKind, Stat};
+pub use volume::Volume;
 pub use watch::{Drained, FolderEvent, FolderWatch, WatchId};

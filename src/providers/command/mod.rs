@@ -18,7 +18,7 @@ pub use capture::{Capture, Kept};
 pub use hold::level;
 pub(super) use prepare::closed_folders;
 pub use prepare::{CommandRequest, Keeping, Prepared, Tool};
-pub(super) use program::SearchPath;
+pub use program::{Program, SearchPath};
 pub(super) use run::not_started;
 pub use run::{Listener, Ran, Running, run};
 pub use shown::{HEAD_SHARE, Shown, as_base64, as_text, need, share};

@@ -1,0 +1,156 @@
+//! What a repair replaced, kept in the state folder, so that `doctor --undo` can put it back.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{ErrorCode, Failure, id};
+use crate::platform::fs::{create_private_dir, replace_private_file};
+
+use super::repair::Repair;
+
+/// How many runs of `--fix` can be taken back.
+const KEPT: usize = 20;
+const LIST: &str = "changes.json";
+
+/// The changes of one run of `--fix`.
+#[derive(Debug)]
+pub struct Backups {
+    folder: PathBuf,
+    changes: Vec<Change>,
+}
+
+/// One change, as it is written down.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Change {
+    path: PathBuf,
+    /// The permission bits that it had; none if it was not there.
+    mode: Option<u32>,
+    /// The file beside this one that holds what was there.
+    content: Option<String>,
+    /// Whether only the permission bits were changed.
+    mode_only: bool,
+}
+
+fn place(state: &Path) -> PathBuf {
+    state.join("repairs")
+}
+
+impl Backups {
+    /// Begins a run; nothing is written before the first change.
+    pub fn begin(state: &Path) -> Self {
+        Self { folder: place(state).join(id::new_id()), changes: Vec::new() }
+    }
+
+    /// Names the run, for `--undo`; none if it changed nothing.
+    pub fn id(&self) -> Option<String> {
+        let name = self.folder.file_name()?.to_string_lossy().into_owned();
+        (!self.changes.is_empty()).then_some(name)
+    }
+
+    /// Keeps what is there, then makes the change.
+    ///
+    /// # Errors
+    /// When what is there cannot be kept, or the change fails: nothing is changed then.
+    pub fn apply(&mut self, repair: &Repair) -> Result<(), Failure> {
+        let failed = |error: std::io::Error| {
+            Failure::new(ErrorCode::ExecutionFailed, format!("{}: {error}", repair.path().display()))
+        };
+        let facts = fs::symlink_metadata(repair.path()).ok();
+        let mode_only = matches!(repair, Repair::Mode { .. });
+        let mut change = Change {
+            path: repair.path().to_owned(),
+            mode: facts.as_ref().map(|facts| facts.permissions().mode() & 0o7777),
+            content: None,
+            mode_only,
+        };
+        create_private_dir(&self.folder).map_err(failed)?;
+        // A socket or a pipe has no content.
+        if !mode_only && fs::metadata(repair.path()).is_ok_and(|facts| facts.is_file()) {
+            let name = self.changes.len().to_string();
+            let content = fs::read(repair.path()).map_err(failed)?;
+            replace_private_file(&self.folder.join(&name), &content).map_err(failed)?;
+            change.content = Some(name);
+        }
+        self.changes.push(change);
+        let done = self.write_list().and_then(|()| repair.apply());
+        if let Err(error) = done {
+            self.changes.pop();
+            // The list then names one change too many at most, which undo finds to be undone.
+            let _ = self.write_list();
+            return Err(failed(error));
+        }
+        Ok(())
+    }
+
+    fn write_list(&self) -> std::io::Result<()> {
+        let text = serde_json::to_vec_pretty(&self.changes).expect("changes have a JSON form");
+        replace_private_file(&self.folder.join(LIST), &text)
+    }
+
+    /// Removes the oldest runs beyond those that are kept.
+    pub fn prune(state: &Path) {
+        let runs = runs(state);
+        for run in runs.iter().rev().skip(KEPT) {
+            // What cannot be removed is tried again with the next run.
+            let _ = fs::remove_dir_all(place(state).join(run));
+        }
+    }
+}
+
+/// Lists the runs, oldest first: their names are in the order of time.
+fn runs(state: &Path) -> Vec<String> {
+    let entries = fs::read_dir(place(state)).into_iter().flatten().flatten();
+    let mut runs: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    runs.sort();
+    runs
+}
+
+/// Puts back what the newest run of `--fix` changed. Gives the paths, in the order in which they were put back.
+///
+/// # Errors
+/// `not_found` where there is nothing to take back; those of the file system, with what is left kept.
+pub fn undo(state: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let run = runs(state).pop().ok_or_else(|| {
+        Failure::new(ErrorCode::NotFound, "there is no repair to take back")
+            .hint("Only what `bailiwick doctor --fix` changed can be taken back.")
+    })?;
+    let folder = place(state).join(run);
+    let failed = |path: &Path, error: std::io::Error| {
+        Failure::new(ErrorCode::ExecutionFailed, format!("{}: {error}", path.display()))
+            .hint(format!("What was there is kept in {}.", folder.display()))
+    };
+    let list = folder.join(LIST);
+    let text = fs::read(&list).map_err(|error| failed(&list, error))?;
+    let changes: Vec<Change> =
+        serde_json::from_slice(&text).map_err(|error| failed(&list, std::io::Error::other(error)))?;
+    let mut put_back = Vec::new();
+    for change in changes.iter().rev() {
+        let path = &change.path;
+        let done = (|| {
+            match (&change.content, change.mode) {
+                (Some(name), mode) => {
+                    replace_private_file(path, &fs::read(folder.join(name))?)?;
+                    if let Some(mode) = mode {
+                        fs::set_permissions(path, Permissions::from_mode(mode))?;
+                    }
+                }
+                (None, Some(mode)) if change.mode_only => {
+                    fs::set_permissions(path, Permissions::from_mode(mode))?;
+                }
+                // A socket that nobody served cannot be put back, and need not be.
+                (None, Some(_)) => return Ok(false),
+                (None, None) => fs::remove_file(path)?,
+            }
+            Ok(true)
+        })();
+        if done.map_err(|error| failed(path, error))? {
+            put_back.push(path.clone());
+        }
+    }
+    fs::remove_dir_all(&folder).map_err(|error| failed(&folder, error))?;
+    Ok(put_back)
+}

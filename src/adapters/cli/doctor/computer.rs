@@ -1,0 +1,188 @@
+//! The computer: how commands can be held, which programs are there, who runs Bailiwick.
+
+use std::env;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::config::{Config, ScopeConfig};
+use crate::contract::Capability;
+use crate::contract::command::Containment;
+use crate::platform::launch::levels;
+use crate::platform::machine;
+use crate::policy::{OwnFolders, Scope};
+use crate::providers::command::SearchPath;
+
+use super::super::home::Home;
+use super::finding::Findings;
+
+/// How long a program may take to say its version.
+const VERSION_TIME: Duration = Duration::from_millis(800);
+
+/// Looks at the computer.
+pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
+    found.group("Computer");
+    sandbox(config, found);
+    user(found);
+    other_binary(found);
+    if let Some(config) = config {
+        programs(home, config, found);
+    }
+}
+
+fn any_grants(config: Option<&Config>, wanted: &[Capability]) -> bool {
+    let grants = |scope: &ScopeConfig| {
+        wanted.iter().any(|it| scope.capabilities.contains(it) || scope.ask.contains(it))
+    };
+    config.is_some_and(|config| config.scopes.iter().any(grants))
+}
+
+fn sandbox(config: Option<&Config>, found: &mut Findings) {
+    let levels = levels();
+    let is_used = any_grants(config, &[Capability::CommandRun, Capability::PackageRun]);
+    match levels.strongest {
+        Some(Containment::Full) => {
+            found.ok("sandbox", "commands are held in full: files, network, processes")
+        }
+        Some(level) => {
+            let why = levels.full_missing.as_deref().unwrap_or("the system does not say why");
+            let says = format!("commands are held at `{level}`, not in full: {why}");
+            if is_used {
+                found.warn("sandbox", says, user_namespaces());
+            } else {
+                found.ok("sandbox", format!("no scope runs commands ({says})"));
+            }
+        }
+        None if is_used => {
+            found.fail(
+                "sandbox",
+                "commands cannot be run on this computer",
+                "Take command:run away from the scopes.",
+            );
+        }
+        None => found.ok("sandbox", "no scope runs commands; they could not be run here"),
+    }
+}
+
+/// Says which setting of the system forbids namespaces, if one does.
+fn user_namespaces() -> String {
+    let is = |name: &str, value: &str| {
+        std::fs::read_to_string(Path::new("/proc/sys").join(name)).is_ok_and(|text| text.trim() == value)
+    };
+    if is("kernel/unprivileged_userns_clone", "0") {
+        "Allow user namespaces: `sysctl kernel.unprivileged_userns_clone=1`.".to_owned()
+    } else if is("user/max_user_namespaces", "0") {
+        "Allow user namespaces: `sysctl user.max_user_namespaces=10000`.".to_owned()
+    } else if is("kernel/apparmor_restrict_unprivileged_userns", "1") {
+        "Allow user namespaces for Bailiwick by an AppArmor profile (docs/concepts/running-commands.md)."
+            .to_owned()
+    } else {
+        "See docs/concepts/running-commands.md, \"levels\". Set `policy.sandbox` to `full` to refuse commands that are held less.".to_owned()
+    }
+}
+
+fn user(found: &mut Findings) {
+    if machine::user_id() == 0 {
+        found.warn(
+            "user",
+            "Bailiwick runs as root: what a scope lets clients do is done with all rights",
+            "Run it as an ordinary user.",
+        );
+    } else {
+        found.ok("user", format!("it runs as {}", machine::user_name()));
+    }
+}
+
+/// The `bailiwick` that a shell would start.
+fn other_binary(found: &mut Findings) {
+    let Some(own) = env::current_exe().ok().and_then(|path| path.canonicalize().ok()) else { return };
+    let path = env::var_os("PATH").unwrap_or_default();
+    let first = env::split_paths(&path).map(|folder| folder.join("bailiwick")).find(|path| path.is_file());
+    match first {
+        Some(first) if first.canonicalize().is_ok_and(|real| real != own) => {
+            found.warn(
+                "binary",
+                format!("a shell starts {}, but this is {}", first.display(), own.display()),
+                "Remove the older one, or put the folder of this one first on PATH.",
+            );
+        }
+        Some(first) => found.ok("binary", format!("{} is what a shell starts", first.display())),
+        None => {
+            found.ok("binary", format!("this is {} (not on PATH; clients name it in full)", own.display()))
+        }
+    }
+}
+
+/// Programs without which something that is granted fails.
+fn programs(home: &Home, config: &Config, found: &mut Findings) {
+    let own = OwnFolders::of(&home.dirs);
+    let wanted: [(&str, &[Capability], &str); 2] = [
+        (
+            "git",
+            &[Capability::GitRead, Capability::GitWrite],
+            "Install Git (on Debian: `apt-get install git`).",
+        ),
+        (
+            "codex",
+            &[Capability::CodexRun],
+            "Install Codex (`npm install -g @openai/codex`), and run `codex login`.",
+        ),
+    ];
+    for (program, capabilities, fix) in wanted {
+        let needs = |scope: &&ScopeConfig| {
+            capabilities.iter().any(|it| scope.capabilities.contains(it) || scope.ask.contains(it))
+        };
+        let scopes: Vec<Scope> =
+            config.scopes.iter().filter(needs).filter_map(|scope| Scope::compile(scope, &own).ok()).collect();
+        let Some(first) = scopes.first() else { continue };
+        match SearchPath::new(&first.commands().hold().search_path, &[]).find(program) {
+            Ok(there) => match version(&there.path) {
+                Some(version) => found.ok("program", format!("{version} ({})", there.path.display())),
+                None => {
+                    found.warn("program", format!("{} does not say its version", there.path.display()), fix);
+                }
+            },
+            Err(failure) => {
+                found.warn(
+                    "program",
+                    format!("scope `{}` grants what needs {program}: {}", first.id(), failure.message),
+                    fix,
+                );
+            }
+        }
+    }
+}
+
+/// Asks a program for its version; one that takes its time is ended.
+fn version(path: &Path) -> Option<String> {
+    let mut child = Command::new(path)
+        .arg("--version")
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let deadline = Instant::now() + VERSION_TIME;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
+            Ok(None) | Err(_) => {
+                // It may have ended by itself meanwhile.
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+    };
+    let mut text = String::new();
+    child.stdout.take()?.take(4_096).read_to_string(&mut text).ok()?;
+    status
+        .success()
+        .then(|| text.lines().next().unwrap_or_default().trim().to_owned())
+        .filter(|it| !it.is_empty())
+}

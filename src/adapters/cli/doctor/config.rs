@@ -1,0 +1,126 @@
+//! The config file: its mode, its text, what it says.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::net::IpAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use crate::config::Config;
+
+use super::super::home::Home;
+use super::config_text::mends;
+use super::finding::Findings;
+use super::repair::Repair;
+
+/// Looks at the config. Gives it, if it can be read.
+pub fn look(home: &Home, found: &mut Findings) -> Option<Config> {
+    found.group("Config");
+    let path = &home.config_path;
+    let shown = path.display();
+    let facts = match fs::metadata(path) {
+        Ok(facts) => facts,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            found.fail(
+                "config-there",
+                format!("Bailiwick is not set up: there is no {shown}"),
+                "Run `bailiwick setup FOLDER` to open a folder.",
+            );
+            return None;
+        }
+        Err(error) => {
+            found.fail(
+                "config-there",
+                format!("{shown}: {error}"),
+                "Check the folder's owner and permissions.",
+            );
+            return None;
+        }
+    };
+    let mode = facts.permissions().mode() & 0o7777;
+    if mode & 0o022 != 0 {
+        // The mode of a link says nothing; what it leads to is changed where it lies.
+        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+        found
+            .fail(
+                "config-mode",
+                format!("other users can change {shown} (its mode is {mode:04o}): nothing is served"),
+                format!("Run `chmod 600 {shown}`, and read whether it still says what you decided."),
+            )
+            .repaired_by(Repair::Mode { path, from: mode, to: 0o600 });
+    }
+    let text = fs::read_to_string(path).ok();
+    let user_home = env::var_os("HOME").map(PathBuf::from);
+    let mended = text.as_deref().map(|text| mends(text, user_home.as_deref())).unwrap_or_default();
+    let is_mended = !mended.is_empty();
+    for mend in mended {
+        found.fail(mend.check, format!("{shown}: {}", mend.says), mend.fix).repaired_by(Repair::Replace {
+            path: path.clone(),
+            before: text.clone(),
+            after: mend.after,
+        });
+    }
+    match Config::load(path) {
+        Ok(config) => {
+            found.ok("config", format!("{shown} is in order; scopes: {}", config.scopes.len()));
+            schema(home, &config, found);
+            reach(&config, found);
+            Some(config)
+        }
+        // What is wrong is said above, with its repair.
+        Err(_) if is_mended || mode & 0o022 != 0 => None,
+        Err(error) => {
+            found.fail("config", error.to_string(), error.fix);
+            None
+        }
+    }
+}
+
+/// The schema that editors complete from.
+fn schema(home: &Home, config: &Config, found: &mut Findings) {
+    let Some(folder) = home.config_path.parent() else { return };
+    if config.schema.as_deref() != Some(&format!("./{}", Config::SCHEMA_FILE)) {
+        return;
+    }
+    let path = folder.join(Config::SCHEMA_FILE);
+    let before = fs::read_to_string(&path).ok();
+    let after = Config::schema_text();
+    if before.as_deref() == Some(&after) {
+        found.ok("config-schema", "editors complete from the schema of this version");
+        return;
+    }
+    let says = if before.is_some() { "is of another version" } else { "is missing" };
+    found
+        .warn(
+            "config-schema",
+            format!("{} {says}; editors complete from it", path.display()),
+            "Write the schema of this version.",
+        )
+        .repaired_by(Repair::Replace { path, before, after });
+}
+
+/// From where the service can be reached.
+fn reach(config: &Config, found: &mut Findings) {
+    let is_loopback = config.host == "localhost"
+        || config.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    if is_loopback {
+        found.ok("host", format!("only this computer reaches it ({}, port {})", config.host, config.port));
+    } else {
+        found.warn(
+            "host",
+            format!(
+                "`host` is {}: other computers reach it, over HTTP that anybody between can read",
+                config.host
+            ),
+            "Set `host` to 127.0.0.1, and put a tunnel or a proxy with TLS in front of it.",
+        );
+    }
+    if config.http.allow_loopback_without_token {
+        found.warn(
+            "no-token-needed",
+            "`http.allowLoopbackWithoutToken` is on: every program and every user of this computer is let in",
+            "Set it to false, and give each client a token.",
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! What the checks found: how things stand, in words, and what to do about it.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::repair::Repair;
+
+/// How something stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// It was looked at, and is in order.
+    Ok,
+    /// It works, but not as it should, or not as the person may think.
+    Warn,
+    /// Something does not work.
+    Fail,
+}
+
+/// What one check found.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// The group, such as `Config`.
+    pub group: &'static str,
+    /// The stable name of the check, such as `config-mode`.
+    pub check: &'static str,
+    /// How it stands.
+    pub standing: Standing,
+    /// What was seen.
+    pub says: String,
+    /// What to do; none if it is in order.
+    pub fix: Option<String>,
+    /// What `--fix` does.
+    pub repair: Option<Repair>,
+}
+
+impl Finding {
+    /// Gives the finding for a program.
+    pub fn to_json(&self) -> Value {
+        let mut value = json!({
+            "group": self.group,
+            "check": self.check,
+            "standing": self.standing,
+            "says": self.says,
+            "fix": self.fix,
+        });
+        if let Some(repair) = &self.repair {
+            value["repair"] = json!({"path": repair.path(), "diff": repair.diff()});
+        }
+        value
+    }
+
+    /// Adds what `--fix` does about it.
+    pub fn repaired_by(&mut self, repair: Repair) {
+        self.repair = Some(repair);
+    }
+}
+
+/// Everything that was found, group by group.
+#[derive(Debug, Default)]
+pub struct Findings {
+    group: &'static str,
+    list: Vec<Finding>,
+}
+
+impl Findings {
+    /// Begins a group.
+    pub fn group(&mut self, name: &'static str) {
+        self.group = name;
+    }
+
+    /// Notes what is in order.
+    pub fn ok(&mut self, check: &'static str, says: impl Into<String>) {
+        self.add(check, Standing::Ok, says.into(), None);
+    }
+
+    /// Notes what is not as it should be.
+    pub fn warn(
+        &mut self,
+        check: &'static str,
+        says: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> &mut Finding {
+        self.add(check, Standing::Warn, says.into(), Some(fix.into()))
+    }
+
+    /// Notes what does not work.
+    pub fn fail(
+        &mut self,
+        check: &'static str,
+        says: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> &mut Finding {
+        self.add(check, Standing::Fail, says.into(), Some(fix.into()))
+    }
+
+    fn add(
+        &mut self,
+        check: &'static str,
+        standing: Standing,
+        says: String,
+        fix: Option<String>,
+    ) -> &mut Finding {
+        self.list.push(Finding { group: self.group, check, standing, says, fix, repair: None });
+        self.list.last_mut().expect("it was just added")
+    }
+
+    /// Gives all of them, in the order of the groups.
+    pub fn list(&self) -> &[Finding] {
+        &self.list
+    }
+
+    /// Counts those that stand in a way.
+    pub fn count(&self, standing: Standing) -> usize {
+        self.list.iter().filter(|finding| finding.standing == standing).count()
+    }
+}

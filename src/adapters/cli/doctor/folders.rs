@@ -1,0 +1,202 @@
+//! Bailiwick's own folders: who can enter them, whether there is room, what a crash left.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use crate::platform::fs::Volume;
+use crate::platform::machine;
+
+use super::super::home::Home;
+use super::finding::Findings;
+use super::repair::Repair;
+
+/// Below this much room on the disk of the state folder, things begin to fail.
+const LEAST_BYTES: u64 = 64 << 20;
+/// Below this much it is said.
+const FEW_BYTES: u64 = 512 << 20;
+/// A file that a command writes is in its place after much less.
+const IN_THE_WORKS: Duration = Duration::from_secs(600);
+
+/// Looks at the folders.
+pub fn look(home: &Home, found: &mut Findings) {
+    found.group("Folders");
+    let folders =
+        [("config", &home.dirs.config), ("state", &home.dirs.state), ("runtime", &home.dirs.runtime)];
+    let mut in_order = true;
+    for (name, folder) in folders {
+        in_order &= private(name, folder, found);
+        in_order &= content(folder, found);
+    }
+    if in_order {
+        found.ok(
+            "folders",
+            format!("config, state and socket are yours alone ({})", home.dirs.config.display()),
+        );
+    }
+    room(&home.dirs.state, found);
+    temporary(found);
+}
+
+/// Tells whether a folder is this user's alone.
+fn private(name: &'static str, folder: &Path, found: &mut Findings) -> bool {
+    let shown = folder.display();
+    let facts = match fs::metadata(folder) {
+        Ok(facts) => facts,
+        // It is made when it is needed.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
+        Err(error) => {
+            found.fail(
+                "folder",
+                format!("{shown}: {error}"),
+                "Check the owner and permissions of the folders above it.",
+            );
+            return false;
+        }
+    };
+    if !facts.is_dir() {
+        found.fail(
+            "folder",
+            format!("{shown} is a file; the {name} folder must be there"),
+            "Move the file away.",
+        );
+        return false;
+    }
+    if facts.uid() != machine::user_id() {
+        found.fail(
+            "folder-owner",
+            format!("{shown} belongs to another user"),
+            format!(
+                "Run `chown -R \"$USER\" {shown}` as root, or set BAILIWICK_HOME to a folder of your own."
+            ),
+        );
+        return false;
+    }
+    let mode = facts.mode() & 0o7777;
+    if mode & 0o077 != 0 {
+        let path = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        found
+            .fail(
+                "folder-mode",
+                format!("other users can enter {shown} (its mode is {mode:04o})"),
+                format!("Run `chmod 700 {shown}`."),
+            )
+            .repaired_by(Repair::Mode { path, from: mode, to: 0o700 });
+        return false;
+    }
+    if !Volume::may_write(folder) {
+        found.fail(
+            "folder-write",
+            format!("{shown} cannot be written"),
+            "Check its permissions, and whether the disk is read-only.",
+        );
+        return false;
+    }
+    true
+}
+
+/// Looks at what lies in a folder: modes, and files that were left in the works.
+fn content(folder: &Path, found: &mut Findings) -> bool {
+    let mut in_order = true;
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let Ok(facts) = entry.metadata() else { continue };
+        let mode = facts.mode() & 0o7777;
+        // The config may be read by others; its own check says who may change it.
+        let may_be_read = ["config.json", "config.schema.json"].contains(&name.as_str());
+        if !facts.file_type().is_symlink() && !may_be_read && name != "tokens.json" && mode & 0o077 != 0 {
+            in_order = false;
+            let to = if facts.is_dir() { 0o700 } else { 0o600 };
+            found
+                .warn(
+                    "file-mode",
+                    format!("{} is not yours alone (its mode is {mode:04o})", path.display()),
+                    format!("Run `chmod {to:o} {}`.", path.display()),
+                )
+                .repaired_by(Repair::Mode { path: path.clone(), from: mode, to });
+        }
+        if is_left_in_the_works(&name, &facts) {
+            in_order = false;
+            found
+                .warn(
+                    "file-left",
+                    format!("{} was left by a command that was cut off", path.display()),
+                    "Remove it.",
+                )
+                .repaired_by(Repair::Remove { path });
+        }
+    }
+    in_order
+}
+
+/// Files are written under another name first: a dot, the name, and an id of 26 characters.
+fn is_left_in_the_works(name: &str, facts: &fs::Metadata) -> bool {
+    let is_temporary = name.starts_with('.')
+        && name.rsplit_once('.').is_some_and(|(front, id)| {
+            front.len() > 1 && id.len() == 26 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        });
+    let age = facts.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
+    is_temporary && facts.is_file() && age.is_some_and(|age| age > IN_THE_WORKS)
+}
+
+fn room(state: &Path, found: &mut Findings) {
+    let there = state.ancestors().find(|folder| folder.exists()).unwrap_or(state);
+    let Ok(volume) = Volume::of(there) else { return };
+    let (shown, free_mib) = (there.display(), volume.free_bytes >> 20);
+    if volume.read_only {
+        found.fail(
+            "disk",
+            format!("the disk of {shown} is read-only"),
+            "Set BAILIWICK_HOME to a folder on another disk.",
+        );
+    } else if volume.free_bytes < LEAST_BYTES {
+        found.fail(
+            "disk",
+            format!("{free_mib} MiB are free on the disk of {shown}: changes are refused when the history cannot be written"),
+            "Make room on that disk.",
+        );
+    } else if volume.free_bytes < FEW_BYTES {
+        found.warn(
+            "disk",
+            format!("only {free_mib} MiB are free on the disk of {shown}"),
+            "Make room on that disk.",
+        );
+    } else {
+        found.ok("disk", format!("{free_mib} MiB are free for the history"));
+    }
+}
+
+/// Programs that clients run write to the temporary folder, and some run what they wrote.
+fn temporary(found: &mut Findings) {
+    let folder = env::temp_dir();
+    let shown = folder.display();
+    match Volume::of(&folder) {
+        Err(error) => {
+            found.fail(
+                "temporary",
+                format!("the temporary folder {shown}: {error}"),
+                "Set TMPDIR to a folder of your own.",
+            );
+        }
+        Ok(_) if !Volume::may_write(&folder) => {
+            found.fail(
+                "temporary",
+                format!("the temporary folder {shown} cannot be written"),
+                "Set TMPDIR to a folder of your own.",
+            );
+        }
+        Ok(volume) if volume.no_exec => {
+            found.warn(
+                "temporary",
+                format!(
+                    "nothing can be executed in the temporary folder {shown} (noexec): some builds fail there"
+                ),
+                "Set TMPDIR to a folder on another disk.",
+            );
+        }
+        Ok(_) => found.ok("temporary", format!("the temporary folder {shown} can be used")),
+    }
+}

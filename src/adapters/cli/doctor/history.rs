@@ -1,0 +1,81 @@
+//! The history: whether it can be read, and whether every row is as it was written.
+
+use std::fs;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::history::verify;
+
+use super::super::home::Home;
+use super::finding::Findings;
+
+/// How long the check of the chain may take.
+const TIME: Duration = Duration::from_millis(1_200);
+
+/// Looks at the history.
+pub fn look(home: &Home, found: &mut Findings) {
+    found.group("History");
+    let state = home.dirs.state.clone();
+    let size: u64 = fs::read_dir(&state)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("history.db"))
+        .filter_map(|entry| entry.metadata().ok())
+        .map(|facts| facts.len())
+        .sum();
+    let (says, hears) = mpsc::channel();
+    // It ends with this process if it takes longer.
+    let spawned = thread::Builder::new().name("verify".to_owned()).spawn(move || {
+        // Nobody hears it once the time is over.
+        let _ = says.send(verify(&state));
+    });
+    if spawned.is_err() {
+        found.fail("history", "the system gives no thread to check the history", "Close other programs.");
+        return;
+    }
+    match hears.recv_timeout(TIME) {
+        Err(_) => {
+            found.warn(
+                "history",
+                format!(
+                    "the history ({} MiB) is too large to be checked in the time of a doctor",
+                    size >> 20
+                ),
+                "Run `bailiwick history verify`.",
+            );
+        }
+        Ok(Err(error)) => {
+            found.fail(
+                "history",
+                format!("the history cannot be read: {error}"),
+                "Check the disk; a store that is damaged is set aside at the next start, and nothing of it is removed.",
+            );
+        }
+        Ok(Ok(report)) => {
+            match report.problem {
+                Some(problem) => {
+                    found.fail(
+                        "history",
+                        format!("row {}: {}", problem.seq, problem.what),
+                        "Run `bailiwick history verify`. Keep the file: it shows what was changed. Move it away to begin anew.",
+                    );
+                }
+                None => {
+                    found.ok(
+                        "history",
+                        format!("{} rows, each as it was written ({} KiB)", report.rows, size >> 10),
+                    );
+                }
+            }
+            for notice in report.notices {
+                found.warn(
+                    "history-notice",
+                    notice,
+                    "Look at the file that was set aside; remove it when you do not need it.",
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! `doctor`: looks at everything that Bailiwick needs, says what is wrong and how to mend it, and mends what is clear.
+//!
+//! A check says `ok` only of what it looked at. A repair never guesses what the person meant, is shown as a diff, and
+//! keeps what was there, so that `--undo` can take it back.
+
+mod backups;
+mod computer;
+mod config;
+mod config_text;
+mod finding;
+mod folders;
+mod history;
+mod repair;
+mod run;
+mod scopes;
+mod service;
+mod tokens;
+
+pub use run::run;

@@ -1,0 +1,92 @@
+//! What `--fix` can do: change a mode, replace a text, remove what a crash left.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::platform::fs::replace_private_file;
+use crate::providers::edit::{Text, text_diff};
+
+/// One change to one of Bailiwick's own files or folders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Repair {
+    /// Gives a file or folder other permission bits.
+    Mode {
+        /// What.
+        path: PathBuf,
+        /// The bits that it has.
+        from: u32,
+        /// The bits that it gets.
+        to: u32,
+    },
+    /// Replaces the text of a file, or makes the file.
+    Replace {
+        /// The file.
+        path: PathBuf,
+        /// The text that it has; none if there is no such file.
+        before: Option<String>,
+        /// The text that it gets.
+        after: String,
+    },
+    /// Removes a file or socket that nobody uses.
+    Remove {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Repair {
+    /// Names what is changed.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Mode { path, .. } | Self::Replace { path, .. } | Self::Remove { path } => path,
+        }
+    }
+
+    /// Shows the change, as `git diff` would.
+    pub fn diff(&self) -> String {
+        let path = self.path().display().to_string();
+        match self {
+            Self::Mode { from, to, .. } => format!("{path}\nold mode {from:04o}\nnew mode {to:04o}\n"),
+            Self::Remove { .. } => format!("{path}\nremoved\n"),
+            Self::Replace { before, after, .. } => {
+                let name = path.trim_start_matches('/');
+                let text = |text: &str| Text::new(text.to_owned());
+                let old = before.as_deref().unwrap_or_default();
+                text_diff((before.as_ref().map(|_| name), Some(name)), &text(old), &text(after))
+            }
+        }
+    }
+
+    /// Makes the change, if what it changes is still as it was seen.
+    ///
+    /// # Errors
+    /// Those of the file system, and when something else has changed it since.
+    pub fn apply(&self) -> io::Result<()> {
+        let changed = || io::Error::other("it has changed since it was looked at");
+        match self {
+            Self::Mode { path, from, to } => {
+                let facts = fs::symlink_metadata(path)?;
+                if facts.file_type().is_symlink() || facts.permissions().mode() & 0o7777 != *from {
+                    return Err(changed());
+                }
+                fs::set_permissions(path, Permissions::from_mode(*to))
+            }
+            Self::Replace { path, before, after } => {
+                let now = match fs::read_to_string(path) {
+                    Ok(text) => Some(text),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                    Err(error) => return Err(error),
+                };
+                if now != *before {
+                    return Err(changed());
+                }
+                // A link in the config's place is the person's choice: what it leads to is replaced.
+                let target = path.canonicalize().unwrap_or_else(|_| path.clone());
+                replace_private_file(&target, after.as_bytes())
+            }
+            Self::Remove { path } => fs::remove_file(path),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The command: looks, tells, mends, takes back.
+
+use serde_json::{Value, json};
+
+use crate::contract::Failure;
+
+use super::super::args::DoctorArgs;
+use super::super::home::Home;
+use super::super::printer::{Paint, Report, one_line, paint, printable};
+use super::backups::{Backups, undo};
+use super::finding::{Finding, Findings, Standing};
+use super::repair::Repair;
+use super::{computer, config, folders, history, scopes, service, tokens};
+
+/// More rounds than one installation has mistakes that hide others.
+const MAX_ROUNDS: usize = 64;
+
+/// Looks at an installation. Exits 0 if nothing fails, 1 if something does.
+///
+/// # Errors
+/// When a repair cannot be made or taken back; what was changed before stays and can be taken back.
+pub fn run(home: &Home, args: &DoctorArgs) -> Result<Report, Failure> {
+    if args.undo {
+        return taken_back(home);
+    }
+    let mut found = look(home);
+    let mut repaired = Vec::new();
+    let mut backups = Backups::begin(&home.dirs.state);
+    if args.fix && !args.dry_run {
+        for _ in 0..MAX_ROUNDS {
+            // One after the other: a repair can show what it hid, or mend the next as well.
+            let Some(finding) = found.list().iter().find(|it| it.repair.is_some()).cloned() else { break };
+            let repair = finding.repair.as_ref().expect("it was chosen for it");
+            backups.apply(repair)?;
+            repaired.push(finding);
+            found = look(home);
+        }
+        Backups::prune(&home.dirs.state);
+    }
+    Ok(report(&found, &repaired, args, backups.id()))
+}
+
+/// Makes every check.
+fn look(home: &Home) -> Findings {
+    let mut found = Findings::default();
+    let config = config::look(home, &mut found);
+    tokens::look(home, config.as_ref(), &mut found);
+    folders::look(home, &mut found);
+    if let Some(config) = &config {
+        scopes::look(home, config, &mut found);
+    }
+    history::look(home, &mut found);
+    service::look(home, config.as_ref(), &mut found);
+    computer::look(home, config.as_ref(), &mut found);
+    found
+}
+
+fn taken_back(home: &Home) -> Result<Report, Failure> {
+    let paths = undo(&home.dirs.state)?;
+    let mut text = "Put back as it was:\n".to_owned();
+    for path in &paths {
+        text.push_str(&format!("  {}\n", path.display()));
+    }
+    Ok(Report::new(text, json!({"ok": true, "restored": paths})))
+}
+
+fn report(found: &Findings, repaired: &[Finding], args: &DoctorArgs, undo: Option<String>) -> Report {
+    let count = |standing| found.count(standing);
+    let failed = count(Standing::Fail);
+    let mut text = String::new();
+    for finding in repaired {
+        text.push_str(&format!("{} {}\n", paint(Paint::Good, "mended"), one_line(&finding.says)));
+        text.push_str(&shown(finding.repair.as_ref()));
+    }
+    if !repaired.is_empty() {
+        text.push('\n');
+    }
+    let mut group = "";
+    for finding in found.list() {
+        if finding.group != group {
+            let gap = if group.is_empty() { "" } else { "\n" };
+            group = finding.group;
+            text.push_str(&format!("{gap}{group}\n"));
+        }
+        let mark = match finding.standing {
+            Standing::Ok => paint(Paint::Good, "ok  "),
+            Standing::Warn => paint(Paint::Hint, "warn"),
+            Standing::Fail => paint(Paint::Bad, "FAIL"),
+        };
+        text.push_str(&format!("  {mark}  {}\n", one_line(&finding.says)));
+        if let Some(fix) = &finding.fix {
+            let auto = if finding.repair.is_some() { " (`--fix` does it)" } else { "" };
+            text.push_str(&format!("        {}{auto}\n", one_line(fix)));
+        }
+        if args.dry_run {
+            text.push_str(&shown(finding.repair.as_ref()));
+        }
+    }
+    text.push_str(&format!(
+        "\n{} ok, {} to look at, {failed} failed\n",
+        count(Standing::Ok),
+        count(Standing::Warn)
+    ));
+    let mendable = found.list().iter().filter(|finding| finding.repair.is_some()).count();
+    let checks: Vec<Value> = found.list().iter().map(Finding::to_json).collect();
+    let json = json!({
+        "ok": failed == 0,
+        "version": env!("CARGO_PKG_VERSION"),
+        "counts": {"ok": count(Standing::Ok), "warn": count(Standing::Warn), "fail": failed},
+        "checks": checks,
+        "repaired": repaired.iter().map(Finding::to_json).collect::<Vec<_>>(),
+        "undo": undo,
+    });
+    let mut report = Report { exit: u8::from(failed > 0), ..Report::new(text, json) };
+    if !repaired.is_empty() {
+        report = report.note("`bailiwick doctor --undo` takes the repairs back.");
+    } else if mendable > 0 && args.dry_run {
+        report = report.note("Nothing was changed. After each repair doctor looks again: there may be more.");
+    } else if mendable > 0 {
+        report = report.note("`bailiwick doctor --fix` mends what is marked; `--fix --dry-run` shows how.");
+    }
+    report
+}
+
+fn shown(repair: Option<&Repair>) -> String {
+    let diff = repair.map(Repair::diff).unwrap_or_default();
+    diff.lines().map(|line| format!("          {}\n", printable(line))).collect()
+}

@@ -1,0 +1,211 @@
+//! The scopes: whether their folders can be served, and whether what they grant can be used.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::config::{Config, ScopeConfig};
+use crate::contract::command::Network;
+use crate::contract::{Capability, ScopeType};
+use crate::platform::fs::{FileId, Volume};
+use crate::policy::{OwnFolders, Scope};
+use crate::providers::command::level;
+
+use super::super::home::Home;
+use super::finding::Findings;
+
+/// Looks at the scopes.
+pub fn look(home: &Home, config: &Config, found: &mut Findings) {
+    found.group("Scopes");
+    if config.scopes.is_empty() {
+        found.warn("scopes", "no scope is open: clients can do nothing", "Run `bailiwick setup FOLDER`.");
+    }
+    let own = OwnFolders::of(&home.dirs);
+    for scope in &config.scopes {
+        match Scope::compile(scope, &own) {
+            Ok(compiled) => one(scope, &compiled, found),
+            Err(failure) => {
+                let fix = failure.hints.first().cloned();
+                let fix = fix.unwrap_or_else(|| "Correct that line of config.json.".to_owned());
+                found.fail("scope", format!("scope `{}`: {}", scope.id, failure.message), fix);
+            }
+        }
+    }
+    overlaps(config, found);
+}
+
+fn grants(scope: &ScopeConfig, capability: Capability) -> bool {
+    !scope.deny.contains(&capability)
+        && (scope.capabilities.contains(&capability) || scope.ask.contains(&capability))
+}
+
+fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
+    let id = &scope.id;
+    let mut in_order = true;
+    for root in compiled.roots() {
+        let shown = root.path.display();
+        if let Err(failure) = &root.door {
+            in_order = false;
+            let fix = if root.path.exists() {
+                failure
+                    .hints
+                    .first()
+                    .cloned()
+                    .unwrap_or_else(|| "Check the folder's owner and permissions.".to_owned())
+            } else {
+                format!(
+                    "Make the folder or mount its disk; or close it: `bailiwick scope edit {id} --remove-root {shown}`."
+                )
+            };
+            found.fail("scope-folder", format!("scope `{id}`: {}", failure.message), fix);
+            continue;
+        }
+        if grants(scope, Capability::FsWrite) && !Volume::may_write(&root.path) {
+            in_order = false;
+            found.warn(
+                "scope-write",
+                format!("scope `{id}` grants fs:write, but {shown} cannot be written by this user"),
+                "Check the folder's permissions, and whether its disk is read-only.",
+            );
+        }
+        if holds_the_home(&root.path) {
+            in_order = false;
+            found.warn(
+                "scope-home",
+                format!("scope `{id}` opens {shown}, your home folder or one that contains it: keys, mail and browsers lie there"),
+                "Open the folder of one project instead.",
+            );
+        }
+    }
+    in_order &= commands(scope, compiled, found);
+    in_order &= folders_of_programs(scope, found);
+    if scope.capabilities.is_empty() && scope.ask.is_empty() {
+        in_order = false;
+        found.warn(
+            "scope-grants",
+            format!("scope `{id}` grants nothing"),
+            format!("Run `bailiwick scope allow {id} fs:read`, or remove the scope."),
+        );
+    }
+    if in_order {
+        let roots: Vec<String> = scope.roots.iter().map(|root| root.display().to_string()).collect();
+        let what = if scope.scope_type == ScopeType::Computer {
+            "this computer".to_owned()
+        } else {
+            roots.join(", ")
+        };
+        found.ok("scope", format!("`{id}` can be served: {what}"));
+    }
+}
+
+/// Whether what is granted for commands can be used, and is held.
+fn commands(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) -> bool {
+    let id = &scope.id;
+    let policy = &scope.policy;
+    let runs = grants(scope, Capability::CommandRun);
+    let mut in_order = true;
+    if runs && policy.allowed_commands.is_empty() && policy.ask_commands.is_empty() {
+        in_order = false;
+        found.warn(
+            "commands-none",
+            format!("scope `{id}` grants command:run, but no rule allows a command"),
+            format!(
+                "Add rules to `policy.allowedCommands`, or run `bailiwick setup {} --commands`.",
+                first_root(scope)
+            ),
+        );
+    }
+    if !runs && !grants(scope, Capability::PackageRun) {
+        if grants(scope, Capability::ProcessManage) {
+            in_order = false;
+            found.warn(
+                "commands-manage",
+                format!("scope `{id}` grants process:manage, but nothing that could be started"),
+                format!("Grant command:run or package:run too, or take it away: `bailiwick scope deny {id} process:manage`."),
+            );
+        }
+        return in_order;
+    }
+    if let Err(failure) = level(compiled.commands().hold().sandbox) {
+        in_order = false;
+        let fix =
+            failure.hints.first().cloned().unwrap_or_else(|| "Set `policy.sandbox` to `auto`.".to_owned());
+        found.fail("commands-sandbox", format!("scope `{id}`: no command runs: {}", failure.message), fix);
+    }
+    if policy.network == Some(Network::Full) {
+        in_order = false;
+        found.warn(
+            "commands-network",
+            format!("commands of scope `{id}` reach the whole network: they can send away what they read"),
+            "Set `policy.network` to `loopback` where that is enough.",
+        );
+    }
+    in_order
+}
+
+fn first_root(scope: &ScopeConfig) -> String {
+    scope.roots.first().map_or_else(|| "FOLDER".to_owned(), |root| root.display().to_string())
+}
+
+fn folders_of_programs(scope: &ScopeConfig, found: &mut Findings) -> bool {
+    let lists = [("searchPath", &scope.policy.search_path), ("readPaths", &scope.policy.read_paths)];
+    let mut in_order = true;
+    for (name, folders) in lists {
+        for folder in folders.iter().filter(|folder| !folder.is_dir()) {
+            in_order = false;
+            found.warn(
+                "commands-folder",
+                format!(
+                    "`policy.{name}` of scope `{}` names {}, which is not there",
+                    scope.id,
+                    folder.display()
+                ),
+                "Correct the path, or remove it.",
+            );
+        }
+    }
+    in_order
+}
+
+fn holds_the_home(root: &Path) -> bool {
+    let home = env::var_os("HOME").and_then(|path| PathBuf::from(path).canonicalize().ok());
+    let root = root.canonicalize().ok();
+    home.zip(root).is_some_and(|(home, root)| home.starts_with(root))
+}
+
+/// Two scopes with the same folder, or one inside the other: what one refuses, the other may allow.
+fn overlaps(config: &Config, found: &mut Findings) {
+    let chain = |path: &Path| -> Vec<FileId> { path.ancestors().filter_map(FileId::of).collect() };
+    let roots: Vec<(&str, PathBuf, Vec<FileId>)> = config
+        .scopes
+        .iter()
+        .flat_map(|scope| scope.roots.iter().map(|root| (scope.id.as_str(), root)))
+        .filter_map(|(id, root)| {
+            let root = root.canonicalize().ok()?;
+            let chain = chain(&root);
+            Some((id, root, chain))
+        })
+        .collect();
+    for (at, (outer, outer_root, outer_chain)) in roots.iter().enumerate() {
+        for (other, (inner, inner_root, inner_chain)) in roots.iter().enumerate() {
+            let lies_inside = outer_chain.first().is_some_and(|id| inner_chain.contains(id));
+            let is_same = outer_chain.first() == inner_chain.first();
+            if at == other || !lies_inside || is_same && at > other {
+                continue;
+            }
+            let says = if is_same {
+                format!("`{outer}` and `{inner}` open the same folder, {}", outer_root.display())
+            } else {
+                format!(
+                    "{} of `{inner}` lies inside {} of `{outer}`",
+                    inner_root.display(),
+                    outer_root.display()
+                )
+            };
+            found.warn(
+                "scope-overlap",
+                format!("{says}: what one refuses, the other may allow"),
+                "Make sure that both grant the same, or close one of them.",
+            );
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The service: whether one runs, answers, and is this version; else whether one could start.
+
+use std::fs::{self, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::adapters::socket;
+use crate::config::Config;
+use crate::contract::{Envelope, Transport};
+use crate::providers::secret_prompt::Prompts;
+
+use super::super::call::backend;
+use super::super::home::Home;
+use super::super::running::RunningNote;
+use super::super::runtime;
+use super::finding::Findings;
+use super::repair::Repair;
+
+/// How long the service may take to answer.
+const TIME: Duration = Duration::from_secs(1);
+
+/// Looks at the service.
+pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
+    found.group("Service");
+    let path = socket::path(&home.dirs);
+    if is_held(&path.with_extension("lock")) {
+        running(home, found);
+    } else {
+        left_behind(&path, found);
+        left_behind(&RunningNote::path(&home.dirs), found);
+        if let Some(config) = config {
+            port(config, found);
+        }
+    }
+    let waiting = Prompts::new(&home.dirs.state).waiting().map_or(0, |waiting| waiting.len());
+    if waiting > 0 {
+        found.warn("waiting", format!("{waiting} questions wait for you"), "Run `bailiwick approve`.");
+    }
+}
+
+/// Tells whether a service holds the lock beside the socket.
+fn is_held(lock: &Path) -> bool {
+    // Without a lock file there was never a service.
+    OpenOptions::new()
+        .write(true)
+        .open(lock)
+        .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+fn running(home: &Home, found: &mut Findings) {
+    let note = RunningNote::read(&home.dirs);
+    let who = note.as_ref().map_or_else(String::new, |note| format!(" (process {})", note.process_id));
+    let restart = "End it (Ctrl-C in its terminal, or `kill` its process), and run `bailiwick start` again.";
+    match asked(home) {
+        Err(why) => {
+            found.fail("service-answers", format!("a service runs{who} but does not answer: {why}"), restart);
+        }
+        Ok(info) => {
+            let version = info["service"]["version"].as_str().unwrap_or("?");
+            if version == env!("CARGO_PKG_VERSION") {
+                found.ok(
+                    "service-answers",
+                    format!("the service answers at its socket{who}, version {version}"),
+                );
+            } else {
+                found.warn(
+                    "service-version",
+                    format!(
+                        "the service that runs{who} is version {version}, this is {}",
+                        env!("CARGO_PKG_VERSION")
+                    ),
+                    restart,
+                );
+            }
+        }
+    }
+    let Some(note) = note else { return };
+    if is_replaced(note.process_id) {
+        found.warn(
+            "service-program",
+            format!("the program of the running service{who} was replaced or removed"),
+            restart,
+        );
+    }
+    match healthy(&note.url) {
+        Ok(()) => found.ok("http", format!("{} answers", note.url)),
+        Err(why) => {
+            found.fail("http", format!("{} does not answer: {why}", note.url), restart);
+        }
+    }
+}
+
+/// Asks the running service what it is.
+fn asked(home: &Home) -> Result<Value, String> {
+    let runtime = runtime::small().map_err(|failure| failure.message)?;
+    let asked = runtime.block_on(async {
+        let answer = async {
+            let backend = backend(home, Transport::Cli, None).await.map_err(|failure| failure.message)?;
+            if !backend.is_remote() {
+                return Err("its socket is not served".to_owned());
+            }
+            let mut envelope = Envelope { op: "computer.info".to_owned(), ..Envelope::default() };
+            envelope.input.insert("include".to_owned(), json!(["service", "status"]));
+            let mut outcome = backend.submit(Ok(envelope), &CancellationToken::new()).await.into_value();
+            if outcome["ok"] == true {
+                Ok(outcome["data"].take())
+            } else {
+                Err(outcome["error"]["message"].as_str().unwrap_or("it refuses").to_owned())
+            }
+        };
+        let answered = tokio::time::timeout(TIME, answer).await;
+        answered.unwrap_or_else(|_| Err(format!("nothing came within {} s", TIME.as_secs())))
+    });
+    runtime.shutdown_background();
+    asked
+}
+
+/// Tells whether the program of a process is not there any more.
+fn is_replaced(process_id: u32) -> bool {
+    fs::read_link(format!("/proc/{process_id}/exe"))
+        .is_ok_and(|program| program.to_string_lossy().ends_with(" (deleted)"))
+}
+
+/// Asks over HTTP whether the service is well.
+fn healthy(url: &str) -> Result<(), String> {
+    let address =
+        url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).ok_or("its URL is odd")?;
+    let said = |error: std::io::Error| error.to_string();
+    let to = address.to_socket_addrs().map_err(said)?.next().ok_or("its address is odd")?;
+    let mut stream = TcpStream::connect_timeout(&to, TIME).map_err(said)?;
+    stream.set_read_timeout(Some(TIME)).map_err(said)?;
+    stream.set_write_timeout(Some(TIME)).map_err(said)?;
+    let request = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).map_err(said)?;
+    let mut answer = String::new();
+    stream.take(4_096).read_to_string(&mut answer).map_err(said)?;
+    match answer.lines().next() {
+        Some(line) if line.starts_with("HTTP/1.1 200") => Ok(()),
+        line => Err(format!("it says `{}`", line.unwrap_or_default())),
+    }
+}
+
+/// What a service left that did not end in order. Only what Bailiwick itself makes there is removed.
+fn left_behind(path: &Path, found: &mut Findings) {
+    let Ok(facts) = fs::symlink_metadata(path) else { return };
+    if facts.file_type().is_socket() || facts.is_file() && path.extension().is_some_and(|it| it == "json") {
+        found
+            .warn(
+                "left-behind",
+                format!("{} was left by a service that did not end in order", path.display()),
+                "Remove it.",
+            )
+            .repaired_by(Repair::Remove { path: path.to_owned() });
+    } else {
+        found.fail(
+            "socket-place",
+            format!("{} is not a socket: no service can start", path.display()),
+            "Move it away.",
+        );
+    }
+}
+
+/// Whether a service could listen.
+fn port(config: &Config, found: &mut Findings) {
+    let place = (config.host.as_str(), config.port);
+    match TcpListener::bind(place) {
+        Ok(_) => {
+            found.ok(
+                "service",
+                format!(
+                    "none runs; port {} is free (`bailiwick start`; stdio clients need none)",
+                    config.port
+                ),
+            );
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+            let free = (config.port.saturating_add(1)..=config.port.saturating_add(50))
+                .find(|port| TcpListener::bind((config.host.as_str(), *port)).is_ok());
+            let other = free.map_or_else(String::new, |port| {
+                format!(", or set `port` to {port}, which is free, and connect the clients again")
+            });
+            found.fail(
+                "port",
+                format!(
+                    "another program listens at {}, port {}: `bailiwick start` would fail",
+                    config.host, config.port
+                ),
+                format!("End that program{other}."),
+            );
+        }
+        Err(error) => {
+            found.fail(
+                "port",
+                format!("{}, port {}: {error}", config.host, config.port),
+                "Set `host` to 127.0.0.1 and `port` to 3939.",
+            );
+        }
+    }
+}

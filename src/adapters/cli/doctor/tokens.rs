@@ -1,0 +1,83 @@
+//! The tokens: their file, their ends, what they open.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::config::{Config, Tokens};
+use crate::contract::time;
+
+use super::super::home::Home;
+use super::finding::Findings;
+use super::repair::Repair;
+
+/// A token that ends within this time is named.
+const SOON_MS: i64 = 7 * 24 * 3_600 * 1_000;
+
+/// Looks at the tokens.
+pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
+    found.group("Tokens");
+    let path = Tokens::path(&home.dirs);
+    let tokens = match Tokens::load(&home.dirs) {
+        Ok(tokens) => tokens,
+        Err(error) => {
+            let finding = found.fail("tokens", format!("{error}: nobody is let in by a token"), error.fix);
+            let mode = fs::symlink_metadata(&path)
+                .ok()
+                .filter(|facts| facts.is_file())
+                .map(|facts| facts.permissions().mode() & 0o7777);
+            if let Some(from) = mode.filter(|mode| mode & 0o077 != 0) {
+                finding.repaired_by(Repair::Mode { path, from, to: 0o600 });
+            }
+            return;
+        }
+    };
+    if tokens.records().is_empty() {
+        found.warn(
+            "tokens",
+            "there is no token: over HTTP nobody is let in",
+            "Run `bailiwick token create NAME`. Clients over stdio need none.",
+        );
+        return;
+    }
+    let now_ms = time::now_ms();
+    let mut in_order = 0;
+    for token in tokens.records() {
+        let name = &token.name;
+        if token.is_expired(now_ms) {
+            found.warn(
+                "token-expired",
+                format!("the token `{name}` has expired: it opens nothing any more"),
+                format!("Run `bailiwick token revoke {name}`, and create another one if a client needs it."),
+            );
+            continue;
+        }
+        if token.is_expired(now_ms + SOON_MS) {
+            found.warn(
+                "token-expires",
+                format!("the token `{name}` expires at {}", token.expires_at.as_deref().unwrap_or("?")),
+                format!("Make another one in time: `bailiwick token create {name}-2`."),
+            );
+        }
+        let unknown = token.scopes.iter().find(|id| {
+            *id != "*" && config.is_some_and(|config| !config.scopes.iter().any(|scope| scope.id == **id))
+        });
+        if let Some(id) = unknown {
+            found.warn(
+                "token-scope",
+                format!("the token `{name}` names the scope `{id}`, which is not there"),
+                format!(
+                    "Run `bailiwick token revoke {name}`, and create it again for scopes that are there."
+                ),
+            );
+            continue;
+        }
+        in_order += 1;
+    }
+    if in_order > 0 {
+        let mode = "of mode 0600";
+        found.ok(
+            "tokens",
+            format!("in order: {in_order} of {}; their file is {mode}", tokens.records().len()),
+        );
+    }
+}

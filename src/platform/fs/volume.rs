@@ -1,0 +1,37 @@
+//! What a folder's disk allows: how much room it has, and whether it can be written and executed from.
+
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
+
+/// The disk that a path lies on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Volume {
+    /// How much this user can still write.
+    pub free_bytes: u64,
+    /// Whether nothing can be written.
+    pub read_only: bool,
+    /// Whether programs cannot be executed from it.
+    pub no_exec: bool,
+}
+
+impl Volume {
+    /// Looks at the disk of a path.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let facts = statvfs(path)?;
+        Ok(Self {
+            free_bytes: facts.f_bavail.saturating_mul(facts.f_frsize),
+            read_only: facts.f_flag.contains(StatVfsMountFlags::RDONLY),
+            no_exec: facts.f_flag.contains(StatVfsMountFlags::NOEXEC),
+        })
+    }
+
+    /// Tells whether this user may write to a file or folder.
+    pub fn may_write(path: &Path) -> bool {
+        access(path, Access::WRITE_OK).is_ok()
+    }
+}
