@@ -114,7 +114,8 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         "commands": info["sandbox"],
     });
     let exit = if has_problem { ErrorCode::ProviderUnavailable.facts().exit_code } else { 0 };
-    Ok(Report { exit, ..Report::new(text, json) })
+    let report = Report { exit, ..Report::new(text, json) };
+    Ok(if has_problem { report.note("\n`bailiwick doctor` says what to do.") } else { report })
 }
 
 /// Tells how strongly commands are held here, and why not more.

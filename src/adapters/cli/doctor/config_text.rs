@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstNode, CstRootNode};
 use serde_json::Value;
 
 use crate::config::Config;
@@ -83,19 +83,14 @@ fn without_extras(children: Vec<CstNode>) {
     }
 }
 
-fn root_object(text: &str) -> Option<CstObject> {
-    CstRootNode::parse(text, &ParseOptions::default()).ok()?.object_value()
-}
-
-/// Gives the text that a part of it belongs to.
-fn whole(part: &CstObject) -> Option<String> {
-    let node: CstNode = part.clone().into();
-    Some(node.root_node()?.to_string())
+/// Parses a text. What is taken out of it lives only as long as it does.
+fn parse(text: &str) -> Option<CstRootNode> {
+    CstRootNode::parse(text, &ParseOptions::default()).ok()
 }
 
 /// The older key `workspaces`.
 fn legacy(text: &str) -> Option<Mend> {
-    root_object(text)?.get("workspaces")?;
+    parse(text)?.object_value()?.get("workspaces")?;
     let config = Config::parse(Path::new("config.json"), text.as_bytes()).ok()?;
     Some(Mend {
         check: "config-legacy",
@@ -106,11 +101,12 @@ fn legacy(text: &str) -> Option<Mend> {
 }
 
 fn missing(text: &str, name: &str, what: &str, make: impl FnOnce() -> String) -> Option<Mend> {
-    let root = root_object(text)?;
+    let root = parse(text)?;
+    let fields = root.object_value()?;
     let value = || CstInputValue::String(make());
-    match root.get(name) {
+    match fields.get(name) {
         None => {
-            root.insert(0, name, value());
+            fields.insert(0, name, value());
         }
         Some(field) if field.value().is_some_and(|old| old.to_string() == "\"\"") => field.set_value(value()),
         Some(_) => return None,
@@ -119,16 +115,17 @@ fn missing(text: &str, name: &str, what: &str, make: impl FnOnce() -> String) ->
         check: "config-machine",
         says: format!("`{name}` is missing"),
         fix: format!("Write {what}."),
-        after: whole(&root)?,
+        after: root.to_string(),
     })
 }
 
-fn scopes(root: &CstObject) -> Vec<CstNode> {
-    root.array_value("scopes").map(|scopes| scopes.elements()).unwrap_or_default()
+fn scopes(root: &CstRootNode) -> Vec<CstNode> {
+    let scopes = root.object_value().and_then(|fields| fields.array_value("scopes"));
+    scopes.map(|scopes| scopes.elements()).unwrap_or_default()
 }
 
 fn same_scope_twice(text: &str) -> Option<Mend> {
-    let root = root_object(text)?;
+    let root = parse(text)?;
     let mut seen: Vec<Value> = Vec::new();
     for scope in scopes(&root) {
         let value: Value = serde_json::from_str(&scope.to_string()).ok()?;
@@ -139,7 +136,7 @@ fn same_scope_twice(text: &str) -> Option<Mend> {
                 check: "config-scope-twice",
                 says: format!("scope `{id}` is there twice, in the same words"),
                 fix: "Remove the second one.".to_owned(),
-                after: whole(&root)?,
+                after: root.to_string(),
             });
         }
         seen.push(value);
@@ -148,7 +145,7 @@ fn same_scope_twice(text: &str) -> Option<Mend> {
 }
 
 fn same_folder_twice(text: &str) -> Option<Mend> {
-    let root = root_object(text)?;
+    let root = parse(text)?;
     for scope in scopes(&root) {
         let scope = scope.as_object()?;
         let mut seen = HashSet::new();
@@ -160,7 +157,7 @@ fn same_folder_twice(text: &str) -> Option<Mend> {
                     check: "config-folder-twice",
                     says: format!("a scope names the folder `{path}` twice"),
                     fix: "Remove the second one.".to_owned(),
-                    after: whole(&root)?,
+                    after: root.to_string(),
                 });
             }
         }
@@ -170,7 +167,7 @@ fn same_folder_twice(text: &str) -> Option<Mend> {
 
 /// `~` at the beginning of a folder, which only shells know.
 fn home_folders(text: &str, user_home: &Path) -> Option<Mend> {
-    let root = root_object(text)?;
+    let root = parse(text)?;
     let mut first = None;
     for scope in scopes(&root) {
         let scope = scope.as_object()?;
@@ -187,7 +184,7 @@ fn home_folders(text: &str, user_home: &Path) -> Option<Mend> {
         check: "config-home",
         says: first?,
         fix: "Write the folder's whole path, from `/`.".to_owned(),
-        after: whole(&root)?,
+        after: root.to_string(),
     })
 }
 

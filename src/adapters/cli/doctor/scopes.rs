@@ -189,7 +189,8 @@ fn overlaps(config: &Config, found: &mut Findings) {
         for (other, (inner, inner_root, inner_chain)) in roots.iter().enumerate() {
             let lies_inside = outer_chain.first().is_some_and(|id| inner_chain.contains(id));
             let is_same = outer_chain.first() == inner_chain.first();
-            if at == other || !lies_inside || is_same && at > other {
+            // Within one scope it makes no difference.
+            if outer == inner || !lies_inside || is_same && at > other {
                 continue;
             }
             let says = if is_same {
