@@ -16,6 +16,9 @@ mod unstage;
 
 use crate::registry::{Entry, Family};
 
+pub(super) use open::open;
+pub(super) use status::Counts;
+
 /// The family's table.
 pub static FAMILY: Family = Family {
     name: "git",

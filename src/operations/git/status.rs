@@ -52,7 +52,7 @@ pub struct Output {
 }
 
 /// How many paths.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Counts {
     /// Paths whose index differs from `HEAD`.
     pub staged: usize,
@@ -151,13 +151,7 @@ fn place(entry: &StatusEntry) -> (&[u8], bool) {
 }
 
 fn page(found: Status, after: Option<&Position>, max_output_bytes: usize) -> Output {
-    let mut counts = Counts::default();
-    for entry in &found.entries {
-        counts.staged += usize::from(entry.index.is_some());
-        counts.unstaged += usize::from(entry.work_tree.is_some_and(|change| change != Change::Untracked));
-        counts.untracked += usize::from(entry.work_tree == Some(Change::Untracked));
-        counts.conflicted += usize::from(entry.conflict.is_some());
-    }
+    let counts = Counts::of(&found);
     let first = after.map_or(0, |(path, unknown)| {
         found.entries.partition_point(|entry| place(entry) <= (path.as_slice(), *unknown))
     });
@@ -187,6 +181,20 @@ fn page(found: Status, after: Option<&Position>, max_output_bytes: usize) -> Out
         text,
         truncated: next_cursor.is_some(),
         next_cursor,
+    }
+}
+
+impl Counts {
+    /// Counts what is not as it was committed.
+    pub fn of(found: &Status) -> Self {
+        let mut counts = Self::default();
+        for entry in &found.entries {
+            counts.staged += usize::from(entry.index.is_some());
+            counts.unstaged += usize::from(entry.work_tree.is_some_and(|change| change != Change::Untracked));
+            counts.untracked += usize::from(entry.work_tree == Some(Change::Untracked));
+            counts.conflicted += usize::from(entry.conflict.is_some());
+        }
+        counts
     }
 }
 

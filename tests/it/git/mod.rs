@@ -5,4 +5,4 @@ mod outside;
 mod shapes;
 mod ground;
 
-pub use ground::person_git;
+pub use ground::{Ground, person_git};
