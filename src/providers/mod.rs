@@ -6,6 +6,7 @@ pub mod digest;
 pub mod edit;
 pub mod file;
 pub mod git;
+pub mod orientation;
 pub mod package;
 pub mod process;
 pub mod screen;
