@@ -1,5 +1,7 @@
-//! `code.*`: what source files define, and where names are used.
+//! `code.*`: one's way in a project, what source files define, and where names are used.
 
+mod context;
+mod context_cut;
 mod search_symbols;
 
 use crate::registry::{Entry, Family};
@@ -7,8 +9,8 @@ use crate::registry::{Entry, Family};
 /// The family's table.
 pub static FAMILY: Family = Family {
     name: "code",
-    summary: "Find and read definitions in source files, without a compiler.",
+    summary: "Find your way in a project; find and read definitions in source files, without a compiler.",
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 1] = [Entry::of::<search_symbols::Op>()];
+static OPERATIONS: [Entry; 2] = [Entry::of::<context::Op>(), Entry::of::<search_symbols::Op>()];

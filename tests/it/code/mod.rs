@@ -1,3 +1,4 @@
-//! Source files: what they define, and the index of it.
+//! `code.*` against real projects: overviews, what source files define, and the index of it.
 
+mod context;
 mod index;

@@ -1,0 +1,303 @@
+//! `code.context`: strange projects, and a budget that holds whatever they hold.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::git::Ground;
+
+fn ask() -> Value {
+    json!({"op": "code.context"})
+}
+
+/// Counts the tokens of an answer as a client receives it.
+fn tokens(answer: &Value) -> usize {
+    answer.to_string().chars().count().div_ceil(4)
+}
+
+fn texts<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter().filter_map(|entry| entry[field].as_str()).collect()
+}
+
+/// What a file of a random project holds.
+fn content() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        proptest::collection::vec(any::<u8>(), 0..400),
+        "[a-zA-Z #*`@./\\[\\]()!<>-]{0,80}(\n[ -~]{0,120}){0,30}".prop_map(String::into_bytes),
+        "[\u{4e00}-\u{4fff} \n\"\\\\\u{1}\u{7f}]{0,900}".prop_map(String::into_bytes),
+        "[a-z]{2000,9000}".prop_map(String::into_bytes),
+        Just(br#"{"name":"pack\"age","version":"1","scripts":{"build":"b","test":"t","x:y":"z"},"bin":"./a.js"}"#.to_vec()),
+        Just(b"[package]\nname = \"p\"\n[workspace]\nmembers = [\"a\", \"b/*\"]\n".to_vec()),
+        Just(b"all:\n\techo\ntest: all ## tests it\n".to_vec()),
+    ]
+}
+
+/// A path of a random project.
+fn path() -> impl Strategy<Value = Vec<u8>> {
+    let name = prop_oneof![
+        4 => prop::sample::select(vec![
+            "README.md", "AGENTS.md", "CLAUDE.md", "Cargo.toml", "package.json", "pyproject.toml", "Makefile",
+            "go.mod", "main.go", "main.py", "index.ts", ".cursorrules", "justfile", "pom.xml", ".gitignore",
+        ]).prop_map(|name| name.as_bytes().to_vec()),
+        2 => "[a-z\"\\\\ ]{1,40}\\.(rs|py|ts|go|md)".prop_map(String::into_bytes),
+        1 => proptest::collection::vec(any::<u8>(), 1..60)
+            .prop_filter("a name", |name| !name.contains(&b'/') && !name.contains(&0)),
+        1 => "[a-z]{200,240}".prop_map(String::into_bytes),
+    ];
+    proptest::collection::vec(name, 1..5).prop_map(|names| names.join(&b'/'))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_whole_answer_stays_within_the_budget(
+        files in proptest::collection::vec((path(), content()), 0..60),
+        budgets in proptest::collection::vec(300_usize..10_000, 3),
+        max_output_bytes in prop::option::of(1_000_usize..60_000),
+    ) {
+        let ground = Ground::new("app", json!({}));
+        for (path, content) in files {
+            let path = ground.path("app").join(std::ffi::OsStr::from_bytes(&path));
+            // A name can be taken by a folder, or be `..`: then there is one file less.
+            if path.components().all(|part| !matches!(part, std::path::Component::ParentDir)) {
+                let folder = path.parent().expect("it is in a folder");
+                let _ = fs::create_dir_all(folder).and_then(|()| fs::write(&path, content));
+            }
+        }
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+        for budget in budgets.into_iter().chain([300]) {
+            let options = json!({"budget": budget, "maxOutputBytes": max_output_bytes});
+            let answer = runtime.block_on(ground.send(json!({"op": "code.context", "options": options})));
+            prop_assert_eq!(&answer["ok"], true, "{:#}", answer);
+            prop_assert!(tokens(&answer) <= budget, "{} of {budget}: {answer:#}", tokens(&answer));
+            if let Some(most) = max_output_bytes {
+                prop_assert!(answer["data"].to_string().len() <= most, "{answer:#}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_empty_folder_is_nothing_to_fail_at() {
+    let ground = Ground::new("app", json!({}));
+    let data = ground.data(ask()).await;
+    assert_eq!(data, json!({"path": ".", "files": 0}));
+}
+
+#[tokio::test]
+async fn a_repository_tells_its_state_and_what_is_worked_on() {
+    let ground = Ground::new("app", json!({}));
+    ground.repository("app");
+    ground.write("app/.env", "KEY=hunter2\n");
+    ground.git("app", &["add", "-f", ".env"]);
+    ground.git("app", &["commit", "-q", "-m", "three"]);
+    let data = ground.data(ask()).await;
+    assert_eq!(data["git"]["branch"], "main");
+    assert_eq!((&data["git"]["unstaged"], &data["git"]["untracked"]), (&json!(1), &json!(1)), "{data:#}");
+    assert_eq!(data["hotFiles"][0], json!({"path": "a.txt", "changes": 2}));
+    assert_eq!(data["hotCommits"], 3);
+    assert!(!data.to_string().contains(".env") && !data.to_string().contains("hunter2"), "{data:#}");
+
+    // What was counted is held; a new commit is counted anew.
+    ground.write("app/b.txt", "again\n");
+    ground.git("app", &["commit", "-q", "-a", "-m", "four"]);
+    fs::remove_file(ground.path("app/a.txt")).expect("it is removed");
+    let data = ground.data(ask()).await;
+    assert_eq!(texts(&data["hotFiles"], "path"), ["b.txt"], "what is gone is not named");
+    assert_eq!(data["hotCommits"], 4);
+}
+
+#[tokio::test]
+async fn a_merge_that_is_not_done_and_a_detached_head_are_told() {
+    let ground = Ground::new("app", json!({}));
+    ground.repository("app");
+    ground.git("app", &["reset", "-q", "--hard"]);
+    ground.git("app", &["checkout", "-q", "-b", "other", "HEAD~1"]);
+    ground.write("app/a.txt", "otherwise\n");
+    ground.git("app", &["commit", "-q", "-a", "-m", "other"]);
+    let _ = crate::git::person_git(&ground.path("app"), &["merge", "main"]);
+    let data = ground.data(ask()).await;
+    assert_eq!(data["git"]["inProgress"], "merge", "{data:#}");
+    assert_eq!(data["git"]["conflicted"], 1);
+    ground.git("app", &["merge", "--abort"]);
+    ground.git("app", &["checkout", "-q", "--detach"]);
+    let data = ground.data(json!({"op": "code.context", "options": {"include": ["git"]}})).await;
+    assert_eq!(data["git"]["branch"], Value::Null);
+    assert_eq!(data.as_object().map(|data| data.len()), Some(2), "only what was asked for: {data:#}");
+}
+
+#[tokio::test]
+async fn a_scope_that_is_a_part_of_a_repository_sees_its_part() {
+    let ground = Ground::new("app/inner", json!({}));
+    ground.write("app/outer.txt", "o\n");
+    ground.write("app/AGENTS.md", "Words above the scope.\n");
+    ground.git("app", &["init", "-q"]);
+    for text in ["fn a() {}\n", "fn b() {}\n"] {
+        ground.write("app/inner/a.rs", text);
+        ground.write("app/outer.txt", text);
+        ground.git("app", &["add", "."]);
+        ground.git("app", &["commit", "-q", "-m", "one"]);
+    }
+    let data = ground.data(ask()).await;
+    assert_eq!(texts(&data["hotFiles"], "path"), ["a.rs"]);
+    assert!(!data.to_string().contains("above the scope") && !data.to_string().contains("outer"), "{data:#}");
+}
+
+#[tokio::test]
+async fn without_git_the_rest_is_told() {
+    let folder = std::env::temp_dir();
+    let ground = Ground::new("app", json!({"searchPath": [folder.join("bailiwick-no-programs")]}));
+    ground.repository("app");
+    let data = ground.data(ask()).await;
+    assert_eq!(data["files"], 3);
+    assert!(data["notes"][0].as_str().is_some_and(|note| note.contains("Git")), "{data:#}");
+    assert!(data.get("git").is_none());
+}
+
+#[tokio::test]
+async fn files_for_agents_are_told_from_the_scopes_folder_down() {
+    let ground = Ground::new("app", json!({}));
+    ground.write(
+        "app/CLAUDE.md",
+        "# Rules\n\nUse tabs. See @docs/style.md and @~/.claude/mine.md.\n`@not/this.md`\n@ada\n",
+    );
+    ground.write("app/a/b/AGENTS.md", "Near rules.\n");
+    ground.write("app/a/.github/copilot-instructions.md", "Middle rules.\n");
+    ground.write("app/a/.cursor/rules/one.mdc", "Cursor rules.\n");
+    ground.write("app/a/b/c/AGENTS.md", "Too deep.\n");
+    ground.write("app/other/AGENTS.md", "Beside.\n");
+    ground.write("secrets/AGENTS.md", "Outside.\n");
+    symlink("CLAUDE.md", ground.path("app/AGENTS.md")).expect("a link is made");
+    symlink("../../../secrets/AGENTS.md", ground.path("app/a/b/GEMINI.md")).expect("a link is made");
+    let data = ground.data(json!({"op": "code.context", "target": "a/b"})).await;
+    assert_eq!(
+        texts(&data["instructions"], "path"),
+        [
+            "AGENTS.md",
+            "CLAUDE.md",
+            "a/.github/copilot-instructions.md",
+            "a/.cursor/rules/one.mdc",
+            "a/b/AGENTS.md"
+        ]
+    );
+    assert_eq!(data["instructions"][0]["imports"], json!(["docs/style.md", "~/.claude/mine.md"]));
+    assert_eq!(data["instructions"][1]["sameAs"], "AGENTS.md");
+    assert_eq!(data["instructions"][4]["head"], "Near rules.");
+    assert_eq!(data["instructionsBelow"], json!(["a/b/c/AGENTS.md"]));
+    assert!(!data.to_string().contains("Outside"), "{data:#}");
+    assert!(data["notes"][0].as_str().is_some_and(|note| note.contains("leads out")), "{data:#}");
+}
+
+#[tokio::test]
+async fn what_is_closed_is_neither_named_nor_read() {
+    let ground = Ground::new("app", json!({"closedFiles": ["hidden/**", "CLAUDE.md"]}));
+    ground.write("app/.env", "KEY=hunter2\n");
+    ground.write("app/CLAUDE.md", "hunter2\n");
+    ground.write("app/hidden/package.json", "{\"name\":\"hunter2\"}\n");
+    ground.write("app/secrets.yaml", "hunter2\n");
+    symlink(".env", ground.path("app/README.md")).expect("a link is made");
+    symlink("hidden/package.json", ground.path("app/package.json")).expect("a link is made");
+    let answer = ground.send(ask()).await;
+    assert_eq!(answer["ok"], true);
+    assert!(!answer.to_string().contains("hunter2"), "{answer:#}");
+}
+
+#[tokio::test]
+async fn five_hundred_packages_fit_and_the_rest_is_counted() {
+    let ground = Ground::new("app", json!({}));
+    for at in 0..500 {
+        let name = format!("package-{at:03}");
+        ground.write(&format!("app/packages/{name}/package.json"), &format!("{{\"name\":\"@big/{name}\"}}"));
+        ground.write(&format!("app/packages/{name}/src/index.ts"), "export {};\n");
+    }
+    ground.write("app/pnpm-workspace.yaml", "packages:\n  - packages/*\n");
+    ground.write(
+        "app/package.json",
+        "{\"name\":\"big\",\"scripts\":{\"build\":\"tsc -b\",\"test\":\"vitest\"}}",
+    );
+    let answer = ground.send(ask()).await;
+    assert!(tokens(&answer) <= 2_000, "{}", tokens(&answer));
+    let data = &answer["data"];
+    assert_eq!(texts(&data["manifests"], "kind")[..2], ["node", "pnpm workspace"]);
+    let left = data["leftOut"].as_array().expect("a list").iter().find(|left| left["part"] == "manifests");
+    let left = left.expect("manifests are left out");
+    let shown = data["manifests"].as_array().map_or(0, Vec::len);
+    assert_eq!(left["left"].as_u64().map(|left| left as usize + shown), Some(502));
+    assert_eq!(left["call"], json!({"op": "file.find", "input": {"pattern": "**/package.json"}}));
+    // The call does what it says.
+    let found = ground.data(left["call"].clone()).await;
+    assert!(
+        found["total"].as_u64().or_else(|| found["paths"].as_array().map(|all| all.len() as u64)).is_some()
+    );
+    assert_eq!(texts(&data["commands"], "run")[..2], ["npm run build", "npm run test"]);
+    assert_eq!(data["folders"][0]["path"], "packages");
+}
+
+#[tokio::test]
+async fn every_call_that_is_named_works() {
+    let ground = Ground::new("app", json!({}));
+    let long = "A line that says something of some length to whoever reads it.\n".repeat(60);
+    for folder in ["app", "app/a", "app/b"] {
+        ground.write(&format!("{folder}/AGENTS.md"), &long);
+        ground.write(&format!("{folder}/README.md"), &long.replace('\n', "\n\n"));
+        ground.write(
+            &format!("{folder}/package.json"),
+            "{\"name\":\"n\",\"bin\":\"a.js\",\"scripts\":{\"test\":\"t\"}}",
+        );
+        ground.write(&format!("{folder}/main.py"), "");
+    }
+    ground.git("app", &["init", "-q"]);
+    ground.git("app", &["add", "."]);
+    ground.git("app", &["commit", "-q", "-m", "one"]);
+    for target in [".", "a"] {
+        let request = json!({"op": "code.context", "target": target, "options": {"budget": 310}});
+        let data = ground.data(request).await;
+        let left = data["leftOut"].as_array().expect("a list");
+        assert!(left.len() >= 3, "{data:#}");
+        for left in left {
+            ground.data(left["call"].clone()).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn broken_manifests_are_told_and_stop_nothing() {
+    let ground = Ground::new("app", json!({}));
+    ground.write("app/Cargo.toml", "[package\n");
+    ground.write("app/package.json", "{\"name\": }");
+    ground.write("app/sub/go.mod", "nothing\n");
+    ground.write("app/Makefile", "test:\n\techo\n");
+    let data = ground.data(ask()).await;
+    let notes = data["notes"].as_array().expect("notes").len();
+    assert_eq!(notes, 3, "{data:#}");
+    assert_eq!(texts(&data["commands"], "run")[0], "make test");
+    assert_eq!(data["manifests"].as_array().map(Vec::len), Some(3));
+}
+
+#[tokio::test]
+async fn names_that_are_not_utf8_are_shown_so_that_they_can_be_used() {
+    let ground = Ground::new("app", json!({}));
+    let folder = ground.path("app").join(std::ffi::OsStr::from_bytes(b"b\xfe"));
+    fs::create_dir_all(&folder).expect("a folder is made");
+    fs::write(folder.join("package.json"), "{\"name\":\"n\"}").expect("a file is written");
+    let data = ground.data(ask()).await;
+    assert_eq!(data["folders"][0]["path"], "b\\xfe");
+    let path = data["manifests"][0]["path"].clone();
+    assert_eq!(path, "b\\xfe/package.json");
+    ground.data(json!({"op": "file.read", "target": path})).await;
+}
+
+#[tokio::test]
+async fn a_budget_out_of_bounds_and_a_file_are_refused() {
+    let ground = Ground::new("app", json!({}));
+    ground.write("app/a.txt", "");
+    for options in [json!({"budget": 299}), json!({"budget": 10_001}), json!({"include": ["all"]})] {
+        assert_eq!(ground.code(json!({"op": "code.context", "options": options})).await, "invalid_request");
+    }
+    assert_eq!(ground.code(json!({"op": "code.context", "target": "a.txt"})).await, "invalid_request");
+}
