@@ -83,6 +83,16 @@ const FENCES: &[Fence] = &[
         inside: &["src/providers/syntax/", "src/providers/code/"],
         because: "grammars are written in C: one place says how long and how large a text they get",
     },
+    Fence {
+        pattern: r"\bx11rb\s*(::|;)",
+        inside: &["src/platform/screen/x11/"],
+        because: "one place speaks to display servers",
+    },
+    Fence {
+        pattern: r"\b(fast_image_resize|image_webp|jpeg_encoder|png)\s*(::|;)",
+        inside: &["src/providers/screen/"],
+        because: "one place deals with the forms of pictures",
+    },
 ];
 
 fn layers() -> Vec<String> {
@@ -204,6 +214,8 @@ fn every_fence_finds_what_it_fences() {
         "use avt::Terminal;",
         "use brush_parser::word;",
         "tree_sitter_rust::LANGUAGE",
+        "use x11rb::connection::Connection;",
+        "png::Encoder::new()",
     ];
     for (fence, sample) in FENCES.iter().zip(samples) {
         assert!(Regex::new(fence.pattern).expect("a good pattern").is_match(sample), "{sample}");

@@ -28,6 +28,7 @@ mod known_attacks;
 mod policy;
 mod process;
 mod reference;
+mod screen;
 mod search;
 mod snapshot;
 mod source;

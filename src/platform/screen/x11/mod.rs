@@ -1,7 +1,20 @@
-//! Displays by X11.
+//! Displays by X11, in plain Rust: every server by its explicit address, several at once, no `DISPLAY` needed.
+//!
+//! What a server or another of its clients says is a stranger's word: sizes are checked, answers have a deadline,
+//! text is cleaned. A display has no walls between its own clients; nothing here can make some.
 
+mod address;
+mod authority;
+mod capture;
 mod image;
+mod scene;
+mod segment;
+mod server;
 mod servers;
+mod stream;
+mod text;
+mod trouble;
+mod uncover;
 
 pub(super) use image::Image;
 pub(super) use servers::Servers;

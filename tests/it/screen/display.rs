@@ -1,0 +1,202 @@
+//! Displays: several at once, one that dies and comes back, hangs, or lets nobody in, and none at all.
+
+use std::fs;
+use std::os::unix::net::UnixListener;
+
+use bailiwick::platform::screen::{Access, Displays, Rect, ScreenError, Sources};
+use rustix::process::Signal;
+use x11rb::protocol::res::ConnectionExt as _;
+
+use super::ground::{XServer, find, picture, window_id, write_cookie};
+use crate::temporary::TemporaryFolder;
+
+#[test]
+fn two_displays_are_looked_at_at_once() {
+    let (first, second) = (XServer::start(), XServer::with(&["-screen", "0", "800x600x24"]));
+    let (one, two) = (first.client(), second.client());
+    let window = one.window(Rect::new(0, 0, 640, 480), 0xff_0000);
+    two.window(Rect::new(0, 0, 800, 600), 0x00_00ff);
+    let mut sources = first.sources();
+    second.show_in(&sources.sockets, second.number);
+    // The second is the one that the environment names.
+    sources.display = Some(format!("{}.0", second.id()));
+    let displays = Displays::new(sources);
+    let listing = displays.list().expect("a listing");
+    assert_eq!(listing.access, Access::Granted);
+    let told: Vec<_> =
+        listing.displays.iter().map(|it| (it.id.clone(), it.bounds, it.primary, it.scale)).collect();
+    let expected = [
+        (second.id(), Rect::new(0, 0, 800, 600), true, 1.0),
+        (first.id(), Rect::new(0, 0, 640, 480), false, 1.0),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(find(&listing, &first, window).display, first.id());
+    let colour = |id: &str| {
+        let frame = displays.capture_display(id, None).expect("a picture");
+        (frame.display.clone(), picture(&frame).pixel(300, 300))
+    };
+    assert_eq!(colour(&first.id()), (first.id(), Some([255, 0, 0])));
+    assert_eq!(colour(&second.id()), (second.id(), Some([0, 0, 255])));
+    assert_eq!(colour("primary").0, second.id());
+}
+
+#[test]
+fn every_screen_of_a_server_has_an_id() {
+    let server = XServer::with(&["-screen", "0", "640x480x24", "-screen", "1", "320x200x24"]);
+    let displays = server.displays();
+    let ids: Vec<String> = displays.list().expect("a listing").displays.into_iter().map(|it| it.id).collect();
+    let second = format!("{}.1", server.id());
+    assert_eq!(ids, [server.id(), second.clone()]);
+    let frame = displays.capture_display(&second, None).expect("a picture");
+    assert_eq!((frame.width, frame.height, frame.display), (320, 200, second));
+    for id in [format!("{}.2", server.id()), format!("{}/HDMI-1", server.id()), ":9999".to_owned()] {
+        let error = displays.capture_display(&id, None).expect_err("there is none");
+        assert_eq!(error, ScreenError::UnknownDisplay(id));
+    }
+}
+
+#[test]
+fn programs_that_are_told_to_draw_larger_show_in_the_scale() {
+    let server = XServer::start();
+    let client = server.client();
+    client.text(client.screen().root, "RESOURCE_MANAGER", "STRING", b"Xft.antialias:\t1\nXft.dpi:\t144\n");
+    let listing = server.displays().list().expect("a listing");
+    assert_eq!(listing.displays.first().map(|display| display.scale), Some(1.5));
+}
+
+#[test]
+fn a_display_that_dies_and_comes_back_is_looked_at_again() {
+    let folder = TemporaryFolder::new();
+    let cookies = write_cookie(&folder.path().join("cookies"), b"sixteen bytes ok");
+    let sockets = folder.path().to_owned();
+    let displays = Displays::new(Sources { sockets, authority: Some(cookies), ..Sources::default() });
+    let server = XServer::start();
+    server.show_in(folder.path(), 77);
+    assert_eq!(displays.capture_display(":77", None).expect("a picture").width, 640);
+    drop(server);
+    let error = displays.capture_display(":77", None).expect_err("it is dead");
+    assert!(matches!(error, ScreenError::NoAccess(Access::NoDisplay { .. })), "{error:?}");
+    let listing = displays.list().expect("a listing");
+    assert!(matches!(listing.access, Access::NoDisplay { .. }), "{listing:?}");
+
+    // Others in its place; the second time, while the connection to the one before is still held.
+    for width in [320, 400] {
+        let server = XServer::with(&["-screen", "0", &format!("{width}x240x24")]);
+        server.show_in(folder.path(), 77);
+        assert_eq!(displays.capture_display(":77", None).expect("a picture").width, width);
+    }
+}
+
+#[test]
+fn without_any_display_that_is_what_is_said() {
+    let folder = TemporaryFolder::new();
+    let sources = Sources { sockets: folder.path().to_owned(), ..Sources::default() };
+    let displays = Displays::new(sources.clone());
+    let listing = displays.list().expect("a listing");
+    assert!(
+        matches!(&listing.access, Access::NoDisplay { why } if why.contains("no X server")),
+        "{listing:?}"
+    );
+    assert!(listing.displays.is_empty() && listing.windows.is_empty() && listing.unreachable.is_empty());
+    for id in ["primary", ":0"] {
+        let error = displays.capture_display(id, None).expect_err("there is none");
+        assert_eq!(error, ScreenError::NoAccess(listing.access.clone()));
+    }
+    // What the environment names is not there.
+    let named = Displays::new(Sources { display: Some(":7".to_owned()), ..sources.clone() });
+    let listing = named.list().expect("a listing");
+    assert!(matches!(&listing.access, Access::NoDisplay { why } if why.contains(":7")), "{listing:?}");
+    // A session that this build cannot look at is called by its name.
+    let wayland = Displays::new(Sources { wayland: Some("wayland-0".to_owned()), ..sources });
+    let listing = wayland.list().expect("a listing");
+    assert!(matches!(&listing.access, Access::Unsupported { why } if why.contains("Wayland")), "{listing:?}");
+}
+
+#[test]
+fn a_server_that_is_stopped_ends_in_a_timeout() {
+    let (stopped, alive) = (XServer::start(), XServer::start());
+    let sources = alive.sources();
+    stopped.show_in(&sources.sockets, stopped.number);
+    let client = stopped.client();
+    let window = window_id(&stopped, client.window(Rect::new(0, 0, 50, 50), 1));
+    // Once by a connection that is open already, once by one that has to be opened.
+    let (connected, fresh) = (Displays::new(sources.clone()), Displays::new(sources));
+    connected.capture_display(&stopped.id(), None).expect("a picture");
+    stopped.signal(Signal::STOP);
+    let error = connected.capture_display(&stopped.id(), None).expect_err("it does not answer");
+    assert_eq!(error, ScreenError::Timeout(stopped.id()));
+    let listing = fresh.list().expect("a listing");
+    assert_eq!(listing.access, Access::Granted);
+    assert_eq!(listing.displays.iter().map(|it| it.id.clone()).collect::<Vec<_>>(), [alive.id()]);
+    let [unreachable] = listing.unreachable.as_slice() else { panic!("{listing:?}") };
+    assert_eq!(unreachable.display, stopped.id());
+    assert!(format!("{unreachable:?}").contains("did not answer in time"), "{unreachable:?}");
+    stopped.signal(Signal::CONT);
+    assert_eq!(connected.capture_window(&window, None).expect("a picture").width, 50);
+}
+
+#[test]
+fn a_wrong_cookie_is_a_denial_with_the_setting() {
+    let server = XServer::start();
+    let folder = TemporaryFolder::new();
+    let wrong = write_cookie(&folder.path().join("cookies"), b"something else..");
+    for authority in [Some(wrong), None] {
+        let displays = Displays::new(Sources { authority, ..server.sources() });
+        let listing = displays.list().expect("a listing");
+        let Access::Denied { why, setting } = &listing.access else { panic!("{listing:?}") };
+        assert!(why.starts_with(&server.id()) && setting.contains("XAUTHORITY"), "{listing:?}");
+        assert_eq!(listing.unreachable.len(), 1);
+        let error = displays.capture_display(&server.id(), None).expect_err("denied");
+        assert_eq!(error, ScreenError::NoAccess(listing.access.clone()));
+    }
+}
+
+#[test]
+fn nothing_is_opened_before_the_first_question_and_all_is_closed_with_the_last() {
+    let server = XServer::start();
+    let client = server.client();
+    let clients =
+        || client.connection.res_query_clients().expect("sent").reply().expect("it tells").clients.len();
+    let alone = clients();
+    let displays = server.displays();
+    assert_eq!(clients(), alone);
+    for _ in 0..3 {
+        displays.list().expect("a listing");
+        displays.capture_display(&server.id(), None).expect("a picture");
+    }
+    assert_eq!(clients(), alone + 1, "one connection serves all questions");
+    drop(displays);
+    while clients() > alone {
+        std::thread::yield_now();
+    }
+}
+
+/// Anybody may put a socket where displays are looked for. The cookie is for a server of this user or of root.
+#[test]
+fn a_server_of_another_user_gets_no_cookie() {
+    if !rustix::process::getuid().is_root() {
+        // Only root can be somebody else for a moment.
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    let path = folder.path().join("X5");
+    fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("ours");
+    let listener = std::thread::spawn(move || {
+        // Of this thread alone.
+        let nobody = rustix::process::Uid::from_raw(65_534);
+        rustix::thread::set_thread_res_uid(nobody, nobody, nobody).expect("root may");
+        UnixListener::bind(path).expect("a socket of the test")
+    });
+    let listener = listener.join().expect("it listens");
+    listener.set_nonblocking(true).expect("a socket");
+    let cookies = write_cookie(&folder.path().join("cookies"), b"sixteen bytes ok");
+    let sockets = folder.path().to_owned();
+    let displays = Displays::new(Sources { sockets, authority: Some(cookies), ..Sources::default() });
+    let listing = displays.list().expect("a listing");
+    assert!(matches!(&listing.access, Access::Denied { why, .. } if why.contains("65534")), "{listing:?}");
+    // It was connected to, and told nothing.
+    let (mut connection, _) = listener.accept().expect("a connection");
+    let mut said = Vec::new();
+    std::io::Read::read_to_end(&mut connection, &mut said).expect("it is closed");
+    assert_eq!(said, b"");
+}
