@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{Capability, Network, ScopeType};
 
 use super::commands::{CommandRule, NetworkForm, ProcessLifetime, SandboxLevel, ShellMode, network_or_flag};
+use super::screens::WindowPattern;
 
 /// The whole of `config.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -178,13 +179,21 @@ pub struct ScopePolicy {
     /// The longest time that a started process may run, in seconds; default 86,400 (a day).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_process_seconds: Option<u64>,
-    /// Whether displays may be captured.
+    /// Whether displays may be captured; default false. For computer scopes that grant `screen:capture`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_displays: Option<bool>,
-    /// Whether windows may be captured.
+    /// Whether windows may be listed and captured; default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_windows: Option<bool>,
-    /// Whether windows may be found by their process.
+    /// Whether windows may be found by their process, and be listed with it; default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_processes: Option<bool>,
+    /// Further windows that are never shown, and are black in pictures of displays. Password managers and
+    /// prompts for secrets are so anyway.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied_windows: Vec<WindowPattern>,
+    /// Windows of password managers and of prompts for secrets that are shown all the same; `deniedWindows`
+    /// beats them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open_sensitive_windows: Vec<WindowPattern>,
 }

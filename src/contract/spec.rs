@@ -28,6 +28,33 @@ pub enum TargetRule {
     Id(&'static str),
     /// An identifier that may be left out.
     OptionalId(&'static str),
+    /// The id of a display, or `primary`; left out it is the primary one.
+    Display,
+    /// The id of a window that must be given.
+    Window,
+    /// The process whose window is meant, by id or name; it must be given.
+    ProcessWindow,
+}
+
+impl TargetRule {
+    /// Says what an identifier stands for; `None` where the target is none.
+    pub const fn id_of(self) -> Option<&'static str> {
+        match self {
+            Self::None | Self::Path(_) | Self::PathOrRoot(_) => None,
+            Self::Id(what) | Self::OptionalId(what) => Some(what),
+            Self::Display => Some("the id of a display, or `primary`"),
+            Self::Window => Some("the id of a window, from screen.list"),
+            Self::ProcessWindow => Some("the id or the name of a process"),
+        }
+    }
+
+    /// Tells whether the target may be left out.
+    pub const fn is_optional(self) -> bool {
+        match self {
+            Self::None | Self::PathOrRoot(_) | Self::OptionalId(_) | Self::Display => true,
+            Self::Path(_) | Self::Id(_) | Self::Window | Self::ProcessWindow => false,
+        }
+    }
 }
 
 /// The kinds of scope.

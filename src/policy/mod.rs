@@ -12,7 +12,9 @@ mod paths;
 mod permit;
 mod process;
 mod scope;
+mod screen;
 mod sensitive;
+mod sensitive_windows;
 mod stage;
 
 pub use case::{Candidate, Case, Catalogue, InputPath, Parsed};
@@ -22,5 +24,7 @@ pub use paths::{PathRules, PermittedPath};
 pub use permit::{Permit, PermittedTarget};
 pub use process::ProcessPolicy;
 pub use scope::{OwnFolders, Scope, ScopeRoot, Scopes, Standing};
+pub use screen::{ScreenRules, WindowFacts};
 pub use sensitive::{SENSITIVE, SensitiveRow, shared_patterns};
+pub use sensitive_windows::{SENSITIVE_WINDOWS, SensitiveWindowRow};
 pub use stage::{STAGES, Stage};

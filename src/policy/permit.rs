@@ -7,7 +7,7 @@ use crate::contract::{
 };
 
 use super::command::{Decision, Grant, PermittedCommand};
-use super::{Parsed, PermittedPath, Scope};
+use super::{Parsed, PermittedPath, Scope, ScreenRules};
 
 /// A judged target.
 #[derive(Debug, Clone)]
@@ -105,6 +105,15 @@ impl Permit {
             Some(failure) if judged.verdict.decision == Decision::Ask => Err(failure.at_stage("approval")),
             Some(_) | None => Ok(judged.permitted),
         }
+    }
+
+    /// Gives the rules by which windows are judged at the instant of a picture.
+    ///
+    /// # Errors
+    /// `invalid_request` where no scope is named.
+    pub fn screen(&self) -> Result<&ScreenRules, Failure> {
+        let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        Ok(scope.screen())
     }
 
     /// Gives the limits that hold.

@@ -13,7 +13,7 @@ use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, PathProblem, RelPath, Root};
 
 use super::command::Commands;
-use super::{PathRules, PermittedPath, ProcessPolicy};
+use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
 
 /// How a scope stands to a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,7 @@ pub struct Scope {
     rules: Arc<PathRules>,
     commands: Commands,
     processes: ProcessPolicy,
+    screen: ScreenRules,
 }
 
 /// Bailiwick's own folders, which no scope may reach.
@@ -144,6 +145,7 @@ impl Scope {
             rules,
             commands,
             processes: ProcessPolicy::new(&config.policy),
+            screen: ScreenRules::compile(&config.policy)?,
         })
     }
 
@@ -185,6 +187,11 @@ impl Scope {
     /// Gives what bounds the processes that are started.
     pub fn processes(&self) -> ProcessPolicy {
         self.processes
+    }
+
+    /// Gives the rules for what is on the screen.
+    pub fn screen(&self) -> &ScreenRules {
+        &self.screen
     }
 
     /// Tells how the scope stands to a capability: deny beats ask beats grant.

@@ -150,12 +150,13 @@ pub fn operation_schema(entry: &Entry) -> Value {
         TargetRule::PathOrRoot(_) => {
             json!({"type": ["string", "null"], "description": "A path; default the scope's folder."})
         }
-        TargetRule::Id(what) => {
+        rule if rule.is_optional() => json!({
+            "type": ["string", "null"],
+            "description": format!("{}; may be left out.", rule.id_of().unwrap_or_default()),
+        }),
+        rule => {
             required.push("target");
-            json!({"type": "string", "description": format!("{what}.")})
-        }
-        TargetRule::OptionalId(what) => {
-            json!({"type": ["string", "null"], "description": format!("{what}; may be left out.")})
+            json!({"type": "string", "description": format!("{}.", rule.id_of().unwrap_or_default())})
         }
     };
     properties.insert("target".to_owned(), target);

@@ -41,8 +41,10 @@ pub fn describe_target(rule: TargetRule) -> String {
         TargetRule::None => "none".to_owned(),
         TargetRule::Path(_) => "a path (required)".to_owned(),
         TargetRule::PathOrRoot(_) => "a path; default the scope's folder".to_owned(),
-        TargetRule::Id(what) => format!("{what} (required)"),
-        TargetRule::OptionalId(what) => format!("{what} (optional)"),
+        rule => {
+            let need = if rule.is_optional() { "optional" } else { "required" };
+            format!("{} ({need})", rule.id_of().unwrap_or_default())
+        }
     }
 }
 

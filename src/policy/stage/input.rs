@@ -22,20 +22,14 @@ fn check<'a>(case: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
             return Err(Failure::invalid("target", format!("`{}` takes no target", spec.name))
                 .hint("Leave `target` out."));
         }
-        (TargetRule::Path(_), None) => {
-            return Err(Failure::invalid("target", format!("`{}` needs a path as `target`", spec.name))
-                .hint(format!("For example {}", spec.example)));
-        }
-        (TargetRule::Id(what), None) => {
+        (rule, None) if !rule.is_optional() => {
+            let what = rule.id_of().unwrap_or("a path");
             return Err(Failure::invalid("target", format!("`{}` needs {what} as `target`", spec.name))
                 .hint(format!("For example {}", spec.example)));
         }
-        (TargetRule::Id(_) | TargetRule::OptionalId(_), Some(id)) => {
-            draft.target = PermittedTarget::Id(id.to_owned());
-        }
-        (TargetRule::None | TargetRule::OptionalId(_), None)
-        | (TargetRule::Path(_), Some(_))
-        | (TargetRule::PathOrRoot(_), _) => {}
+        (rule, Some(id)) if rule.id_of().is_some() => draft.target = PermittedTarget::Id(id.to_owned()),
+        // Left out, or a path, which has a stage of its own.
+        _ => {}
     }
     draft.parsed = Some(candidate.parse(case.envelope)?);
     Ok(())

@@ -10,6 +10,7 @@ mod operation;
 mod path;
 mod scope;
 mod scope_type;
+mod screen;
 mod sensitive;
 
 use crate::contract::Failure;
@@ -42,6 +43,7 @@ pub const STAGES: &[Stage] = &[
     path::STAGE,
     sensitive::STAGE,
     command::STAGE,
+    screen::STAGE,
     limits::STAGE,
     approval::STAGE,
 ];

@@ -32,7 +32,13 @@ fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
                 name(scope.scope_type())
             ),
         )
-        .hint(format!("Use a {} scope.", wanted.join(" or "))));
+        .hint(format!("Use a {} scope.", wanted.join(" or ")))
+        .hint(match types {
+            [ScopeType::Computer] => {
+                "For the person: `bailiwick scope add screen --type computer --screen` makes one."
+            }
+            _ => "For the person: `bailiwick scope add FOLDER` makes a folder scope.",
+        }));
     }
     let os = std::env::consts::OS;
     if !spec.supports_platform(os) {

@@ -50,8 +50,8 @@ pub fn operation(entry: &Entry) -> String {
         TargetRule::None => "",
         TargetRule::Path(_) => " PATH",
         TargetRule::PathOrRoot(_) => " [PATH]",
-        TargetRule::Id(_) => " ID",
-        TargetRule::OptionalId(_) => " [ID]",
+        rule if rule.is_optional() => " [ID]",
+        _ => " ID",
     };
     let mut text = format!("{}\n\nUsage: bailiwick call {}{target}", spec.summary, spec.name);
     for field in fields.iter().filter(|field| field.required) {
@@ -69,7 +69,7 @@ pub fn operation(entry: &Entry) -> String {
     if !needs.is_empty() {
         let _ = write!(text, "\nNeeds: {}\n", needs.join(", and "));
     }
-    if let TargetRule::Id(what) | TargetRule::OptionalId(what) = spec.target {
+    if let Some(what) = spec.target.id_of() {
         let _ = write!(text, "\nID: {what}\n");
     }
     let own: Vec<&Field> = fields.iter().collect();
