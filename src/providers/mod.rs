@@ -1,5 +1,6 @@
 //! Mechanism without opinion: how things are done, once the policy has said that they may be.
 
+pub mod artifact;
 pub mod code;
 pub mod command;
 pub mod digest;
