@@ -1,9 +1,17 @@
-//! Pictures: from a display's pixels to what is sent. Pure computation; it neither captures nor judges.
+//! Pictures: taken as a scope may see them, and from a display's pixels to what is sent.
+//!
+//! `shot` captures and has the policy judge each window; all else is pure computation.
 
+mod decode;
 mod encode;
+mod fit;
 mod picture;
 mod scale;
+mod shot;
 
+pub use decode::decode;
 pub use encode::{Format, encode};
+pub use fit::{Fitted, fit};
 pub use picture::{Picture, black_out};
 pub use scale::{fitting, scale};
+pub use shot::{Covered, Shot, ShotError, of_display, of_window, withheld};
