@@ -8,6 +8,7 @@ pub mod git;
 pub mod history;
 pub mod package;
 pub mod process;
+pub mod screen;
 
 use crate::registry::Family;
 
@@ -20,5 +21,6 @@ pub static FAMILIES: &[&Family] = &[
     &package::FAMILY,
     &command::FAMILY,
     &process::FAMILY,
+    &screen::FAMILY,
     &history::FAMILY,
 ];

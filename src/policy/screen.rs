@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use globset::{GlobBuilder, GlobMatcher};
+use sha2::{Digest, Sha256};
 
 use crate::config::{ScopePolicy, WindowPattern};
 use crate::contract::{Failure, TargetRule};
@@ -21,6 +22,7 @@ pub struct ScreenRules {
     denied: Vec<Pattern>,
     opened: Vec<Pattern>,
     sensitive: Vec<(Pattern, &'static str)>,
+    fingerprint: String,
 }
 
 /// What is known of a window at the instant of a picture.
@@ -83,7 +85,13 @@ impl ScreenRules {
             denied: list("policy.deniedWindows", &policy.denied_windows)?,
             opened: list("policy.openSensitiveWindows", &policy.open_sensitive_windows)?,
             sensitive,
+            fingerprint: fingerprint(policy),
         })
+    }
+
+    /// Gives a mark that changes with the rules for windows: a picture that was kept under others may show too much.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
     }
 
     /// Tells whether displays may be captured.
@@ -105,7 +113,7 @@ impl ScreenRules {
     ///
     /// # Errors
     /// `permission_denied` with the rule, where the scope takes none of that kind.
-    pub(super) fn judge_kind(&self, target: TargetRule, scope: &str) -> Result<(), Failure> {
+    pub fn judge_kind(&self, target: TargetRule, scope: &str) -> Result<(), Failure> {
         let (allowed, what, rule, word) = match target {
             TargetRule::Display => (self.displays, "displays", "displays-off", "displays"),
             TargetRule::Window => (self.windows, "windows", "windows-off", "windows"),
@@ -215,6 +223,13 @@ impl Pattern {
     }
 }
 
+fn fingerprint(policy: &ScopePolicy) -> String {
+    let rows: Vec<_> = SENSITIVE_WINDOWS.iter().map(|row| (row.apps, row.titles)).collect();
+    let all = serde_json::json!([policy.denied_windows, policy.open_sensitive_windows, rows]);
+    let digest = Sha256::digest(all.to_string().as_bytes());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Brings a name to the form in which names are compared: lower case, blanks of one kind, nothing that is not seen.
 fn folded(text: &str) -> String {
     let seen = text.chars().filter(|it| !it.is_control() && !is_unseen(*it));
@@ -318,6 +333,21 @@ mod tests {
         let exact = r#"{"deniedWindows":[{"app":"firefox","title":"*bank*"}]}"#;
         let windows = [window("a", "firefox", "Bank", 1), window("b", "xterm", "Bank", 2)];
         assert_eq!(closed(&rules(exact), &windows), ["a"]);
+    }
+
+    #[test]
+    fn other_rules_have_another_mark() {
+        let marks: HashSet<String> = [
+            "{}",
+            r#"{"deniedWindows":[{"app":"a"}]}"#,
+            r#"{"deniedWindows":[{"title":"a"}]}"#,
+            r#"{"openSensitiveWindows":[{"app":"a"}]}"#,
+        ]
+        .iter()
+        .map(|policy| rules(policy).fingerprint().to_owned())
+        .collect();
+        assert_eq!(marks.len(), 4);
+        assert_eq!(rules(r#"{"allowDisplays":true}"#).fingerprint(), rules("{}").fingerprint());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::contract::{Caller, Cancel, Image, Progress};
 use crate::history::HistoryHandle;
 use crate::platform::dirs::Dirs;
 use crate::platform::launch::Launcher;
+use crate::platform::screen::Displays;
 use crate::policy::Scopes;
 use crate::providers::code::index::SymbolIndexes;
 use crate::providers::process::Processes;
@@ -31,6 +32,8 @@ pub struct ServiceFacts {
     pub processes: Arc<Processes>,
     /// The screens of processes that were looked at.
     pub screens: Arc<Screens>,
+    /// The displays of this computer.
+    pub displays: Arc<Displays>,
     /// What was read a while ago, for edits that are made for it.
     pub seen: Arc<Seen>,
     /// What the files of scopes define, once somebody has asked.

@@ -10,7 +10,9 @@ use crate::history::{HistoryHandle, HistorySettings};
 use crate::operations::FAMILIES;
 use crate::platform::dirs::Dirs;
 use crate::platform::launch::Launcher;
+use crate::platform::screen::{Displays, Sources};
 use crate::policy::{OwnFolders, Scopes};
+use crate::providers::artifact::CaptureStore;
 use crate::providers::code::index::SymbolIndexes;
 use crate::providers::process::Processes;
 use crate::providers::terminal::Screens;
@@ -61,6 +63,18 @@ impl Service {
     /// # Errors
     /// As [`Service::boot`].
     pub fn boot_with(settings: ServiceSettings, launcher: Launcher) -> Result<Arc<Self>, BootError> {
+        Self::boot_on(settings, launcher, Sources::of_this_process())
+    }
+
+    /// Makes a service that looks for displays elsewhere than this process's environment says.
+    ///
+    /// # Errors
+    /// As [`Service::boot`].
+    pub fn boot_on(
+        settings: ServiceSettings,
+        launcher: Launcher,
+        displays: Sources,
+    ) -> Result<Arc<Self>, BootError> {
         let ServiceSettings { config, dirs } = settings;
         let history = HistoryHandle::start(HistorySettings {
             folder: dirs.state.clone(),
@@ -72,14 +86,18 @@ impl Service {
         let launcher = Arc::new(launcher);
         let processes = Arc::new(Processes::new(&dirs, Arc::clone(&launcher)));
         let screens = Arc::default();
+        let displays = Arc::new(Displays::new(displays));
         let seen = Arc::default();
         let symbols = Arc::new(SymbolIndexes::below(&dirs.state));
+        // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
+        CaptureStore::below(&dirs.state).prune();
         let lasting = Lasting {
             dirs,
             registry,
             launcher,
             processes,
             screens,
+            displays,
             seen,
             symbols,
             started_at_ms: time::now_ms(),
@@ -132,6 +150,7 @@ impl Service {
             launcher: Arc::clone(&old.launcher),
             processes: Arc::clone(&old.processes),
             screens: Arc::clone(&old.screens),
+            displays: Arc::clone(&old.displays),
             seen: Arc::clone(&old.seen),
             symbols: Arc::clone(&old.symbols),
             started_at_ms: old.started_at_ms,
@@ -149,13 +168,14 @@ struct Lasting {
     launcher: Arc<Launcher>,
     processes: Arc<Processes>,
     screens: Arc<Screens>,
+    displays: Arc<Displays>,
     seen: Arc<Seen>,
     symbols: Arc<SymbolIndexes>,
     started_at_ms: i64,
 }
 
 fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
-    let Lasting { dirs, registry, launcher, processes, screens, seen, symbols, started_at_ms } = lasting;
+    let Lasting { dirs, registry, launcher, processes, screens, displays, seen, symbols, started_at_ms } = lasting;
     let own = OwnFolders::of(&dirs);
     let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
     let (config, scopes) = (Arc::new(config), Arc::new(scopes));
@@ -167,6 +187,7 @@ fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
         launcher,
         processes,
         screens,
+        displays,
         seen,
         symbols,
         started_at_ms,

@@ -1,0 +1,30 @@
+//! `screen.*`: what the displays show, for scopes of the computer that say so.
+
+mod capture;
+mod capture_process;
+mod capture_window;
+mod captures;
+mod list;
+mod read_capture;
+mod refusal;
+mod taking;
+
+use crate::registry::{Entry, Family};
+
+pub use refusal::{AccessState, access_state};
+
+/// The family's table.
+pub static FAMILY: Family = Family {
+    name: "screen",
+    summary: "List displays and windows, and take pictures of them.",
+    operations: &OPERATIONS,
+};
+
+static OPERATIONS: [Entry; 6] = [
+    Entry::of::<list::Op>(),
+    Entry::of::<capture::Op>(),
+    Entry::of::<capture_window::Op>(),
+    Entry::of::<capture_process::Op>(),
+    Entry::of::<captures::Op>(),
+    Entry::of::<read_capture::Op>(),
+];
