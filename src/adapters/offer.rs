@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Caller, Capability, ScopeNeed};
+use crate::contract::{Caller, Capability, ScopeNeed, ScopeType};
 use crate::policy::{Scope, Standing};
 use crate::registry::{Entry, ServiceFacts};
 
@@ -18,6 +18,9 @@ pub struct Offer {
     pub effects: bool,
     /// Whether the caller may read the history of some scope.
     pub history: bool,
+    /// The ids of the scopes whose kept pictures are open to the caller.
+    #[serde(default)]
+    pub captures: Vec<String>,
 }
 
 impl Offer {
@@ -33,6 +36,12 @@ impl Offer {
             scopes: scopes.iter().map(|scope| scope.id().to_owned()).collect(),
             effects,
             history: scopes.iter().any(|scope| may(caller, scope, Capability::HistoryRead)),
+            captures: scopes
+                .iter()
+                .filter(|scope| scope.scope_type() == ScopeType::Computer)
+                .filter(|scope| may(caller, scope, Capability::ScreenCapture))
+                .map(|scope| scope.id().to_owned())
+                .collect(),
         }
     }
 }

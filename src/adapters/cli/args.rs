@@ -87,6 +87,9 @@ pub enum Command {
     /// Manage the scopes: which folders are open, and for what
     #[command(subcommand)]
     Scope(ScopeCommand),
+    /// See what clients could see of the screens
+    #[command(subcommand)]
+    Screen(ScreenCommand),
     /// Manage the tokens by which clients are known
     #[command(subcommand)]
     Token(TokenCommand),
@@ -338,11 +341,47 @@ pub enum ScopeCommand {
     Deny(GrantArgs),
 }
 
+/// The kinds of scope that can be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScopeKind {
+    /// A folder
+    Folder,
+    /// The computer itself: its screens
+    Computer,
+}
+
+/// What of the screens clients may take pictures of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScreenShare {
+    /// Whole displays; windows that are withheld are black
+    Displays,
+    /// Windows, one by one
+    Windows,
+    /// Windows by the process that they belong to
+    Processes,
+    /// Nothing any more
+    Nothing,
+}
+
+/// `screen …`.
+#[derive(Debug, Subcommand)]
+pub enum ScreenCommand {
+    /// Ask the displays, and tell what each scope shows of them and what to change
+    Status,
+}
+
 /// `scope add`.
 #[derive(Debug, Args)]
 pub struct ScopeAddArgs {
-    /// The folder
+    /// The folder; with `--type computer` the scope's id
     pub folder: PathBuf,
+    /// What the scope is about
+    #[arg(long = "type", value_enum, default_value = "folder", value_name = "TYPE")]
+    pub kind: ScopeKind,
+    /// With `--type computer`: let clients take pictures of these; displays and windows unless named
+    #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
+        default_missing_values = ["displays", "windows"])]
+    pub screen: Vec<ScreenShare>,
     /// How it is opened.
     #[command(flatten)]
     pub how: HereArgs,
@@ -374,6 +413,10 @@ pub struct ScopeEditArgs {
     /// Whether files with several names (hard links) are refused
     #[arg(long, value_name = "BOOL")]
     pub refuse_hard_links: Option<bool>,
+    /// Of a computer scope: let clients take pictures of these too, such as `--screen=displays`; `nothing` ends all
+    #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
+        default_missing_values = ["displays", "windows"])]
+    pub screen: Vec<ScreenShare>,
     /// Open the whole home folder (or one that contains it)
     #[arg(long)]
     pub whole_home: bool,

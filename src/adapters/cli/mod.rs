@@ -28,6 +28,7 @@ mod run;
 mod running;
 mod runtime;
 mod scope;
+mod screen;
 mod self_test;
 mod setup;
 mod start;

@@ -9,13 +9,13 @@ use clap::error::ErrorKind;
 
 use crate::contract::Failure;
 
-use super::args::{Arguments, Command, PolicyCommand, Shared};
+use super::args::{Arguments, Command, PolicyCommand, ScreenCommand, Shared};
 use super::call::Words;
 use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
     approve, call, client, command_policy, completions, connect, doctor, history, mcp, policy, processes,
-    scope, self_test, setup, start, status, token, try_folder,
+    scope, screen, self_test, setup, start, status, token, try_folder,
 };
 
 /// Runs the command that the process's arguments name.
@@ -72,6 +72,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::History(args) => history::run(&home()?, &args).map(Some),
         Command::Processes(args) => processes::run(&home()?, printer, args),
         Command::Scope(command) => scope::run(&home()?, &command).map(Some),
+        Command::Screen(ScreenCommand::Status) => screen::status(&home()?).map(Some),
         Command::Token(command) => token::run(&home()?, &command).map(Some),
         Command::Client(command) => client::run(&home()?, printer, &command).map(Some),
         Command::Connect => connect::run(&home()?).map(Some),

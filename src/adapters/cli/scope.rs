@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::config::{Config, ScopeConfig};
+use crate::config::{Config, ScopeConfig, is_scope_id};
 use crate::contract::{Capability, ErrorCode, Failure, ScopeType, fields};
 use crate::policy::{OwnFolders, Scope};
 
-use super::args::{GrantArgs, Preset, ScopeAddArgs, ScopeCommand, ScopeEditArgs};
+use super::args::{GrantArgs, Preset, ScopeAddArgs, ScopeCommand, ScopeEditArgs, ScopeKind, ScreenShare};
 use super::commands_setup;
 use super::home::{Home, IfMissing};
 use super::open_folder::{Change, find_folder, open_folder};
@@ -76,7 +76,27 @@ fn roots(scope: &ScopeConfig) -> String {
     scope.roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// Says in a word or two what a scope takes pictures of.
+pub fn screen_words(scope: &ScopeConfig) -> String {
+    let policy = &scope.policy;
+    let kinds = [
+        ("displays", policy.allow_displays),
+        ("windows", policy.allow_windows),
+        ("processes", policy.allow_processes),
+    ];
+    let on: Vec<&str> = kinds.iter().filter(|(_, on)| *on == Some(true)).map(|(name, _)| *name).collect();
+    if on.is_empty() { "nothing".to_owned() } else { on.join(", ") }
+}
+
 fn add(home: &Home, args: &ScopeAddArgs) -> Result<Report, Failure> {
+    match args.kind {
+        ScopeKind::Computer => return add_computer(home, args),
+        ScopeKind::Folder if !args.screen.is_empty() => {
+            return Err(Failure::invalid("--screen", "a folder scope takes no pictures of screens")
+                .hint("Make one for the computer: `bailiwick scope add screen --type computer --screen`."));
+        }
+        ScopeKind::Folder => {}
+    }
     let folder = find_folder(home, &args.folder, args.how.whole_home.into())?;
     home.edit(IfMissing::Fail, |config| {
         let (id, change) = open_folder(config, &folder, &args.how)?;
@@ -87,6 +107,57 @@ fn add(home: &Home, args: &ScopeAddArgs) -> Result<Report, Failure> {
         };
         changed(home, config, &id, &said)
     })
+}
+
+fn add_computer(home: &Home, args: &ScopeAddArgs) -> Result<Report, Failure> {
+    let how = &args.how;
+    if how.preset.is_some() || how.commands || how.whole_home {
+        return Err(Failure::invalid(
+            "--type",
+            "`--preset`, `--commands` and `--whole-home` are for folders, not for the computer",
+        ));
+    }
+    let id = how.id.clone().unwrap_or_else(|| args.folder.display().to_string());
+    if !is_scope_id(&id) {
+        return Err(Failure::invalid("FOLDER", format!("`{id}` cannot be the id of a scope"))
+            .hint("With `--type computer` name an id, such as `screen`."));
+    }
+    home.edit(IfMissing::Fail, |config| {
+        if config.scopes.iter().any(|scope| scope.id.eq_ignore_ascii_case(&id)) {
+            return Err(Failure::new(ErrorCode::Conflict, format!("there is a scope `{id}` already"))
+                .hint(format!("Change it with `bailiwick scope edit {id} --screen`.")));
+        }
+        let mut scope: ScopeConfig = serde_json::from_value(json!({
+            "id": id, "name": how.name, "type": "computer", "capabilities": [Capability::HistoryRead],
+        }))
+        .expect("everything else has a default");
+        share(&mut scope, &args.screen);
+        config.scopes.push(scope);
+        changed(home, config, &id, &format!("Added scope `{id}` for this computer"))
+    })
+}
+
+/// Lets clients take pictures of what is named, or of nothing any more.
+fn share(scope: &mut ScopeConfig, what: &[ScreenShare]) {
+    for what in what {
+        let policy = &mut scope.policy;
+        match what {
+            ScreenShare::Displays => policy.allow_displays = Some(true),
+            ScreenShare::Windows => policy.allow_windows = Some(true),
+            ScreenShare::Processes => policy.allow_processes = Some(true),
+            ScreenShare::Nothing => {
+                (policy.allow_displays, policy.allow_windows, policy.allow_processes) = (None, None, None);
+                scope.capabilities.retain(|it| *it != Capability::ScreenCapture);
+                scope.ask.retain(|it| *it != Capability::ScreenCapture);
+                return;
+            }
+        }
+    }
+    let has_it =
+        [&scope.capabilities, &scope.ask].iter().any(|list| list.contains(&Capability::ScreenCapture));
+    if !what.is_empty() && !has_it {
+        scope.capabilities.push(Capability::ScreenCapture);
+    }
 }
 
 fn edit(home: &Home, args: &ScopeEditArgs) -> Result<Report, Failure> {
@@ -118,6 +189,15 @@ fn edit(home: &Home, args: &ScopeEditArgs) -> Result<Report, Failure> {
         if scope.roots.is_empty() && scope.scope_type == ScopeType::Folder {
             return Err(Failure::invalid("--remove-root", "a scope needs at least one folder")
                 .hint(format!("Remove the scope with `bailiwick scope remove {}`.", args.id)));
+        }
+        if !args.screen.is_empty() {
+            if scope.scope_type != ScopeType::Computer {
+                return Err(Failure::invalid("--screen", "a folder scope takes no pictures of screens")
+                    .hint(
+                        "Make one for the computer: `bailiwick scope add screen --type computer --screen`.",
+                    ));
+            }
+            share(scope, &args.screen);
         }
         if let Some(preset) = args.preset {
             scope.capabilities = preset.capabilities();
@@ -181,7 +261,12 @@ fn deny(scope: &mut ScopeConfig, args: &GrantArgs) {
 fn changed(home: &Home, config: &Config, id: &str, said: &str) -> Result<Report, Failure> {
     let scope = &config.scopes[place_of(config, id)?];
     Scope::compile(scope, &OwnFolders::of(&home.dirs))?;
-    let mut text = format!("{said}.\n  folders  {}\n  grants   {}\n", roots(scope), grants(scope));
+    let mut text = match scope.scope_type {
+        ScopeType::Folder => format!("{said}.\n  folders  {}\n  grants   {}\n", roots(scope), grants(scope)),
+        ScopeType::Computer => {
+            format!("{said}.\n  screen   {}\n  grants   {}\n", screen_words(scope), grants(scope))
+        }
+    };
     for (what, globs) in [("opened", &scope.policy.open_sensitive), ("closed", &scope.policy.closed_files)] {
         if !globs.is_empty() {
             text.push_str(&format!("  {what}   {}\n", globs.join(", ")));

@@ -10,7 +10,8 @@ use rmcp::model::{
     DiscoverResult, ErrorCode, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
     InitializeResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
     ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestMethod, ReadResourceRequestParams,
+    ReadResourceResponse, ResourcesCapability, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -26,7 +27,7 @@ use super::super::backend::{Backend, Origin};
 use super::super::offer::Offer;
 use super::render::{self, Structured};
 use super::tasks::{LongCall, Tasks};
-use super::{instructions, progress, tools};
+use super::{instructions, progress, resources, tools};
 
 /// The revisions that are spoken, oldest first.
 const VERSIONS: &[ProtocolVersion] = &[
@@ -184,14 +185,17 @@ impl ServerHandler for Handler {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        let result = self.negotiate_initialize(&request)?;
+        let mut result = self.negotiate_initialize(&request)?;
         context.peer.set_peer_info(request);
-        Ok(result.with_instructions(instructions::instructions(&self.offer(&context).await?)))
+        let offer = self.offer(&context).await?;
+        result.capabilities.resources = resources_of(&offer);
+        Ok(result.with_instructions(instructions::instructions(&offer)))
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        let text = instructions::instructions(&self.offer(&context).await?);
-        let info = self.get_info().with_instructions(text);
+        let offer = self.offer(&context).await?;
+        let mut info = self.get_info().with_instructions(instructions::instructions(&offer));
+        info.capabilities.resources = resources_of(&offer);
         Ok(DiscoverResult::from_server_info(VERSIONS.to_vec(), info)
             .with_ttl_ms(0)
             .with_cache_scope(CacheScope::Private))
@@ -301,17 +305,47 @@ impl ServerHandler for Handler {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        let scopes = self.offer(&context).await?.captures;
+        if scopes.is_empty() {
+            return Err(ErrorData::method_not_found::<ListResourcesRequestMethod>());
+        }
+        let mut replies = Vec::new();
+        for scope in scopes {
+            replies.push(self.submit(Ok(resources::list_envelope(&scope)), &context).await?);
+        }
+        let list = resources::listed(replies);
+        Ok(if is_modern(&context) { list.with_ttl_ms(0).with_cache_scope(CacheScope::Private) } else { list })
     }
 
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        if self.offer(&context).await?.captures.is_empty() {
+            return Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>());
+        }
+        let list = resources::templates();
+        Ok(if is_modern(&context) { list.with_ttl_ms(0).with_cache_scope(CacheScope::Private) } else { list })
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if self.offer(&context).await?.captures.is_empty() {
+            return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
+        }
+        let reply = self.submit(Ok(resources::read_envelope(&request.uri)?), &context).await?;
+        let content = resources::content(&request.uri, reply)?;
+        Ok(if is_modern(&context) {
+            content.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into()
+        } else {
+            content.into()
+        })
     }
 
     async fn complete(
@@ -321,6 +355,11 @@ impl ServerHandler for Handler {
     ) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
+}
+
+/// Declares resources to those who have some to read.
+fn resources_of(offer: &Offer) -> Option<ResourcesCapability> {
+    (!offer.captures.is_empty()).then(ResourcesCapability::default)
 }
 
 fn unknown_tool(name: &str) -> ErrorData {

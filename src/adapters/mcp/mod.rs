@@ -7,6 +7,7 @@ mod handler;
 mod instructions;
 mod progress;
 mod render;
+mod resources;
 pub mod stdio;
 mod stdio_transport;
 mod tasks;

@@ -32,7 +32,8 @@ static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
             hints(true, false, true),
             json!({
                 "include": {"type": "array", "items": {"enum": [
-                    "identity", "platform", "service", "tools", "scopes", "policy", "status", "operations",
+                    "identity", "platform", "service", "tools", "scopes", "policy", "screen", "status",
+                    "operations",
                 ]}},
                 "family": {"type": "string"},
             }),
@@ -234,7 +235,7 @@ mod tests {
     use super::*;
 
     fn all() -> Vec<Tool> {
-        listed(&Offer { scopes: Vec::new(), effects: true, history: true })
+        listed(&Offer { effects: true, history: true, ..Offer::default() })
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! `computer.info`: who and where this is, and what the caller may do here.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::contract::time::rfc3339;
 use crate::contract::{
-    Capability, CommandInput, Containment, Effect, Failure, OperationSpec, ScopeNeed, TargetRule, Threads,
-    fields,
+    Capability, CommandInput, Containment, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads, fields,
 };
+use crate::operations::screen::access_state;
 use crate::platform::launch::levels;
 use crate::policy::{InputPath, Permit, STAGES, Scope, Standing};
 use crate::providers::command::level;
@@ -37,6 +40,8 @@ pub enum Part {
     Policy,
     /// How commands can be held on this computer, and why not more strongly.
     Sandbox,
+    /// Whether the displays can be looked at, to those who may take pictures of them.
+    Screen,
     /// Whether the history and each scope's folders are in order.
     Status,
     /// The operations that the caller may use; with `family`, their fields and examples.
@@ -106,6 +111,7 @@ impl Operation for Op {
                 Part::Scopes => ("scopes", scopes.iter().map(|scope| describe_scope(cx, scope)).collect()),
                 Part::Policy => ("policy", policy()),
                 Part::Sandbox => ("sandbox", sandbox()),
+                Part::Screen => ("screen", screen(cx, &scopes).await?),
                 Part::Status => ("status", status(cx, &scopes)),
                 Part::Operations => ("operations", operations(cx, &scopes, input.family.as_deref())?),
             };
@@ -150,6 +156,37 @@ fn sandbox() -> Value {
         Some(why) => json!({"level": level, "available": false, "why": why}),
     });
     json!({"strongest": levels.strongest, "levels": each, "landlockAbi": levels.landlock_abi})
+}
+
+/// Tells whether the displays can be looked at, and what each scope takes pictures of.
+async fn screen(cx: &Context, scopes: &[&Scope]) -> Result<Value, Failure> {
+    let may = |scope: &&&Scope| {
+        scope.scope_type() == ScopeType::Computer
+            && standing(cx, scope, Capability::ScreenCapture) != Standing::Denied
+    };
+    let shown = |scope: &Scope| {
+        let rules = scope.screen();
+        json!({
+            "scope": scope.id(),
+            "displays": rules.shows_displays(),
+            "windows": rules.shows_windows(),
+            "processes": rules.shows_processes(),
+        })
+    };
+    let scopes: Vec<Value> = scopes.iter().filter(may).map(|scope| shown(scope)).collect();
+    if scopes.is_empty() {
+        return Ok(json!({"scopes": []}));
+    }
+    let displays = Arc::clone(&cx.service.displays);
+    let listing = tokio::task::spawn_blocking(move || displays.list()).await;
+    let listing = listing.map_err(|_| {
+        Failure::new(ErrorCode::ExecutionFailed, "the displays could not be asked (a bug in Bailiwick)")
+    })?;
+    let access = listing.map(|listing| access_state(&listing.access)).map_err(|error| error.to_string());
+    Ok(match access {
+        Ok(access) => json!({"access": access, "scopes": scopes}),
+        Err(problem) => json!({"problem": problem, "scopes": scopes}),
+    })
 }
 
 /// Tells what will hold the commands of a scope, to those who may run them.

@@ -60,7 +60,7 @@ pub(super) fn withheld(what: &str) -> Failure {
 }
 
 /// Makes the failure of a display that gave no picture.
-pub(super) fn unavailable(error: ScreenError) -> Failure {
+pub fn unavailable(error: ScreenError) -> Failure {
     let message = error.to_string();
     match error {
         ScreenError::NoAccess(access) => no_access(&access),

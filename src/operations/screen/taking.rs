@@ -348,7 +348,7 @@ pub(super) fn file_of(facts: &CaptureFacts) -> Option<KeptFile> {
     let picture = facts.picture.as_ref()?;
     Some(KeptFile {
         capture_id: facts.capture_id.clone(),
-        uri: format!("bailiwick://captures/{}", facts.capture_id),
+        uri: facts.uri(),
         mime_type: picture.mime_type.clone(),
         size: picture.size,
         sha256: picture.sha256.clone(),

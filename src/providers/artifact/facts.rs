@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::is_scope_id;
+use crate::contract::id;
+
 /// A rectangle of pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -74,6 +77,20 @@ pub struct KeptPicture {
 }
 
 impl CaptureFacts {
+    /// How the name of a kept picture as a resource begins.
+    pub const URI_PREFIX: &str = "bailiwick://captures/";
+
+    /// Gives the name of the picture as a resource.
+    pub fn uri(&self) -> String {
+        format!("{}{}/{}", Self::URI_PREFIX, self.scope, self.capture_id)
+    }
+
+    /// Reads the name of a resource: the scope and the capture's id.
+    pub fn from_uri(uri: &str) -> Option<(&str, &str)> {
+        let (scope, capture_id) = uri.strip_prefix(Self::URI_PREFIX)?.split_once('/')?;
+        (is_scope_id(scope) && id::is_id(capture_id)).then_some((scope, capture_id))
+    }
+
     /// Gives how many pixels of the picture one pixel of the display takes, across and down.
     pub fn scale(&self) -> (f64, f64) {
         (

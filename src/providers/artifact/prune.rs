@@ -187,11 +187,15 @@ mod tests {
     }
 
     #[test]
-    fn a_point_of_a_picture_is_found_on_the_display_again() {
+    fn a_point_of_a_picture_and_its_name_lead_back_to_it() {
         let facts = facts();
         assert_eq!(facts.scale(), (0.5, 0.5));
         assert_eq!(facts.to_display(0, 0), Some((11, -19)));
         assert_eq!(facts.to_display(99, 49), Some((209, 79)));
+        assert_eq!(CaptureFacts::from_uri(&facts.uri()), Some(("screen", facts.capture_id.as_str())));
+        for other in ["", "bailiwick://captures/x", "bailiwick://captures/../x", "file:///etc/passwd"] {
+            assert_eq!(CaptureFacts::from_uri(other), None);
+        }
         assert_eq!((facts.to_display(100, 0), facts.to_display(0, 50)), (None, None));
     }
 }

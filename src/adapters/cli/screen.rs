@@ -1,0 +1,90 @@
+//! `screen status`: what a client could see of this computer's screens, and what to change.
+
+use serde_json::{Value, json};
+
+use crate::config::ScopeConfig;
+use crate::contract::{Capability, Failure, ScopeType};
+use crate::operations::screen::access_state;
+use crate::platform::screen::{Displays, Listing, Sources};
+use crate::policy::{OwnFolders, Scope};
+use crate::providers::screen::withheld;
+
+use super::home::Home;
+use super::printer::{Report, one_line, table};
+use super::scope::screen_words;
+
+/// Asks the displays, and tells what each scope shows of them. Exits 22 where the system refuses.
+///
+/// # Errors
+/// When a scope cannot be compiled.
+pub fn status(home: &Home) -> Result<Report, Failure> {
+    let listing = match Displays::new(Sources::of_this_process()).list() {
+        Ok(listing) => listing,
+        Err(error) => return Err(crate::operations::screen::unavailable(error)),
+    };
+    let access = access_state(&listing.access);
+    let mut text = format!("Displays: {}\n", access.state);
+    for (name, words) in [("why", &access.why), ("to change it", &access.setting)] {
+        if let Some(words) = words {
+            text.push_str(&format!("  {name}: {}\n", one_line(words)));
+        }
+    }
+    let mut rows = Vec::new();
+    for display in &listing.displays {
+        let bounds = display.bounds;
+        let windows =
+            listing.windows.iter().filter(|window| window.display == display.id && !window.unmanaged);
+        rows.push(vec![
+            format!("  {}", one_line(&display.id)),
+            one_line(&display.name),
+            format!("{}x{}", bounds.width, bounds.height),
+            format!("{} windows", windows.count()),
+            if display.primary { "primary".to_owned() } else { String::new() },
+        ]);
+    }
+    text.push_str(&table(&rows));
+    for it in &listing.unreachable {
+        let state = access_state(&it.access);
+        text.push_str(&format!("  {} cannot be looked at: {}\n", one_line(&it.display), state.state));
+        for words in [&state.why, &state.setting].into_iter().flatten() {
+            text.push_str(&format!("    {}\n", one_line(words)));
+        }
+    }
+    text.push_str("\nScopes\n");
+    let config = home.config_if_there()?;
+    let scopes = config.iter().flat_map(|config| &config.scopes).filter(|scope| shows_screens(scope));
+    let mut told = Vec::new();
+    for scope in scopes {
+        let hidden = hidden(home, scope, &listing)?;
+        text.push_str(&format!("  {}: {}; {hidden} windows withheld now\n", scope.id, screen_words(scope)));
+        told.push(json!({
+            "scope": scope.id,
+            "displays": scope.policy.allow_displays == Some(true),
+            "windows": scope.policy.allow_windows == Some(true),
+            "processes": scope.policy.allow_processes == Some(true),
+            "withheld": hidden,
+        }));
+    }
+    if told.is_empty() {
+        text.push_str(
+            "  none: `bailiwick scope add screen --type computer --screen` lets clients take pictures\n",
+        );
+    }
+    let displays: Vec<Value> = listing
+        .displays
+        .iter()
+        .map(|it| json!({"display": it.id, "name": it.name, "primary": it.primary}))
+        .collect();
+    Ok(Report::new(text, json!({"ok": true, "access": access, "displays": displays, "scopes": told})))
+}
+
+fn shows_screens(scope: &ScopeConfig) -> bool {
+    let granted = scope.capabilities.contains(&Capability::ScreenCapture)
+        || scope.ask.contains(&Capability::ScreenCapture);
+    scope.scope_type == ScopeType::Computer && granted && !scope.deny.contains(&Capability::ScreenCapture)
+}
+
+fn hidden(home: &Home, scope: &ScopeConfig, listing: &Listing) -> Result<usize, Failure> {
+    let scope = Scope::compile(scope, &OwnFolders::of(&home.dirs))?;
+    Ok(withheld(scope.screen(), &listing.windows).into_iter().filter(|closed| *closed).count())
+}
