@@ -3,7 +3,7 @@
 use schemars::schema_for;
 
 use crate::contract::Capability;
-use crate::policy::{SENSITIVE, STAGES, shared_patterns};
+use crate::policy::{SENSITIVE, SENSITIVE_WINDOWS, STAGES, shared_patterns};
 use crate::registry::Registry;
 
 use super::markdown::{code, codes, table};
@@ -36,11 +36,16 @@ pub fn page(registry: &Registry) -> String {
          `policy.openSensitive` opens a path. Upper and lower case are one, and characters that some file systems\n\
          ignore are left out before names are compared. Everything in a folder of such a name is closed too.\n\n{}\n\
          Open all the same, since they are made to be shared: {}.\n\n\
-         A name `.git` is never writable by `file.*`, in any scope: rule `git-internals`.\n",
+         A name `.git` is never writable by `file.*`, in any scope: rule `git-internals`.\n\n\
+         ## Windows that are not shown\n\n\
+         In no picture and no list, in every scope, unless `policy.openSensitiveWindows` opens them. Globs over the app\n\
+         (the class of the window, the name of its program) and over the title, in any case of letters. See\n\
+         [Screens](../concepts/screens.md).\n\n{}",
         table(&["", "stage", "asks"], &stages),
         table(&["capability", "allows to", "operations"], &capabilities(registry)),
         table(&["rule", "names"], &closed),
         codes(shared.iter().map(String::as_str)),
+        table(&["what", "apps", "titles"], &windows()),
     )
 }
 
@@ -62,6 +67,16 @@ fn capabilities(registry: &Registry) -> Vec<Vec<String>> {
                 .collect();
             let users = if users.is_empty() { "none yet".to_owned() } else { codes(users) };
             vec![code(name), meaning.trim_end_matches('.').to_owned(), users]
+        })
+        .collect()
+}
+
+fn windows() -> Vec<Vec<String>> {
+    SENSITIVE_WINDOWS
+        .iter()
+        .map(|row| {
+            let apps = codes(row.apps.iter().copied());
+            vec![row.rule.replace('-', " "), apps, codes(row.titles.iter().copied())]
         })
         .collect()
 }
