@@ -175,7 +175,8 @@ struct Lasting {
 }
 
 fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
-    let Lasting { dirs, registry, launcher, processes, screens, displays, seen, symbols, started_at_ms } = lasting;
+    let Lasting { dirs, registry, launcher, processes, screens, displays, seen, symbols, started_at_ms } =
+        lasting;
     let own = OwnFolders::of(&dirs);
     let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
     let (config, scopes) = (Arc::new(config), Arc::new(scopes));
