@@ -192,7 +192,7 @@ impl Operation for Op {
 }
 
 /// Finds the folder or file that the target leads to.
-fn place(target: &PermittedPath) -> Result<PermittedPath, Failure> {
+pub(super) fn place(target: &PermittedPath) -> Result<PermittedPath, Failure> {
     match target.open_dir() {
         Ok((_, path)) => Ok(path),
         // What is no folder may be a file; opening it says what it is.
@@ -230,7 +230,8 @@ fn query(permit: &Permit, input: &Input, options: &Options) -> Result<SymbolQuer
     })
 }
 
-fn languages(names: &[String]) -> Result<Vec<Language>, Failure> {
+/// Reads the names of languages.
+pub(super) fn languages(names: &[String]) -> Result<Vec<Language>, Failure> {
     let known = || Language::ALL.into_iter().map(Language::name);
     names
         .iter()

@@ -18,6 +18,7 @@ mod kinds;
 mod language;
 mod signature;
 mod source;
+mod threads;
 
 pub use definition::{Definition, Definitions, Position};
 pub use definitions::definitions;

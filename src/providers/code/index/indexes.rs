@@ -9,9 +9,11 @@ use sha2::{Digest, Sha256};
 
 use crate::contract::{Cancel, Failure};
 use crate::policy::PermittedPath;
+use crate::providers::search::Globs;
 
+use super::super::Kind;
 use super::look::lock;
-use super::question::{Match, SymbolQuery};
+use super::question::{Match, SymbolQuery, WantedName};
 use super::root::{RootIndex, Standing};
 use super::shown::Shown;
 
@@ -23,6 +25,8 @@ const PAUSE: Duration = Duration::from_secs(15);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How many candidates are read from their files at a time.
 const AT_A_TIME: usize = 100;
+/// How many names are told that are like one that was not found.
+const MAX_NEAREST: usize = 5;
 
 /// The indexes of one service.
 pub struct SymbolIndexes {
@@ -46,6 +50,19 @@ pub struct Answer {
     pub total: usize,
     /// How many results come before the next one that was not looked at; `None` if there are none.
     pub next: Option<usize>,
+    /// What the answer rests on.
+    pub standing: Standing,
+}
+
+/// The definitions of a name.
+#[derive(Debug)]
+pub struct Found {
+    /// The first of them, a type before its members and a body before a declaration.
+    pub shown: Vec<Shown>,
+    /// How many there are in all, as the index has them.
+    pub total: usize,
+    /// Where there are none: names that are like it.
+    pub nearest: Vec<String>,
     /// What the answer rests on.
     pub standing: Standing,
 }
@@ -96,6 +113,49 @@ impl SymbolIndexes {
         }
         let next = query.offset + looked_at;
         Ok(Answer { shown, total: page.total, next: (next < page.total).then_some(next), standing })
+    }
+
+    /// Finds the definitions of a name, `Type.name` or `Type::name` beneath a folder, or in a file.
+    ///
+    /// # Errors
+    /// As [`SymbolIndexes::ask`].
+    pub fn find_definitions(
+        &self,
+        scope: &str,
+        folder: &PermittedPath,
+        name: &WantedName,
+        kinds: &[Kind],
+        max: usize,
+        cancel: &Cancel,
+    ) -> Result<Found, Failure> {
+        let mut query = SymbolQuery {
+            name: name.clone(),
+            matching: Match::Exact,
+            kinds: kinds.to_vec(),
+            languages: Vec::new(),
+            globs: Globs::compile("input.name", &[], false, b"")?,
+            offset: 0,
+            keep: max,
+        };
+        let answer = self.ask(scope, folder, &query, cancel)?;
+        let mut nearest: Vec<String> = Vec::new();
+        if answer.shown.is_empty() {
+            // Perhaps it is in something else, or spelt in another way.
+            query.name.container = None;
+            query.matching = Match::Fuzzy;
+            query.keep = MAX_NEAREST * 4;
+            for (_, like) in self.ask(scope, folder, &query, cancel)?.shown {
+                let mut name = like.name;
+                if let Some(container) = like.container {
+                    name = format!("{container}.{name}");
+                }
+                if nearest.len() < MAX_NEAREST && !nearest.contains(&name) {
+                    nearest.push(name);
+                }
+            }
+        }
+        let shown = answer.shown.into_iter().map(|(_, shown)| shown).collect();
+        Ok(Found { shown, total: answer.total, nearest, standing: answer.standing })
     }
 
     fn index(&self, scope: &str, id: crate::platform::fs::FileId) -> Arc<RootIndex> {

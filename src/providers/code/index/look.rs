@@ -111,7 +111,7 @@ impl Look<'_> {
 ///
 /// # Errors
 /// As [`PermittedPath::child`]; `invalid_request` for what is no path.
-pub(super) fn below(root: &PermittedPath, path: &[u8]) -> Result<PermittedPath, Failure> {
+pub(in crate::providers::code) fn below(root: &PermittedPath, path: &[u8]) -> Result<PermittedPath, Failure> {
     let path = RelPath::parse(path).map_err(|problem| Failure::invalid("target", problem.to_string()))?;
     path.components().try_fold(root.clone(), |folder, name| folder.child(OsStr::from_bytes(name)))
 }

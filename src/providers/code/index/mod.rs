@@ -27,7 +27,8 @@ mod shown;
 mod table;
 mod watched;
 
-pub use indexes::{Answer, SymbolIndexes};
+pub use indexes::{Answer, Found, SymbolIndexes};
+pub(super) use look::below;
 pub use question::{Match, SymbolQuery, WantedName};
 pub use root::{Checked, Standing};
 pub use shown::Shown;

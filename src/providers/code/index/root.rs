@@ -416,3 +416,108 @@ impl Drop for Ended<'_> {
         self.index.changed.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::contract::{RawPath, id};
+    use crate::policy::{OwnFolders, Scope};
+    use crate::providers::search::Globs;
+
+    use super::super::question::{Match, WantedName};
+    use super::*;
+
+    struct Ground {
+        folder: PathBuf,
+        index: Arc<RootIndex>,
+        root: PermittedPath,
+    }
+
+    impl Ground {
+        fn new() -> Self {
+            let folder = std::env::temp_dir().join(format!("bailiwick-index-{}", id::new_id()));
+            fs::create_dir_all(folder.join("root/a")).expect("made");
+            let config = serde_json::json!({"id": "app", "roots": [folder.join("root")]});
+            let config = serde_json::from_value(config).expect("a good scope");
+            let scope = Scope::compile(&config, &OwnFolders::default()).expect("a good scope");
+            let root =
+                scope.locate(&RawPath(".".to_owned()), crate::contract::Access::Search).expect("the root");
+            let id = root.open_dir_itself().expect("it is there").id();
+            let index = Arc::new(RootIndex::new("key".to_owned(), id, folder.join("code/key")));
+            Self { folder, index, root }
+        }
+
+        fn write(&self, path: &str, content: &str) {
+            fs::write(self.folder.join("root").join(path), content).expect("written");
+        }
+
+        fn names(&self) -> (Vec<String>, Checked) {
+            let dir = self.root.open_dir_itself().expect("it is there");
+            let cancel = Cancel::after(Duration::from_secs(60));
+            let standing = self
+                .index
+                .refresh(&self.root, &dir, "", Duration::from_secs(60), &cancel)
+                .expect("it can be read");
+            assert!(standing.complete);
+            let query = SymbolQuery {
+                name: WantedName::parse("it").expect("a name"),
+                matching: Match::Prefix,
+                kinds: Vec::new(),
+                languages: Vec::new(),
+                globs: Globs::compile("glob", &[], false, b"").expect("no globs"),
+                offset: 0,
+                keep: 100,
+            };
+            let mut names: Vec<String> =
+                self.index.find(b"", &query).candidates.into_iter().map(|it| it.name).collect();
+            names.sort_unstable();
+            (names, standing.checked)
+        }
+    }
+
+    impl Drop for Ground {
+        fn drop(&mut self) {
+            // What still runs may be writing.
+            while !self.index.is_idle(Duration::ZERO) {
+                std::thread::sleep(TURN);
+            }
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    #[test]
+    fn where_no_change_is_heard_of_every_file_is_compared() {
+        let ground = Ground::new();
+        lock(&ground.index.watched).stop();
+        ground.write("a/one.rs", "fn it_one() {}");
+        assert_eq!(ground.names(), (vec!["it_one".to_owned()], Checked::Compared));
+        ground.write("a/two.rs", "fn it_two() {}");
+        ground.write("a/one.rs", "fn it_three() {}");
+        assert_eq!(ground.names(), (vec!["it_three".to_owned(), "it_two".to_owned()], Checked::Compared));
+        fs::remove_file(ground.folder.join("root/a/two.rs")).expect("removed");
+        assert_eq!(ground.names(), (vec!["it_three".to_owned()], Checked::Compared));
+    }
+
+    #[test]
+    fn a_file_that_changes_in_the_same_instant_and_size_is_read_again() {
+        let ground = Ground::new();
+        lock(&ground.index.watched).stop();
+        for round in 0..50 {
+            ground.write("a/one.rs", &format!("fn it_{}() {{}}", round % 10));
+            assert_eq!(ground.names().0, [format!("it_{}", round % 10)]);
+        }
+    }
+
+    #[test]
+    fn a_look_that_was_cut_short_is_not_taken_for_a_whole_one() {
+        let ground = Ground::new();
+        ground.write("a/one.rs", "fn it_one() {}");
+        let dir = ground.root.open_dir_itself().expect("it is there");
+        let gone = Cancel::after(Duration::from_secs(60));
+        gone.cancel();
+        let ended = ground.index.refresh(&ground.root, &dir, "", Duration::from_secs(60), &gone);
+        assert_eq!(ended.expect_err("it was given up").code, ErrorCode::Cancelled);
+        assert_eq!(ground.names().0, ["it_one"]);
+    }
+}

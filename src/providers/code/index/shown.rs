@@ -5,13 +5,13 @@
 
 use std::collections::VecDeque;
 use std::io::Read as _;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::contract::{Cancel, Failure};
 use crate::policy::PermittedPath;
 use crate::providers::syntax::Language;
 
+use super::super::threads::for_each;
 use super::super::{Definition, Definitions, Kind, MAX_BYTES, definitions, language_of};
 use super::entry::Stamp;
 use super::look::{below, lock, now_ns};
@@ -21,8 +21,6 @@ use super::question::Candidate;
 const MAX_HELD: usize = 64;
 /// How many definitions they have together.
 const MAX_HELD_DEFINITIONS: usize = 20_000;
-/// How many threads read the files of one answer.
-const MAX_THREADS: usize = 8;
 
 /// A definition, as its file has it now.
 #[derive(Debug, Clone)]
@@ -78,31 +76,13 @@ impl Sources {
         let mut paths: Vec<&[u8]> = candidates.iter().map(|candidate| candidate.path.as_slice()).collect();
         paths.sort_unstable();
         paths.dedup();
-        let read: Vec<Mutex<Option<(PermittedPath, Arc<Source>)>>> =
-            paths.iter().map(|_| Mutex::default()).collect();
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < paths.len()) {
-                if cancel.is_raised() {
-                    return;
-                }
-                *lock(&read[at]) = self.read(root, paths[at], cancel);
-            }
-        };
-        let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        std::thread::scope(|scope| {
-            for _ in 1..available.min(MAX_THREADS).min(paths.len().div_ceil(2)) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        cancel.check()?;
+        let read = for_each(paths.len(), cancel, |at| self.read(root, paths[at], cancel))?;
         let mut taken: Vec<(usize, usize)> = Vec::new();
         Ok(candidates
             .iter()
             .map(|candidate| {
                 let at = paths.binary_search(&candidate.path.as_slice()).ok()?;
-                let (place, source) = lock(&read[at]).clone()?;
+                let (place, source) = read[at].as_ref()?.as_ref()?;
                 let list = &source.definitions.list;
                 let fits = |definition: &Definition| {
                     definition.name == candidate.name && definition.kind == candidate.kind
@@ -112,7 +92,7 @@ impl Sources {
                 let (index, _) =
                     free.min_by_key(|(_, definition)| definition.name_at.line.abs_diff(candidate.line))?;
                 taken.push((at, index));
-                Some(shown(place, &source, index, candidate.is_fuzzy))
+                Some(shown(place.clone(), source, index, candidate.is_fuzzy))
             })
             .collect())
     }

@@ -126,7 +126,7 @@ impl Watched {
     }
 
     /// Gives up listening; everything is then looked at each time.
-    fn stop(&mut self) {
+    pub fn stop(&mut self) {
         *self = Self { deaf: true, ..Self::default() };
     }
 
