@@ -108,17 +108,5 @@ pub fn place(idle: &[String]) -> String {
 pub async fn change_index(git: &Git, words: [&str; 2], names: Vec<u8>) -> Result<(), Failure> {
     let asked = Asked::to_write(words).word("--pathspec-from-file=-").word("--pathspec-file-nul");
     let printed = git.run(asked.stdin(names)).await?;
-    if printed.code == 0 { Ok(()) } else { Err(index_failure(&printed)) }
-}
-
-/// Says what it means that Git could not change the index.
-fn index_failure(printed: &crate::providers::git::Printed) -> Failure {
-    if printed.messages.contains("index.lock") {
-        return Failure::new(
-            ErrorCode::Conflict,
-            "another Git is changing the index, or one ended while it did",
-        )
-        .hint("Try again. For the person: if no Git runs, remove `.git/index.lock`.");
-    }
-    printed.failure()
+    if printed.code == 0 { Ok(()) } else { Err(printed.index_failure()) }
 }

@@ -13,6 +13,9 @@ mod show;
 mod stage;
 mod status;
 mod unstage;
+mod worktree_create;
+mod worktree_list;
+mod worktree_remove;
 
 use crate::registry::{Entry, Family};
 
@@ -26,7 +29,7 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 10] = [
+static OPERATIONS: [Entry; 13] = [
     Entry::of::<status::Op>(),
     Entry::of::<changes::Op>(),
     Entry::of::<diff::Op>(),
@@ -37,4 +40,7 @@ static OPERATIONS: [Entry; 10] = [
     Entry::of::<commit::Op>(),
     Entry::of::<blame::Op>(),
     Entry::of::<branch_list::Op>(),
+    Entry::of::<worktree_list::Op>(),
+    Entry::of::<worktree_create::Op>(),
+    Entry::of::<worktree_remove::Op>(),
 ];

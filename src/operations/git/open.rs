@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::contract::{ErrorCode, Failure};
-use crate::policy::Permit;
-use crate::providers::git::{Git, Repository, Surroundings};
+use crate::policy::{Permit, PermittedPath};
+use crate::providers::git::{Git, Repository, Surroundings, in_scope};
 use crate::registry::Context;
 
 /// Finds the repository of the permit's target, and makes Git ready for it.
@@ -12,8 +12,25 @@ use crate::registry::Context;
 /// # Errors
 /// `not_found`, `path_out_of_scope`, `provider_unavailable`.
 pub async fn open(cx: &Context, permit: &Permit) -> Result<Git, Failure> {
+    open_at(cx, permit, permit.path().clone()).await
+}
+
+/// As [`open`], for the folder of a working tree, which may have been permitted to be written.
+///
+/// # Errors
+/// As [`open`]; `path_out_of_scope` if it may not be read.
+pub async fn open_work_tree(cx: &Context, permit: &Permit, top: &PermittedPath) -> Result<Git, Failure> {
     let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
-    let (target, scope) = (permit.path().clone(), Arc::clone(scope));
+    // Written, its `.git` is closed; read, it says where the repository is.
+    let target = in_scope(scope, &top.on_disk()?).ok_or_else(|| {
+        Failure::new(ErrorCode::PathOutOfScope, format!("`{}` cannot be read in this scope", top.shown()))
+    })?;
+    open_at(cx, permit, target).await
+}
+
+async fn open_at(cx: &Context, permit: &Permit, target: PermittedPath) -> Result<Git, Failure> {
+    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = Arc::clone(scope);
     let around = Surroundings {
         launcher: Arc::clone(&cx.service.launcher),
         dirs: cx.service.dirs.clone(),

@@ -12,6 +12,7 @@ mod repository;
 mod revision;
 mod runner;
 mod status;
+mod worktrees;
 
 pub use check::{Busy, busy};
 pub use commits::{Commit, LogRequest, Person, head, log, resolve, touches_scope};
@@ -22,3 +23,7 @@ pub use repository::{Repository, Seen};
 pub use revision::Revision;
 pub use runner::{Asked, Git, Printed, Reach, Surroundings, word};
 pub use status::{Branch, Change, Conflict, Status, StatusEntry, Untracked, status, whole};
+pub use worktrees::{
+    CheckOut, WorkTree, add, branch_exists, filtered, ignored, in_scope, is_on_a_branch, opened_elsewhere,
+    remove, shows_as_new, submodules, work_trees,
+};

@@ -33,7 +33,10 @@ pub async fn staged_tree(git: &Git, parent: Option<&Hash>) -> Result<StagedTree,
         return Err(Failure::new(ErrorCode::Conflict, "paths are in conflict, so nothing can be committed")
             .hint("Resolve what git.status shows under `conflict`, and stage it."));
     }
-    let tree = lossy(printed.success()?.trim_ascii());
+    if printed.code != 0 {
+        return Err(printed.index_failure());
+    }
+    let tree = lossy(printed.out.trim_ascii());
     let asked = match parent {
         Some(parent) => {
             Asked::to_read(["diff-tree", "-r", "--no-renames", "--name-only", "-z"]).word(parent).word(&tree)

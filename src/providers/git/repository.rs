@@ -33,6 +33,8 @@ const OWN_PLACES: &[&str] = &[
     "objects",
     "objects/pack",
     "objects/info",
+    "reftable",
+    "worktrees",
     "refs",
     "refs/heads",
     "refs/tags",

@@ -116,6 +116,8 @@ pub struct Asked {
     pub stdin: Option<Vec<u8>>,
     /// What it may do.
     pub reach: Reach,
+    /// A folder that it may write too, with [`Reach::Write`]: the working tree that is made or removed.
+    pub folder: Option<PathBuf>,
     /// Variables for this call.
     pub environment: Vec<(OsString, OsString)>,
     /// How much of what it prints is kept.
@@ -129,6 +131,7 @@ impl Asked {
             words: words.into_iter().map(Into::into).collect(),
             stdin: None,
             reach: Reach::Read,
+            folder: None,
             environment: Vec::new(),
             keep_bytes: 64 << 20,
         }
@@ -153,6 +156,13 @@ impl Asked {
             self.words.push("--".into());
             self.words.push(path.into());
         }
+        self
+    }
+
+    /// Lets it write a folder.
+    #[must_use]
+    pub fn folder(mut self, folder: &Path) -> Self {
+        self.folder = Some(folder.to_owned());
         self
     }
 
@@ -191,6 +201,18 @@ impl Printed {
     /// `execution_failed` with what Git said.
     pub fn success(self) -> Result<Vec<u8>, Failure> {
         if self.code == 0 { Ok(self.out) } else { Err(self.failure()) }
+    }
+
+    /// Says what it means that Git could not change the index.
+    pub fn index_failure(&self) -> Failure {
+        if self.messages.contains("index.lock") {
+            return Failure::new(
+                ErrorCode::Conflict,
+                "another Git is changing the index, or one ended while it did",
+            )
+            .hint("Try again. For the person: if no Git runs, remove `.git/index.lock`.");
+        }
+        self.failure()
     }
 
     /// Says that the call failed.
@@ -301,6 +323,7 @@ impl Git {
     pub async fn run(&self, asked: Asked) -> Result<Printed, Failure> {
         self.around.cancel.check()?;
         let prepared = self.prepare(&asked)?;
+        let folder = asked.folder.clone();
         let running = Running {
             stdin: asked.stdin,
             deadline: self.around.cancel.deadline(),
@@ -318,16 +341,17 @@ impl Git {
             failure.detail("signal", ran.ended.and_then(|ended| ended.signal))
         })?;
         let is_whole = Kept::is_whole(&ran.stdout);
-        let messages = self.without_places(&String::from_utf8_lossy(&ran.stderr.head));
+        let messages = self.without_places(&String::from_utf8_lossy(&ran.stderr.head), folder.as_deref());
         Ok(Printed { code, out: ran.stdout.head, is_whole, messages })
     }
 
     /// Takes the places of the repository on this computer out of a message.
-    fn without_places(&self, message: &str) -> String {
+    fn without_places(&self, message: &str, folder: Option<&Path>) -> String {
         let repository = &self.repository;
         let places = [&repository.git_dir, &repository.common_dir, &repository.work_tree, &self.home];
-        places
-            .iter()
+        folder
+            .into_iter()
+            .chain(places.iter().map(|place| place.as_path()))
             .filter_map(|place| place.to_str())
             .fold(message.to_owned(), |message, place| message.replace(place, "."))
     }
@@ -344,6 +368,7 @@ impl Git {
             Reach::Write => {
                 protected.extend(["hooks", "config"].map(|name| repository.common_dir.join(name)));
                 read_write.extend(git_places);
+                read_write.extend(asked.folder.clone());
             }
             Reach::Settings => {
                 read_only.extend(git_places);
@@ -435,6 +460,11 @@ fn rules_above(repository: &Repository) -> Result<Vec<PathBuf>, Failure> {
 /// Gives the person's home, where their settings lie.
 fn person_home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute() && home != Path::new("/"))
+}
+
+/// Tells whether something is at a place of Git's.
+pub(super) fn is_there(path: &Path) -> bool {
+    FileId::of(path).is_some()
 }
 
 /// Gives where the person's own settings are.

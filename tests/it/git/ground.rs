@@ -31,6 +31,7 @@ pub fn reads() -> Vec<Value> {
         json!({"op": "git.log", "target": "a.txt"}),
         json!({"op": "git.blame", "target": "a.txt"}),
         json!({"op": "git.branch_list", "options": {"remotes": true}}),
+        json!({"op": "git.worktree_list"}),
         json!({"op": "git.show"}),
         json!({"op": "git.show", "input": {"revision": "HEAD~1"}}),
         json!({"op": "git.show", "target": "a.txt", "options": {"content": true}}),

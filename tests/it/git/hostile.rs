@@ -91,8 +91,13 @@ async fn no_read_runs_a_program_that_a_repository_names() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn staging_and_committing_run_no_program_that_a_repository_names() {
-    let ground = Ground::new("app", json!({"sandbox": "none"}));
-    hostile(&ground);
+    for sandbox in ["full", "partial", "none"] {
+        stage_and_commit(&Ground::new("app", json!({"sandbox": sandbox}))).await;
+    }
+}
+
+async fn stage_and_commit(ground: &Ground) {
+    hostile(ground);
     let stage = |path: &str| json!({"op": "git.stage", "input": {"paths": [path]}});
     for filtered in ["a.txt", "b.txt"] {
         let answer = ground.send(stage(filtered)).await;

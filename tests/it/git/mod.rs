@@ -4,5 +4,7 @@ mod hostile;
 mod outside;
 mod shapes;
 mod ground;
+mod odd;
+mod worktrees;
 
 pub use ground::{Ground, person_git};

@@ -1,0 +1,303 @@
+//! Repositories in odd states and formats, and such as change while they are read.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::chown;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+
+use super::ground::{Ground, person_git, reads};
+
+/// Who owns nothing else on most computers.
+const NOBODY: u32 = 65_534;
+
+fn give_away(path: &std::path::Path) -> bool {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).all(|path| path.is_symlink() || !path.is_dir() || give_away(&path))
+        && fs::read_dir(path)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .all(|entry| chown(entry.path(), Some(NOBODY), None).is_ok())
+        && chown(path, Some(NOBODY), None).is_ok()
+}
+
+fn entry<'a>(answer: &'a Value, path: &str) -> &'a Value {
+    let entries = answer["entries"].as_array().expect("a list");
+    entries.iter().find(|entry| entry["path"] == path).unwrap_or_else(|| panic!("{path} in {answer:#}"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repository_of_another_user_is_data_in_the_scope_and_refused_above_it() {
+    let ground = Ground::new("whole/part", json!({}));
+    ground.repository("whole/part");
+    let program = ground.program("evil");
+    ground.git("whole/part", &["config", "core.fsmonitor", &program]);
+    if !give_away(&ground.path("whole/part")) {
+        // Only root can give files away; who else runs the tests cannot be shown more than the refusal below.
+        assert_ne!(bailiwick::platform::machine::user_id(), 0);
+        return;
+    }
+    for read in reads() {
+        ground.data(read.clone()).await;
+        assert!(!ground.ran(), "{read} ran a program of another user's repository");
+    }
+    fs::remove_dir_all(ground.path("whole/part/.git")).expect("it is there");
+    ground.repository("whole");
+    assert!(give_away(&ground.path("whole/.git")));
+    for read in reads() {
+        let answer = ground.send(read.clone()).await;
+        assert_eq!(answer["error"]["details"]["rule"], "repository-owner", "{read}: {answer:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scope_that_is_a_bare_repository_has_none() {
+    let ground = Ground::new("app", json!({}));
+    ground.repository("source");
+    ground.git(".", &["clone", "-q", "--bare", "source", "app"]);
+    for read in reads() {
+        let code = ground.code(read.clone()).await;
+        assert!(["not_found", "permission_denied"].contains(&code.as_str()), "{read}: {code}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_merge_in_conflict_is_shown_resolved_and_concluded() {
+    let ground = Ground::new("app", json!({}));
+    ground.repository("app");
+    ground.git("app", &["commit", "-q", "-a", "-m", "ours"]);
+    ground.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
+    ground.write("app/a.txt", "theirs\n");
+    ground.write("app/b.txt", "theirs\n");
+    ground.git("app", &["commit", "-q", "-a", "-m", "theirs"]);
+    assert!(!person_git(&ground.path("app"), &["merge", "-q", "main"]).status.success());
+    for read in reads() {
+        ground.data(read).await;
+    }
+    let status = ground.data(json!({"op": "git.status"})).await;
+    assert_eq!(status["inProgress"], "merge", "{status:#}");
+    assert_eq!(entry(&status, "a.txt")["conflict"], "bothModified");
+    let commit = json!({"op": "git.commit", "input": {"message": "both"}});
+    assert_eq!(ground.code(commit.clone()).await, "conflict");
+    ground.write("app/a.txt", "both\n");
+    ground.write("app/b.txt", "both\n");
+    ground.data(json!({"op": "git.stage", "input": {"paths": ["a.txt", "b.txt"]}})).await;
+    let made = ground.data(commit).await;
+    assert_eq!(made["parents"].as_array().map(Vec::len), Some(2), "{made:#}");
+    let status = ground.data(json!({"op": "git.status"})).await;
+    assert_eq!(status.get("inProgress").unwrap_or(&Value::Null), &Value::Null, "{status:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rebase_a_cherry_pick_and_a_revert_in_progress_make_their_commits_themselves() {
+    for (words, name) in [
+        (["rebase", "-q", "main"], "rebase"),
+        (["cherry-pick", "-x", "main"], "cherryPick"),
+        (["revert", "--no-edit", "main"], "revert"),
+    ] {
+        let ground = Ground::new("app", json!({}));
+        ground.repository("app");
+        ground.git("app", &["commit", "-q", "-a", "-m", "ours"]);
+        ground.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
+        ground.write("app/a.txt", "theirs\n");
+        ground.git("app", &["commit", "-q", "-a", "-m", "theirs"]);
+        assert!(!person_git(&ground.path("app"), &words).status.success(), "{words:?}");
+        let status = ground.data(json!({"op": "git.status"})).await;
+        assert_eq!(status["inProgress"], name, "{status:#}");
+        for read in reads().into_iter().filter(|read| !read.to_string().contains('~')) {
+            ground.data(read).await;
+        }
+        let commit = json!({"op": "git.commit", "input": {"message": "x"}});
+        assert_eq!(ground.code(commit).await, "conflict", "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_renamed_and_edited_is_shown_as_both() {
+    let ground = Ground::new("app", json!({}));
+    ground.repository("app");
+    let lines: String = (0..40).map(|line| format!("line {line}\n")).collect();
+    ground.write("app/long.txt", &lines);
+    ground.git("app", &["add", "."]);
+    ground.git("app", &["commit", "-q", "-m", "long"]);
+    ground.git("app", &["mv", "long.txt", "moved.txt"]);
+    ground.write("app/moved.txt", &lines.replace("line 7\n", "seven\n"));
+    let status = ground.data(json!({"op": "git.status"})).await;
+    let moved = entry(&status, "moved.txt");
+    assert_eq!((&moved["index"], &moved["workTree"]), (&json!("renamed"), &json!("modified")), "{status:#}");
+    assert_eq!(moved["from"], "long.txt");
+    ground.data(json!({"op": "git.stage", "input": {"all": true}})).await;
+    let diff = ground.data(json!({"op": "git.diff", "input": {"staged": true}})).await;
+    let patch = diff["patch"].as_str().expect("text");
+    assert!(patch.contains("rename from long.txt") && patch.contains("+seven"), "{patch}");
+    ground.data(json!({"op": "git.commit", "input": {"message": "moved"}})).await;
+    let blame = ground.data(json!({"op": "git.blame", "target": "moved.txt"})).await;
+    assert!(blame.to_string().contains("seven"), "{blame:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_submodule_that_is_dirty_inside_is_told_by_itself_only() {
+    let ground = Ground::new("app", json!({}));
+    ground.repository("library");
+    ground.repository("app");
+    let library = ground.path("library").display().to_string();
+    ground.git("app", &["submodule", "--quiet", "add", &library, "library"]);
+    ground.git("app", &["commit", "-q", "-a", "-m", "with a submodule"]);
+    ground.write("app/library/a.txt", "dirty\n");
+    ground.write("app/library/new.txt", "new\n");
+    let status = ground.data(json!({"op": "git.status"})).await;
+    assert!(!status.to_string().contains("library"), "{status:#}");
+    let inside = ground.data(json!({"op": "git.status", "target": "library"})).await;
+    assert_eq!(entry(&inside, "library/a.txt")["workTree"], "modified");
+    assert_eq!(entry(&inside, "library/new.txt")["workTree"], "untracked");
+    let code = ground.code(json!({"op": "git.stage", "input": {"paths": ["library/a.txt"]}})).await;
+    assert_eq!(code, "not_found", "it is staged in the submodule, by that as target");
+    ground.data(json!({"op": "git.stage", "target": "library", "input": {"all": true}})).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_that_are_not_utf8_go_through_every_operation() {
+    let ground = Ground::new("app", json!({}));
+    ground.repository("app");
+    let (raw, shown) = (OsStr::from_bytes(b"caf\xe9 -\xff.txt"), r"caf\xe9 -\xff.txt");
+    fs::write(ground.path("app").join(raw), "one\n").expect("a file is written");
+    let status = ground.data(json!({"op": "git.status"})).await;
+    assert_eq!(entry(&status, shown)["workTree"], "untracked");
+    let stage = json!({"op": "git.stage", "input": {"paths": [shown]}});
+    assert_eq!(ground.data(stage.clone()).await["staged"][0]["path"], shown);
+    ground.data(json!({"op": "git.unstage", "input": {"paths": [shown]}})).await;
+    ground.data(stage).await;
+    let commit = ground.data(json!({"op": "git.commit", "input": {"message": "odd"}})).await;
+    assert!(commit["files"].to_string().contains(r"caf\\xe9 -\\xff.txt"), "{commit:#}");
+    fs::write(ground.path("app").join(raw), "two\n").expect("a file is written");
+    for (read, has) in [
+        (json!({"op": "git.status", "target": shown}), "modified"),
+        (json!({"op": "git.changes", "target": shown}), "modified"),
+        (json!({"op": "git.diff", "target": shown}), "+two"),
+        (json!({"op": "git.log", "target": shown}), "odd"),
+        (json!({"op": "git.blame", "target": shown}), "two"),
+        (json!({"op": "git.show", "target": shown, "options": {"content": true}}), "one"),
+    ] {
+        let answer = ground.data(read.clone()).await;
+        assert!(answer.to_string().contains(has), "{read}: {answer:#}");
+    }
+    let tree = json!({"op": "git.worktree_create", "input": {"path": r"tr\xfee", "branch": "odd"}});
+    assert_eq!(ground.data(tree).await["path"], r"tr\xfee");
+    let list = ground.data(json!({"op": "git.worktree_list"})).await;
+    assert_eq!(list["worktrees"][1]["path"], r"tr\xfee", "{list:#}");
+    ground.data(json!({"op": "git.worktree_remove", "input": {"path": r"tr\xfee"}})).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_difference_of_100_megabytes_comes_in_bounded_pages() {
+    let ground = Ground::new("app", json!({"maxOutputBytes": 20_000}));
+    ground.repository("app");
+    let content = |letter: &str| format!("{}\n", letter.repeat(99)).repeat(10_000);
+    for file in 0..50 {
+        ground.write(&format!("app/many/f{file:02}.txt"), &content("a"));
+    }
+    ground.git("app", &["add", "."]);
+    for file in 0..50 {
+        ground.write(&format!("app/many/f{file:02}.txt"), &content("b"));
+    }
+    let ask =
+        |cursor: Option<&str>| json!({"op": "git.diff", "target": "many", "options": {"cursor": cursor}});
+    let first = ground.data(json!({"op": "git.diff", "target": "many"})).await;
+    assert!(first.to_string().len() <= 20_000, "{}", first.to_string().len());
+    assert_eq!(first["counts"]["insertions"], 500_000, "{}", first["counts"]);
+    let second = ground.data(ask(first["nextCursor"].as_str())).await;
+    assert!(second.to_string().len() <= 20_000, "{}", second.to_string().len());
+    let patch = |page: &Value| page["patch"].as_str().expect("text").to_owned();
+    let whole = person_git(&ground.path("app"), &["diff", "--", "many/f00.txt"]);
+    let both = patch(&first) + &patch(&second);
+    assert!(both.len() > 30_000 && String::from_utf8_lossy(&whole.stdout).starts_with(&both));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lock_that_was_left_over_stops_changes_and_no_reads() {
+    let ground = Ground::new("app", json!({}));
+    ground.repository("app");
+    ground.write("app/.git/index.lock", "");
+    for read in reads() {
+        ground.data(read).await;
+    }
+    for change in [
+        json!({"op": "git.stage", "input": {"all": true}}),
+        json!({"op": "git.unstage", "input": {"all": true}}),
+        json!({"op": "git.commit", "input": {"message": "x"}}),
+    ] {
+        let answer = ground.send(change.clone()).await;
+        assert_eq!(answer["error"]["code"], "conflict", "{change}: {answer:#}");
+        assert!(answer["error"]["hints"].to_string().contains("index.lock"), "{change}: {answer:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repository_that_changes_is_read_as_it_was_at_some_moment() {
+    let ground = Arc::new(Ground::new("app", json!({})));
+    ground.repository("app");
+    let stop = Arc::new(AtomicBool::new(false));
+    let changing = std::thread::spawn({
+        let (ground, stop) = (Arc::clone(&ground), Arc::clone(&stop));
+        move || {
+            let mut round = 0;
+            while !stop.load(Ordering::Relaxed) {
+                round += 1;
+                ground.write("app/a.txt", &format!("round {round}\n"));
+                ground.write(&format!("app/new{}.txt", round % 3), "new\n");
+                ground.git("app", &["add", "."]);
+                ground.git("app", &["commit", "-q", "--allow-empty", "-m", &format!("round {round}")]);
+                ground.git("app", &["rm", "-q", "-f", "--ignore-unmatch", "new0.txt", "new1.txt"]);
+                ground.git("app", &["gc", "-q", "--prune=now"]);
+            }
+            round
+        }
+    });
+    for _ in 0..6 {
+        for read in reads() {
+            let answer = ground.send(read.clone()).await;
+            let code = answer["error"]["code"].as_str().unwrap_or("ok").to_owned();
+            // Objects may be packed and files go while Git looks at them; it then says so.
+            assert!(
+                ["ok", "execution_failed", "conflict", "not_found"].contains(&code.as_str()),
+                "{answer:#}"
+            );
+            let panicked = answer.to_string().contains("panic");
+            assert!(!panicked, "{read}: {answer:#}");
+        }
+        let log = ground.data(json!({"op": "git.log", "options": {"maxResults": 3}})).await;
+        assert!(log["commits"].as_array().is_some_and(|commits| !commits.is_empty()), "{log:#}");
+    }
+    stop.store(true, Ordering::Relaxed);
+    assert!(changing.join().expect("it goes on to the end") > 0);
+    for read in reads() {
+        ground.data(read).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn repositories_of_newer_formats_are_read_and_changed() {
+    for format in ["--object-format=sha256", "--ref-format=reftable"] {
+        let ground = Ground::new("app", json!({}));
+        fs::create_dir_all(ground.path("app")).expect("a folder is made");
+        let init = person_git(&ground.path("app"), &["init", "-q", format]);
+        assert!(init.status.success(), "this Git has no {format}: {}", String::from_utf8_lossy(&init.stderr));
+        ground.repository("app");
+        for read in reads() {
+            ground.data(read).await;
+        }
+        ground.data(json!({"op": "git.stage", "input": {"all": true}})).await;
+        let commit = ground.data(json!({"op": "git.commit", "input": {"message": "three"}})).await;
+        let digits = commit["commit"].as_str().map(str::len);
+        assert_eq!(digits, Some(if format.contains("sha256") { 64 } else { 40 }), "{commit:#}");
+        let create = json!({"op": "git.worktree_create", "input": {"path": "trees/fix", "branch": "fix"}});
+        assert_eq!(ground.data(create).await["commit"], commit["commit"]);
+        let status = ground.data(json!({"op": "git.status", "target": "trees/fix"})).await;
+        assert_eq!(status["text"], "## fix\n", "{status:#}");
+        ground.data(json!({"op": "git.worktree_remove", "input": {"path": "trees/fix"}})).await;
+    }
+}

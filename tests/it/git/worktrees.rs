@@ -1,0 +1,170 @@
+//! Working trees: nothing that a repository names is run, and nothing outside the scope is told, made or removed.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::ground::{Ground, person_git};
+
+fn create(path: &str) -> Value {
+    json!({"op": "git.worktree_create", "target": "main", "input": {"path": path, "branch": path}})
+}
+
+fn remove(path: &str, force: bool) -> Value {
+    json!({"op": "git.worktree_remove", "target": "main", "input": {"path": path}, "options": {"force": force}})
+}
+
+/// The repository `app/main`, all committed.
+fn committed(ground: &Ground) {
+    ground.repository("app/main");
+    ground.git("app/main", &["add", "."]);
+    ground.git("app/main", &["commit", "-q", "-m", "three"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn making_and_removing_a_working_tree_runs_nothing_of_the_repository() {
+    for sandbox in ["auto", "none"] {
+        let ground = Ground::new("app", json!({"sandbox": sandbox}));
+        committed(&ground);
+        let program = ground.program("evil");
+        ground.write("app/main/.gitattributes", "*.txt filter=x merge=x diff=x\n");
+        ground.git("app/main", &["add", "."]);
+        ground.git("app/main", &["commit", "-q", "-m", "attributes"]);
+        for (name, value) in [
+            ("filter.x.smudge", program.as_str()),
+            ("filter.x.clean", &program),
+            ("filter.x.process", &program),
+            ("filter.x.required", "true"),
+            ("core.fsmonitor", &program),
+            ("checkout.workers", "4"),
+            ("extensions.worktreeConfig", "true"),
+            ("core.hooksPath", &ground.path("hooks").display().to_string()),
+        ] {
+            ground.git("app/main", &["config", name, value]);
+        }
+        for hook in ["post-checkout", "reference-transaction", "post-index-change"] {
+            ground.program(&format!("hooks/{hook}"));
+            ground.program(&format!("app/main/.git/hooks/{hook}"));
+        }
+        person_git(&ground.path("app/main"), &["worktree", "add", "-q", "--detach", "../plain"]);
+        assert!(ground.ran(), "plain Git runs nothing here, so the test would prove nothing");
+        let made = ground.send(create("side")).await;
+        assert_eq!(made["ok"], true, "{made:#}");
+        assert!(!ground.ran(), "git.worktree_create ran a program, sandbox {sandbox}");
+        assert!(made["warnings"].to_string().contains("filter program"), "{made:#}");
+        assert_eq!(fs::read_to_string(ground.path("app/side/a.txt")).expect("it is there"), "three\n");
+        // One that only the other working tree's own configuration names.
+        let own = ground.path("app/main/.git/worktrees/side/config.worktree");
+        let settings = format!(
+            "[filter \"y\"]\n\tclean = {program}\n\trequired = true\n[core]\n\tfsmonitor = {program}\n"
+        );
+        fs::write(own, settings).expect("a file is written");
+        ground.write("app/side/.gitattributes", "*.txt filter=y\n");
+        ground.write("app/side/a.txt", "changed\n");
+        assert_eq!(ground.code(remove("side", false)).await, "conflict");
+        assert!(!ground.ran(), "git.worktree_remove ran a program, sandbox {sandbox}");
+        ground.data(remove("side", true)).await;
+        assert!(!ground.ran(), "git.worktree_remove ran a program, sandbox {sandbox}");
+        assert!(!ground.path("app/side").exists() && !ground.path("app/main/.git/worktrees/side").exists());
+        assert!(ground.path("app/main/a.txt").exists(), "the main one stays");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scope_in_a_repository_gets_no_working_tree_of_the_rest() {
+    let ground = Ground::new("whole/part", json!({}));
+    ground.repository("whole");
+    ground.write("whole/part/x.txt", "x\n");
+    ground.git("whole", &["add", "."]);
+    ground.git("whole", &["commit", "-q", "-m", "three"]);
+    ground.git("whole", &["worktree", "add", "-q", "--detach", "../outside-tree"]);
+    let mut ask = create("side");
+    ask["target"] = json!(".");
+    let answer = ground.send(ask).await;
+    assert_eq!(answer["error"]["details"]["rule"], "repository", "{answer:#}");
+    let list = ground.data(json!({"op": "git.worktree_list"})).await;
+    assert_eq!(list, json!({"worktrees": [], "outside": 2, "truncated": false}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_working_tree_that_git_was_made_to_believe_in_is_not_removed() {
+    let ground = Ground::new("app", json!({}));
+    committed(&ground);
+    ground.git("app/main", &["worktree", "add", "-q", "--detach", "../side"]);
+    ground.write("app/precious/a.txt", "not of any repository\n");
+    ground.repository("app/other");
+    ground.git("app/other", &["add", "."]);
+    ground.git("app/other", &["commit", "-q", "-m", "three"]);
+    ground.git("app/other", &["worktree", "add", "-q", "--detach", "../of-other"]);
+    ground.write("outside/a.txt", "outside\n");
+    // What Git has noted of `side` now names other folders.
+    let note = ground.path("app/main/.git/worktrees/side/gitdir");
+    for (folder, asked) in [
+        ("app/precious", "precious"),
+        ("app/other", "other"),
+        ("app/of-other", "of-other"),
+        ("outside", "../outside"),
+        ("app/main", "main"),
+    ] {
+        fs::write(&note, format!("{}/.git\n", ground.path(folder).display())).expect("a file is written");
+        let answer = ground.send(remove(asked, true)).await;
+        assert_eq!(answer["ok"], false, "{folder}: {answer:#}");
+        assert!(ground.path(folder).join("a.txt").exists(), "{folder}: {answer:#}");
+    }
+    assert!(ground.path("app/main/.git/HEAD").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_working_tree_whose_folder_is_gone_can_be_forgotten() {
+    let ground = Ground::new("app", json!({}));
+    committed(&ground);
+    ground.git("app/main", &["worktree", "add", "-q", "-b", "side", "../side"]);
+    fs::remove_dir_all(ground.path("app/side")).expect("it is there");
+    let list = ground.data(json!({"op": "git.worktree_list", "target": "main"})).await;
+    assert_eq!(list["worktrees"][1]["missing"], true, "{list:#}");
+    ground.data(remove("side", false)).await;
+    let list = ground.data(json!({"op": "git.worktree_list", "target": "main"})).await;
+    assert_eq!(list["worktrees"].as_array().map(Vec::len), Some(1), "{list:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_submodule_with_its_work_is_not_lost_without_force() {
+    let ground = Ground::new("app", json!({}));
+    ground.repository("library");
+    committed(&ground);
+    let library = ground.path("library").display().to_string();
+    ground.git("app/main", &["submodule", "--quiet", "add", &library, "library"]);
+    ground.git("app/main", &["commit", "-q", "-a", "-m", "with a submodule"]);
+    ground.data(create("side")).await;
+    // As long as it is empty there is nothing to lose.
+    let dry = json!({"op": "git.worktree_remove", "target": "main", "input": {"path": "side"}, "options": {"dryRun": true}});
+    assert_eq!(ground.data(dry).await["counts"]["submodules"], 0);
+    ground.git("app/side", &["submodule", "--quiet", "update", "--init"]);
+    ground.write("app/side/library/a.txt", "work\n");
+    let answer = ground.send(remove("side", false)).await;
+    assert_eq!(answer["error"]["details"]["rule"], "worktree-dirty", "{answer:#}");
+    ground.data(remove("side", true)).await;
+    assert!(!ground.path("app/side").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_working_tree_that_cannot_be_made_leaves_nothing() {
+    let ground = Ground::new("app", json!({}));
+    committed(&ground);
+    ground.write("app/taken/x.txt", "x\n");
+    std::os::unix::fs::symlink(ground.path("outside"), ground.path("app/link")).expect("a link is made");
+    for path in ["taken", "main", "link", "link/side"] {
+        let mut ask = create("fix");
+        ask["input"]["path"] = json!(path);
+        let code = ground.code(ask).await;
+        assert!(["conflict", "path_out_of_scope", "not_found"].contains(&code.as_str()), "{path}: {code}");
+    }
+    let branches = person_git(&ground.path("app/main"), &["branch", "--list", "fix"]);
+    assert!(branches.stdout.is_empty(), "a branch was left");
+    assert!(!ground.path("outside").exists());
+    // The branch that is checked out in the main working tree.
+    let mut ask = create("main");
+    ask["input"]["path"] = json!("again");
+    assert_eq!(ground.code(ask).await, "conflict");
+    assert!(!ground.path("app/again").exists(), "an empty folder was left");
+}
