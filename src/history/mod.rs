@@ -30,5 +30,6 @@ mod tests;
 
 pub use groups::{Group, GroupBy, Groups};
 pub use query::{Entry, Filter, Page, State, query};
+pub use redact::Redactor;
 pub use store::{HistoryError, HistoryHandle, HistoryReadError, HistorySettings, Pending};
 pub use verify::{Problem, VerifyReport, verify};

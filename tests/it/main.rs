@@ -8,6 +8,7 @@
 
 mod adapters;
 mod architecture;
+mod bundle;
 mod cases;
 mod cli;
 mod code;

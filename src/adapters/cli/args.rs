@@ -74,6 +74,8 @@ pub enum Command {
     /// keeps what was there: `doctor --undo` puts it back. Exits with 1 if something fails.
     #[command(verbatim_doc_comment)]
     Doctor(DoctorArgs),
+    /// Make one file for whoever helps you: versions, settings and history, without secrets
+    Bundle(BundleArgs),
     /// Answer what waits for you: secrets that clients ask for, to give them to processes
     ///
     /// Goes through what waits, in this terminal. It says which process a secret is for, and whose words ask for
@@ -220,6 +222,17 @@ pub struct DoctorArgs {
     /// Put back what the last `--fix` changed
     #[arg(long, conflicts_with_all = ["fix", "dry_run"])]
     pub undo: bool,
+}
+
+/// `bundle`.
+#[derive(Debug, Args)]
+pub struct BundleArgs {
+    /// Write this file; default bailiwick-TIME.zip in the current folder
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Show everything that a bundle holds, and make none
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    pub inspect: Option<PathBuf>,
 }
 
 /// `approve`.

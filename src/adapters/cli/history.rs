@@ -114,7 +114,8 @@ fn short(text: &str, limit: usize) -> String {
     format!("{cut}…")
 }
 
-fn entry_json(entry: &Entry) -> Value {
+/// Gives a row for a program.
+pub fn entry_json(entry: &Entry) -> Value {
     let template: Value =
         entry.template.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
     json!({

@@ -7,6 +7,7 @@
 
 mod approve;
 mod args;
+mod bundle;
 mod ask;
 mod call;
 mod child;

@@ -40,6 +40,11 @@ pub fn run(home: &Home, printer: Printer, args: ProcessesArgs) -> Result<Option<
     }
 }
 
+/// Gives the processes of every scope for a program.
+pub fn listed(home: &Home) -> Value {
+    list(&Processes::new(&home.dirs, Arc::new(Launcher::new()))).json
+}
+
 fn list(processes: &Processes) -> Report {
     let mut all: Vec<(bool, Arc<Process>, Result<Status, Failure>)> = processes
         .all()

@@ -14,8 +14,8 @@ use super::call::Words;
 use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
-    approve, call, client, command_policy, completions, connect, doctor, history, mcp, policy, processes,
-    scope, screen, self_test, setup, start, status, token, try_folder,
+    approve, bundle, call, client, command_policy, completions, connect, doctor, history, mcp, policy,
+    processes, scope, screen, self_test, setup, start, status, token, try_folder,
 };
 
 /// Runs the command that the process's arguments name.
@@ -68,6 +68,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Mcp(args) => mcp::run(&home()?, args).map(|()| None),
         Command::Status(args) => status::run(&home()?, args.details).map(Some),
         Command::Doctor(args) => doctor::run(&home()?, &args).map(Some),
+        Command::Bundle(args) => bundle::run(&home()?, &args).map(Some),
         Command::Approve(args) => approve::run(&home()?, &args).map(Some),
         Command::History(args) => history::run(&home()?, &args).map(Some),
         Command::Processes(args) => processes::run(&home()?, printer, args),

@@ -16,4 +16,4 @@ mod scopes;
 mod service;
 mod tokens;
 
-pub use run::run;
+pub use run::{found, run};

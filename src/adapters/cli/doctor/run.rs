@@ -40,6 +40,17 @@ pub fn run(home: &Home, args: &DoctorArgs) -> Result<Report, Failure> {
     Ok(report(&found, &repaired, args, backups.id()))
 }
 
+/// Gives what every check finds, for a program, without what repairs would change.
+pub fn found(home: &Home) -> Value {
+    let mut checks: Vec<Value> = look(home).list().iter().map(Finding::to_json).collect();
+    for check in &mut checks {
+        if let Some(fields) = check.as_object_mut() {
+            fields.remove("repair");
+        }
+    }
+    json!({"checks": checks})
+}
+
 /// Makes every check.
 fn look(home: &Home) -> Findings {
     let mut found = Findings::default();

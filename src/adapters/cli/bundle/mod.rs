@@ -1,0 +1,10 @@
+//! `bundle`: one file for whoever helps when something is wrong, without secrets and without the content of files.
+//!
+//! Everything in it passes the redaction of the history once more, and the manifest says what it holds and what was
+//! left out. It goes nowhere by itself: the person looks at it and sends it.
+
+mod inspect;
+mod parts;
+mod run;
+
+pub use run::run;
