@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{ParseOptions, ParseState, Parser, Point, Tree};
 
-use crate::providers::syntax::Language;
+use crate::providers::syntax::{Language, rest_of};
 
 /// The longest source that is parsed.
 pub const MAX_BYTES: usize = 2 << 20;
@@ -59,7 +59,7 @@ pub(super) fn parse(language: Language, source: &[u8], stop: &dyn Fn() -> bool) 
             // Held by a test: every grammar is of a version that the library reads.
             return Err(Unread::Stopped);
         }
-        let mut rest = |from: usize, _: Point| source.get(from..).unwrap_or_default();
+        let mut rest = |from: usize, _: Point| rest_of(language, source, from);
         let mut progress = |_: &ParseState| match stop() {
             false => ControlFlow::Continue(()),
             true => ControlFlow::Break(()),

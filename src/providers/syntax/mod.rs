@@ -19,4 +19,4 @@ mod trees;
 pub use check::{Checked, Found, Region, Side, check};
 pub use fault::{Fault, faults};
 pub use language::Language;
-pub use parse::{MAX_BYTES, Unparsed, parse};
+pub use parse::{MAX_BYTES, Unparsed, parse, rest_of};

@@ -55,13 +55,23 @@ pub fn parse(
         tree
     });
     let bytes = text.as_bytes();
-    let mut rest = |from: usize, _: Point| bytes.get(from..).unwrap_or_default();
+    let mut rest = |from: usize, _: Point| rest_of(language, bytes, from);
     let mut progress = |_: &ParseState| match Instant::now() < until {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     parser.parse_with_options(&mut rest, edited.as_ref(), Some(options)).ok_or(Unparsed::TooSlow)
+}
+
+/// Gives what a grammar reads from a byte on.
+///
+/// That of Kotlin looks for the end of a line without looking for the end of the text: it always finds one.
+pub fn rest_of(language: Language, text: &[u8], from: usize) -> &[u8] {
+    match text.get(from..) {
+        Some([]) if language == Language::Kotlin => b"\n",
+        rest => rest.unwrap_or_default(),
+    }
 }
 
 /// Finds what two texts do not begin and end with in common, by bytes of each; `None` if they are the same.
@@ -155,6 +165,13 @@ mod tests {
         assert_eq!(middle("aa", "aaa"), Some((2..2, 2..3)));
         // é and è share their first byte, but no character.
         assert_eq!(middle("xé", "xè"), Some((1..3, 1..3)));
+    }
+
+    #[test]
+    fn a_text_of_kotlin_that_ends_within_an_annotation_has_an_end() {
+        for text in ["class A @B", "class A(val b: Int) {\n    val c = 1\n    @D(", "val a = 1\n@", ""] {
+            assert!(parse(Language::Kotlin, text, None, soon()).is_ok(), "{text}");
+        }
     }
 
     #[test]

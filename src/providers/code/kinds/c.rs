@@ -12,8 +12,8 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         "declaration" | "field_declaration" => declaration(node, around, found),
         "type_definition" => type_definition(node, around, found),
         "struct_specifier" | "union_specifier" | "class_specifier" | "enum_specifier" => {
-            type_with_body(node, node, around, found);
-            Step::Found
+            // The members of a type without a name are members of what it is in.
+            if type_with_body(node, node, around, found) { Step::Found } else { Step::Into }
         }
         "enumerator" => {
             let Some(name) = node.child_by_field_name("name") else { return Step::Past };
@@ -32,7 +32,9 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         | "preproc_elif"
         | "preproc_elifdef"
         | "linkage_specification"
-        | "declaration_list" => Step::Into,
+        | "declaration_list"
+        | "field_declaration_list"
+        | "enumerator_list" => Step::Into,
         _ => Step::Past,
     }
 }
@@ -112,12 +114,13 @@ fn function_kind(name: &str, owner: Option<&str>, around: &Around<'_>) -> Kind {
 fn declaration<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
     let mut cursor = node.walk();
     let declarators: Vec<Node<'t>> = node.children_by_field_name("declarator", &mut cursor).collect();
+    let mut body = None;
     if let Some(of) = node.child_by_field_name("type") {
         let whole = if declarators.is_empty() { node } else { of };
         let is_taken = type_with_body(of, whole, around, found);
-        if !is_taken && declarators.is_empty() {
-            // The members of a union without a name are members of what it is in.
-            return if of.child_by_field_name("body").is_some() { unnamed(of) } else { Step::Past };
+        body = of.child_by_field_name("body").filter(|_| !is_taken);
+        if declarators.is_empty() && body.is_some() {
+            return Step::Into;
         }
     }
     let is_constant = children_have(node, around, &["const", "constexpr", "constinit"]);
@@ -130,23 +133,17 @@ fn declaration<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t
             let text = text.clone().unwrap_or_else(|| around.text(name));
             Found::new(function_kind(&text, owner.as_deref(), around), node, name).declared_if(true)
         } else {
-            let kind = match around.has_methods() {
+            let kind = match node.kind() == "field_declaration" || around.has_methods() {
                 true if is_constant && value.is_some() => Kind::Constant,
                 true => Kind::Field,
                 false if is_constant => Kind::Constant,
                 false => Kind::Variable,
             };
-            Found::new(kind, node, name).value(value).declared_if(is_elsewhere)
+            Found::new(kind, node, name).value(value).holds(body.take()).declared_if(is_elsewhere)
         };
         found.push(Found { text, owner, ..definition });
     }
     Step::Found
-}
-
-/// Says what to do with a type without a name.
-fn unnamed(of: Node<'_>) -> Step {
-    debug_assert!(of.child_by_field_name("name").is_none());
-    Step::Into
 }
 
 fn children_have(node: Node<'_>, around: &Around<'_>, words: &[&str]) -> bool {

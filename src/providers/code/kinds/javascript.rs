@@ -168,7 +168,10 @@ fn variables<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>
             }
             None => {
                 let kind = if is_constant { Kind::Constant } else { Kind::Variable };
-                found.push(Found::new(kind, whole, name).value(value));
+                let mut definition = Found::new(kind, whole, name).value(value);
+                let called = value.map(plain).filter(|value| value.kind() == "call_expression");
+                definition.members.extend(called.filter(|call| calls_where_it_stands(*call, around)));
+                found.push(definition);
             }
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         "method_declaration" => return method(node, around, found),
         "const_declaration" => return constants(node, found),
         "property_declaration" => return properties(node, around, found),
-        "expression_statement" => return define(node, around, found),
+        "expression_statement" if around.is_outside_functions() => return statement(node, around, found),
         "if_statement" | "else_clause" | "else_if_clause" | "colon_block" | "compound_statement"
             if around.is_outside_functions() =>
         {
@@ -88,13 +88,39 @@ fn properties<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>
     Step::Found
 }
 
-/// Takes `define('NAME', …)`.
-fn define<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
-    let call = node.named_child(0).filter(|call| call.kind() == "function_call_expression");
-    let is_define = |call: &Node<'t>| {
-        call.child_by_field_name("function").is_some_and(|it| around.text(it).eq_ignore_ascii_case("define"))
-    };
-    let Some(call) = call.filter(is_define) else { return Step::Past };
+/// Takes `define('NAME', …)` and `$name = function () …`.
+fn statement<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+    let Some(inner) = node.named_child(0) else { return Step::Past };
+    match inner.kind() {
+        "assignment_expression" => closure(node, inner, around, found),
+        "function_call_expression" => {
+            let called = inner.child_by_field_name("function");
+            match called.is_some_and(|it| around.text(it).eq_ignore_ascii_case("define")) {
+                true => define(node, inner, around, found),
+                false => Step::Past,
+            }
+        }
+        _ => Step::Past,
+    }
+}
+
+fn closure<'t>(
+    node: Node<'t>,
+    assignment: Node<'t>,
+    around: &Around<'_>,
+    found: &mut Vec<Found<'t>>,
+) -> Step {
+    let fields = (assignment.child_by_field_name("left"), assignment.child_by_field_name("right"));
+    let (Some(left), Some(right)) = fields else { return Step::Past };
+    let is_function = matches!(right.kind(), "anonymous_function" | "arrow_function");
+    if left.kind() != "variable_name" || !is_function {
+        return Step::Past;
+    }
+    let definition = Found::new(Kind::Function, node, left).named(bare(&around.text(left)));
+    definition.body(right.child_by_field_name("body")).add(found)
+}
+
+fn define<'t>(node: Node<'t>, call: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
     let Some(arguments) = call.child_by_field_name("arguments") else { return Step::Past };
     let Some(first) = arguments.named_child(0) else { return Step::Past };
     let text = around.text(first);

@@ -20,10 +20,12 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         "impl_item" => return implementation(node, around, found),
         "mod_item" => Kind::Module,
         "static_item" if child_of_kind(node, &["mutable_specifier"]).is_some() => Kind::Variable,
+        // What derives write hides in a constant without a name.
+        "const_item" if is_unnamed(node, around) => return Step::Into,
         "const_item" | "static_item" => Kind::Constant,
         "type_item" | "associated_type" => Kind::Type,
         "macro_definition" => Kind::Macro,
-        "foreign_mod_item" | "declaration_list" => return Step::Into,
+        "foreign_mod_item" | "declaration_list" | "block" => return Step::Into,
         _ => return Step::Past,
     };
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
@@ -46,6 +48,10 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         _ => node.kind() == "associated_type",
     };
     definition.declared_if(declared_only).add(found)
+}
+
+fn is_unnamed(constant: Node<'_>, around: &Around<'_>) -> bool {
+    constant.child_by_field_name("name").is_some_and(|name| around.is_text(name, "_"))
 }
 
 fn implementation<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
