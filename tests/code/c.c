@@ -64,3 +64,7 @@ char **words(void) { return 0; }
 int old_style(a, b) int a; char b; { return a; }
 __attribute__((noreturn)) void stop(void) { for (;;); }
 void (*choose(int n))(int) { return 0; }
+enum {
+    FIRST,
+};
+struct { int loose; } unnamed_type;

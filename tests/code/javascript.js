@@ -71,3 +71,7 @@ if (typeof window !== 'undefined') {
 }
 
 function Component({ name }) { return <div onClick={() => add(1)}>{name}</div>; }
+var Compiled = (function (_super) {
+  function Compiled() {}
+  return Compiled;
+})(Base);

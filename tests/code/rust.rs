@@ -93,3 +93,7 @@ mod tests {
     #[test]
     fn it_works() { make!(x); }
 }
+
+const _: () = {
+    impl Hidden for Shape {}
+};
