@@ -193,9 +193,20 @@ fn is_name(kind: &str) -> bool {
     kind.ends_with("identifier")
         || matches!(
             kind,
-            "name" | "constant" | "word" | "variable_name" | "instance_variable"
-                | "class_variable" | "global_variable" | "simple_symbol" | "command_name" | "metavariable"
-                | "property_identifier" | "setter" | "operator_name" | "init"
+            "name"
+                | "constant"
+                | "word"
+                | "variable_name"
+                | "instance_variable"
+                | "class_variable"
+                | "global_variable"
+                | "simple_symbol"
+                | "command_name"
+                | "metavariable"
+                | "property_identifier"
+                | "setter"
+                | "operator_name"
+                | "init"
         )
 }
 
@@ -207,8 +218,13 @@ fn role((node, field): Placed<'_>, above: &[Placed<'_>]) -> Role {
             || kind.contains("include")
             || matches!(
                 kind,
-                "use_declaration" | "namespace_use_declaration" | "using_directive" | "using_declaration"
-                    | "export_clause" | "export_specifier" | "extern_crate_declaration"
+                "use_declaration"
+                    | "namespace_use_declaration"
+                    | "using_directive"
+                    | "using_declaration"
+                    | "export_clause"
+                    | "export_specifier"
+                    | "extern_crate_declaration"
             )
     };
     if around().any(|(node, _)| is_import(node.kind())) {
@@ -225,10 +241,18 @@ fn role((node, field): Placed<'_>, above: &[Placed<'_>]) -> Role {
             let is_argument = inner.0.kind().contains("argument") || inner.0.kind().contains("suffix");
             return if is_first && !is_argument { Role::Call } else { Role::Other };
         }
-        let is_path = kind.contains("member") || kind.contains("field_expression") || kind.contains("scoped")
-            || kind.contains("selector") || kind.contains("navigation") || kind.contains("qualified")
-            || kind == "attribute" || kind == "command_name" || kind == "generic_function"
-            || kind == "generic_name" || kind == "scope_resolution" || kind == "template_function";
+        let is_path = kind.contains("member")
+            || kind.contains("field_expression")
+            || kind.contains("scoped")
+            || kind.contains("selector")
+            || kind.contains("navigation")
+            || kind.contains("qualified")
+            || kind == "attribute"
+            || kind == "command_name"
+            || kind == "generic_function"
+            || kind == "generic_name"
+            || kind == "scope_resolution"
+            || kind == "template_function";
         if !is_path || outer.end_byte() != inner.0.end_byte() {
             break;
         }

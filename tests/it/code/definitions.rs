@@ -21,7 +21,8 @@ fn sources() -> Vec<(String, Language, Vec<u8>)> {
     let paths = files("tests/code").into_iter().filter(|path| is_source(path));
     paths
         .map(|path| {
-            let name = path.file_name().and_then(|name| name.to_str()).expect("the names are ASCII").to_owned();
+            let name =
+                path.file_name().and_then(|name| name.to_str()).expect("the names are ASCII").to_owned();
             let source = fs::read(&path).expect("it was listed");
             let language = language_of(name.as_bytes(), &source).expect("every source has a language");
             (name, language, source)
@@ -167,7 +168,10 @@ fn what_nobody_wrote_is_not_read_and_said() {
     let minified = "function a(){return 1};".repeat(2_000);
     assert_eq!(definitions(Language::JavaScript, minified.as_bytes(), &never), Err(Unread::Minified));
     let lines = "function a(){return 1};\n".repeat(2_000);
-    assert_eq!(definitions(Language::JavaScript, lines.as_bytes(), &never).map(|it| it.list.len()), Ok(2_000));
+    assert_eq!(
+        definitions(Language::JavaScript, lines.as_bytes(), &never).map(|it| it.list.len()),
+        Ok(2_000)
+    );
     let stop = || true;
     let source = "fn a() {}\n".repeat(20_000);
     assert_eq!(definitions(Language::Rust, source.as_bytes(), &stop), Err(Unread::Stopped));
