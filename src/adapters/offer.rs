@@ -21,17 +21,21 @@ pub struct Offer {
     /// The ids of the scopes whose kept pictures are open to the caller.
     #[serde(default)]
     pub captures: Vec<String>,
+    /// Whether the caller may look at a project as a whole.
+    #[serde(default)]
+    pub overview: bool,
+    /// Whether the caller may have Codex work in some scope.
+    #[serde(default)]
+    pub codex: bool,
 }
 
 impl Offer {
     /// Finds out what is open to a caller.
     pub fn to(caller: &Caller, facts: &ServiceFacts) -> Self {
         let scopes: Vec<&Scope> = facts.scopes.open_to(caller).map(AsRef::as_ref).collect();
-        let effects = facts
-            .registry
-            .operations()
-            .filter(|entry| !entry.spec.effect.is_read_only())
-            .any(|entry| scopes.iter().any(|scope| is_open(caller, scope, entry)));
+        let opened = |entry: &Entry| scopes.iter().any(|scope| is_open(caller, scope, entry));
+        let effects =
+            facts.registry.operations().filter(|entry| !entry.spec.effect.is_read_only()).any(opened);
         Self {
             scopes: scopes.iter().map(|scope| scope.id().to_owned()).collect(),
             effects,
@@ -42,6 +46,8 @@ impl Offer {
                 .filter(|scope| may(caller, scope, Capability::ScreenCapture))
                 .map(|scope| scope.id().to_owned())
                 .collect(),
+            overview: facts.registry.entry("code.context").is_some_and(opened),
+            codex: facts.registry.entry("codex.run").is_some_and(opened),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rmcp::model::{
     CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CancelTaskParams,
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult,
-    DiscoverResult, ErrorCode, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesRequestMethod,
     ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ReadResourceRequestMethod, ReadResourceRequestParams,
     ReadResourceResponse, ResourcesCapability, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
@@ -27,7 +27,7 @@ use super::super::backend::{Backend, Origin};
 use super::super::offer::Offer;
 use super::render::{self, Structured};
 use super::tasks::{LongCall, Tasks};
-use super::{instructions, progress, resources, tools};
+use super::{instructions, progress, prompts, resources, tools};
 
 /// The revisions that are spoken, oldest first.
 const VERSIONS: &[ProtocolVersion] = &[
@@ -172,8 +172,10 @@ fn is_modern(context: &RequestContext<RoleServer>) -> bool {
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let about = Implementation::new("bailiwick", env!("CARGO_PKG_VERSION")).with_title("Bailiwick");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tasks().build())
-            .with_server_info(about)
+        ServerConfig::new(
+            ServerCapabilities::builder().enable_tools().enable_prompts().enable_tasks().build(),
+        )
+        .with_server_info(about)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -297,9 +299,19 @@ impl ServerHandler for Handler {
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        let list = ListPromptsResult::with_all_items(prompts::listed(&self.offer(&context).await?));
+        Ok(if is_modern(&context) { list.with_ttl_ms(0).with_cache_scope(CacheScope::Private) } else { list })
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let offer = self.offer(&context).await?;
+        Ok(prompts::written(&offer, &request.name, request.arguments.unwrap_or_default())?.into())
     }
 
     async fn list_resources(

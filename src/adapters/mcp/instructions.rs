@@ -16,11 +16,12 @@ pub(super) fn instructions(offer: &Offer) -> String {
             format!("Your scopes are {}{more}; name one in every call.", shown.join(", "))
         }
     };
+    let new = if offer.overview { " Begin with code.context in a project that is new to you." } else { "" };
     format!(
         "Works on the person's computer, inside the scopes that they opened. {scopes} \
          Call get_computer_info with include [\"operations\"] to see what you can do, and with family \
          (\"file\") for fields and examples. Send {{op, target, input, options}} to computer_query to look \
-         and to computer_operation to change. Paths are relative to the scope's folder. \
+         and to computer_operation to change.{new} Paths are relative to the scope's folder. \
          A refusal says in its hints what would work."
     )
 }

@@ -1,11 +1,12 @@
 //! The Model Context Protocol, revisions 2025-03-26 to 2026-07-28, from one handler over every transport.
 //!
 //! Four tools carry every operation. Must not judge, and must not know an operation by name beyond
-//! `computer.info` and `history.*`, which two of the tools stand for.
+//! `computer.info` and `history.*`, which two of the tools stand for, and those that prompts and instructions name.
 
 mod handler;
 mod instructions;
 mod progress;
+mod prompts;
 mod render;
 mod resources;
 pub mod stdio;

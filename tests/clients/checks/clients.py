@@ -68,6 +68,17 @@ def judge_list(report: Report, name: str, listed: dict) -> None:
     report.check(f"{name}: the tools take at most {LIST_LIMIT_CHARACTERS} characters", size <= LIST_LIMIT_CHARACTERS, size)
 
 
+def judge_prompts(report: Report, name: str, seen: dict) -> None:
+    """Judges the prompts, where the client knows them: which there are, and that one says which call to make."""
+    if "prompts" not in seen:
+        return
+    prompts = [prompt["name"] for prompt in seen["prompts"].get("prompts", [])]
+    report.check(f"{name}: lists the prompt for everybody", "orient" in prompts, prompts)
+    text = seen["prompt"]["messages"][0]["content"].get("text", "")
+    call = '{"op":"code.context","target":"src"}'
+    report.check(f"{name}: the prompt says which call to make", call in text, seen["prompt"])
+
+
 def judge(report: Report, name: str, product: Product, client: Client, file: str, seen: dict) -> None:
     """Judges what one client saw."""
     if not report.check(f"{name}: connects", "broken" not in seen, seen.get("broken")):
@@ -75,6 +86,7 @@ def judge(report: Report, name: str, product: Product, client: Client, file: str
     if "protocol" in seen:
         report.check(f"{name}: speaks {client.protocols[0]}", seen["protocol"] in client.protocols, seen["protocol"])
     judge_list(report, name, seen["list"])
+    judge_prompts(report, name, seen)
     results = seen["results"]
     info = envelope(results["info"])
     report.check(f"{name}: get_computer_info answers", info.get("ok") is True, results["info"])

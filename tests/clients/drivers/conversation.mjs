@@ -27,6 +27,8 @@ export async function converse(connect) {
   const plan = JSON.parse(await text(process.stdin));
   const { client, protocol, send } = await connect(plan);
   const seen = { instructions: client.getInstructions(), list: await client.listTools(), results: {} };
+  seen.prompts = await client.listPrompts();
+  seen.prompt = await client.getPrompt({ name: 'orient', arguments: { folder: 'src' } });
   let processId = '';
   for (const planned of plan.steps) {
     const step = JSON.parse(JSON.stringify(planned).replaceAll('<processId>', processId));

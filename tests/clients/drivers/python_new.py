@@ -38,6 +38,9 @@ async def converse(server, mode: str, steps: list) -> dict:
     async with Client(server, mode=mode) as client:
         tools = (await client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
         seen = {"protocol": client.protocol_version, "instructions": client.instructions, "list": tools, "results": {}}
+        shown = {"mode": "json", "by_alias": True, "exclude_none": True}
+        seen["prompts"] = (await client.list_prompts()).model_dump(**shown)
+        seen["prompt"] = (await client.get_prompt("orient", {"folder": "src"})).model_dump(**shown)
         process_id = ""
         for planned in steps:
             step = json.loads(json.dumps(planned).replace("<processId>", process_id))

@@ -42,6 +42,9 @@ async def converse(read, write, steps: list) -> dict:
         hello = await session.initialize()
         tools = (await session.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
         seen = {"protocol": hello.protocolVersion, "instructions": hello.instructions, "list": tools, "results": {}}
+        shown = {"mode": "json", "by_alias": True, "exclude_none": True}
+        seen["prompts"] = (await session.list_prompts()).model_dump(**shown)
+        seen["prompt"] = (await session.get_prompt("orient", {"folder": "src"})).model_dump(**shown)
         process_id = ""
         for planned in steps:
             step = json.loads(json.dumps(planned).replace("<processId>", process_id))

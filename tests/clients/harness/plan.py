@@ -8,7 +8,8 @@ A plan goes to a driver as JSON on standard input:
 `<processId>` in a step stands for the last process id that an answer had.
 
 The driver connects by its own client library, lists the tools, makes the calls in order, and prints one JSON object:
-`{"protocol", "instructions", "list": {"tools": […]}, "results": {name: result | {"raised"} | {"cancelled"}}}`.
+`{"protocol", "instructions", "list": {"tools": […]}, "results": {name: result | {"raised"} | {"cancelled"}}}`, and where
+it knows prompts `"prompts": {"prompts": […]}` and as `"prompt"` what `prompts/get` gives for `orient`.
 It judges nothing: that is done once, for all clients, in checks/clients.py.
 """
 

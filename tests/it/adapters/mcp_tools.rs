@@ -133,8 +133,6 @@ async fn what_is_not_declared_is_refused_as_an_unknown_method() {
     let house = House::new();
     let mut client = begin(&house).await;
     for method in [
-        "prompts/list",
-        "prompts/get",
         "resources/list",
         "resources/templates/list",
         "resources/read",
@@ -151,4 +149,64 @@ async fn what_is_not_declared_is_refused_as_an_unknown_method() {
     }
     let answer = client.call("no_such_tool", json!({})).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn prompts_say_which_calls_to_make_and_those_calls_work() {
+    let house = House::new();
+    for version in ["2025-11-25", "2026-07-28"] {
+        let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
+        let modern = version == "2026-07-28";
+        if !modern {
+            let hello = client.initialize(version).await;
+            assert!(hello["result"]["capabilities"]["prompts"].is_object(), "{hello}");
+        }
+        let with = |mut params: Value| {
+            if modern {
+                params["_meta"] = meta();
+            }
+            params
+        };
+        let list = client.ask("prompts/list", with(json!({}))).await;
+        let names: Vec<&Value> =
+            list["result"]["prompts"].as_array().expect("a list").iter().map(|it| &it["name"]).collect();
+        assert_eq!(names, ["orient"], "no scope here lets Codex run");
+        assert_eq!(list["result"]["cacheScope"].as_str(), modern.then_some("private"), "{list}");
+
+        let arguments = json!({"scope": "app", "folder": "src"});
+        let prompt = client.ask("prompts/get", with(json!({"name": "orient", "arguments": arguments}))).await;
+        let text = prompt["result"]["messages"][0]["content"]["text"].as_str().expect("a text");
+        let call = text.split_once("with ").expect("a call").1;
+        let mut calls = serde_json::Deserializer::from_str(call).into_iter::<Value>();
+        let call = calls.next().expect("a call").expect("JSON");
+        let answer =
+            client.ask("tools/call", with(json!({"name": "computer_query", "arguments": call}))).await;
+        assert_eq!(outcome(&answer)["data"]["path"], "src", "{answer}");
+
+        for params in [
+            json!({"name": "codex_fix", "arguments": {"problem": "p"}}),
+            json!({"name": "orient", "arguments": {"no": "such"}}),
+            json!({"name": "no_such"}),
+        ] {
+            let answer = client.ask("prompts/get", with(params)).await;
+            assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_caller_sees_only_the_prompts_that_it_can_use() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "prompts/list", "params": {}});
+    let reader = house.token("reader", None, &["notes"], &["*"]);
+    let auditor = house.token("auditor", None, &["*"], &["history:read"]);
+    for version in ["2025-11-25", "2026-07-28"] {
+        for (token, count) in [(&reader, 1), (&auditor, 0)] {
+            let answer = mcp(address, token, version, list.clone()).await.json();
+            let listed = answer["result"]["prompts"].as_array().map(Vec::len);
+            assert_eq!(listed, Some(count), "{answer}");
+        }
+    }
+    house.end().await;
 }
