@@ -105,7 +105,7 @@ async fn measure(home: &Path, name: &str, repository: &Path) {
     }))
     .expect("a valid config");
     let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-    let settings = ServiceSettings { config, dirs: Dirs::below(home) };
+    let settings = ServiceSettings { config, dirs: Dirs::below(home.to_path_buf()) };
     let service = Service::boot_with(settings, launcher).expect("the service starts");
     let caller = Caller::local(Transport::Stdio);
     let ask = async |include: &[&str]| -> (Duration, usize) {
