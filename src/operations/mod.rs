@@ -1,6 +1,7 @@
 //! Every operation of this build: a folder a family, a file an operation.
 
 pub mod code;
+pub mod codex;
 pub mod command;
 pub mod computer;
 pub mod file;
@@ -22,5 +23,6 @@ pub static FAMILIES: &[&Family] = &[
     &command::FAMILY,
     &process::FAMILY,
     &screen::FAMILY,
+    &codex::FAMILY,
     &history::FAMILY,
 ];

@@ -1,5 +1,7 @@
 //! Facts about this computer and this process.
 
+use std::path::{Path, PathBuf};
+
 /// Gives the host name, or `computer` where the system does not tell it.
 pub fn host_name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -9,6 +11,11 @@ pub fn host_name() -> String {
 /// Gives the numeric id of the user that this process runs as.
 pub fn user_id() -> u32 {
     rustix::process::getuid().as_raw()
+}
+
+/// Gives the home folder of the person, where the environment tells it.
+pub fn home_folder() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute() && home != Path::new("/"))
 }
 
 /// Gives the name of the user that this process runs as, or `user` where the environment does not tell it.

@@ -2,6 +2,7 @@
 
 pub mod artifact;
 pub mod code;
+pub mod codex;
 pub mod command;
 pub mod digest;
 pub mod edit;

@@ -155,7 +155,7 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: Beginning) -> Resul
 }
 
 /// Gives the lifetime that can be held to here, and the connection that it hangs on.
-fn lifetime(cx: &Context, wanted: ProcessLifetime) -> (ProcessLifetime, Option<String>) {
+pub fn lifetime(cx: &Context, wanted: ProcessLifetime) -> (ProcessLifetime, Option<String>) {
     match (wanted, &cx.caller.connection) {
         (ProcessLifetime::Client, Some(connection)) => (wanted, Some(connection.clone())),
         (ProcessLifetime::Client, None) => {

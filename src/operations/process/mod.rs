@@ -16,7 +16,8 @@ mod write;
 
 use crate::registry::{Entry, Family};
 
-pub(super) use begin::{Beginning, Options, Started, Stdin, begin};
+pub(super) use begin::{Beginning, Options, Started, Stdin, begin, lifetime};
+pub(super) use shown::{Shown, of_status};
 pub(super) use start::Op as StartOp;
 pub(super) use terminal::TerminalInput;
 

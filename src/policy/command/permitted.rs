@@ -1,7 +1,7 @@
 //! The commands of a scope: its rules and how it holds; and what the policy hands out when it permits.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{SandboxLevel, ScopePolicy, ShellMode};
@@ -57,6 +57,13 @@ pub struct CommandPolicy {
     pub allowed_environment: BTreeSet<String>,
     /// What bounds them.
     pub limits: CommandLimits,
+}
+
+impl CommandPolicy {
+    /// Tells whether programs are looked up in the usual folders: the scope names no others.
+    pub fn has_default_search_path(&self) -> bool {
+        self.search_path.iter().map(PathBuf::as_path).eq(SEARCH_PATH.iter().map(Path::new))
+    }
 }
 
 /// What bounds a command and all that it starts.

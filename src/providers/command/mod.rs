@@ -15,8 +15,8 @@ mod violations;
 
 pub(super) use ansi::Stripper;
 pub use capture::{Capture, Kept};
-pub use hold::level;
-pub(super) use prepare::closed_folders;
+pub use hold::{level, must_be_full};
+pub(super) use prepare::{MAX_OPEN_FILES, SANDBOX_TEMPORARY, closed_folders, roots, unique};
 pub use prepare::{CommandRequest, Keeping, Prepared, Tool};
 pub use program::{Program, SearchPath};
 pub(super) use run::not_started;

@@ -23,9 +23,9 @@ use super::program::SearchPath;
 use super::temporary::TemporaryFolder;
 
 /// How many files each process may have open.
-const MAX_OPEN_FILES: u64 = 8_192;
+pub(in super::super) const MAX_OPEN_FILES: u64 = 8_192;
 /// The folder for temporary files inside a full sandbox: its own, gone with it.
-const SANDBOX_TEMPORARY: &str = "/tmp";
+pub(in super::super) const SANDBOX_TEMPORARY: &str = "/tmp";
 
 /// What is to be run, and where.
 #[derive(Debug)]
@@ -181,7 +181,7 @@ impl CommandRequest {
             },
             &self.environment,
         )?;
-        let (read_write, protected) = self.roots(&cwd_path);
+        let (read_write, protected) = roots(&self.scope, &cwd_path);
         let read_only = trusted.iter().chain(&policy.read_paths).cloned().chain(program_folders);
         Ok(Prepared {
             plan: steps,
@@ -209,25 +209,25 @@ impl CommandRequest {
             temporary,
         })
     }
+}
 
-    /// Gives the roots that can be written, and the names in them that stay as they are: what Git runs later, of the
-    /// repositories in the roots themselves and of those around the working folder.
-    fn roots(&self, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let (mut open, mut protected) = (Vec::new(), Vec::new());
-        for root in self.scope.roots() {
-            let Some(path) = root.door.as_ref().ok().and_then(|door| door.current_path()) else { continue };
-            let around = cwd.ancestors().filter(|folder| folder.starts_with(&path) && *folder != path);
-            for folder in around.chain([path.as_path()]) {
-                let git = folder.join(".git");
-                // Where there is none yet, the command may make one.
-                if FileId::of(&git).is_some() {
-                    protected.extend([git.join("hooks"), git.join("config")]);
-                }
+/// Gives the roots of a scope, and the names in them that stay as they are: what Git runs later, of the repositories in
+/// the roots themselves and of those around the working folder.
+pub(in super::super) fn roots(scope: &Scope, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (mut open, mut protected) = (Vec::new(), Vec::new());
+    for root in scope.roots() {
+        let Some(path) = root.door.as_ref().ok().and_then(|door| door.current_path()) else { continue };
+        let around = cwd.ancestors().filter(|folder| folder.starts_with(&path) && *folder != path);
+        for folder in around.chain([path.as_path()]) {
+            let git = folder.join(".git");
+            // Where there is none yet, the command may make one.
+            if FileId::of(&git).is_some() {
+                protected.extend([git.join("hooks"), git.join("config")]);
             }
-            open.push(path);
         }
-        (open, protected)
+        open.push(path);
     }
+    (open, protected)
 }
 
 /// Gives the folders that clients can write, and Bailiwick's own: nothing in them is ever a program.
@@ -275,7 +275,7 @@ fn private_home(home: &Path, level: Containment) -> Result<Option<TemporaryFolde
 }
 
 /// Gives the folders that exist, each once.
-fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+pub(in super::super) fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let mut seen = BTreeSet::new();
     paths.filter(|path| FileId::of(path).is_some() && seen.insert(path.clone())).collect()
 }

@@ -30,6 +30,13 @@ pub struct Program {
     pub identity: FileId,
 }
 
+impl Program {
+    /// Gives the path of the file itself, links followed.
+    pub fn real_path(&self) -> Option<PathBuf> {
+        self.path.canonicalize().ok()
+    }
+}
+
 /// Where programs are looked for, and where none may be.
 #[derive(Debug)]
 pub struct SearchPath<'a> {

@@ -10,6 +10,7 @@ use crate::config::SandboxLevel;
 use crate::contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, create_private_dir};
+use crate::platform::machine::home_folder;
 use crate::platform::launch::{Hold, InnerSandboxes, LaunchCommand, Launcher, ProcessLimits, Step};
 use crate::policy::{Scope, Scopes};
 use crate::providers::command::{
@@ -429,7 +430,7 @@ impl Git {
         set("PATH", &path);
         set("TMPDIR", self.home.as_os_str());
         set("GIT_OPTIONAL_LOCKS", OsStr::new("0"));
-        let person = person_home().filter(|_| asked.reach == Reach::Settings);
+        let person = home_folder().filter(|_| asked.reach == Reach::Settings);
         match person {
             Some(home) => set("HOME", home.as_os_str()),
             None => {
@@ -457,11 +458,6 @@ fn rules_above(repository: &Repository) -> Result<Vec<PathBuf>, Failure> {
     Ok(above.flat_map(|folder| [".gitignore", ".gitattributes"].map(|name| folder.join(name))).collect())
 }
 
-/// Gives the person's home, where their settings lie.
-fn person_home() -> Option<PathBuf> {
-    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute() && home != Path::new("/"))
-}
-
 /// Tells whether something is at a place of Git's.
 pub(super) fn is_there(path: &Path) -> bool {
     FileId::of(path).is_some()
@@ -469,7 +465,7 @@ pub(super) fn is_there(path: &Path) -> bool {
 
 /// Gives where the person's own settings are.
 fn settings_of_the_person() -> Vec<PathBuf> {
-    let Some(home) = person_home() else { return Vec::new() };
+    let Some(home) = home_folder() else { return Vec::new() };
     vec![home.join(".gitconfig"), home.join(".config/git/config")]
 }
 

@@ -1,0 +1,30 @@
+//! `codex.*`: giving work to the person's Codex, held by the scope's policy.
+
+mod asked;
+mod difference;
+mod list;
+mod outcome;
+mod read;
+mod run;
+mod start;
+mod stop;
+mod told;
+
+use crate::registry::{Entry, Family};
+
+pub(super) use asked::around;
+
+/// The family's table.
+pub static FAMILY: Family = Family {
+    name: "codex",
+    summary: "Give work to Codex, the coding agent, in the scope's folder: run it, start it, read what it does, stop it.",
+    operations: &OPERATIONS,
+};
+
+static OPERATIONS: [Entry; 5] = [
+    Entry::of::<run::Op>(),
+    Entry::of::<start::Op>(),
+    Entry::of::<read::Op>(),
+    Entry::of::<stop::Op>(),
+    Entry::of::<list::Op>(),
+];
