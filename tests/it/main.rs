@@ -12,6 +12,7 @@ mod bundle;
 mod cases;
 mod cli;
 mod code;
+mod codex;
 mod command;
 mod command_rules;
 mod command_spelling;

@@ -46,7 +46,13 @@ impl From<Changes> for Difference {
         let Changes { mut files, insertions, deletions, truncated, .. } = changes;
         let changed_files = files.len();
         files.truncate(MAX_FILES);
-        Self { changed_files, insertions, deletions, truncated: truncated || files.len() < changed_files, files }
+        Self {
+            changed_files,
+            insertions,
+            deletions,
+            truncated: truncated || files.len() < changed_files,
+            files,
+        }
     }
 }
 

@@ -112,8 +112,7 @@ impl Operation for Op {
             runs.push(run);
         }
         for session in sessions(&cx.service.dirs, scope.id()) {
-            let row =
-                SessionRow { session_id: session.id, changed_at: time::rfc3339(session.changed_at_ms) };
+            let row = SessionRow { session_id: session.id, changed_at: time::rfc3339(session.changed_at_ms) };
             if !has_room(serde_json::to_string(&row)) {
                 truncated = true;
                 break;

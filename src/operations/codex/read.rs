@@ -153,13 +153,16 @@ fn target(cx: &Context, permit: &Permit) -> Result<Started, Failure> {
     if id::is_id(asked) || !is_session_id(asked) {
         return Started::of_process(cx, scope.id(), asked);
     }
-    let found = Started::all(cx, scope.id()).into_iter().find(|started| {
-        started.session_id().is_some_and(|session| session.eq_ignore_ascii_case(asked))
-    });
+    let found = Started::all(cx, scope.id())
+        .into_iter()
+        .find(|started| started.session_id().is_some_and(|session| session.eq_ignore_ascii_case(asked)));
     found.ok_or_else(|| {
-        Failure::new(ErrorCode::ProcessNotFound, format!("no run of session `{asked}` was started in this scope"))
-            .hint("codex.run has given its result itself; `options.resume` goes on with a session.")
-            .hint("codex.list gives the runs; what has ended is kept for 24 hours.")
+        Failure::new(
+            ErrorCode::ProcessNotFound,
+            format!("no run of session `{asked}` was started in this scope"),
+        )
+        .hint("codex.run has given its result itself; `options.resume` goes on with a session.")
+        .hint("codex.list gives the runs; what has ended is kept for 24 hours.")
     })
 }
 

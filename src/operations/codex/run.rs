@@ -59,7 +59,12 @@ impl Operation for Op {
         no_command(input)
     }
 
-    async fn run(cx: &Context, permit: &Permit, input: &Input, options: &WorkOptions) -> Result<Outcome, Failure> {
+    async fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &Input,
+        options: &WorkOptions,
+    ) -> Result<Outcome, Failure> {
         let work = make_ready(cx, permit, input, options).await?;
         if permit.common().dry_run {
             cx.summarize(format!("would run {}", work.words()));

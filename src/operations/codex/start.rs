@@ -197,7 +197,11 @@ impl Operation for Op {
 }
 
 /// Writes the record, gives Codex its prompt, and waits a little for the session.
-async fn set_to_work(process: &Arc<Process>, record: Record, prompt: Vec<u8>) -> Result<Option<String>, Failure> {
+async fn set_to_work(
+    process: &Arc<Process>,
+    record: Record,
+    prompt: Vec<u8>,
+) -> Result<Option<String>, Failure> {
     write(process, &record).await?;
     match give(process, &prompt).await {
         // It has ended already: what it said tells why.
@@ -228,7 +232,9 @@ async fn write(process: &Process, record: &Record) -> Result<(), Failure> {
             format!("what is known of the run cannot be written down: {}", error.kind()),
         )
         .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")),
-        Err(_) => Err(Failure::new(ErrorCode::ExecutionFailed, "the run could not be noted (a bug in Bailiwick)")),
+        Err(_) => {
+            Err(Failure::new(ErrorCode::ExecutionFailed, "the run could not be noted (a bug in Bailiwick)"))
+        }
     }
 }
 

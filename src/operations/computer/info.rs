@@ -11,9 +11,11 @@ use crate::contract::{
     Capability, CommandInput, Containment, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads, fields,
 };
+use crate::operations::codex::around as around_codex;
 use crate::operations::screen::access_state;
 use crate::platform::launch::levels;
 use crate::policy::{InputPath, Permit, STAGES, Scope, Standing};
+use crate::providers::codex;
 use crate::providers::command::level;
 use crate::registry::{
     Context, Entry, NoFields, Operation, describe_family, describe_operation, no_command, no_paths,
@@ -97,10 +99,11 @@ impl Operation for Op {
         if input.family.is_some() && !parts.contains(&Part::Operations) {
             parts.push(Part::Operations);
         }
-        let scopes: Vec<_> = match permit.scope() {
-            Some(scope) => vec![scope.as_ref()],
-            None => cx.service.scopes.open_to(&cx.caller).map(AsRef::as_ref).collect(),
+        let shared: Vec<&Arc<Scope>> = match permit.scope() {
+            Some(scope) => vec![scope],
+            None => cx.service.scopes.open_to(&cx.caller).collect(),
         };
+        let scopes: Vec<&Scope> = shared.iter().map(|scope| scope.as_ref()).collect();
         let mut data = Map::new();
         for part in parts {
             let (name, value) = match part {
@@ -108,7 +111,7 @@ impl Operation for Op {
                 Part::Platform => ("platform", platform()),
                 Part::Service => ("service", service(cx)),
                 Part::Tools => ("tools", json!(TOOLS)),
-                Part::Scopes => ("scopes", scopes.iter().map(|scope| describe_scope(cx, scope)).collect()),
+                Part::Scopes => ("scopes", describe_scopes(cx, &shared).await),
                 Part::Policy => ("policy", policy()),
                 Part::Sandbox => ("sandbox", sandbox()),
                 Part::Screen => ("screen", screen(cx, &scopes).await?),
@@ -230,6 +233,36 @@ fn describe_scope(cx: &Context, scope: &Scope) -> Value {
         described["commands"] = commands;
     }
     described
+}
+
+async fn describe_scopes(cx: &Context, scopes: &[&Arc<Scope>]) -> Value {
+    let mut described = Vec::with_capacity(scopes.len());
+    for scope in scopes {
+        let mut one = describe_scope(cx, scope);
+        if standing(cx, scope, Capability::CodexRun) != Standing::Denied {
+            one["codex"] = describe_codex(cx, scope).await;
+        }
+        described.push(one);
+    }
+    described.into()
+}
+
+/// Tells what there is of Codex, to those who may run it.
+async fn describe_codex(cx: &Context, scope: &Arc<Scope>) -> Value {
+    match codex::look(&around_codex(cx, scope)).await {
+        Ok(found) => json!({
+            "available": true,
+            "version": found.version.to_string(),
+            "login": found.login.as_str(),
+            "level": found.level,
+        }),
+        Err(failure) => json!({
+            "available": false,
+            "problem": failure.message,
+            "rule": failure.rule(),
+            "hints": failure.hints,
+        }),
+    }
 }
 
 fn status(cx: &Context, scopes: &[&Scope]) -> Value {

@@ -23,7 +23,12 @@ pub(super) fn folder(dirs: &Dirs, scope: &str) -> PathBuf {
 ///
 /// # Errors
 /// `provider_unavailable` where the state folder cannot be written.
-pub(super) fn make(folder: &Path, settings: &str, person: Option<&Path>, login: Login) -> Result<(), Failure> {
+pub(super) fn make(
+    folder: &Path,
+    settings: &str,
+    person: Option<&Path>,
+    login: Login,
+) -> Result<(), Failure> {
     try_make(folder, settings, person, login).map_err(|error| {
         Failure::new(
             ErrorCode::ProviderUnavailable,

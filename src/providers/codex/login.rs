@@ -74,12 +74,10 @@ impl Login {
             }
         }
         .ok_or_else(|| {
-            logged_out("there is no login".to_owned())
-                .hint("For the person: run `codex login`.")
-                .hint(
-                    "For the person: a login in the system's keyring cannot be reached from here; \
+            logged_out("there is no login".to_owned()).hint("For the person: run `codex login`.").hint(
+                "For the person: a login in the system's keyring cannot be reached from here; \
                      `cli_auth_credentials_store = \"file\"` in Codex's config.toml keeps it in a file.",
-                )
+            )
         })
     }
 }
@@ -121,7 +119,8 @@ mod tests {
     #[test]
     fn a_provider_with_a_key_of_its_own_needs_it_in_the_environment() {
         let nowhere = Path::new("/nonexistent");
-        let own = |key: Option<&str>, needs_login| Provider { key_variable: key.map(str::to_owned), needs_login };
+        let own =
+            |key: Option<&str>, needs_login| Provider { key_variable: key.map(str::to_owned), needs_login };
         let environment = BTreeMap::from([("KEY".to_owned(), "k".to_owned())]);
         let find = |provider| Login::find(nowhere, &provider, &environment);
         assert_eq!(find(own(Some("KEY"), false)).expect("set"), Login::Environment);

@@ -17,8 +17,8 @@ use crate::platform::machine::user_name;
 use crate::policy::command::PermittedCommand;
 use crate::policy::{PermittedPath, Scope, Scopes};
 use crate::providers::command::{
-    MAX_OPEN_FILES, Prepared, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, level, must_be_full, roots,
-    unique,
+    MAX_OPEN_FILES, Prepared, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, level, must_be_full,
+    roots, unique,
 };
 
 use super::login::person_home;
@@ -85,9 +85,10 @@ impl Asked {
     /// Gives the words of the command, which hold nothing of the prompt.
     pub fn words(&self) -> Vec<String> {
         let profile = format!("default_permissions=\"{}\"", self.mode.profile());
-        let mut words: Vec<String> = ["codex", "exec", "--json", "--skip-git-repo-check", "--color", "never", "-c"]
-            .map(str::to_owned)
-            .to_vec();
+        let mut words: Vec<String> =
+            ["codex", "exec", "--json", "--skip-git-repo-check", "--color", "never", "-c"]
+                .map(str::to_owned)
+                .to_vec();
         words.push(profile);
         if self.ephemeral {
             words.push("--ephemeral".to_owned());
@@ -163,7 +164,8 @@ impl Ready {
         let (version, found) = find(around).await?;
         must_be_full(found.level, command.must_be_full())?;
         let (around, folder) = (around.clone(), folder.clone());
-        let argv = command.plan().first.commands.first().map(|command| command.argv.clone()).unwrap_or_default();
+        let argv =
+            command.plan().first.commands.first().map(|command| command.argv.clone()).unwrap_or_default();
         blocking(move || {
             let (folder, place) = folder.open_dir()?;
             let cwd_path = place.on_disk()?;
@@ -214,8 +216,7 @@ impl Found {
         let person = person_home(&policy.environment);
         let nowhere = Path::new("/nonexistent");
         let taken = Taken::read(person.as_deref().unwrap_or(nowhere))?;
-        let login =
-            Login::find(person.as_deref().unwrap_or(nowhere), &taken.provider, &policy.environment)?;
+        let login = Login::find(person.as_deref().unwrap_or(nowhere), &taken.provider, &policy.environment)?;
         let home = home::folder(&around.dirs, around.scope.id());
         create_private_dir(&home).map_err(|error| {
             Failure::new(
@@ -272,14 +273,18 @@ impl Confined {
             .map_err(|error| {
                 Failure::new(
                     ErrorCode::ProviderUnavailable,
-                    format!("the private home folder of the scope's commands cannot be made: {}", error.kind()),
+                    format!(
+                        "the private home folder of the scope's commands cannot be made: {}",
+                        error.kind()
+                    ),
                 )
             })?;
         let (roots, protected) = roots(&around.scope, cwd);
         let package = &found.installation.package;
         let tools = found.installation.tools.clone();
-        let mut readable =
-            unique(trusted.iter().chain(&policy.read_paths).cloned().chain([package.clone()]).chain(roots.clone()));
+        let mut readable = unique(
+            trusted.iter().chain(&policy.read_paths).cloned().chain([package.clone()]).chain(roots.clone()),
+        );
         // Codex itself writes its home, and the person's where a login is renewed; neither can its commands see.
         let (mut read_only, mut read_write) = (readable.clone(), vec![commands_home.clone()]);
         if let Some(person) = found.person.as_ref().filter(|_| home::reads_file(found.login)) {
@@ -378,7 +383,10 @@ fn limits(around: &Around) -> ProcessLimits {
 fn asks_version(around: &Around, found: &Found) -> Result<Prepared, Failure> {
     #[expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
     let cwd = std::fs::File::open(&found.home).map_err(|error| {
-        Failure::new(ErrorCode::ProviderUnavailable, format!("Codex's home cannot be opened: {}", error.kind()))
+        Failure::new(
+            ErrorCode::ProviderUnavailable,
+            format!("Codex's home cannot be opened: {}", error.kind()),
+        )
     })?;
     Ok(Prepared::of_tool(Tool {
         step: step(&found.installation, ["codex", "--version"].map(OsString::from).to_vec()),
@@ -403,7 +411,9 @@ pub fn is_session_id(text: &str) -> bool {
     let groups = [8, 4, 4, 4, 12];
     let mut parts = text.split('-');
     groups.iter().all(|length| {
-        parts.next().is_some_and(|part| part.len() == *length && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        parts
+            .next()
+            .is_some_and(|part| part.len() == *length && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
     }) && parts.next().is_none()
 }
 
@@ -438,7 +448,13 @@ mod tests {
     #[test]
     fn an_id_of_a_session_is_one_and_nothing_else() {
         assert!(is_session_id("01a1ffb5-5a6d-7530-a949-c9dfe0be7d07"));
-        for other in ["", "--last", "01a1ffb5", "01a1ffb5-5a6d-7530-a949-c9dfe0be7d0g", "01a1ffb5-5a6d-7530-a949-c9dfe0be7d07-"] {
+        for other in [
+            "",
+            "--last",
+            "01a1ffb5",
+            "01a1ffb5-5a6d-7530-a949-c9dfe0be7d0g",
+            "01a1ffb5-5a6d-7530-a949-c9dfe0be7d07-",
+        ] {
             assert!(!is_session_id(other), "{other}");
         }
     }

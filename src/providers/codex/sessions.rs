@@ -48,9 +48,8 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<Session>) {
         if let Some(id) = id {
             let changed = entry.metadata().and_then(|facts| facts.modified()).ok();
             let since = changed.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-            let changed_at_ms = since
-                .and_then(|since| i64::try_from(since.as_millis()).ok())
-                .unwrap_or_else(time::now_ms);
+            let changed_at_ms =
+                since.and_then(|since| i64::try_from(since.as_millis()).ok()).unwrap_or_else(time::now_ms);
             found.push(Session { id: id.to_owned(), changed_at_ms });
         }
     }

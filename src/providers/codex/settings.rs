@@ -121,7 +121,8 @@ impl Taken {
         document.insert("analytics", table([("enabled", value(false))]));
         document.insert("features", table(SWITCHED_OFF.iter().map(|name| (*name, value(false)))));
         document.insert("shell_environment_policy", self.environment(confines));
-        let profiles = [Mode::ReadOnly, Mode::WorkspaceWrite].map(|mode| (mode.profile(), profile(mode, confines)));
+        let profiles =
+            [Mode::ReadOnly, Mode::WorkspaceWrite].map(|mode| (mode.profile(), profile(mode, confines)));
         document.insert("permissions", table(profiles));
         document.to_string()
     }
@@ -171,9 +172,12 @@ fn table<'a>(entries: impl IntoIterator<Item = (&'a str, Item)>) -> Item {
 }
 
 fn unreadable(why: &str) -> Failure {
-    Failure::new(ErrorCode::ProviderUnavailable, format!("the person's settings of Codex cannot be read: {why}"))
-        .detail("rule", "codex-settings")
-        .hint("For the person: look at config.toml in Codex's home with `codex doctor`.")
+    Failure::new(
+        ErrorCode::ProviderUnavailable,
+        format!("the person's settings of Codex cannot be read: {why}"),
+    )
+    .detail("rule", "codex-settings")
+    .hint("For the person: look at config.toml in Codex's home with `codex doctor`.")
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use crate::config::SandboxLevel;
 use crate::contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, create_private_dir};
-use crate::platform::machine::home_folder;
 use crate::platform::launch::{Hold, InnerSandboxes, LaunchCommand, Launcher, ProcessLimits, Step};
+use crate::platform::machine::home_folder;
 use crate::policy::{Scope, Scopes};
 use crate::providers::command::{
     Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, level, run,
