@@ -90,6 +90,18 @@ pub const SENSITIVE: &[SensitiveRow] = &[
     row(Form::Name(".secrets"), "secrets", &[".secrets"]),
     row(Form::End(".secret"), "secrets", &["token.secret"]),
     row(Form::Name("master.key"), "secrets", &["config/master.key"]),
+    // Programs that stand here are started by AI clients, outside every sandbox; tokens stand here too.
+    row(Form::Name(".mcp.json"), "client-settings", &[".mcp.json", "sub/.MCP.json"]),
+    row(Form::Name(".claude.json"), "client-settings", &[".claude.json"]),
+    row(Form::Name("claude_desktop_config.json"), "client-settings", &["claude_desktop_config.json"]),
+    row(Form::Name("mcp_config.json"), "client-settings", &[".codeium/windsurf/mcp_config.json"]),
+    row(Form::In(".claude", "settings.json"), "client-settings", &[".claude/settings.json"]),
+    row(Form::In(".claude", "settings.local.json"), "client-settings", &[".claude/settings.local.json"]),
+    row(Form::In(".codex", "config.toml"), "client-settings", &[".codex/config.toml"]),
+    row(Form::In(".cursor", "mcp.json"), "client-settings", &[".cursor/mcp.json", "a/.Cursor/MCP.json"]),
+    row(Form::In(".gemini", "settings.json"), "client-settings", &[".gemini/settings.json"]),
+    row(Form::In(".vscode", "mcp.json"), "client-settings", &[".vscode/mcp.json"]),
+    row(Form::In(".zed", "settings.json"), "client-settings", &[".zed/settings.json"]),
 ];
 
 /// Names that match a row and are open all the same: they are made to be shared.
