@@ -1,5 +1,7 @@
 //! The command line, run as a person runs it: the real binary in a temporary installation.
 
+mod client;
+
 use std::fs;
 use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use bailiwick::adapters::cli::client_schemas;
 use bailiwick::contract::Envelope;
 use bailiwick::operations::FAMILIES;
 use bailiwick::policy::Candidate;
-use bailiwick::reference::documents;
+use bailiwick::reference::{Document, documents};
 use bailiwick::registry::Registry;
 
 use crate::source::{files, repository};
@@ -17,7 +18,9 @@ const OTHERS: &[&str] = &["schemas/openapi.json"];
 #[test]
 fn committed_schemas_and_pages_equal_the_generated_ones() {
     let update = std::env::var("UPDATE").is_ok_and(|value| value == "1");
-    let documents = documents(&Registry::new(FAMILIES));
+    let mut documents = documents(&Registry::new(FAMILIES));
+    let of_the_command_line = client_schemas().into_iter();
+    documents.extend(of_the_command_line.map(|(path, text)| Document { path: path.to_owned(), text }));
     let mut problems = Vec::new();
     let mut expected: BTreeSet<String> = OTHERS.iter().map(|path| (*path).to_owned()).collect();
     for document in &documents {

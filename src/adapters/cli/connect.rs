@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::contract::Failure;
 
-use super::client::own_program;
+use super::client::{ClientKind, Reach, own_program, snippet};
 use super::home::Home;
 use super::printer::Report;
 
@@ -70,7 +70,7 @@ impl Connection {
                 "claudeCode": self.claude_code(),
                 "codex": self.codex(),
                 "claudeDesktop": self.servers(),
-                "codexToml": self.codex_toml(),
+                "codexToml": self.snippet(ClientKind::Codex),
             },
             "http": {
                 "url": self.url,
@@ -84,7 +84,7 @@ impl Connection {
     /// Gives the few lines that fit everyone.
     pub fn short(&self) -> String {
         format!(
-            "Connect a client on this computer:\n  Claude Code   {}\n  Codex         {}\n  others        {}\nSnippets for more clients, and over HTTP: `bailiwick connect`\n",
+            "Connect a client on this computer:\n  by itself     bailiwick client install CLIENT (`bailiwick client list` shows them)\n  Claude Code   {}\n  Codex         {}\n  others        {}\nSnippets for more clients, and over HTTP: `bailiwick connect`\n",
             self.claude_code(),
             self.codex(),
             self.command_line(),
@@ -94,7 +94,6 @@ impl Connection {
     /// Gives every snippet.
     pub fn long(&self) -> String {
         let indented = |text: &str| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
-        let servers = serde_json::to_string_pretty(&self.servers()).expect("a value has a JSON form");
         format!(
             "\
 On this computer, over standard input and output (no token needed):
@@ -119,8 +118,8 @@ Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN holds a token):
 ",
             self.claude_code(),
             self.codex(),
-            indented(&self.codex_toml()),
-            indented(&servers),
+            indented(&self.snippet(ClientKind::Codex)),
+            indented(&self.snippet(ClientKind::Generic)),
             self.command_line(),
             self.claude_code_http(),
             self.codex_http(),
@@ -165,28 +164,13 @@ Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN holds a token):
         format!("codex mcp add bailiwick --url {} --bearer-token-env-var BAILIWICK_TOKEN", self.url)
     }
 
-    fn servers(&self) -> Value {
-        let mut server = json!({"command": self.command, "args": self.arguments});
-        if !self.environment.is_empty() {
-            server["env"] =
-                self.environment.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        }
-        json!({"mcpServers": {"bailiwick": server}})
+    fn snippet(&self, kind: ClientKind) -> String {
+        let stdio = Reach::Stdio { caller: None };
+        snippet(kind, self, &stdio, "bailiwick").expect("every client starts servers").1
     }
 
-    fn codex_toml(&self) -> String {
-        // A JSON string is a TOML basic string too.
-        let mut text = format!(
-            "[mcp_servers.bailiwick]\ncommand = {}\nargs = {}\n",
-            json!(self.command),
-            json!(self.arguments)
-        );
-        if !self.environment.is_empty() {
-            let pairs: Vec<String> =
-                self.environment.iter().map(|(name, value)| format!("{name} = {}", json!(value))).collect();
-            text.push_str(&format!("env = {{ {} }}\n", pairs.join(", ")));
-        }
-        text
+    fn servers(&self) -> Value {
+        serde_json::from_str(&self.snippet(ClientKind::Generic)).expect("the snippet is JSON")
     }
 }
 

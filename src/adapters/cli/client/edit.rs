@@ -221,16 +221,26 @@ fn diff(planned: &Planned) -> String {
     let (before, after) = (text(planned.file.content.as_deref()), text(planned.after.as_deref()));
     let diff = text_diff((None, None), &before, &after);
     // The file's name stands above it.
-    let lines = diff.lines().skip(2);
-    lines.map(|line| if line.starts_with(' ') { masked(line) + "\n" } else { format!("{line}\n") }).collect()
+    diff.lines().skip(2).map(|line| masked(line) + "\n").collect()
 }
 
+/// Masks what is named as a secret, and in the lines around a change also what looks like one. Of the entry itself
+/// only references to secrets are shown.
 fn masked(line: &str) -> String {
-    static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"(?i)((?:token|secret|passw|api[-_]?key|authorization|credential)[^:=]*[:=]\s*).+|[A-Za-z0-9_+=-]{24,}"#)
+    static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new("(?i)((?:token|secret|passw|api[-_]?key|authorization|credential)[^:=]*[:=]\\s*).+")
             .expect("the pattern is fixed")
     });
-    SECRETS.replace_all(line, "${1}…").into_owned()
+    static RANDOM: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new("[A-Za-z0-9_+=-]{24,}").expect("the pattern is fixed"));
+    let is_reference = ["\"Authorization\": \"Bearer ${", "bearer_token_env_var = \"BAILIWICK_TOKEN\""]
+        .iter()
+        .any(|own| line.trim_start_matches(['+', '-', ' ', '\t']).starts_with(own));
+    if is_reference {
+        return line.to_owned();
+    }
+    let line = NAMED.replace_all(line, "${1}…");
+    if line.starts_with(' ') { RANDOM.replace_all(&line, "…").into_owned() } else { line.into_owned() }
 }
 
 #[cfg(test)]
@@ -245,6 +255,11 @@ mod tests {
             (r#" api_key = "abc""#, " api_key = …"),
             (r#"   "args": ["ghp_0123456789abcdefghij0123"]"#, r#"   "args": ["…"]"#),
             (r#"   "command": "/usr/local/bin/other","#, r#"   "command": "/usr/local/bin/other","#),
+            (r#"-{"a": {"env": {"API_TOKEN": "abc"}}}"#, r#"-{"a": {"env": {"API_TOKEN": …"#),
+            (
+                r#"+    "Authorization": "Bearer ${BAILIWICK_TOKEN}""#,
+                r#"+    "Authorization": "Bearer ${BAILIWICK_TOKEN}""#,
+            ),
         ] {
             assert_eq!(masked(line), shown);
         }

@@ -40,9 +40,21 @@ pub enum Likeness {
     Foreign,
 }
 
-/// Fields that say how a server is reached: where the way changes, those of the other way go.
-const WAYS: &[&str] =
-    &["type", "command", "args", "url", "serverUrl", "httpUrl", "headers", "bearer_token_env_var"];
+/// Fields of a server that the client starts; they mean nothing, or are refused, for one that it connects to.
+const OF_STARTING: &[&str] = &["command", "args", "env", "env_vars", "envFile", "cwd"];
+/// Fields of a server that the client connects to.
+const OF_CONNECTING: &[&str] = &[
+    "url",
+    "serverUrl",
+    "httpUrl",
+    "headers",
+    "http_headers",
+    "env_http_headers",
+    "bearer_token_env_var",
+    "oauth",
+];
+/// Of them, those that say where to.
+const ADDRESSES: &[&str] = &["url", "serverUrl", "httpUrl"];
 
 impl Entry {
     /// Makes the entry.
@@ -118,18 +130,21 @@ impl Entry {
     /// Gives the fields of what stands in the file that have to go: those of another way to be reached.
     pub fn superfluous(&self, there: &Value) -> Vec<String> {
         let is_wanted = |name: &str| self.fields.iter().any(|(field, _)| *field == name);
-        let fits = |name: &str, value: &Value| {
-            // A word that the person added, and that says the same.
-            is_wanted(name)
-                || !WAYS.contains(&name)
-                || (name == "type" && is_wanted("command") == (value == "stdio"))
+        let starts = is_wanted("command");
+        let is_of_the_other_way = |name: &str, value: &Value| match name {
+            "type" => (value == "stdio") != starts,
+            name if starts => OF_CONNECTING.contains(&name),
+            name => OF_STARTING.contains(&name) || ADDRESSES.contains(&name),
         };
         let there = there.as_object().into_iter().flatten();
-        there.filter(|(name, value)| !fits(name, value)).map(|(name, _)| name.clone()).collect()
+        there
+            .filter(|(name, value)| !is_wanted(name) && is_of_the_other_way(name, value))
+            .map(|(name, _)| name.clone())
+            .collect()
     }
 
     fn has_same_url(&self, there: &Value) -> bool {
-        ["url", "serverUrl", "httpUrl"].iter().any(|name| {
+        ADDRESSES.iter().any(|name| {
             there.get(name).is_some_and(|url| self.fields.iter().any(|(_, wanted)| wanted == url))
         })
     }

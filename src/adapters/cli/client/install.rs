@@ -13,7 +13,7 @@ use super::kind::ClientKind;
 use super::output::MadeToken;
 use super::places::{evidence, project_file};
 use super::plan;
-use super::record::Action;
+use super::record::{Action, Records};
 
 /// Puts Bailiwick into the settings of clients.
 ///
@@ -59,12 +59,13 @@ pub fn install(
     on_failure: OnFailure,
 ) -> Result<Report, Failure> {
     let connection = Connection::new(home, &home.config()?);
+    let records = Records::load(home)?;
     let mut session = Session::new(home, printer, care);
     let mut all = Vec::new();
     for kind in kinds {
         match caller(home, *kind, how).and_then(|caller| {
             let reach = reach(how, caller.as_ref());
-            Ok((plan::install(*kind, &connection, &reach, how)?, caller))
+            Ok((plan::install(*kind, &connection, &records, &reach, how)?, caller))
         }) {
             Ok(planned) => all.push(planned),
             Err(failure) if on_failure == OnFailure::Stop => return Err(failure),

@@ -11,11 +11,11 @@ use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Report, one_line, table};
 use super::args::ListArgs;
-use super::entry::{Entry, Likeness, Reach, is_ours};
+use super::entry::{Entry, Likeness, Reach};
 use super::kind::ClientKind;
 use super::output::{ChangesOutput, ConnectionState, ListOutput, ListedChange, ListedClient};
 use super::places::{SettingsPlace, evidence};
-use super::plan::problem_failure;
+use super::plan::{is_bailiwicks, problem_failure};
 use super::record::Records;
 use super::settings;
 use super::settings_file::SettingsFile;
@@ -123,11 +123,9 @@ impl Look {
                 return;
             }
         };
-        let installed = self.records.installed();
-        let is_recorded = |name: &str| installed.iter().any(|it| it.file == place.file && it.name == name);
         let before = to.len();
         for (name, there) in &servers {
-            let ours = is_ours(there) || is_recorded(name) || self.has_our_url(kind, there);
+            let ours = is_bailiwicks(kind, &self.connection, &self.records, &place.file, name, there);
             if !ours && name != USUAL_NAME {
                 continue;
             }
@@ -151,11 +149,6 @@ impl Look {
             let fix = found.map(|_| format!("bailiwick client install {id}"));
             to.push(listed(USUAL_NAME, ConnectionState::NotConnected, None, fix));
         }
-    }
-
-    fn has_our_url(&self, kind: ClientKind, there: &Value) -> bool {
-        Entry::new(kind, &self.connection, &Reach::Http)
-            .is_ok_and(|entry| entry.compare(there) != Likeness::Foreign)
     }
 
     /// Holds an entry against the one that would be written now, with the rights that it names.

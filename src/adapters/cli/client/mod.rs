@@ -29,6 +29,9 @@ pub(super) mod zip;
 
 pub use args::{ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::at_setup;
+pub use entry::Reach;
+pub use kind::ClientKind;
 pub use output::schemas;
 pub use places::own_program;
+pub use print::snippet;
 pub use run::run;

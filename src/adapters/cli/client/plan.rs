@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::contract::{ErrorCode, Failure};
 
 use super::super::connect::Connection;
@@ -52,6 +54,7 @@ impl Planned {
 pub fn install(
     kind: ClientKind,
     connection: &Connection,
+    records: &Records,
     reach: &Reach,
     how: &How,
 ) -> Result<Planned, Failure> {
@@ -63,10 +66,13 @@ pub fn install(
     let text = file.text()?;
     let wrong = |problem: Problem| problem_failure(kind, &place.file, problem);
     let there = settings::servers(facts, text).map_err(wrong)?.into_iter().find(|(it, _)| it == name);
-    let after = match there.as_ref().map(|(_, there)| entry.compare(there)) {
-        Some(Likeness::Foreign) => return Err(foreign(kind, &place.file, name)),
-        Some(Likeness::Right) => file.content.clone(),
-        Some(Likeness::Stale) | None => {
+    let is_foreign = |there: &Value| !is_bailiwicks(kind, connection, records, &place.file, name, there);
+    let after = match there.as_ref().map(|(_, there)| (entry.compare(there), there)) {
+        Some((Likeness::Foreign, there)) if is_foreign(there) => {
+            return Err(foreign(kind, &place.file, name));
+        }
+        Some((Likeness::Right, _)) => file.content.clone(),
+        Some((Likeness::Stale | Likeness::Foreign, _)) | None => {
             file.check_writable()?;
             Some(settings::put(facts, text, name, &entry).map_err(wrong)?.into_bytes())
         }
@@ -139,13 +145,7 @@ pub fn remove(
     let wrong = |problem: Problem| problem_failure(kind, &place.file, problem);
     let there = settings::servers(facts, text).map_err(wrong)?.into_iter().find(|(it, _)| it == name);
     let Some((_, there)) = there else { return Ok(planned) };
-    let installed = records.installed();
-    let own_record = installed.iter().find(|it| it.file == place.file && it.name == name);
-    let has_our_url = || {
-        Entry::new(kind, connection, &Reach::Http)
-            .is_ok_and(|entry| entry.compare(&there) != Likeness::Foreign)
-    };
-    if own_record.is_none() && !is_ours(&there) && !has_our_url() {
+    if !is_bailiwicks(kind, connection, records, &place.file, name, &there) {
         return Err(foreign(kind, &place.file, name));
     }
     planned.file.check_writable()?;
@@ -171,8 +171,10 @@ pub fn remove(
         .iter()
         .filter(|it| it.file == place.file && it.name == name && !it.undone)
         .find_map(|it| it.token.clone());
-    let others_use_it =
-        installed.iter().any(|it| it.client == kind && (&it.file, it.name.as_str()) != (&place.file, name));
+    let others_use_it = records
+        .installed()
+        .iter()
+        .any(|it| it.client == kind && (&it.file, it.name.as_str()) != (&place.file, name));
     if others_use_it {
         planned.token_to_revoke = None;
     }
@@ -219,6 +221,24 @@ pub fn undo(records: &Records, change: &Change) -> Result<Planned, Failure> {
         token_to_revoke: change.token.clone().filter(|_| change.action == Action::Install),
         undoes: Some(change.id.clone()),
     })
+}
+
+/// Tells whether an entry is Bailiwick's: it starts it, leads to its address, or was written by it.
+pub fn is_bailiwicks(
+    kind: ClientKind,
+    connection: &Connection,
+    records: &Records,
+    file: &Path,
+    name: &str,
+    there: &Value,
+) -> bool {
+    let has_its_address = || {
+        Entry::new(kind, connection, &Reach::Http)
+            .is_ok_and(|entry| entry.compare(there) != Likeness::Foreign)
+    };
+    is_ours(there)
+        || has_its_address()
+        || records.installed().iter().any(|it| it.file == file && it.name == name)
 }
 
 /// Says why settings are not edited, and what to do.

@@ -1,5 +1,7 @@
 //! `client print`: the text that `client install` would write.
 
+use std::path::Path;
+
 use crate::contract::Failure;
 
 use super::super::connect::Connection;
@@ -8,7 +10,7 @@ use super::super::printer::Report;
 use super::args::PrintArgs;
 use super::entry::{Entry, Reach};
 use super::install::{caller, reach};
-use super::kind::{Format, TokenForm};
+use super::kind::{ClientKind, Format, TokenForm};
 use super::output::{PrintOutput, SnippetFormat};
 use super::places::SettingsPlace;
 use super::plan::problem_failure;
@@ -24,16 +26,8 @@ pub fn run(home: &Home, args: &PrintArgs) -> Result<Report, Failure> {
     let connection = Connection::new(home, &home.config()?);
     let caller = caller(home, args.client, how)?;
     let reach = reach(how, caller.as_ref());
-    let entry = Entry::new(args.client, &connection, &reach)?;
     let place = SettingsPlace::find(args.client, &how.place).ok().map(|place| place.file);
-    let (format, snippet) = match facts.format {
-        Format::Toml => (SnippetFormat::Toml, toml_settings::table(facts.container, &how.place.name, &entry)),
-        Format::Json => {
-            let written = settings::put(facts, "", &how.place.name, &entry);
-            let file = place.clone().unwrap_or_default();
-            (SnippetFormat::Json, written.map_err(|problem| problem_failure(args.client, &file, problem))?)
-        }
-    };
+    let (format, text) = snippet(args.client, &connection, &reach, &how.place.name)?;
     let mut notes = Vec::new();
     if let Some(place) = &place {
         notes.push(format!("It belongs into {}. {}", place.display(), facts.afterwards));
@@ -53,9 +47,31 @@ pub fn run(home: &Home, args: &PrintArgs) -> Result<Report, Failure> {
         client: args.client,
         settings: place,
         format,
-        snippet: snippet.clone(),
+        snippet: text.clone(),
         notes: notes.clone(),
     };
     let json = serde_json::to_value(output).expect("an output has a JSON form");
-    Ok(notes.into_iter().fold(Report::new(snippet, json), Report::note))
+    Ok(notes.into_iter().fold(Report::new(text, json), Report::note))
+}
+
+/// Gives the text of an entry, as it would stand in a file of its own.
+///
+/// # Errors
+/// `unsupported_platform` for a client that does not connect that way.
+pub fn snippet(
+    kind: ClientKind,
+    connection: &Connection,
+    reach: &Reach,
+    name: &str,
+) -> Result<(SnippetFormat, String), Failure> {
+    let facts = kind.facts();
+    let entry = Entry::new(kind, connection, reach)?;
+    Ok(match facts.format {
+        Format::Toml => (SnippetFormat::Toml, toml_settings::table(facts.container, name, &entry)),
+        Format::Json => {
+            let text = settings::put(facts, "", name, &entry)
+                .map_err(|problem| problem_failure(kind, Path::new(""), problem))?;
+            (SnippetFormat::Json, text)
+        }
+    })
 }

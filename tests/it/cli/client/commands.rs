@@ -1,0 +1,348 @@
+//! The commands as a person types them: what they ask, print and refuse.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::{Value, json};
+
+use super::{Desk, text};
+use crate::source::repository;
+
+#[test]
+fn without_a_terminal_nothing_is_written_unless_it_is_said() {
+    let desk = Desk::new();
+    for words in [&["client", "install", "cursor"][..], &["client", "install", "cursor", "--json"]] {
+        let ran = desk.run(words);
+        assert_eq!(ran.exit, 14, "{}{}", ran.out, ran.err);
+        assert!(format!("{}{}", ran.out, ran.err).contains("--yes"));
+    }
+    let shown = desk.well(&["client", "install", "cursor", "--dry-run"]);
+    assert!(
+        shown.out.contains("+    \"bailiwick\"") && shown.err.contains("Nothing was written"),
+        "{}",
+        shown.out
+    );
+    assert!(!desk.path(".cursor").exists());
+    assert_eq!(desk.well(&["client", "list", "--changes"]).out, "No settings were changed.\n");
+}
+
+/// Runs a command in a terminal, answers each question in turn, and gives what it said.
+fn at_a_terminal(desk: &Desk, words: &[&str], answers: &[&str]) -> (i32, String) {
+    let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&main).expect("granted");
+    unlockpt(&main).expect("unlocked");
+    let name = ptsname(&main, Vec::new()).expect("named");
+    let other =
+        OpenOptions::new().read(true).write(true).open(name.to_str().expect("UTF-8")).expect("opened");
+    let side = || Stdio::from(OwnedFd::from(other.try_clone().expect("cloned")));
+    let mut command = desk.command(words);
+    let mut child = command.stdin(side()).stdout(side()).stderr(side()).spawn().expect("the binary runs");
+    drop((command, other));
+    let main = File::from(main);
+    let mut writer = main.try_clone().expect("cloned");
+    let mut answers = answers.iter();
+    let mut said = String::new();
+    let mut reader = BufReader::new(main);
+    let mut line = Vec::new();
+    // The end of a terminal whose other side is closed is an error.
+    while let Ok(1..) = reader.read_until(b'\n', &mut line) {
+        let shown = String::from_utf8_lossy(&line).into_owned();
+        if shown.contains("[Y/n]")
+            && let Some(answer) = answers.next()
+        {
+            writer.write_all(answer.as_bytes()).expect("typed");
+        }
+        said.push_str(&shown);
+        line.clear();
+    }
+    let status = child.wait().expect("it ends");
+    (status.code().expect("no signal ended it"), said)
+}
+
+#[test]
+fn at_a_terminal_the_change_is_shown_and_asked_for() {
+    let desk = Desk::new();
+    let (exit, said) = at_a_terminal(&desk, &["client", "install", "cursor"], &["n\n"]);
+    assert_eq!(exit, 0, "{said}");
+    assert!(said.contains("Write this? [Y/n]") && said.contains("left as it is"), "{said}");
+    assert!(!desk.path(".cursor").exists());
+    let (exit, said) = at_a_terminal(&desk, &["client", "install", "cursor"], &["\n"]);
+    assert!(exit == 0 && said.contains("wrote"), "{said}");
+    assert!(desk.read(".cursor/mcp.json").contains("bailiwick"));
+}
+
+#[test]
+fn setup_offers_the_clients_that_are_there() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path(".cursor")).expect("made");
+    fs::create_dir(desk.path(".gemini")).expect("made");
+    // Without a terminal they are told of.
+    let told = desk.well(&["setup", "project"]);
+    assert!(told.err.contains("bailiwick client install cursor gemini"), "{}", told.err);
+    let silent = desk.well(&["setup", "project", "--no-clients"]);
+    assert!(!silent.err.contains("client install"), "{}", silent.err);
+    let (exit, said) = at_a_terminal(&desk, &["setup", "project"], &["n\n", "y\n"]);
+    assert_eq!(exit, 0, "{said}");
+    assert!(!desk.path(".cursor/mcp.json").exists() && desk.path(".gemini/settings.json").exists(), "{said}");
+    // One that is named is connected without a question.
+    let named = desk.well(&["setup", "project", "--client", "zed", "--json"]).json();
+    assert_eq!(named["clients"]["edits"][0]["result"], "written", "{named}");
+    assert!(desk.read(".config/zed/settings.json").contains("context_servers"));
+}
+
+#[test]
+fn over_http_no_token_is_ever_written() {
+    for (client, file, reference) in [
+        ("claude-code", ".claude.json", "Bearer ${BAILIWICK_TOKEN}"),
+        ("codex", ".codex/config.toml", "bearer_token_env_var = \"BAILIWICK_TOKEN\""),
+        ("vscode", ".config/Code/User/mcp.json", "Bearer ${input:bailiwick-token}"),
+        ("cursor", ".cursor/mcp.json", "Bearer ${env:BAILIWICK_TOKEN}"),
+        ("windsurf", ".codeium/windsurf/mcp_config.json", "\"serverUrl\": \"http://127.0.0.1:3939/mcp\""),
+        ("gemini", ".gemini/settings.json", "\"httpUrl\": \"http://127.0.0.1:3939/mcp\""),
+    ] {
+        let desk = Desk::new();
+        let ran =
+            desk.well(&["client", "install", client, "--http", "--scope", "project", "--yes", "--json"]);
+        let secret = ran.json()["tokens"][0]["secret"].as_str().expect("shown once").to_owned();
+        let written = desk.read(file);
+        assert!(written.contains(reference), "{client}: {written}");
+        assert!(!written.contains("bwl_"), "{client}: {written}");
+        let stored = text(&desk.path("home/state/clients/changes.json"));
+        assert!(!stored.contains(&secret), "{stored}");
+        let listed = desk.well(&["client", "list", "--json"]).json();
+        let found = listed["clients"].as_array().expect("a list").iter().find(|it| it["client"] == client);
+        assert_eq!(found.expect("listed")["state"], "connected", "{listed}");
+        // From there to standard input, and out.
+        desk.well(&["client", "install", client, "--yes"]);
+        assert!(!desk.read(file).contains("127.0.0.1"), "{client}: {}", desk.read(file));
+        desk.well(&["client", "remove", client, "--yes"]);
+        assert!(!desk.path(file).exists(), "{client}: {}", desk.read(file));
+    }
+    let desk = Desk::new();
+    for client in ["claude-desktop", "zed"] {
+        let ran = desk.run(&["client", "install", client, "--http", "--yes"]);
+        assert!(ran.exit == 17 && ran.err.contains("Leave out --http"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_projects_settings_hold_no_secret_and_are_found_again() {
+    let desk = Desk::new();
+    for (client, file) in [
+        ("claude-code", "project/.mcp.json"),
+        ("codex", "project/.codex/config.toml"),
+        ("vscode", "project/.vscode/mcp.json"),
+        ("cursor", "project/.cursor/mcp.json"),
+        ("gemini", "project/.gemini/settings.json"),
+    ] {
+        desk.well(&["client", "install", client, "--http", "--project", "project", "--yes"]);
+        let written = desk.read(file);
+        assert!(written.contains("http://127.0.0.1:3939/mcp") && !written.contains("bwl_"), "{written}");
+    }
+    let listed = desk.well(&["client", "list", "--project", "project", "--json"]).json();
+    let of_project: Vec<&Value> =
+        listed["clients"].as_array().expect("a list").iter().filter(|it| it["ofProject"] == true).collect();
+    assert_eq!(of_project.len(), 5, "{listed}");
+    assert!(of_project.iter().all(|it| it["state"] == "connected"), "{listed}");
+    desk.well(&["client", "remove", "--all", "--yes"]);
+    let left: Vec<_> =
+        fs::read_dir(desk.path("project")).expect("a folder").flatten().map(|it| it.file_name()).collect();
+    assert_eq!(left, ["hello.txt"]);
+    let none = desk.run(&["client", "install", "windsurf", "--project", "project", "--yes"]);
+    assert!(none.exit == 17 && none.err.contains("no settings of a project"), "{}", none.err);
+}
+
+#[test]
+fn questions_of_vs_code_are_shared_and_kept_apart() {
+    let desk = Desk::new();
+    let file = ".config/Code/User/mcp.json";
+    let before = "{\n\t\"inputs\": [\n\t\t{ \"id\": \"mine\", \"type\": \"promptString\" }\n\t],\n\t\"servers\": {}\n}\n";
+    desk.write(file, before);
+    desk.well(&["client", "install", "vscode", "--http", "--yes"]);
+    desk.well(&["client", "install", "vscode", "--http", "--name", "second", "--yes"]);
+    let value: Value = serde_json::from_str(&desk.read(file)).expect("JSON");
+    let ids: Vec<&Value> = value["inputs"].as_array().expect("a list").iter().map(|it| &it["id"]).collect();
+    assert_eq!(ids, ["mine", "bailiwick-token"]);
+    assert_eq!(value["inputs"][1]["password"], true);
+    desk.well(&["client", "remove", "vscode", "--yes"]);
+    assert!(desk.read(file).contains("bailiwick-token"), "the second still asks");
+    desk.well(&["client", "remove", "vscode", "--name", "second", "--yes"]);
+    let value: Value = serde_json::from_str(&desk.read(file)).expect("JSON");
+    assert_eq!(value, json!({"inputs": [{"id": "mine", "type": "promptString"}], "servers": {}}));
+}
+
+#[test]
+fn a_client_can_be_held_to_a_scope_by_a_token_of_its_own() {
+    let desk = Desk::new();
+    let unknown = desk.run(&["client", "install", "cursor", "--scope", "none", "--yes"]);
+    assert_eq!(unknown.exit, 10, "{}", unknown.err);
+    let ran = desk.well(&["client", "install", "cursor", "--scope", "project", "--yes", "--json"]);
+    assert_eq!(ran.json()["tokens"], json!([{"name": "cursor", "secret": null}]));
+    let entry: Value = serde_json::from_str(&desk.read(".cursor/mcp.json")).expect("JSON");
+    assert_eq!(entry["mcpServers"]["bailiwick"]["args"], json!(["mcp", "--caller", "cursor"]));
+    let tokens = desk.well(&["token", "list", "--json"]).json();
+    let made = tokens["tokens"].as_array().expect("a list").iter().find(|it| it["name"] == "cursor");
+    assert_eq!(made.expect("made")["scopes"], json!(["project"]));
+    assert!(
+        desk.well(&["client", "install", "cursor", "--scope", "project"]).out.contains("nothing to change")
+    );
+
+    // A token that is gone is told of.
+    let missing = desk.run(&["client", "install", "gemini", "--caller", "nobody", "--yes"]);
+    assert_eq!(missing.exit, 15, "{}", missing.err);
+    let removed = desk.well(&["client", "remove", "cursor", "--yes"]);
+    assert!(removed.out.contains("`cursor`, which was made for it, was revoked"), "{}", removed.out);
+    assert!(!desk.well(&["token", "list"]).out.contains("cursor"));
+}
+
+#[test]
+fn what_is_printed_is_what_is_written() {
+    let desk = Desk::new();
+    for (client, file) in [
+        ("claude-desktop", ".config/Claude/claude_desktop_config.json"),
+        ("claude-code", ".claude.json"),
+        ("codex", ".codex/config.toml"),
+        ("vscode", ".config/Code/User/mcp.json"),
+        ("cursor", ".cursor/mcp.json"),
+        ("windsurf", ".codeium/windsurf/mcp_config.json"),
+        ("zed", ".config/zed/settings.json"),
+        ("gemini", ".gemini/settings.json"),
+    ] {
+        let printed = desk.well(&["client", "print", client]).out;
+        desk.well(&["client", "install", client, "--yes"]);
+        assert_eq!(desk.read(file), printed, "{client}");
+    }
+    let generic = desk.well(&["client", "print", "generic"]);
+    desk.well(&["client", "install", "generic", "--settings", "some/where.json", "--yes"]);
+    assert_eq!(desk.read("some/where.json"), generic.out);
+    let where_to = desk.run(&["client", "install", "generic", "--yes"]);
+    assert!(where_to.exit == 2 && where_to.err.contains("--settings"), "{}", where_to.err);
+}
+
+#[test]
+fn all_takes_what_is_there_and_one_broken_file_stops_no_other() {
+    let desk = Desk::new();
+    let none = desk.run(&["client", "install", "--all", "--yes"]);
+    assert_eq!(none.exit, 15, "{}", none.err);
+    desk.write(".cursor/mcp.json", "{broken");
+    fs::create_dir(desk.path(".gemini")).expect("made");
+    let ran = desk.run(&["client", "install", "--all", "--yes"]);
+    assert_eq!(ran.exit, 16, "{}", ran.out);
+    assert!(ran.out.contains("Cursor: ") && ran.out.contains("Gemini CLI: wrote"), "{}", ran.out);
+    assert_eq!(desk.read(".cursor/mcp.json"), "{broken");
+    // Named, it stops all: nothing is half done.
+    let ran = desk.run(&["client", "install", "zed", "cursor", "--yes"]);
+    assert_eq!(ran.exit, 16, "{}", ran.out);
+    assert!(!desk.path(".config/zed").exists());
+}
+
+#[test]
+fn a_misspelt_client_is_answered_by_the_right_one() {
+    let desk = Desk::new();
+    for (typed, meant) in
+        [("cursr", "cursor"), ("claudecode", "claude-code"), ("vs-code", ""), ("windsurff", "windsurf")]
+    {
+        let ran = desk.run(&["client", "print", typed]);
+        if meant.is_empty() {
+            assert_eq!(ran.exit, 0, "{}", ran.err);
+        } else {
+            assert!(ran.exit == 2 && ran.err.contains(&format!("'{meant}'")), "{typed}: {}", ran.err);
+        }
+    }
+    let ran = desk.run(&["client", "install", "cursor", "--name", "a.b", "--yes"]);
+    assert!(ran.exit == 2 && ran.err.contains("letters, digits"), "{}", ran.err);
+    let script = desk.well(&["completions", "bash"]).out;
+    assert!(script.contains("claude-desktop claude-code codex vscode cursor windsurf zed gemini generic"));
+}
+
+#[test]
+fn every_example_of_the_help_can_be_typed() {
+    let mut tried = 0;
+    for command in ["list", "install", "print", "remove", "undo", "mcpb"] {
+        let desk = Desk::new();
+        fs::create_dir(desk.path("app")).expect("made");
+        desk.well(&["scope", "add", "app"]);
+        let help = desk.well(&["client", command, "--help"]).out;
+        let examples =
+            help.split("Examples:").nth(1).unwrap_or_else(|| panic!("{command} has examples: {help}"));
+        let joined = examples.replace("\\\n", " ");
+        for line in joined.lines().filter_map(|line| line.trim().strip_prefix("bailiwick ")) {
+            let mut words: Vec<&str> = line.split_whitespace().collect();
+            if command == "mcpb" {
+                // A program of a few bytes packs faster than this one.
+                words.extend(["--binary", "project/hello.txt", "--platform", "linux"]);
+            }
+            let ran = desk.run(&words);
+            // Some would ask a person, and have nothing to undo or remove here.
+            assert!([0, 14, 15].contains(&ran.exit), "{line}: {} {}{}", ran.exit, ran.out, ran.err);
+            tried += 1;
+        }
+    }
+    assert!(tried >= 12, "{tried}");
+}
+
+#[test]
+fn every_answer_with_json_follows_its_schema() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path(".cursor")).expect("made");
+    let calls: [(&str, &[&str]); 8] = [
+        ("client.list", &["client", "list", "--json"]),
+        ("client.install", &["client", "install", "cursor", "--dry-run", "--json"]),
+        ("client.install", &["client", "install", "--all", "--scope", "project", "--yes", "--json"]),
+        ("client.list.changes", &["client", "list", "--changes", "--json"]),
+        ("client.print", &["client", "print", "codex", "--json"]),
+        ("client.undo", &["client", "undo", "--dry-run", "--json"]),
+        ("client.remove", &["client", "remove", "--all", "--yes", "--json"]),
+        (
+            "client.mcpb",
+            &["client", "mcpb", "--binary", "project/hello.txt", "--platform", "linux", "--json"],
+        ),
+    ];
+    for (name, words) in calls {
+        let schema: Value =
+            serde_json::from_str(&text(&repository().join(format!("schemas/cli/{name}.json"))))
+                .expect("JSON");
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        let answer = desk.well(words).json();
+        let problems: Vec<String> = validator.iter_errors(&answer).map(|error| error.to_string()).collect();
+        assert!(problems.is_empty(), "{words:?}: {problems:?} {answer}");
+    }
+}
+
+#[test]
+fn a_connected_client_starts_a_server_that_answers() {
+    let desk = Desk::new();
+    desk.well(&["client", "install", "cursor", "--scope", "project", "--yes"]);
+    let settings: Value = serde_json::from_str(&desk.read(".cursor/mcp.json")).expect("JSON");
+    let entry = &settings["mcpServers"]["bailiwick"];
+    let words = entry["args"].as_array().expect("a list").iter().filter_map(Value::as_str);
+    let mut child = std::process::Command::new(entry["command"].as_str().expect("a program"))
+        .args(words)
+        .env_clear()
+        .envs(
+            entry["env"]
+                .as_object()
+                .expect("a table")
+                .iter()
+                .map(|(name, it)| (name, it.as_str().expect("text"))),
+        )
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    let mut input = child.stdin.take().expect("piped");
+    writeln!(input, "{hello}").expect("sent");
+    let mut answer = String::new();
+    BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut answer).expect("answered");
+    drop(input);
+    let mut rest = String::new();
+    child.stdout.take().expect("piped").read_to_string(&mut rest).expect("it ends");
+    assert!(child.wait().expect("it ends").success());
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    assert_eq!(answer["result"]["serverInfo"]["name"], "bailiwick", "{answer}");
+}
