@@ -2,6 +2,7 @@
 
 mod context;
 mod context_cut;
+mod references;
 mod search_symbols;
 
 use crate::registry::{Entry, Family};
@@ -13,4 +14,5 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 2] = [Entry::of::<context::Op>(), Entry::of::<search_symbols::Op>()];
+static OPERATIONS: [Entry; 3] =
+    [Entry::of::<context::Op>(), Entry::of::<search_symbols::Op>(), Entry::of::<references::Op>()];

@@ -4,10 +4,12 @@
 //! language_of   the language of a file whose definitions can be found
 //! definitions   the definitions in a text: kind, name, container, signature, range
 //! references    the places where a text uses a name
+//! used          the places where the files beneath a folder use a name
+//! index         an index of the definitions beneath each root
 //! ```
 //!
-//! Texts come from callers: no file is opened here. A grammar knows no types and resolves no names: what is
-//! found is what the text says, and two things of one name are not told apart.
+//! Texts come from callers; only `used` and `index` open files, through the scope's door. A grammar knows no types
+//! and resolves no names: what is found is what the text says, and two things of one name are not told apart.
 
 mod definition;
 mod definitions;
@@ -20,6 +22,7 @@ mod references;
 mod signature;
 mod source;
 mod threads;
+mod used;
 
 pub use definition::{Definition, Definitions, Position};
 pub use definitions::definitions;
@@ -27,3 +30,4 @@ pub use kind::Kind;
 pub use language::language_of;
 pub use references::{Reference, Role, references};
 pub use source::{MAX_BYTES, Unread};
+pub use used::{Use, Used, UsedQuery, used};
