@@ -5,6 +5,7 @@ use std::os::unix::net::UnixListener;
 
 use bailiwick::platform::screen::{Access, Displays, Rect, ScreenError, Sources};
 use rustix::process::Signal;
+use x11rb::protocol::randr::{ConnectionExt as _, MonitorInfo};
 use x11rb::protocol::res::ConnectionExt as _;
 
 use super::ground::{XServer, find, picture, window_id, write_cookie};
@@ -53,6 +54,54 @@ fn every_screen_of_a_server_has_an_id() {
         let error = displays.capture_display(&id, None).expect_err("there is none");
         assert_eq!(error, ScreenError::UnknownDisplay(id));
     }
+}
+
+#[test]
+fn every_monitor_of_a_display_has_an_id_and_is_captured_where_it_is_now() {
+    let server = XServer::start();
+    let client = server.client();
+    client.window(Rect::new(0, 0, 320, 480), 0xff_0000);
+    client.window(Rect::new(320, 0, 320, 480), 0x00_00ff);
+    let root = client.screen().root;
+    let arrange = |left: &str, right: &str| {
+        for name in [left, right] {
+            // Refused as long as there is none of this name.
+            let _ = client.connection.randr_delete_monitor(root, client.atom(name)).expect("sent").check();
+        }
+        for (name, x) in [(left, 0), (right, 320)] {
+            let info = MonitorInfo {
+                name: client.atom(name),
+                primary: name == "TWO",
+                automatic: false,
+                x,
+                y: 0,
+                width: 320,
+                height: 480,
+                width_in_millimeters: 100,
+                height_in_millimeters: 150,
+                outputs: Vec::new(),
+            };
+            client.connection.randr_set_monitor(root, info).expect("sent");
+        }
+        client.sync();
+    };
+    arrange("ONE", "TWO");
+    let displays = server.displays();
+    let listing = displays.list().expect("a listing");
+    let told: Vec<_> = listing.displays.iter().map(|it| (it.id.clone(), it.bounds, it.primary)).collect();
+    let [one, two] = ["ONE", "TWO"].map(|name| format!("{}/{name}", server.id()));
+    assert!(told.contains(&(server.id(), Rect::new(0, 0, 640, 480), false)), "{told:?}");
+    assert!(told.contains(&(one.clone(), Rect::new(0, 0, 320, 480), false)), "{told:?}");
+    assert!(told.contains(&(two.clone(), Rect::new(320, 0, 320, 480), true)), "{told:?}");
+    let colour = |id: &str| {
+        let frame = displays.capture_display(id, None).expect("a picture");
+        (frame.origin.x, picture(&frame).pixel(100, 100))
+    };
+    assert_eq!(colour(&one), (0, Some([255, 0, 0])));
+    assert_eq!(colour("primary"), (320, Some([0, 0, 255])));
+    arrange("TWO", "ONE");
+    assert_eq!(colour(&one), (320, Some([0, 0, 255])));
+    assert_eq!(colour(&two), (0, Some([255, 0, 0])));
 }
 
 #[test]

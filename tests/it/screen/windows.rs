@@ -189,3 +189,61 @@ fn a_framed_window_is_its_content_and_its_frame_belongs_to_it() {
     assert_eq!((covered.content, covered.bounds()), (Content::Window, Rect::new(110, 110, 200, 150)));
     assert_pixels(&picture(&covered), Rect::new(0, 0, 200, 150), pattern);
 }
+
+/// Some window managers put windows into frames and list none. What a window says must be found all the same.
+#[test]
+fn a_framed_window_is_found_without_a_list_of_windows() {
+    let server = XServer::start();
+    let manager = server.client();
+    let frame = manager.window(Rect::new(100, 80, 220, 190), 0x80_8080);
+    let holder = manager.connection.generate_id().expect("a number");
+    manager.make_in(frame, holder, Rect::new(5, 25, 210, 160), &CreateWindowAux::new().background_pixel(7));
+    let client = server.client();
+    let window = client.patterned(Rect::new(0, 0, 200, 150));
+    client.text(window, "WM_CLASS", "STRING", b"vault\0Vault\0");
+    manager.connection.reparent_window(window, holder, 5, 5).expect("sent");
+    manager.connection.map_window(window).expect("sent");
+    manager.sync();
+    let displays = server.displays();
+    let listing = displays.list().expect("a listing");
+    assert_eq!(listing.windows.len(), 1, "{listing:?}");
+    let told = find(&listing, &server, window);
+    assert_eq!((told.app.as_str(), told.frame), ("Vault", Rect::new(100, 80, 220, 190)));
+    assert_eq!(told.bounds, Rect::new(110, 110, 200, 150));
+    let shot = displays.capture_window(&window_id(&server, window), None).expect("a picture");
+    assert_pixels(&picture(&shot), Rect::new(0, 0, 200, 150), pattern);
+}
+
+#[test]
+fn windows_are_told_among_many_that_do_not_show() {
+    let server = XServer::start();
+    let (manager, client) = (server.client(), server.client());
+    for at in 0..100 {
+        let other = client.window(Rect::new(at, at, 30, 30), 1);
+        client.connection.unmap_window(other).expect("sent");
+    }
+    let frame = manager.window(Rect::new(100, 80, 220, 190), 0x80_8080);
+    let [framed, minimised, plain] =
+        [(1, "framed"), (2, "minimised"), (3, "plain")].map(|(colour, title)| {
+            let window = client.window(Rect::new(0, 0, 200, 150), colour);
+            client.text(window, "_NET_WM_NAME", "UTF8_STRING", title.as_bytes());
+            window
+        });
+    manager.connection.reparent_window(framed, frame, 10, 30).expect("sent");
+    manager.connection.map_window(framed).expect("sent");
+    manager.numbers(minimised, "WM_STATE", AtomEnum::ANY, &[3, 0]);
+    let mark = client.atom("_NET_WM_STATE_HIDDEN");
+    manager.numbers(minimised, "_NET_WM_STATE", AtomEnum::ATOM, &[mark]);
+    manager.connection.unmap_window(minimised).expect("sent");
+    manager.manage(&[framed, minimised]);
+    let listing = server.displays().list().expect("a listing");
+    let told: Vec<_> = listing.windows.iter().map(|it| (it.title.as_str(), it.state, it.frame)).collect();
+    let whole = Rect::new(0, 0, 200, 150);
+    let expected = [
+        ("framed", WindowState::Visible, Rect::new(100, 80, 220, 190)),
+        ("minimised", WindowState::Minimised, whole),
+        ("plain", WindowState::Visible, whole),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(find(&listing, &server, plain).pid, Some(std::process::id()));
+}

@@ -120,8 +120,8 @@ fn display_area(
         Some(name) => shape
             .monitors
             .iter()
-            .find(|(known, ..)| known == name)
-            .map(|(_, _, place)| *place)
+            .find(|known| known.name == name)
+            .map(|known| known.place)
             .ok_or_else(|| ScreenError::UnknownDisplay(format!("{}/{name}", server.screen_id(screen))))?,
     };
     area_of(whole, region)

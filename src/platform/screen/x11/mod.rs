@@ -13,6 +13,7 @@ mod server;
 mod servers;
 mod stream;
 mod text;
+mod told;
 mod trouble;
 mod uncover;
 

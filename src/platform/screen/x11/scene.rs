@@ -1,32 +1,30 @@
 //! Reads which windows a screen has, in as few turns as there are answers to wait for.
+//!
+//! Whoever judges windows by what they say relies on it: a window that shows pixels must be told of, by the name of
+//! its own program and not of a frame around it, or there must be no answer at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use x11rb::connection::Connection as _;
-use x11rb::cookie::Cookie;
-use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
+use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _, QueryClientIdsReply};
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ConnectionExt as _, GetGeometryReply, GetInputFocusReply, GetPropertyReply,
-    GetWindowAttributesReply, MapState, QueryTreeReply, Window as WindowNumber, WindowClass,
+    Atom, AtomEnum, ConnectionExt as _, GetInputFocusReply, GetPropertyReply, QueryTreeReply,
+    Window as WindowNumber,
 };
-use x11rb::rust_connection::RustConnection;
 
 use super::server::Server;
-use super::stream::TimedStream;
 use super::text::{self, Encoding};
+use super::told::{self, Answer, Told, gone, numbers};
 use super::trouble::Trouble;
-use crate::platform::screen::{Rect, Window, WindowState};
+use crate::platform::screen::{Rect, ScreenError, Window, WindowState};
 
-type Connection = RustConnection<TimedStream>;
-type Answer<'a, T> = Cookie<'a, Connection, T>;
-
-/// More windows than this are not looked at.
+/// A screen with more windows than this is not looked at.
 const MAX_WINDOWS: usize = 4096;
+/// Up to so many children of the root, everything is asked of all of them at once; else only of those that show.
+const FEW_WINDOWS: usize = 64;
 /// A window lies at most so many windows below the root.
 const MAX_DEPTH: usize = 8;
-/// The longest property that is read, in units of four bytes.
-const MAX_PROPERTY: u32 = 1024;
 /// A hidden window of a size below this, in pixels, is one that toolkits keep for themselves.
 const SMALLEST_HIDDEN: u32 = 16;
 
@@ -91,59 +89,97 @@ pub(super) fn ask(server: &Server, root: WindowNumber) -> Result<Asked<'_>, Trou
 /// Waits for the answers, and asks the rest. A window that is gone meanwhile is left out.
 pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<Scene, Trouble> {
     let tree = asked.tree.reply()?;
-    let root = tree.root;
-    let tops: Vec<WindowNumber> = tree.children.into_iter().take(MAX_WINDOWS).collect();
-    let mut clients = numbers(&asked.stacking.reply()?);
-    let mut known: BTreeSet<WindowNumber> = clients.iter().copied().collect();
-    clients.extend(numbers(&asked.clients.reply()?).into_iter().filter(|number| known.insert(*number)));
-    clients.truncate(MAX_WINDOWS);
-    // Without a window manager, what has the keyboard.
+    let (root, tops) = (tree.root, tree.children);
+    // What a window manager says there is.
+    let mut listed = numbers(&asked.stacking.reply()?);
+    listed.extend(numbers(&asked.clients.reply()?));
+    let mut once = BTreeSet::new();
+    listed.retain(|number| once.insert(*number));
+    // Without one, what has the keyboard is active.
     let focus = asked.focus.reply()?.focus;
     let active = numbers(&asked.active.reply()?).first().copied().unwrap_or(focus);
+    if tops.len() + listed.len() > MAX_WINDOWS {
+        let why = format!("there are more than {MAX_WINDOWS} windows");
+        let step = "the list of its windows";
+        return Err(ScreenError::Failed { display: server.id.clone(), step, why }.into());
+    }
 
-    let shapes: Vec<_> = tops.iter().map(|number| ask_shape(server, *number)).collect::<Result<_, _>>()?;
-    let parents = read_tops(server, root, &clients)?;
-    let mut layers = Vec::new();
-    let mut unmanaged = BTreeSet::new();
-    for (number, shape) in tops.iter().zip(shapes) {
-        let Some((attributes, geometry)) = gone(shape.read())? else { continue };
-        // What the server itself has made, such as the sheet that a compositor paints on, is no window of anybody.
-        if attributes.class == WindowClass::INPUT_ONLY || owner(server, *number) == 0 {
+    let parents = ask_parents(server, &listed)?;
+    let pids = ask_pids(server, tops.iter().chain(&listed))?;
+    let few = tops.len() <= FEW_WINDOWS;
+    let mut known = BTreeMap::new();
+    tell(server, root, listed.iter().chain(tops.iter().filter(|_| few)), &mut known)?;
+    let mut held = read_tops(server, root, &tops, parents)?;
+    let pids = read_pids(pids)?;
+    if !few {
+        let showing = showing(server, &tops)?;
+        let frames: BTreeSet<WindowNumber> = held.values().copied().collect();
+        let wanted = tops.iter().filter(|top| showing.contains(*top) || frames.contains(*top));
+        tell(server, root, wanted, &mut known)?;
+    }
+
+    let pile = pile(server, &tops, &known);
+    let frames: BTreeSet<WindowNumber> = held.values().copied().collect();
+    let bare = pile.iter().filter(|layer| layer.viewable && !frames.contains(&layer.number));
+    let bare = bare.filter(|layer| known.get(&layer.number).is_some_and(Told::is_bare));
+    held.extend(inner_clients(server, root, bare.map(|layer| layer.number).collect(), &mut known)?);
+
+    let mut windows = Vec::new();
+    for (number, at) in choose(&held, &pile, &known, !listed.is_empty()) {
+        let (Some(told), Some(layer)) = (known.get(&number), pile.get(at)) else { continue };
+        let (Some(state), display) = (state(told, !listed.is_empty()), server.screen_id(screen)) else {
             continue;
-        }
-        if attributes.override_redirect {
-            unmanaged.insert(*number);
-        }
-        layers.push(Layer {
-            number: *number,
-            outer: outer(&geometry),
-            border: geometry.border_width.into(),
-            viewable: attributes.map_state == MapState::VIEWABLE,
-        });
+        };
+        let pid =
+            if server.abilities.processes { pids.get(&owner(server, number)).copied() } else { told.pid };
+        let window = Window {
+            id: format!("{display}/{number:#x}"),
+            display,
+            title: told.title.clone(),
+            app: told.app.clone(),
+            pid,
+            process: pid.and_then(process_name),
+            bounds: told.inside,
+            frame: layer.outer,
+            state,
+            active: number == active,
+            unmanaged: told.override_redirect,
+            stacking: u32::try_from(at).unwrap_or(u32::MAX),
+        };
+        windows.push(Shown { window, number, top: layer.number });
     }
-    // Windows that a window manager tells of, then children of the root that hold none of those.
-    let mut chosen: Vec<(WindowNumber, usize)> = Vec::new();
-    let managed: BTreeSet<WindowNumber> = parents.values().copied().collect();
-    let place: BTreeMap<WindowNumber, usize> =
-        layers.iter().enumerate().map(|(at, layer)| (layer.number, at)).collect();
-    for client in &clients {
-        if let Some(at) = parents.get(client).and_then(|top| place.get(top)) {
-            chosen.push((*client, *at));
+    Ok(Scene { windows, pile })
+}
+
+/// Asks all about windows that nothing is known of yet.
+fn tell<'a>(
+    server: &Server,
+    root: WindowNumber,
+    numbers: impl Iterator<Item = &'a WindowNumber>,
+    known: &mut BTreeMap<WindowNumber, Told>,
+) -> Result<(), Trouble> {
+    let new: BTreeSet<WindowNumber> = numbers.copied().filter(|number| !known.contains_key(number)).collect();
+    let asked: Vec<_> =
+        new.iter().map(|number| told::ask(server, root, *number)).collect::<Result<_, _>>()?;
+    for (number, asked) in new.into_iter().zip(asked) {
+        if let Some(told) = asked.read(server)? {
+            known.insert(number, told);
         }
     }
-    for (at, layer) in layers.iter().enumerate().filter(|(_, layer)| !managed.contains(&layer.number)) {
-        let large = layer.outer.width > SMALLEST_HIDDEN && layer.outer.height > SMALLEST_HIDDEN;
-        if layer.viewable || (clients.is_empty() && large && !unmanaged.contains(&layer.number)) {
-            chosen.push((layer.number, at));
+    Ok(())
+}
+
+fn showing(server: &Server, tops: &[WindowNumber]) -> Result<BTreeSet<WindowNumber>, Trouble> {
+    let asked: Vec<_> =
+        tops.iter().map(|top| server.connection.get_window_attributes(*top)).collect::<Result<_, _>>()?;
+    let mut showing = BTreeSet::new();
+    for (top, answer) in tops.iter().zip(asked) {
+        let attributes = gone(answer.reply().map_err(Trouble::from))?;
+        if attributes.is_some_and(|it| it.map_state == x11rb::protocol::xproto::MapState::VIEWABLE) {
+            showing.insert(*top);
         }
     }
-    chosen.sort_by_key(|(_, at)| *at);
-    let mut windows = describe(server, screen, root, &chosen, &layers, !clients.is_empty())?;
-    for shown in &mut windows {
-        shown.window.active = shown.number == active;
-        shown.window.unmanaged = unmanaged.contains(&shown.number);
-    }
-    Ok(Scene { windows, pile: layers })
+    Ok(showing)
 }
 
 /// Gives the client that made something: the part of its number that the server gives out.
@@ -151,213 +187,140 @@ fn owner(server: &Server, number: WindowNumber) -> u32 {
     number & !server.connection.setup().resource_id_mask
 }
 
-fn outer(geometry: &GetGeometryReply) -> Rect {
-    let border = u32::from(geometry.border_width) * 2;
-    let (width, height) = (u32::from(geometry.width), u32::from(geometry.height));
-    Rect::new(geometry.x.into(), geometry.y.into(), width + border, height + border)
+/// What lies on the screen. What the server itself has made, such as the sheet that a compositor paints on, is no
+/// window of anybody; what takes input only has no pixels.
+fn pile(server: &Server, tops: &[WindowNumber], known: &BTreeMap<WindowNumber, Told>) -> Vec<Layer> {
+    tops.iter()
+        .filter(|number| owner(server, **number) != 0)
+        .filter_map(|number| Some((*number, known.get(number)?)))
+        .filter(|(_, told)| !told.input_only)
+        .map(|(number, told)| Layer {
+            number,
+            outer: told.outer,
+            border: told.border,
+            viewable: told.viewable,
+        })
+        .collect()
 }
 
-/// Makes nothing of an answer about a window that is gone.
-fn gone<T>(answer: Result<T, Trouble>) -> Result<Option<T>, Trouble> {
-    match answer {
-        Ok(answer) => Ok(Some(answer)),
-        Err(Trouble::Refused(_)) => Ok(None),
-        Err(error) => Err(error),
+/// Chooses what counts as a window, each with its place in the pile: what the children of the root hold, and those
+/// that hold nothing.
+fn choose(
+    held: &BTreeMap<WindowNumber, WindowNumber>,
+    pile: &[Layer],
+    known: &BTreeMap<WindowNumber, Told>,
+    has_manager: bool,
+) -> Vec<(WindowNumber, usize)> {
+    let mut chosen = Vec::new();
+    for (at, layer) in pile.iter().enumerate() {
+        let before = chosen.len();
+        chosen.extend(held.iter().filter(|(_, top)| **top == layer.number).map(|(number, _)| (*number, at)));
+        if chosen.len() > before {
+            continue;
+        }
+        let large = layer.outer.width > SMALLEST_HIDDEN && layer.outer.height > SMALLEST_HIDDEN;
+        let unmanaged = known.get(&layer.number).is_some_and(|told| told.override_redirect);
+        if layer.viewable || (!has_manager && large && !unmanaged) {
+            chosen.push((layer.number, at));
+        }
     }
+    chosen
 }
 
-fn numbers(property: &GetPropertyReply) -> Vec<u32> {
-    property.value32().into_iter().flatten().collect()
+/// Tells whether a window can be seen; nothing for a hidden one without a name, which is a toolkit's own.
+fn state(told: &Told, has_manager: bool) -> Option<WindowState> {
+    let state = if told.minimised || (told.iconic && !has_manager) {
+        WindowState::Minimised
+    } else if told.viewable {
+        WindowState::Visible
+    } else {
+        WindowState::Hidden
+    };
+    let named = !told.title.is_empty() || !told.app.is_empty();
+    (named || state == WindowState::Visible).then_some(state)
 }
 
-struct ShapeAnswer<'a> {
-    attributes: Answer<'a, GetWindowAttributesReply>,
-    geometry: Answer<'a, GetGeometryReply>,
-}
+type Climbing<'a> = Vec<(WindowNumber, WindowNumber, Answer<'a, QueryTreeReply>)>;
 
-fn ask_shape(server: &Server, number: WindowNumber) -> Result<ShapeAnswer<'_>, Trouble> {
-    Ok(ShapeAnswer {
-        attributes: server.connection.get_window_attributes(number)?,
-        geometry: server.connection.get_geometry(number)?,
-    })
-}
-
-impl ShapeAnswer<'_> {
-    fn read(self) -> Result<(GetWindowAttributesReply, GetGeometryReply), Trouble> {
-        let attributes = self.attributes.reply().map_err(Trouble::from);
-        let geometry = self.geometry.reply().map_err(Trouble::from);
-        Ok((attributes?, geometry?))
-    }
+fn ask_parents<'a>(server: &'a Server, listed: &[WindowNumber]) -> Result<Climbing<'a>, Trouble> {
+    listed.iter().map(|number| Ok((*number, *number, server.connection.query_tree(*number)?))).collect()
 }
 
 /// Finds the child of the root that each window lies in.
-fn read_tops(
-    server: &Server,
+fn read_tops<'a>(
+    server: &'a Server,
     root: WindowNumber,
-    clients: &[WindowNumber],
+    tops: &[WindowNumber],
+    mut climbing: Climbing<'a>,
 ) -> Result<BTreeMap<WindowNumber, WindowNumber>, Trouble> {
-    let mut tops = BTreeMap::new();
-    let mut climbing: Vec<(WindowNumber, WindowNumber)> = clients.iter().map(|it| (*it, *it)).collect();
+    let tops: BTreeSet<WindowNumber> = tops.iter().copied().collect();
+    let mut held = BTreeMap::new();
     for _ in 0..MAX_DEPTH {
-        if climbing.is_empty() {
-            break;
-        }
-        let asked: Vec<_> =
-            climbing.iter().map(|(_, at)| server.connection.query_tree(*at)).collect::<Result<_, _>>()?;
         let mut higher = Vec::new();
-        for ((client, at), answer) in climbing.into_iter().zip(asked) {
+        for (number, at, answer) in climbing {
             let Some(tree) = gone(answer.reply().map_err(Trouble::from))? else { continue };
             if tree.parent == root {
-                tops.insert(client, at);
+                held.insert(number, at);
+            } else if tops.contains(&tree.parent) {
+                held.insert(number, tree.parent);
             } else if tree.parent != x11rb::NONE {
-                higher.push((client, tree.parent));
+                higher.push((number, tree.parent, server.connection.query_tree(tree.parent)?));
             }
         }
         climbing = higher;
-    }
-    Ok(tops)
-}
-
-struct Description<'a> {
-    shape: ShapeAnswer<'a>,
-    origin: Answer<'a, x11rb::protocol::xproto::TranslateCoordinatesReply>,
-    name: Answer<'a, GetPropertyReply>,
-    old_name: Answer<'a, GetPropertyReply>,
-    class: Answer<'a, GetPropertyReply>,
-    state: Answer<'a, GetPropertyReply>,
-    old_state: Answer<'a, GetPropertyReply>,
-    pid: Answer<'a, GetPropertyReply>,
-}
-
-fn ask_description(
-    server: &Server,
-    root: WindowNumber,
-    number: WindowNumber,
-) -> Result<Description<'_>, Trouble> {
-    let (connection, atoms) = (&server.connection, &server.atoms);
-    let property = |name: Atom| connection.get_property(false, number, name, AtomEnum::ANY, 0, MAX_PROPERTY);
-    Ok(Description {
-        shape: ask_shape(server, number)?,
-        origin: connection.translate_coordinates(number, root, 0, 0)?,
-        name: property(atoms._NET_WM_NAME)?,
-        old_name: property(AtomEnum::WM_NAME.into())?,
-        class: property(AtomEnum::WM_CLASS.into())?,
-        state: property(atoms._NET_WM_STATE)?,
-        old_state: property(atoms.WM_STATE)?,
-        pid: property(atoms._NET_WM_PID)?,
-    })
-}
-
-/// What programs say of a window.
-struct Told {
-    shape: (GetWindowAttributesReply, GetGeometryReply),
-    origin: (i32, i32),
-    title: String,
-    app: String,
-    minimised: bool,
-    iconic: bool,
-    pid: Option<u32>,
-}
-
-impl Description<'_> {
-    /// Every answer is taken, also when one says that the window is gone.
-    fn read(self, server: &Server) -> Result<Told, Trouble> {
-        let shape = self.shape.read();
-        let origin = self.origin.reply().map_err(Trouble::from);
-        let [name, old_name, class, state, old_state, pid] =
-            [self.name, self.old_name, self.class, self.state, self.old_state, self.pid]
-                .map(|answer| answer.reply().map_err(Trouble::from));
-        let (name, old_name, state) = (name?, old_name?, state?);
-        let title = if name.value.is_empty() { title(server, &old_name) } else { title(server, &name) };
-        let origin = origin?;
-        Ok(Told {
-            shape: shape?,
-            origin: (origin.dst_x.into(), origin.dst_y.into()),
-            title,
-            app: text::class(&class?.value),
-            minimised: numbers(&state).contains(&server.atoms._NET_WM_STATE_HIDDEN),
-            iconic: numbers(&old_state?).first() == Some(&ICONIC),
-            pid: numbers(&pid?).first().copied().filter(|pid| *pid > 0),
-        })
-    }
-}
-
-/// `IconicState` of `WM_STATE`.
-const ICONIC: u32 = 3;
-
-fn title(server: &Server, property: &GetPropertyReply) -> String {
-    let encoding = match property.type_ {
-        kind if kind == Atom::from(AtomEnum::STRING) => Encoding::Latin1,
-        kind if kind == server.atoms.COMPOUND_TEXT => Encoding::Compound,
-        _ => Encoding::Utf8,
-    };
-    text::decode(&property.value, encoding)
-}
-
-fn describe(
-    server: &Server,
-    screen: usize,
-    root: WindowNumber,
-    chosen: &[(WindowNumber, usize)],
-    layers: &[Layer],
-    has_manager: bool,
-) -> Result<Vec<Shown>, Trouble> {
-    let asked: Vec<_> =
-        chosen.iter().map(|(number, _)| ask_description(server, root, *number)).collect::<Result<_, _>>()?;
-    let pids = read_pids(server, chosen)?;
-    let mut windows = Vec::with_capacity(chosen.len());
-    for ((number, at), answer) in chosen.iter().zip(asked) {
-        let (Some(told), Some(layer)) = (gone(answer.read(server))?, layers.get(*at)) else { continue };
-        let (attributes, geometry) = &told.shape;
-        let state = if told.minimised || (told.iconic && !has_manager) {
-            WindowState::Minimised
-        } else if attributes.map_state == MapState::VIEWABLE {
-            WindowState::Visible
-        } else {
-            WindowState::Hidden
-        };
-        // A hidden window with neither name nor class is a toolkit's own.
-        if state != WindowState::Visible && told.title.is_empty() && told.app.is_empty() {
-            continue;
+        if climbing.is_empty() {
+            break;
         }
-        let display = server.screen_id(screen);
-        let pid =
-            if server.abilities.processes { pids.get(&owner(server, *number)).copied() } else { told.pid };
-        let (x, y) = told.origin;
-        windows.push(Shown {
-            window: Window {
-                id: format!("{display}/{number:#x}"),
-                display,
-                title: told.title,
-                app: told.app,
-                pid,
-                process: pid.and_then(process_name),
-                bounds: Rect::new(x, y, geometry.width.into(), geometry.height.into()),
-                frame: layer.outer,
-                state,
-                active: false,
-                unmanaged: false,
-                stacking: u32::try_from(*at).unwrap_or(u32::MAX),
-            },
-            number: *number,
-            top: layer.number,
-        });
     }
-    Ok(windows)
+    Ok(held)
+}
+
+/// Finds windows of programs within frames of a window manager that lists none: those with a name or a state.
+fn inner_clients(
+    server: &Server,
+    root: WindowNumber,
+    tops: Vec<WindowNumber>,
+    known: &mut BTreeMap<WindowNumber, Told>,
+) -> Result<BTreeMap<WindowNumber, WindowNumber>, Trouble> {
+    let mut held = BTreeMap::new();
+    let mut level: Vec<(WindowNumber, WindowNumber)> = tops.iter().map(|top| (*top, *top)).collect();
+    for _ in 0..MAX_DEPTH {
+        let asked: Vec<_> =
+            level.iter().map(|(at, _)| server.connection.query_tree(*at)).collect::<Result<_, _>>()?;
+        let mut children = Vec::new();
+        for ((_, top), answer) in level.iter().zip(asked) {
+            let tree = gone(answer.reply().map_err(Trouble::from))?;
+            children.extend(tree.into_iter().flat_map(|tree| tree.children).map(|child| (child, *top)));
+        }
+        if children.is_empty() || known.len() + children.len() > MAX_WINDOWS {
+            break;
+        }
+        tell(server, root, children.iter().map(|(child, _)| child), known)?;
+        let (bare, named): (Vec<_>, Vec<_>) =
+            children.into_iter().partition(|(child, _)| known.get(child).is_none_or(Told::is_bare));
+        held.extend(named);
+        level = bare;
+    }
+    Ok(held)
 }
 
 /// Asks the server which processes its clients are: it has it from the system, not from them.
-fn read_pids(server: &Server, chosen: &[(WindowNumber, usize)]) -> Result<BTreeMap<u32, u32>, Trouble> {
-    if !server.abilities.processes || chosen.is_empty() {
-        return Ok(BTreeMap::new());
+fn ask_pids<'a>(
+    server: &'a Server,
+    numbers: impl Iterator<Item = &'a WindowNumber>,
+) -> Result<Option<Answer<'a, QueryClientIdsReply>>, Trouble> {
+    let owners: BTreeSet<u32> = numbers.map(|number| owner(server, *number)).collect();
+    if !server.abilities.processes || owners.is_empty() {
+        return Ok(None);
     }
-    let owners: BTreeSet<u32> = chosen.iter().map(|(number, _)| owner(server, *number)).collect();
-    let specs: Vec<ClientIdSpec> = owners
-        .into_iter()
-        .map(|client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID })
-        .collect();
-    let answer = server.connection.res_query_client_ids(&specs)?.reply().map_err(Trouble::from);
-    let ids = gone(answer)?.map(|reply| reply.ids).unwrap_or_default();
+    let mask = ClientIdMask::LOCAL_CLIENT_PID;
+    let specs: Vec<ClientIdSpec> = owners.into_iter().map(|client| ClientIdSpec { client, mask }).collect();
+    Ok(Some(server.connection.res_query_client_ids(&specs)?))
+}
+
+fn read_pids(answer: Option<Answer<'_, QueryClientIdsReply>>) -> Result<BTreeMap<u32, u32>, Trouble> {
+    let Some(answer) = answer else { return Ok(BTreeMap::new()) };
+    let ids = gone(answer.reply().map_err(Trouble::from))?.map(|reply| reply.ids).unwrap_or_default();
     Ok(ids
         .into_iter()
         .filter_map(|id| Some((id.spec.client, id.value.first().copied().filter(|pid| *pid > 0)?)))

@@ -10,7 +10,7 @@ use x11rb::protocol::composite::{self, ConnectionExt as _};
 use x11rb::protocol::randr::{self, ConnectionExt as _};
 use x11rb::protocol::res::{self, ConnectionExt as _};
 use x11rb::protocol::shm::{self, ConnectionExt as _};
-use x11rb::protocol::xproto::{ConnectionExt as _, Screen, Window as WindowNumber};
+use x11rb::protocol::xproto::{Atom, ConnectionExt as _, Screen, Window as WindowNumber};
 use x11rb::rust_connection::RustConnection;
 
 use super::address::{Address, Place};
@@ -75,8 +75,21 @@ pub(super) struct Server {
 pub(super) struct ScreenShape {
     /// How large it is.
     pub bounds: Rect,
-    /// Its monitors: name, whether it is the first, and place.
-    pub monitors: Vec<(String, bool, Rect)>,
+    /// Its monitors.
+    pub monitors: Vec<Monitor>,
+}
+
+/// A monitor of a screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Monitor {
+    /// The number of its name.
+    pub atom: Atom,
+    /// Its name.
+    pub name: String,
+    /// Whether a person has called it the first.
+    pub primary: bool,
+    /// Where it lies on its screen.
+    pub place: Rect,
 }
 
 impl Server {
@@ -105,7 +118,7 @@ impl Server {
             .screens
             .iter()
             .flat_map(|screen| &screen.monitors)
-            .any(|(name, ..)| name.starts_with("XWAYLAND"));
+            .any(|monitor| monitor.name.starts_with("XWAYLAND"));
         Ok(server)
     }
 
@@ -200,7 +213,7 @@ pub(super) struct ShapeCookie<'a> {
 }
 
 impl ShapeCookie<'_> {
-    /// Waits for it. Names of monitors are asked for only if there are several or one is new.
+    /// Waits for it. Names that are known are not asked for again: the number of a name never means another.
     pub(super) fn read(self, server: &Server) -> Result<ScreenShape, Trouble> {
         let geometry = self.geometry.reply()?;
         let bounds = Rect::new(0, 0, geometry.width.into(), geometry.height.into());
@@ -208,18 +221,17 @@ impl ShapeCookie<'_> {
             Some(cookie) => cookie.reply()?.monitors,
             None => Vec::new(),
         };
-        let names = infos
-            .iter()
-            .map(|info| server.connection.get_atom_name(info.name))
-            .collect::<Result<Vec<_>, _>>()?;
         let mut monitors = Vec::new();
-        for (info, name) in infos.iter().zip(names) {
+        for info in infos {
             let place = Rect::new(info.x.into(), info.y.into(), info.width.into(), info.height.into());
-            let name = String::from_utf8_lossy(&name.reply()?.name).into_owned();
             // A monitor may be said to reach beyond its screen for a moment, while screens are arranged.
-            if let Some(place) = place.intersection(&bounds) {
-                monitors.push((name, info.primary, place));
-            }
+            let Some(place) = place.intersection(&bounds) else { continue };
+            let mut known = server.screens.iter().flat_map(|screen| &screen.monitors);
+            let name = match known.find(|monitor| monitor.atom == info.name) {
+                Some(monitor) => monitor.name.clone(),
+                None => plain(&server.connection.get_atom_name(info.name)?.reply()?.name),
+            };
+            monitors.push(Monitor { atom: info.name, name, primary: info.primary, place });
         }
         Ok(ScreenShape { bounds, monitors })
     }

@@ -209,7 +209,7 @@ fn holding(server: &mut Server) -> Result<Holding, Trouble> {
         let id = server.screen_id(screen);
         let shape = &server.screens[screen];
         let several = shape.monitors.len() > 1;
-        let named = shape.monitors.first().map(|(name, ..)| name.clone()).filter(|_| !several);
+        let named = shape.monitors.first().map(|monitor| monitor.name.clone()).filter(|_| !several);
         let name = named.filter(|name| !name.is_empty()).unwrap_or_else(|| id.clone());
         displays.push(Display {
             id: id.clone(),
@@ -219,13 +219,13 @@ fn holding(server: &mut Server) -> Result<Holding, Trouble> {
             scale,
         });
         if several {
-            let first = shape.monitors.iter().position(|(_, primary, _)| *primary).unwrap_or(0);
-            for (at, (name, _, bounds)) in shape.monitors.iter().enumerate() {
+            let first = shape.monitors.iter().position(|monitor| monitor.primary).unwrap_or(0);
+            for (at, monitor) in shape.monitors.iter().enumerate() {
                 displays.push(Display {
-                    id: format!("{id}/{name}"),
-                    name: name.clone(),
+                    id: format!("{id}/{}", monitor.name),
+                    name: monitor.name.clone(),
                     primary: screen == 0 && at == first,
-                    bounds: *bounds,
+                    bounds: monitor.place,
                     scale,
                 });
             }
