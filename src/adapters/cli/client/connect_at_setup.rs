@@ -33,7 +33,9 @@ pub fn at_setup(
     if clients.no_clients || printer.json {
         return Ok(report);
     }
-    let found: Vec<ClientKind> = list::look(home, None)?
+    // Setting up does not depend on it: without a home folder, say, there is nothing to offer.
+    let Ok(listed) = list::look(home, None) else { return Ok(report) };
+    let found: Vec<ClientKind> = listed
         .clients
         .into_iter()
         .filter(|it| it.found.is_some() && it.state == ConnectionState::NotConnected)

@@ -81,15 +81,16 @@ pub fn install(
     if after != file.content {
         notes.push(facts.afterwards.to_owned());
         if *reach == Reach::Http {
+            let makes = match (&how.caller, how.scope.is_empty()) {
+                (Some(name), _) => format!("; it is that of the token `{name}`"),
+                (None, true) => format!("; `bailiwick token create {}` makes one", facts.id),
+                (None, false) => String::new(),
+            };
             notes.push(match facts.token {
-                TokenForm::Prompt => format!(
-                    "{} asks for the token when it first connects: `bailiwick token create {}` makes one.",
-                    facts.title, facts.id
-                ),
-                _ => format!(
-                    "{} takes the token from the variable BAILIWICK_TOKEN; `bailiwick token create {}` makes one.",
-                    facts.title, facts.id
-                ),
+                TokenForm::Prompt => {
+                    format!("{} asks for the token when it first connects{makes}.", facts.title)
+                }
+                _ => format!("{} takes the token from the variable BAILIWICK_TOKEN{makes}.", facts.title),
             });
         }
         if place.is_projects && *reach != Reach::Http {

@@ -346,3 +346,13 @@ fn a_connected_client_starts_a_server_that_answers() {
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
     assert_eq!(answer["result"]["serverInfo"]["name"], "bailiwick", "{answer}");
 }
+
+#[test]
+fn setup_needs_no_clients_and_no_home_folder() {
+    let desk = Desk::new();
+    let ran = desk.command(&["setup", "project"]).env_remove("HOME").output().expect("the binary runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let listed = desk.command(&["client", "list"]).env_remove("HOME").output().expect("the binary runs");
+    let said = String::from_utf8_lossy(&listed.stderr).into_owned();
+    assert!(listed.status.code() == Some(18) && said.contains("HOME is not set"), "{said}");
+}
