@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Access, ErrorCode, Failure, RawPath};
+use crate::contract::{Access, Failure, RawPath};
 use crate::policy::{InputPath, Permit};
 use crate::providers::git::{Asked, Change, Git, StatusEntry, word};
 
