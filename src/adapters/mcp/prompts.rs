@@ -268,6 +268,10 @@ fn go_on(given: &Given) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::contract::Envelope;
+    use crate::operations::FAMILIES;
+    use crate::policy::Candidate;
+
     use super::*;
 
     fn of(codex: bool) -> Offer {
@@ -306,7 +310,10 @@ mod tests {
             let mut calls = serde_json::Deserializer::from_str(&text[from..]).into_iter::<Value>();
             let call = calls.next().expect("a call").expect("JSON");
             assert_eq!((&call["scope"], &call["target"]), (&json!(words), &json!(words)), "{}", row.name);
-            assert!(call["op"].as_str().is_some_and(|op| op.contains('.')));
+            let envelope = Envelope::from_value(call).expect("an envelope");
+            let mut entries = FAMILIES.iter().flat_map(|family| family.operations);
+            let entry = entries.find(|entry| entry.spec.name == envelope.op).expect("an operation");
+            assert!(entry.parse(&envelope).is_ok(), "{}: its operation takes such a call", row.name);
             assert!(text.chars().count() < 1_600, "{}: {}", row.name, text.chars().count());
         }
     }

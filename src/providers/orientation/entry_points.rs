@@ -76,11 +76,16 @@ pub struct EntryPoint {
 
 /// Tells whether something may begin in a file, by its path below the target.
 pub(super) fn is_beginning(path: &[u8]) -> bool {
+    // Asked of every file: most are told apart by their names alone.
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    if !name.ends_with(b".rs") && !NAMES.iter().any(|(known, _)| known.as_bytes() == name) {
+        return false;
+    }
     let mut parts: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
     if parts.len() > MAX_DEPTH {
         return false;
     }
-    let name = parts.pop().unwrap_or_default();
+    parts.pop();
     let shallow = parts.len() < 3;
     what(&parts, name).is_some_and(|what| shallow || what != "library")
         && !parts.iter().any(|part| ASIDE.contains(part))
