@@ -227,7 +227,7 @@ async fn five_hundred_packages_fit_and_the_rest_is_counted() {
     let left = data["leftOut"].as_array().expect("a list").iter().find(|left| left["part"] == "manifests");
     let left = left.expect("manifests are left out");
     let shown = data["manifests"].as_array().map_or(0, Vec::len);
-    assert_eq!(left["left"].as_u64().map(|left| left as usize + shown), Some(502));
+    assert_eq!(left["left"], json!(502 - shown));
     assert_eq!(left["call"], json!({"op": "file.find", "input": {"pattern": "**/package.json"}}));
     // The call does what it says.
     let found = ground.data(left["call"].clone()).await;
