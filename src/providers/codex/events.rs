@@ -422,6 +422,15 @@ no json
     }
 
     #[test]
+    fn what_codex_is_doing_is_said_in_a_few_words() {
+        let mut events = Events::default();
+        let said: Vec<String> =
+            TOLD.lines().filter_map(|line| events.push(format!("{line}\n").as_bytes())).collect();
+        assert_eq!(said[2..4], ["Codex runs `ls`", "Codex ran `ls`: exit 0"]);
+        assert!(said.contains(&"Codex says: last".to_owned()), "{said:?}");
+    }
+
+    #[test]
     fn an_error_that_is_told_twice_is_one() {
         let mut events = Events::default();
         events.push(b"{\"type\":\"error\",\"message\":\"no\"}\n{\"type\":\"turn.failed\",\"error\":{\"message\":\"no\"}}\n");
