@@ -189,7 +189,7 @@ impl Operation for Op {
         output.started_at = Some(time::rfc3339(process.facts.started_at_ms));
         let session_id = set_to_work(&process, record, prompt).await?;
         difference::note_at_the_end(Arc::clone(&process), snapshot);
-        unfinished.is_done();
+        unfinished.finish();
         cx.summarize(format!("started {words} as {}", process.facts.id));
         output.session_id = session_id;
         Ok(output)
@@ -272,7 +272,7 @@ async fn wait_for_session(started: &StartedCodex) -> Option<String> {
 struct Unfinished(Option<Arc<Process>>);
 
 impl Unfinished {
-    fn is_done(mut self) {
+    fn finish(mut self) {
         self.0 = None;
     }
 }

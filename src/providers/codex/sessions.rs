@@ -40,11 +40,14 @@ pub fn sessions(dirs: &Dirs, scope: &str) -> Vec<Session> {
 fn collect(folder: &Path, depth: usize, found: &mut Vec<Session>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(kind) = entry.file_type() else { continue };
-        if kind.is_dir() && depth > 0 {
-            collect(&entry.path(), depth - 1, found);
+        if kind.is_dir() {
+            if depth > 0 {
+                collect(&entry.path(), depth - 1, found);
+            }
+            continue;
         }
         let name = entry.file_name();
-        let id = name.to_str().filter(|_| kind.is_file()).and_then(id_of);
+        let id = name.to_str().and_then(id_of);
         if let Some(id) = id {
             let changed = entry.metadata().and_then(|facts| facts.modified()).ok();
             let since = changed.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());

@@ -173,7 +173,7 @@ fn search(folder: &Path, text: &[u8], found: &mut Vec<PathBuf>) {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
             search(&path, text, found);
-        } else if kind.is_file() {
+        } else if entry.metadata().is_ok_and(|facts| facts.len() > 0) {
             let content = fs::read(&path).unwrap_or_default();
             if memchr::memmem::find(&content, text).is_some() {
                 found.push(path);
