@@ -208,7 +208,8 @@ mod tests {
     #[test]
     fn the_quick_way_gives_what_the_general_one_gives() {
         for width in 1..=23_u32 {
-            let bytes: Vec<u8> = (0..width * 3 * 4).map(|at| (at * 37 % 256) as u8).collect();
+            let bytes: Vec<u8> =
+                (0..width * 3 * 4).map(|at| u8::try_from(at * 37 % 256).expect("below 256")).collect();
             let expected: Vec<u8> =
                 bytes.chunks(4).flat_map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect();
             assert_eq!(rgb(USUAL, width, 3, &bytes), expected, "{width}");

@@ -99,9 +99,7 @@ pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<S
     let focus = asked.focus.reply()?.focus;
     let active = numbers(&asked.active.reply()?).first().copied().unwrap_or(focus);
     if tops.len() + listed.len() > MAX_WINDOWS {
-        let why = format!("there are more than {MAX_WINDOWS} windows");
-        let step = "the list of its windows";
-        return Err(ScreenError::Failed { display: server.id.clone(), step, why }.into());
+        return Err(too_many(server));
     }
 
     let parents = ask_parents(server, &listed)?;
@@ -125,6 +123,7 @@ pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<S
     held.extend(inner_clients(server, root, bare.map(|layer| layer.number).collect(), &mut known)?);
 
     let mut windows = Vec::new();
+    let mut processes = BTreeMap::new();
     for (number, at) in choose(&held, &pile, &known, !listed.is_empty()) {
         let (Some(told), Some(layer)) = (known.get(&number), pile.get(at)) else { continue };
         let (Some(state), display) = (state(told, !listed.is_empty()), server.screen_id(screen)) else {
@@ -138,7 +137,7 @@ pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<S
             title: told.title.clone(),
             app: told.app.clone(),
             pid,
-            process: pid.and_then(process_name),
+            process: pid.and_then(|pid| processes.entry(pid).or_insert_with(|| process_name(pid)).clone()),
             bounds: told.inside,
             frame: layer.outer,
             state,
@@ -149,6 +148,11 @@ pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<S
         windows.push(Shown { window, number, top: layer.number });
     }
     Ok(Scene { windows, pile })
+}
+
+fn too_many(server: &Server) -> Trouble {
+    let why = format!("there are more than {MAX_WINDOWS} windows");
+    ScreenError::Failed { display: server.id.clone(), step: "the list of its windows", why }.into()
 }
 
 /// Asks all about windows that nothing is known of yet.
@@ -292,8 +296,11 @@ fn inner_clients(
             let tree = gone(answer.reply().map_err(Trouble::from))?;
             children.extend(tree.into_iter().flat_map(|tree| tree.children).map(|child| (child, *top)));
         }
-        if children.is_empty() || known.len() + children.len() > MAX_WINDOWS {
+        if children.is_empty() {
             break;
+        }
+        if known.len() + children.len() > MAX_WINDOWS {
+            return Err(too_many(server));
         }
         tell(server, root, children.iter().map(|(child, _)| child), known)?;
         let (bare, named): (Vec<_>, Vec<_>) =
