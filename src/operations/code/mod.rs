@@ -2,6 +2,8 @@
 
 mod context;
 mod context_cut;
+mod outline;
+mod read_symbol;
 mod references;
 mod search_symbols;
 
@@ -14,5 +16,10 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 3] =
-    [Entry::of::<context::Op>(), Entry::of::<search_symbols::Op>(), Entry::of::<references::Op>()];
+static OPERATIONS: [Entry; 5] = [
+    Entry::of::<context::Op>(),
+    Entry::of::<outline::Op>(),
+    Entry::of::<search_symbols::Op>(),
+    Entry::of::<read_symbol::Op>(),
+    Entry::of::<references::Op>(),
+];

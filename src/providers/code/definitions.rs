@@ -187,7 +187,7 @@ impl<'t> Walk<'t, '_> {
             Some(outer) => (outer.node, outer.extent),
             None => (found.head, Extent::of(found.whole, lead)),
         };
-        let (first_line, last_line) = extent.lines();
+        let (bytes, first_line, last_line) = extent.reach(self.source);
         let index = narrow(self.list.len());
         self.list.push(Definition {
             name,
@@ -195,7 +195,7 @@ impl<'t> Walk<'t, '_> {
             container,
             owner: found.owner.clone(),
             signature: signature(head, found.header_end, self.source),
-            bytes: extent.bytes(self.source),
+            bytes,
             name_at: position(found.name, self.source),
             name_byte: narrow(found.name.start_byte()),
             first_line,

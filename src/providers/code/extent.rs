@@ -43,20 +43,18 @@ impl Extent {
     pub fn of(node: Node<'_>, lead: Option<Lead>) -> Self {
         let (start, start_row) =
             lead.map_or((node.start_byte(), node.start_position().row), |lead| (lead.start, lead.start_row));
-        Self { start, end: node.end_byte(), start_row, end_row: last_row(node) }
+        Self { start, end: node.end_byte(), start_row, end_row: node.end_position().row }
     }
 
-    /// Gives the bytes, without a line end that the grammar counts in.
-    pub fn bytes(&self, source: &[u8]) -> Range<u32> {
-        let end = self.end.min(source.len());
-        let text = source.get(self.start..end).unwrap_or_default();
-        let end = self.start + text.trim_ascii_end().len();
-        narrow(self.start)..narrow(end)
-    }
-
-    /// Gives the first and the last line, counted from 1.
-    pub fn lines(&self) -> (u32, u32) {
-        (narrow(self.start_row + 1), narrow(self.end_row + 1))
+    /// Gives the bytes, and the first and the last line, counted from 1; without blanks that the grammar counts in.
+    pub fn reach(&self, source: &[u8]) -> (Range<u32>, u32, u32) {
+        let text = source.get(self.start..self.end.min(source.len())).unwrap_or_default();
+        let length = text.trim_ascii_end().len();
+        // What the grammar reads behind the end of the text is one line end.
+        let behind = usize::from(self.end > source.len());
+        let feeds = memchr::memchr_iter(b'\n', &text[length..]).count() + behind;
+        let last_row = self.end_row.saturating_sub(feeds).max(self.start_row);
+        (narrow(self.start)..narrow(self.start + length), narrow(self.start_row + 1), narrow(last_row + 1))
     }
 }
 

@@ -4,12 +4,14 @@
 //! language_of   the language of a file whose definitions can be found
 //! definitions   the definitions in a text: kind, name, container, signature, range
 //! references    the places where a text uses a name
+//! outlines      the definitions of many files
 //! used          the places where the files beneath a folder use a name
 //! index         an index of the definitions beneath each root
 //! ```
 //!
-//! Texts come from callers; only `used` and `index` open files, through the scope's door. A grammar knows no types
-//! and resolves no names: what is found is what the text says, and two things of one name are not told apart.
+//! Texts come from callers; only `outlines`, `used` and `index` open files, through the scope's door. A grammar
+//! knows no types and resolves no names: what is found is what the text says, and two things of one name are not
+//! told apart.
 
 mod definition;
 mod definitions;
@@ -18,6 +20,7 @@ pub mod index;
 mod kind;
 mod kinds;
 mod language;
+pub mod outlines;
 mod references;
 mod signature;
 mod source;
