@@ -53,7 +53,7 @@ where
         struct Local;
         Self { x, y, r#type: 0 }
     }
-    pub async unsafe extern "C" fn go<'a>(&'a self) -> &'a T { &self.x }
+    pub async extern "C" fn go<'a>(&'a self) -> &'a T { &self.x }
 }
 
 impl Area for Shape {

@@ -218,7 +218,9 @@ impl Page {
         };
         let budget = within("budget", options.budget, 12_000, 500, 1_000_000)?;
         let kinds = match options.kinds.is_empty() {
-            true => Kind::ALL.into_iter().filter(|it| !matches!(it, Kind::Field | Kind::EnumMember)).collect(),
+            true => {
+                Kind::ALL.into_iter().filter(|it| !matches!(it, Kind::Field | Kind::EnumMember)).collect()
+            }
             false => options.kinds.clone(),
         };
         Ok(Self {

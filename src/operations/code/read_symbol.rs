@@ -10,9 +10,7 @@ use crate::contract::{
 };
 use crate::policy::{InputPath, OpenedFile, Permit, PermittedPath};
 use crate::providers::code::index::WantedName;
-use crate::providers::code::{
-    Definition, Definitions, Kind, MAX_BYTES, Unread, definitions, language_of,
-};
+use crate::providers::code::{Definition, Definitions, Kind, MAX_BYTES, Unread, definitions, language_of};
 use crate::providers::file::{ReadRequest, json_len, read_content};
 use crate::providers::search::Room;
 use crate::providers::syntax::Language;
@@ -155,8 +153,9 @@ impl Operation for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let name = WantedName::parse(&input.name).filter(|_| input.name.len() <= MAX_NAME_BYTES);
         let Some(name) = name else {
-            return Err(Failure::invalid("input.name", "`input.name` must have 1 to 400 bytes")
-                .hint("Give a name such as `parse` or `Config.parse`; code.outline lists what a file defines."));
+            return Err(Failure::invalid("input.name", "`input.name` must have 1 to 400 bytes").hint(
+                "Give a name such as `parse` or `Config.parse`; code.outline lists what a file defines.",
+            ));
         };
         if options.context > MAX_CONTEXT {
             return Err(Failure::invalid("options.context", "`options.context` must be at most 100")
@@ -172,7 +171,9 @@ impl Operation for Op {
             Err(failure) => return Err(failure),
         };
         cx.summarize(match &output.symbol {
-            Some(symbol) => format!("lines {} to {} of `{}`", symbol.start_line, symbol.end_line, symbol.path),
+            Some(symbol) => {
+                format!("lines {} to {} of `{}`", symbol.start_line, symbol.end_line, symbol.path)
+            }
             None => format!("{} candidates", output.candidates.len()),
         });
         Ok(output)
@@ -212,7 +213,9 @@ impl Question<'_> {
                 symbol: Some(self.symbol(&source, *only)),
             }
             .marked()),
-            several => Ok(candidates(several.iter().map(|at| source.candidate(*at)), several.len(), self.room)),
+            several => {
+                Ok(candidates(several.iter().map(|at| source.candidate(*at)), several.len(), self.room))
+            }
         }
     }
 
@@ -291,14 +294,16 @@ impl Question<'_> {
         let definition = &source.definitions.list[at];
         let lines: Vec<&str> = source.text.split_inclusive('\n').collect();
         let first = definition.first_line.saturating_sub(self.options.context).max(1);
-        let last = definition.last_line.saturating_add(self.options.context).min(lines.len() as u32);
+        let count = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+        let last = definition.last_line.saturating_add(self.options.context).min(count);
         let mut content = String::new();
         let mut left = self.room.saturating_sub(FACTS_BYTES).max(self.room / 4);
         let mut end_line = first;
         let mut next_line = None;
         for number in first..=last {
             let line = lines[number as usize - 1];
-            let marked = if self.options.line_numbers { format!("{number}\t{line}") } else { line.to_owned() };
+            let marked =
+                if self.options.line_numbers { format!("{number}\t{line}") } else { line.to_owned() };
             let bytes = json_len(marked.as_bytes());
             if bytes > left {
                 next_line = Some(number);

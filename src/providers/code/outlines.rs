@@ -73,7 +73,12 @@ impl SourceFiles {
     ///
     /// # Errors
     /// `cancelled`, `timeout`.
-    pub fn read(&self, first: usize, count: usize, cancel: &Cancel) -> Result<Vec<Option<Outlined>>, Failure> {
+    pub fn read(
+        &self,
+        first: usize,
+        count: usize,
+        cancel: &Cancel,
+    ) -> Result<Vec<Option<Outlined>>, Failure> {
         let paths = &self.paths[first.min(self.paths.len())..(first + count).min(self.paths.len())];
         let read = for_each(paths.len(), cancel, |at| {
             outlined(below(&self.root, &paths[at]).ok()?.open_file().ok()?, cancel)

@@ -98,7 +98,8 @@ fn occurrences(source: &[u8], name: &[u8]) -> Vec<usize> {
         let after = source.get(at + name.len());
         let starts = name.first().is_some_and(is_word);
         let ends = name.last().is_some_and(is_word);
-        !(starts && before.is_some_and(is_word)) && !(ends && after.is_some_and(is_word))
+        let goes_on = (starts && before.is_some_and(is_word)) || (ends && after.is_some_and(is_word));
+        !goes_on
     };
     memchr::memmem::find_iter(source, name).filter(|at| is_apart(*at)).take(MAX_REFERENCES).collect()
 }

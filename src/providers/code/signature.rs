@@ -108,7 +108,7 @@ fn after_attributes(from: Node<'_>, end: usize) -> usize {
                     return child.start_byte();
                 }
                 let last = child.child_count() - 1;
-                let only_attributes = child.child(u32::try_from(last).unwrap_or(0));
+                let only_attributes = child.child(last);
                 if only_attributes.is_some_and(|it| is_attribute(it.kind())) {
                     continue;
                 }
