@@ -228,7 +228,13 @@ impl Dice {
     fn size(&mut self) -> usize {
         // The sum of evenly spread numbers is spread like a bell.
         let bell: f64 = (0..12).map(|_| self.roll(10_000) as f64 / 10_000.0).sum::<f64>() - 6.0;
-        (MEDIAN_BYTES * bell.exp()).clamp(200.0, 300_000.0) as usize
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is between the bounds"
+        )]
+        let size = (MEDIAN_BYTES * bell.exp()).clamp(200.0, 300_000.0) as usize;
+        size
     }
 
     fn name(&mut self, camel: bool) -> String {

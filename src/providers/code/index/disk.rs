@@ -181,10 +181,10 @@ fn file(out: &mut Vec<u8>, entry: &Entry, inode: u64, modified_ns: i64) {
 /// Writes a number, seven bits a byte, the lowest first.
 fn number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
-        out.push((number & 0x7f) as u8 | 0x80);
+        out.push(number.to_le_bytes()[0] | 0x80);
         number >>= 7;
     }
-    out.push(number as u8);
+    out.push(number.to_le_bytes()[0]);
 }
 
 /// Writes a number that may be negative; small ones stay short.
@@ -277,15 +277,15 @@ mod tests {
             let names: Vec<u32> = (0..20)
                 .filter_map(|n| table.names.intern(&format!("größe_{}", (n * 7 + file) % 90)))
                 .collect();
-            let symbols = names.iter().enumerate().map(|(at, name)| Symbol {
+            let symbols = names.iter().zip(0_u32..).map(|(name, at)| Symbol {
                 name: *name,
-                line: (at as u32 * 13) % 40 + 1,
+                line: (at * 13) % 40 + 1,
                 within: match at % 3 {
                     0 => Within::File,
-                    1 => Within::Definition(at as u32 - 1),
+                    1 => Within::Definition(at - 1),
                     _ => Within::Named(names[0]),
                 },
-                kind: Kind::ALL[at % Kind::ALL.len()],
+                kind: Kind::ALL[at as usize % Kind::ALL.len()],
                 declared_only: at % 2 == 0,
             });
             let entry = Entry {
