@@ -40,6 +40,10 @@ pub struct Window {
     pub title: String,
     /// The name of its program, as the program tells it. X11: the class of `WM_CLASS`; empty if it tells none.
     pub app: String,
+    /// What its program calls this kind of its windows; empty if it tells none. X11: the instance of `WM_CLASS`.
+    pub instance: String,
+    /// The id of the window it was opened for, as a dialog or a menu, if its program tells it.
+    pub owner: Option<String>,
     /// The process it belongs to, if that is known. X11: as the server saw it connect; where it cannot tell,
     /// as the program says.
     pub pid: Option<u32>,
@@ -51,6 +55,8 @@ pub struct Window {
     pub frame: Rect,
     /// Whether it can be seen.
     pub state: WindowState,
+    /// Whether the display has it on the screen, whatever is said of its state: that programs can say of any window.
+    pub mapped: bool,
     /// Whether it is the one that the person works in.
     pub active: bool,
     /// Whether it is a menu, a hint or another window that the window manager does not manage.

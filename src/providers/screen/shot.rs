@@ -2,7 +2,7 @@
 //!
 //! The only place that captures: `tests/it/architecture.rs` holds it to that.
 
-use crate::platform::screen::{Content, Cover, Displays, Frame, Rect, ScreenError, Window, WindowState};
+use crate::platform::screen::{Content, Cover, Displays, Frame, Rect, ScreenError, Window};
 use crate::policy::{ScreenRules, WindowFacts};
 
 use super::{Picture, black_out};
@@ -96,9 +96,12 @@ pub fn withheld(rules: &ScreenRules, windows: &[Window]) -> Vec<bool> {
         .map(|window| WindowFacts {
             id: &window.id,
             title: &window.title,
-            apps: std::iter::once(window.app.as_str()).chain(window.process.as_deref()).collect(),
+            apps: [window.app.as_str(), &window.instance]
+                .into_iter()
+                .chain(window.process.as_deref())
+                .collect(),
             pid: window.pid,
-            owner: None,
+            owner: window.owner.as_deref(),
             unmanaged: window.unmanaged,
         })
         .collect();
@@ -115,7 +118,7 @@ fn finish(frame: Frame, withheld: &[bool], window: Option<Window>) -> Result<Sho
     let mut blacked_out = 0;
     // A picture of the window itself shows nothing else, whatever covers it.
     if frame.content == Content::Display {
-        for other in hidden().filter(|other| other.state == WindowState::Visible) {
+        for other in hidden().filter(|other| other.mapped) {
             let parts: Vec<Rect> = [other.frame, other.bounds]
                 .iter()
                 .filter_map(|part| part.intersection(&area))
@@ -153,6 +156,7 @@ fn covered(window: &Window, covers: &[Cover]) -> Covered {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::screen::WindowState;
 
     #[test]
     fn several_windows_together_can_cover_one_wholly() {
@@ -161,11 +165,14 @@ mod tests {
             display: ":0".to_owned(),
             title: String::new(),
             app: String::new(),
+            instance: String::new(),
+            owner: None,
             pid: None,
             process: None,
             bounds: Rect::new(10, 10, 20, 20),
             frame: Rect::new(10, 10, 20, 20),
             state: WindowState::Visible,
+            mapped: true,
             active: false,
             unmanaged: false,
             stacking: 0,

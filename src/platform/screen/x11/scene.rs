@@ -131,16 +131,20 @@ pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<S
         };
         let pid =
             if server.abilities.processes { pids.get(&owner(server, number)).copied() } else { told.pid };
+        let owner = told.opened_for.filter(|other| *other != root);
         let window = Window {
             id: format!("{display}/{number:#x}"),
+            owner: owner.map(|other| format!("{display}/{other:#x}")),
             display,
             title: told.title.clone(),
             app: told.app.clone(),
+            instance: told.instance.clone(),
             pid,
             process: pid.and_then(|pid| processes.entry(pid).or_insert_with(|| process_name(pid)).clone()),
             bounds: told.inside,
             frame: layer.outer,
             state,
+            mapped: layer.viewable && told.viewable,
             active: number == active,
             unmanaged: told.override_redirect,
             stacking: u32::try_from(at).unwrap_or(u32::MAX),

@@ -31,6 +31,11 @@ pub(super) fn class(bytes: &[u8]) -> String {
     decode(text, if std::str::from_utf8(text).is_ok() { Encoding::Utf8 } else { Encoding::Latin1 })
 }
 
+/// Reads the instance out of `WM_CLASS`, which is its first text.
+pub(super) fn instance(bytes: &[u8]) -> String {
+    decode(bytes.split(|byte| *byte == 0).next().unwrap_or_default(), Encoding::Latin1)
+}
+
 /// Makes every control or direction character a blank, and cuts.
 fn clean(text: &str) -> String {
     let unwanted = |character: char| {
@@ -115,5 +120,7 @@ mod tests {
         assert_eq!(class(b"navigator\0Firefox\0"), "Firefox");
         assert_eq!(class(b"alone\0"), "alone");
         assert_eq!(class(b""), "");
+        assert_eq!(instance(b"navigator\0Firefox\0"), "navigator");
+        assert_eq!(instance(b""), "");
     }
 }

@@ -30,6 +30,7 @@ pub(super) struct Asked<'a> {
     name: Answer<'a, GetPropertyReply>,
     old_name: Answer<'a, GetPropertyReply>,
     class: Answer<'a, GetPropertyReply>,
+    opened_for: Answer<'a, GetPropertyReply>,
     state: Answer<'a, GetPropertyReply>,
     old_state: Answer<'a, GetPropertyReply>,
     pid: Answer<'a, GetPropertyReply>,
@@ -54,6 +55,10 @@ pub(super) struct Told {
     pub title: String,
     /// The class of its program; empty if none.
     pub app: String,
+    /// What its program calls this kind of its windows; empty if it says nothing.
+    pub instance: String,
+    /// The window that it was opened for.
+    pub opened_for: Option<WindowNumber>,
     /// Whether a window manager says that it is minimised.
     pub minimised: bool,
     /// Whether it is said to be an icon, which means minimised or on another desktop.
@@ -82,6 +87,7 @@ pub(super) fn ask(server: &Server, root: WindowNumber, number: WindowNumber) -> 
         name: property(atoms._NET_WM_NAME)?,
         old_name: property(AtomEnum::WM_NAME.into())?,
         class: property(AtomEnum::WM_CLASS.into())?,
+        opened_for: property(AtomEnum::WM_TRANSIENT_FOR.into())?,
         state: property(atoms._NET_WM_STATE)?,
         old_state: property(atoms.WM_STATE)?,
         pid: property(atoms._NET_WM_PID)?,
@@ -100,6 +106,7 @@ impl Asked<'_> {
         let (name, old_name) = (self.name.reply()?, self.old_name.reply()?);
         let (state, old_state) = (self.state.reply()?, self.old_state.reply()?);
         let (class, pid) = (self.class.reply()?, self.pid.reply()?);
+        let opened_for = self.opened_for.reply()?;
         let (border, width, height) =
             (geometry.border_width.into(), geometry.width.into(), geometry.height.into());
         let (x, y) = (geometry.x.into(), geometry.y.into());
@@ -112,6 +119,8 @@ impl Asked<'_> {
             viewable: attributes.map_state == MapState::VIEWABLE,
             title: title(server, if name.value.is_empty() { &old_name } else { &name }),
             app: text::class(&class.value),
+            instance: text::instance(&class.value),
+            opened_for: numbers(&opened_for).first().copied().filter(|number| *number != x11rb::NONE),
             minimised: numbers(&state).contains(&server.atoms._NET_WM_STATE_HIDDEN),
             iconic: numbers(&old_state).first() == Some(&ICONIC),
             managed: !old_state.value.is_empty(),
