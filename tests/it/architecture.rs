@@ -79,6 +79,11 @@ const FENCES: &[Fence] = &[
         because: "the grammar may only confirm what the first reading took: it recurses, and panics on some text",
     },
     Fence {
+        pattern: r"\.\s*(capture_display|capture_window|to_rgb)\s*\(|\bPicture::of\b",
+        inside: &["src/platform/screen/", "src/providers/screen/shot.rs", "src/providers/screen/picture.rs"],
+        because: "a picture passes the rules for windows before anybody else has a pixel of it",
+    },
+    Fence {
         pattern: r"\btree_sitter\w*\s*(::|;)",
         inside: &["src/providers/syntax/", "src/providers/code/"],
         because: "grammars are written in C: one place says how long and how large a text they get",
@@ -213,6 +218,7 @@ fn every_fence_finds_what_it_fences() {
         "use nix::libc;",
         "use avt::Terminal;",
         "use brush_parser::word;",
+        "displays.capture_display(id, None)",
         "tree_sitter_rust::LANGUAGE",
         "use x11rb::connection::Connection;",
         "png::Encoder::new()",

@@ -5,6 +5,7 @@
 
 mod audit;
 mod diff;
+mod display;
 mod file;
 mod mask;
 mod run;

@@ -13,6 +13,8 @@ pub struct Seen {
     pub undo: Option<String>,
     /// The `processId`s of the answers, in order.
     pub processes: Vec<String>,
+    /// The last `captureId` of an answer.
+    pub capture: Option<String>,
     /// The last `nextCursor` of an answer.
     pub cursor: Option<String>,
     /// The last `resume` of an answer.
@@ -41,6 +43,7 @@ impl Seen {
                                 self.processes.push(text.to_owned());
                             }
                         }
+                        ("captureId", Some(text)) => self.capture = Some(text.to_owned()),
                         ("undoId", Some(text)) => self.undo = Some(text.to_owned()),
                         ("nextCursor", Some(text)) => self.cursor = Some(text.to_owned()),
                         ("resume", Some(text)) => self.resume = Some(text.to_owned()),
@@ -71,6 +74,7 @@ impl Seen {
             ("<cursor>", self.cursor.as_ref()),
             ("<resume>", self.resume.as_ref()),
             ("<undo>", self.undo.as_ref()),
+            ("<capture>", self.capture.as_ref()),
         ];
         for (placeholder, value) in last {
             if let Some(value) = value {
@@ -104,6 +108,9 @@ impl Seen {
                 mask_marks(text);
                 for (at, id) in self.processes.iter().enumerate() {
                     *text = text.replace(id, &process_name(at));
+                }
+                if let Some(id) = &self.capture {
+                    *text = text.replace(id, "<capture>");
                 }
                 for id in &self.ids {
                     if text.contains(id) {
@@ -141,12 +148,22 @@ fn is_object(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// Gives the name of the program that these tests are.
+fn program_name() -> Option<String> {
+    let program = std::env::current_exe().ok()?;
+    Some(program.file_name()?.to_string_lossy().into_owned())
+}
+
 fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
     let text = value.as_str();
     match key {
         "operationId" | "approvalId" if text.is_some() => Some("<id>"),
         "undoId" if text.is_some() => Some("<undo>"),
-        "startedAt" | "endedAt" | "modified" | "at" | "firstAt" | "lastAt" if text.is_some() => {
+        "pid" if value.as_u64() == Some(std::process::id().into()) => Some("<pid>"),
+        "process" if text == program_name().as_deref() => Some("<program>"),
+        "startedAt" | "endedAt" | "modified" | "at" | "firstAt" | "lastAt" | "takenAt" | "expiresAt"
+            if text.is_some() =>
+        {
             Some("<time>")
         }
         "commit" if text.is_some_and(is_object) => Some("<commit>"),

@@ -11,12 +11,14 @@ use bailiwick::contract::path::decode_name;
 use bailiwick::contract::{Caller, CapabilityGrant, Envelope, ScopeGrant, Transport};
 use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::launch::Launcher;
+use bailiwick::platform::screen::Sources;
 use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::audit;
 use super::diff::diff;
+use super::display::Shown;
 use super::file::{Block, Case, Part};
 use super::mask::Seen;
 use super::schema;
@@ -118,6 +120,7 @@ struct World {
     scope: Value,
     caller: Caller,
     service: Option<Arc<Service>>,
+    display: Option<Shown>,
     seen: Seen,
 }
 
@@ -137,7 +140,7 @@ impl World {
             folders: vec![(shown(&root), "<root>"), (shown(folder.path()), "<temporary>")],
             ..Seen::default()
         };
-        Self { folder, scope, caller: Caller::local(Transport::Stdio), service: None, seen }
+        Self { folder, scope, caller: Caller::local(Transport::Stdio), service: None, display: None, seen }
     }
 
     /// Gives a path that a block names; `../` leads beside the scope's folder.
@@ -164,6 +167,7 @@ impl World {
             "hard-link" => fs::hard_link(self.path(text), &path),
             "fifo" => make_fifo(&path),
             "git" => return self.git(block),
+            "display" => return self.show(block),
             "dir" => {
                 make_dir(&path);
                 Ok(())
@@ -175,6 +179,14 @@ impl World {
             other => return Err(format!("there is no block `{other}`")),
         };
         done.map_err(|error| format!("{} {}: {error}", block.name, block.argument))
+    }
+
+    /// Starts a display with windows.
+    fn show(&mut self, block: &Block) -> Result<(), String> {
+        let shown = Shown::start(&block.argument, &block.content)?;
+        self.seen.folders.push((shown.id(), "<display>"));
+        self.display = Some(shown);
+        Ok(())
     }
 
     /// Does with Git what the person did before: a command a line, always at the same time by the same author.
@@ -277,7 +289,10 @@ impl World {
             let dirs = Dirs::below(self.folder.path().join("home"));
             let settings = ServiceSettings { config: self.config()?, dirs };
             let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-            let booted = Service::boot_with(settings, launcher);
+            // No display but the case's own, whatever this computer has.
+            let none = || Sources { sockets: self.folder.path().join("no-display"), ..Sources::default() };
+            let displays = self.display.as_ref().map_or_else(none, Shown::sources);
+            let booted = Service::boot_on(settings, launcher, displays);
             self.service = Some(booted.map_err(|error| format!("the service does not start: {error}"))?);
         }
         Ok(())

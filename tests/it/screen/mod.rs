@@ -1,6 +1,10 @@
 //! Displays, windows and pictures of them, on real X servers (`Xvfb`) with real windows.
 
+mod artifacts;
 mod capture;
+mod desk;
 mod display;
-mod ground;
+pub(crate) mod ground;
+mod operations;
+mod policy;
 mod windows;

@@ -1,0 +1,48 @@
+//! The block `display`: a display of its own with windows.
+
+use bailiwick::platform::screen::{Rect, Sources};
+
+use crate::screen::ground::{Client, XServer};
+
+/// A display, and the program whose windows it shows.
+pub struct Shown {
+    server: XServer,
+    _client: Client,
+}
+
+impl Shown {
+    /// Starts a display of a size, such as `64x48`, with a window for each line: `X Y WIDTH HEIGHT RRGGBB TITLE`.
+    ///
+    /// # Errors
+    /// A sentence about the line that is none.
+    pub fn start(size: &str, content: &str) -> Result<Self, String> {
+        let server = XServer::with(&["-screen", "0", &format!("{size}x24")]);
+        let client = server.client();
+        let mut windows = Vec::new();
+        for line in content.lines() {
+            let wrong = || format!("display: `{line}` is no window");
+            let mut words = line.splitn(6, ' ');
+            let mut word = || words.next().ok_or_else(wrong);
+            let (x, y) = (word()?.parse().map_err(|_| wrong())?, word()?.parse().map_err(|_| wrong())?);
+            let (width, height) =
+                (word()?.parse().map_err(|_| wrong())?, word()?.parse().map_err(|_| wrong())?);
+            let colour = u32::from_str_radix(word()?, 16).map_err(|_| wrong())?;
+            let window = client.window(Rect::new(x, y, width, height), colour);
+            client.text(window, "_NET_WM_NAME", "UTF8_STRING", word()?.as_bytes());
+            client.text(window, "WM_CLASS", "STRING", b"painter\0Painter\0");
+            windows.push(window);
+        }
+        client.manage(&windows);
+        Ok(Self { server, _client: client })
+    }
+
+    /// Gives the display's id.
+    pub fn id(&self) -> String {
+        self.server.id()
+    }
+
+    /// Tells where it is found.
+    pub fn sources(&self) -> Sources {
+        self.server.sources()
+    }
+}
