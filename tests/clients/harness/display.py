@@ -71,12 +71,12 @@ class Display:
         return connection
 
     def paint(self, x: int, y: int, width: int, height: int, colour: int, title: bytes = b"") -> int:
-        """Shows a window of one colour that no window manager deals with, and gives its number."""
+        """Shows a window of one colour, and gives its number."""
         self.base += 1
         window = self.base
-        # CreateWindow with a background and override-redirect, ChangeProperty of WM_NAME (STRING), MapWindow.
+        # CreateWindow with a background, ChangeProperty of WM_NAME (STRING), MapWindow.
         self.connection.sendall(
-            struct.pack("<BBHIIhhHHHHIIII", 1, 0, 10, window, self.root, x, y, width, height, 0, 1, 0, 0x2 | 0x200, colour, 1)
+            struct.pack("<BBHIIhhHHHHIII", 1, 0, 9, window, self.root, x, y, width, height, 0, 1, 0, 0x2, colour)
             + struct.pack("<BBHIIIB3xI", 18, 0, 6 + (len(title) + 3) // 4, window, 39, 31, 8, len(title))
             + title + b"\0" * (-len(title) % 4)
             + struct.pack("<BxHI", 8, 2, window)
