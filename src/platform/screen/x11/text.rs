@@ -95,7 +95,7 @@ fn compound(mut bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Encoding, class, decode};
+    use super::{Encoding, class, decode, instance};
 
     #[test]
     fn titles_are_read_in_the_encoding_they_state() {
