@@ -20,7 +20,7 @@ impl std::fmt::Debug for Picture {
 impl Picture {
     /// Makes a picture of pixels; `None` if their number is not that of the size, or if it has none.
     pub fn new(width: u32, height: u32, rgb: Vec<u8>) -> Option<Self> {
-        let bytes = u64::from(width) * u64::from(height) * 3;
+        let bytes = (u64::from(width) * u64::from(height)).checked_mul(3)?;
         let fits = bytes > 0 && u64::try_from(rgb.len()).is_ok_and(|length| length == bytes);
         fits.then_some(Self { width, height, rgb })
     }
