@@ -18,7 +18,7 @@ use super::look::{below, lock, now_ns};
 use super::question::Candidate;
 
 /// How many texts stay read.
-const MAX_HELD: usize = 64;
+const MAX_HELD: usize = 256;
 /// How many definitions they have together.
 const MAX_HELD_DEFINITIONS: usize = 20_000;
 
