@@ -11,7 +11,6 @@
 
 #![expect(
     clippy::disallowed_methods,
-    clippy::panic,
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "a bench makes its own tree, measures, and tells"

@@ -56,13 +56,12 @@ pub(super) fn encode(table: &Table, owner: &Owner) -> Vec<u8> {
             signed(&mut out, i64::from(symbol.line) - line);
             line = i64::from(symbol.line);
             // 0: the file; odd: how far before this one; even: a name.
-            match symbol.within {
-                Within::File => number(&mut out, 0),
-                Within::Definition(at) => {
-                    number(&mut out, ((place as u64).saturating_sub(u64::from(at)) << 1) | 1)
-                }
-                Within::Named(name) => number(&mut out, (number_of(name) + 1) << 1),
-            }
+            let within = match symbol.within {
+                Within::File => 0,
+                Within::Definition(at) => ((place as u64).saturating_sub(u64::from(at)) << 1) | 1,
+                Within::Named(name) => (number_of(name) + 1) << 1,
+            };
+            number(&mut out, within);
         }
     }
     let checksum = Sha256::digest(&out);
