@@ -33,6 +33,7 @@ mod reference;
 mod screen;
 mod search;
 mod snapshot;
+mod service_unit;
 mod source;
 mod temporary;
 mod wait;

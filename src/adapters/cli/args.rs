@@ -86,6 +86,9 @@ pub enum Command {
     History(HistoryArgs),
     /// Show what was started and goes on; read what it prints; end it
     Processes(ProcessesArgs),
+    /// Have your session start the service and keep it running (systemd)
+    #[command(subcommand)]
+    Service(ServiceCommand),
     /// Manage the scopes: which folders are open, and for what
     #[command(subcommand)]
     Scope(ScopeCommand),
@@ -335,6 +338,50 @@ pub struct ProcessStopArgs {
     /// Kill what is left after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     pub grace: u64,
+}
+
+/// `service …`.
+#[derive(Debug, Subcommand)]
+pub enum ServiceCommand {
+    /// Write a unit for systemd's user manager, and start it
+    Install(ServiceInstallArgs),
+    /// Start the service
+    Start,
+    /// End the service; processes that clients started go on
+    Stop,
+    /// Tell how it stands, by asking it
+    Status,
+    /// Show what it said
+    Logs(ServiceLogsArgs),
+    /// End it and remove its unit
+    Remove(ServiceRemoveArgs),
+}
+
+/// `service install`.
+#[derive(Debug, Args)]
+pub struct ServiceInstallArgs {
+    /// Show what would be written, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `service logs`.
+#[derive(Debug, Args)]
+pub struct ServiceLogsArgs {
+    /// The newest so many lines
+    #[arg(long, default_value_t = 50)]
+    pub lines: u32,
+    /// Go on until Ctrl-C
+    #[arg(long, short)]
+    pub follow: bool,
+}
+
+/// `service remove`.
+#[derive(Debug, Args)]
+pub struct ServiceRemoveArgs {
+    /// Say what would be removed, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `scope …`.

@@ -31,6 +31,7 @@ mod runtime;
 mod scope;
 mod screen;
 mod self_test;
+mod service;
 mod setup;
 mod start;
 mod status;

@@ -15,7 +15,7 @@ use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, connect, doctor, history, mcp, policy,
-    processes, scope, screen, self_test, setup, start, status, token, try_folder,
+    processes, scope, screen, self_test, service, setup, start, status, token, try_folder,
 };
 
 /// Runs the command that the process's arguments name.
@@ -69,6 +69,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Status(args) => status::run(&home()?, args.details).map(Some),
         Command::Doctor(args) => doctor::run(&home()?, &args).map(Some),
         Command::Bundle(args) => bundle::run(&home()?, &args).map(Some),
+        Command::Service(command) => service::run(&home()?, &command),
         Command::Approve(args) => approve::run(&home()?, &args).map(Some),
         Command::History(args) => history::run(&home()?, &args).map(Some),
         Command::Processes(args) => processes::run(&home()?, printer, args),
