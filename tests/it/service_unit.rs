@@ -42,6 +42,7 @@ fn the_unit_is_in_order_for_systemd_and_its_command_serves() {
     let checked = Command::new("systemd-analyze")
         .args(["--user", "verify"])
         .arg(unit(&place))
+        .env("XDG_RUNTIME_DIR", place.folder.path())
         .output()
         .expect("it runs");
     assert!(
@@ -87,7 +88,7 @@ fn the_unit_is_in_order_for_systemd_and_its_command_serves() {
 #[test]
 fn a_path_with_signs_of_systemd_is_taken_as_it_is() {
     let place = Installation::set_up();
-    let odd = place.folder.path().join("%h $HOME \"x\"");
+    let odd = place.folder.path().join("%h $HOME x");
     fs::create_dir(&odd).expect("made");
     let program = odd.join("bailiwick");
     fs::copy(env!("CARGO_BIN_EXE_bailiwick"), &program).expect("copied");

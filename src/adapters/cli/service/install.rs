@@ -6,14 +6,14 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::fs::replace_private_file;
+use crate::contract::{ErrorCode, Failure, id};
+use crate::platform::fs::{create_private_dir, replace_private_file};
 use crate::providers::edit::{Text, text_diff};
 
 use super::super::args::ServiceInstallArgs;
 use super::super::home::Home;
 use super::super::printer::Report;
-use super::manager::{ask, systemctl, unreachable};
+use super::manager::{Said, ask, systemctl, unreachable};
 use super::unit::{UNIT, path, text};
 
 /// Installs the service. Running it twice changes nothing.
@@ -93,14 +93,11 @@ fn write(unit: &Path, before: Option<&str>, after: &str) -> Result<(), Failure> 
     let folder = unit.parent().ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
     DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(failed)?;
     replace_private_file(unit, after.as_bytes()).map_err(failed)?;
-    let checked = ask("systemd-analyze", &["--user", "verify", &unit.display().to_string()]);
-    let problem = match checked {
+    let problem = match verified(unit).map_err(failed)? {
         Ok(said) if said.ok => return Ok(()),
         Ok(said) => {
             Failure::new(ErrorCode::ExecutionFailed, format!("systemd refuses the unit: {}", said.text))
         }
-        // Without the tool, systemd itself says it when it reads the unit.
-        Err(failure) if failure.code == ErrorCode::UnsupportedPlatform && before.is_some() => return Ok(()),
         Err(failure) => failure,
     };
     // As it was: the file is ours.
@@ -109,4 +106,14 @@ fn write(unit: &Path, before: Option<&str>, after: &str) -> Result<(), Failure> 
         None => fs::remove_file(unit),
     };
     Err(problem)
+}
+
+/// Has systemd's own tool read the unit. It wants a runtime folder, which a person without a session lacks.
+fn verified(unit: &Path) -> std::io::Result<Result<Said, Failure>> {
+    let runtime = std::env::temp_dir().join(format!("bailiwick-{}", id::new_id()));
+    create_private_dir(&runtime)?;
+    let words = ["--user", "verify", &unit.display().to_string()];
+    let said = ask("systemd-analyze", &words, &[("XDG_RUNTIME_DIR", &runtime)]);
+    fs::remove_dir_all(&runtime)?;
+    Ok(said)
 }

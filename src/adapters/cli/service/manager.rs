@@ -1,6 +1,7 @@
 //! Asking systemd's user manager, with an end to every wait.
 
 use std::io::Read;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,17 +25,18 @@ pub struct Said {
 /// # Errors
 /// `unsupported_platform` where there is no systemd; `timeout` if it does not end.
 pub fn systemctl(words: &[&str]) -> Result<Said, Failure> {
-    ask("systemctl", &[&["--user", "--no-pager"], words].concat())
+    ask("systemctl", &[&["--user", "--no-pager"], words].concat(), &[])
 }
 
-/// Runs a program of systemd to its end.
+/// Runs a program of systemd to its end, with further variables in its environment.
 ///
 /// # Errors
 /// As [`systemctl`].
-pub fn ask(program: &str, words: &[&str]) -> Result<Said, Failure> {
+pub fn ask(program: &str, words: &[&str], environment: &[(&str, &Path)]) -> Result<Said, Failure> {
     let mut child = Command::new(program)
         .args(words)
         .env("LC_ALL", "C.UTF-8")
+        .envs(environment.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -37,7 +37,8 @@ pub fn text(home: &Home) -> Result<String, Failure> {
     })?;
     let mut words = vec![quoted(path_text(&own_program(&running))?), "start".to_owned()];
     if home.config_is_named {
-        words.extend(["--config".to_owned(), quoted(path_text(&home.config_path)?)]);
+        // Only behind the program `$` stands for other things.
+        words.extend(["--config".to_owned(), quoted(&path_text(&home.config_path)?.replace('$', "$$"))]);
     }
     let mut environment = String::new();
     for name in ["BAILIWICK_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
@@ -73,14 +74,14 @@ fn path_text(path: &Path) -> Result<&str, Failure> {
     })
 }
 
-/// Quotes a word: `%` and `$` stand for other things in a unit.
+/// Quotes a word: `%` stands for other things in a unit.
 fn quoted(word: &str) -> String {
     let mut text = String::with_capacity(word.len() + 2);
     text.push('"');
     for it in word.chars() {
         match it {
             '"' | '\\' => text.extend(['\\', it]),
-            '%' | '$' => text.extend([it, it]),
+            '%' => text.extend([it, it]),
             _ => text.push(it),
         }
     }
@@ -95,7 +96,7 @@ mod tests {
     #[test]
     fn nothing_in_a_path_means_anything_to_systemd() {
         assert_eq!(quoted("/opt/a b/bailiwick"), "\"/opt/a b/bailiwick\"");
-        assert_eq!(quoted("/%h/$HOME/\"\\"), "\"/%%h/$$HOME/\\\"\\\\\"");
+        assert_eq!(quoted("/%h/$HOME/\"\\"), "\"/%%h/$HOME/\\\"\\\\\"");
         assert!(path_text(Path::new("/a\nExecStart=/bin/sh")).is_err());
     }
 }
