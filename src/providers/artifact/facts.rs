@@ -107,7 +107,12 @@ impl CaptureFacts {
         let (across, down) = self.scale();
         let place = |from: i32, at: u32, scale: f64, length: u32| {
             let moved = ((f64::from(at) + 0.5) / scale).floor().clamp(0.0, f64::from(length.max(1) - 1));
-            from.saturating_add(moved as i32)
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a place within a side; a cast keeps within its bounds"
+            )]
+            let moved = moved as i32;
+            from.saturating_add(moved)
         };
         Some((place(self.area.x, x, across, self.area.width), place(self.area.y, y, down, self.area.height)))
     }

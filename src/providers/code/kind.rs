@@ -123,7 +123,7 @@ mod tests {
     fn every_kind_has_its_number_and_its_name_on_the_wire() {
         for (number, kind) in Kind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
-            assert_eq!(Kind::of_number(number as u8), Some(kind));
+            assert_eq!(u8::try_from(number).ok().and_then(Kind::of_number), Some(kind));
             assert_eq!(serde_json::to_value(kind).ok(), Some(kind.as_str().into()));
         }
     }

@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn what_is_written_lossless_is_read_again() {
-        let rgb = (0..60 * 40 * 3).map(|at| (at % 256) as u8).collect();
+        let rgb = (0..=u8::MAX).cycle().take(60 * 40 * 3).collect();
         let picture = Picture::new(60, 40, rgb).expect("sizes agree");
         for format in [Format::Png, Format::Webp] {
             let bytes = encode(&picture, format).expect("it is encoded");

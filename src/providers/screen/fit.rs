@@ -85,6 +85,11 @@ fn ratio(limit_bytes: usize, bytes: usize) -> f64 {
 }
 
 fn scaled(picture: &Picture, factor: f64) -> Picture {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "from 1 to the side, which is a u32"
+    )]
     let side = |side: u32| (f64::from(side) * factor).round().clamp(1.0, f64::from(side)) as u32;
     scale(picture.clone(), side(picture.width()), side(picture.height()))
 }

@@ -44,7 +44,7 @@ fn sandbox(config: Option<&Config>, found: &mut Findings) {
     let is_used = any_grants(config, &[Capability::CommandRun, Capability::PackageRun]);
     match levels.strongest {
         Some(Containment::Full) => {
-            found.ok("sandbox", "commands are held in full: files, network, processes")
+            found.ok("sandbox", "commands are held in full: files, network, processes");
         }
         Some(level) => {
             let why = levels.full_missing.as_deref().unwrap_or("the system does not say why");
@@ -110,7 +110,7 @@ fn other_binary(found: &mut Findings) {
         }
         Some(first) => found.ok("binary", format!("{} is what a shell starts", first.display())),
         None => {
-            found.ok("binary", format!("this is {} (not on PATH; clients name it in full)", own.display()))
+            found.ok("binary", format!("this is {} (not on PATH; clients name it in full)", own.display()));
         }
     }
 }
