@@ -158,7 +158,7 @@ const FAULTS: &[Fault] = &[
         inject: |place| {
             change(place, |config| {
                 config.as_object_mut().expect("an object").remove("machineId");
-            })
+            });
         },
     },
     Fault {
@@ -177,7 +177,7 @@ const FAULTS: &[Fault] = &[
             change(place, |config| {
                 let scope = config["scopes"][0].clone();
                 config["scopes"].as_array_mut().expect("a list").push(scope);
-            })
+            });
         },
     },
     Fault {
@@ -190,7 +190,7 @@ const FAULTS: &[Fault] = &[
                 let mut scope = config["scopes"][0].clone();
                 scope["name"] = json!("other");
                 config["scopes"].as_array_mut().expect("a list").push(scope);
-            })
+            });
         },
     },
     Fault {
@@ -216,7 +216,7 @@ const FAULTS: &[Fault] = &[
             change(place, |config| {
                 let root = config["scopes"][0]["roots"][0].clone();
                 config["scopes"][0]["roots"] = json!([root, root]);
-            })
+            });
         },
     },
     Fault {
@@ -228,7 +228,7 @@ const FAULTS: &[Fault] = &[
             change(place, |config| {
                 let scopes = config.as_object_mut().expect("an object").remove("scopes").expect("there");
                 config["workspaces"] = scopes;
-            })
+            });
         },
     },
     Fault {
@@ -254,7 +254,7 @@ const FAULTS: &[Fault] = &[
         fix: "Write the schema",
         is_mended: true,
         inject: |place| {
-            fs::remove_file(place.config().with_file_name("config.schema.json")).expect("removed")
+            fs::remove_file(place.config().with_file_name("config.schema.json")).expect("removed");
         },
     },
     Fault {
@@ -263,7 +263,7 @@ const FAULTS: &[Fault] = &[
         fix: "Write the schema",
         is_mended: true,
         inject: |place| {
-            fs::write(place.config().with_file_name("config.schema.json"), "{}\n").expect("written")
+            fs::write(place.config().with_file_name("config.schema.json"), "{}\n").expect("written");
         },
     },
     Fault {
@@ -416,7 +416,7 @@ const FAULTS: &[Fault] = &[
                 fs::create_dir(place.project().join("sub")).expect("made");
                 scope["roots"] = json!([place.project().join("sub")]);
                 config["scopes"].as_array_mut().expect("a list").push(scope);
-            })
+            });
         },
     },
     Fault {
@@ -439,7 +439,9 @@ const FAULTS: &[Fault] = &[
         fix: "bailiwick scope deny",
         is_mended: false,
         inject: |place| {
-            change(place, |config| config["scopes"][0]["capabilities"] = json!(["fs:read", "process:manage"]))
+            change(place, |config| {
+                config["scopes"][0]["capabilities"] = json!(["fs:read", "process:manage"])
+            });
         },
     },
     Fault {
@@ -451,7 +453,7 @@ const FAULTS: &[Fault] = &[
             change(place, |config| {
                 config["scopes"][0]["capabilities"] = json!(["command:run"]);
                 config["scopes"][0]["policy"] = json!({"allowedCommands": ["make *"], "network": "full"});
-            })
+            });
         },
     },
     Fault {
@@ -461,8 +463,8 @@ const FAULTS: &[Fault] = &[
         is_mended: false,
         inject: |place| {
             change(place, |config| {
-                config["scopes"][0]["policy"] = json!({"searchPath": ["/usr/bin", "/opt/none"]})
-            })
+                config["scopes"][0]["policy"] = json!({"searchPath": ["/usr/bin", "/opt/none"]});
+            });
         },
     },
     Fault {
@@ -471,7 +473,7 @@ const FAULTS: &[Fault] = &[
         fix: "",
         is_mended: false,
         inject: |place| {
-            change(place, |config| config["scopes"][0]["policy"] = json!({"closedFiles": ["a[b"]}))
+            change(place, |config| config["scopes"][0]["policy"] = json!({"closedFiles": ["a[b"]}));
         },
     },
     Fault {
@@ -563,7 +565,7 @@ const FAULTS: &[Fault] = &[
                 fs::create_dir(&none).expect("made");
                 config["scopes"][0]["capabilities"] = json!(["fs:read", "git:read"]);
                 config["scopes"][0]["policy"] = json!({"searchPath": [none]});
-            })
+            });
         },
     },
 ];

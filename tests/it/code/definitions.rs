@@ -97,7 +97,9 @@ fn assert_sound(name: &str, source: &[u8], found: &Definitions) {
         assert!(bytes.contains(name_byte), "{at}: its name is in it");
         assert!(!definition.name.is_empty() && !definition.signature.is_empty(), "{at}");
         assert!(definition.signature.chars().count() <= 200, "{at}");
-        let feeds = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count() as u32;
+        let feeds = |bytes: &[u8]| {
+            u32::try_from(bytes.iter().filter(|byte| **byte == b'\n').count()).expect("a short source")
+        };
         assert_eq!(*first_line, feeds(&source[..bytes.start as usize]) + 1, "{at}: first line");
         assert_eq!(*last_line, first_line + feeds(text), "{at}: last line");
         assert_eq!(name_at.line, feeds(&source[..*name_byte as usize]) + 1, "{at}: line of its name");

@@ -153,9 +153,9 @@ async fn titles_are_judged_at_the_instant_of_the_picture() {
                     let answer = desk.ask("screen.capture", None, json!({})).await;
                     assert_eq!(count(&image(&answer), SECRET), 0);
                     if data(&answer)["blackedOut"] == 0 {
-                        shown += 1
+                        shown += 1;
                     } else {
-                        hidden += 1
+                        hidden += 1;
                     }
                     let answer = desk.ask("screen.capture_window", Some(&id), json!({})).await;
                     if answer["ok"] == true {
