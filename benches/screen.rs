@@ -225,8 +225,9 @@ fn paint(connection: &RustConnection) {
 /// Wood, more or less: slow waves with a fine grain.
 fn photograph(x: u16, y: u16) -> [u8; 4] {
     let (across, down) = (f32::from(x), f32::from(y));
-    let grain = (u32::from(x) * 7 + u32::from(y) * 13 + (u32::from(x) * u32::from(y) >> 9)) % 2;
+    let grain = (u32::from(x) * 7 + u32::from(y) * 13 + ((u32::from(x) * u32::from(y)) >> 9)) % 2;
     let wave = (across * 0.01).sin() * 30.0 + (down * 0.07 + (across * 0.004).sin() * 8.0).sin() * 25.0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a byte")]
     let [blue, green, red] =
         [70.0, 110.0, 150.0].map(|base: f32| (base + wave + grain as f32).clamp(0.0, 255.0) as u8);
     [blue, green, red, 0]

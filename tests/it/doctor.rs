@@ -440,7 +440,7 @@ const FAULTS: &[Fault] = &[
         is_mended: false,
         inject: |place| {
             change(place, |config| {
-                config["scopes"][0]["capabilities"] = json!(["fs:read", "process:manage"])
+                config["scopes"][0]["capabilities"] = json!(["fs:read", "process:manage"]);
             });
         },
     },
