@@ -4,6 +4,7 @@
 //! says whether the scope takes such pictures at all, and [`ScreenRules::withheld`] which windows are not in them.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use globset::{GlobBuilder, GlobMatcher};
 use sha2::{Digest, Sha256};
@@ -21,7 +22,6 @@ pub struct ScreenRules {
     processes: bool,
     denied: Vec<Pattern>,
     opened: Vec<Pattern>,
-    sensitive: Vec<(Pattern, &'static str)>,
     fingerprint: String,
 }
 
@@ -49,6 +49,16 @@ struct Pattern {
     title: Option<GlobMatcher>,
 }
 
+/// The built-in list. It takes some milliseconds to compile, and most services never look at a window.
+static SENSITIVE: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+    let of = |app, title| Pattern::of("sensitive", app, title).expect("a test compiles every row");
+    let rows = SENSITIVE_WINDOWS.iter().flat_map(|row| {
+        let apps = row.apps.iter().map(|glob| (Some(*glob), None));
+        apps.chain(row.titles.iter().map(|glob| (None, Some(*glob))))
+    });
+    rows.map(|(app, title)| of(app, title)).collect()
+});
+
 /// Why a window is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
@@ -70,21 +80,12 @@ impl ScreenRules {
         let list = |field: &str, patterns: &[WindowPattern]| -> Result<Vec<Pattern>, Failure> {
             patterns.iter().map(|pattern| Pattern::compile(field, pattern)).collect()
         };
-        let mut sensitive = Vec::new();
-        for row in SENSITIVE_WINDOWS {
-            let apps = row.apps.iter().map(|glob| (Some(*glob), None));
-            let titles = row.titles.iter().map(|glob| (None, Some(*glob)));
-            for (app, title) in apps.chain(titles) {
-                sensitive.push((Pattern::of("sensitive", app, title)?, row.rule));
-            }
-        }
         Ok(Self {
             displays: policy.allow_displays.unwrap_or(false),
             windows: policy.allow_windows.unwrap_or(false),
             processes: policy.allow_processes.unwrap_or(false),
             denied: list("policy.deniedWindows", &policy.denied_windows)?,
             opened: list("policy.openSensitiveWindows", &policy.open_sensitive_windows)?,
-            sensitive,
             fingerprint: fingerprint(policy),
         })
     }
@@ -185,7 +186,7 @@ impl ScreenRules {
         };
         let sensitive = || {
             let opened = self.opened.iter().any(|pattern| pattern.matches(&apps, &title));
-            let rows = &mut self.sensitive.iter().map(|(pattern, _)| pattern);
+            let rows = &mut SENSITIVE.iter();
             if opened { None } else { found(rows) }
         };
         match (found(&mut self.denied.iter()), sensitive()) {

@@ -6,26 +6,8 @@
 mod install;
 mod manager;
 mod remove;
+mod run;
 mod status;
 mod unit;
 
-use crate::contract::Failure;
-
-use super::args::ServiceCommand;
-use super::home::Home;
-use super::printer::Report;
-
-/// Runs one of the commands.
-///
-/// # Errors
-/// `unsupported_platform` where there is no systemd; those of the command.
-pub fn run(home: &Home, command: &ServiceCommand) -> Result<Option<Report>, Failure> {
-    match command {
-        ServiceCommand::Install(args) => install::run(home, args).map(Some),
-        ServiceCommand::Start => status::start(home).map(Some),
-        ServiceCommand::Stop => status::stop(home).map(Some),
-        ServiceCommand::Status => status::run(home).map(Some),
-        ServiceCommand::Logs(args) => status::logs(args),
-        ServiceCommand::Remove(args) => remove::run(home, args).map(Some),
-    }
-}
+pub use run::run;
