@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use bailiwick::config::{Config, ScopeConfig};
+use bailiwick::config::{Config, ScopeConfig, ScopePolicy};
 use bailiwick::contract::{
-    Caller, Capability, CapabilityGrant, Envelope, ErrorCode, Failure, ScopeGrant, Transport,
+    Caller, Capability, CapabilityGrant, Envelope, ErrorCode, Failure, ScopeGrant, ScopeNeed, ScopeType,
+    Transport,
 };
 use bailiwick::operations::FAMILIES;
 use bailiwick::platform::dirs::Dirs;
@@ -405,12 +406,26 @@ fn ask_never_runs_anything() {
         let mut config = ground.config(&[asked]);
         // A command that no rule allows is refused before anybody is asked.
         config.scopes[0].policy.allowed_commands = vec!["git *".into(), "npm *".into()];
+        // Pictures are taken in scopes of the computer alone.
+        let mut screen = config.scopes[0].clone();
+        (screen.id, screen.scope_type, screen.roots) = ("screen".to_owned(), ScopeType::Computer, Vec::new());
+        screen.policy = ScopePolicy {
+            allow_displays: Some(true),
+            allow_windows: Some(true),
+            allow_processes: Some(true),
+            ..ScopePolicy::default()
+        };
+        config.scopes.push(screen);
         let settings = ServiceSettings { config, dirs: Dirs::below(ground.folder.path().join("home")) };
         let service: Arc<Service> = Service::boot(settings).expect("the config is whole");
         for entry in REGISTRY.operations().filter(|entry| !entry.spec.capabilities.is_empty()) {
-            let envelope = Envelope::from_json(entry.spec.example.as_bytes());
+            let mut envelope =
+                Envelope::from_json(entry.spec.example.as_bytes()).expect("an example is read");
+            let in_folders =
+                !matches!(entry.spec.scope, ScopeNeed::In(types) if !types.contains(&ScopeType::Folder));
+            envelope.scope = Some(if in_folders { "app" } else { "screen" }.to_owned());
             let caller = Caller::local(Transport::Stdio);
-            let outcome = service.handle(&caller, envelope, &CancellationToken::new()).await;
+            let outcome = service.handle(&caller, Ok(envelope), &CancellationToken::new()).await;
             let failure = outcome.result.expect_err("a person has not said yes");
             assert_eq!(failure.code, ErrorCode::ApprovalRequired, "{}: {failure}", entry.spec.name);
             assert_eq!(failure.details["approvalId"], outcome.operation_id, "{}", entry.spec.name);
