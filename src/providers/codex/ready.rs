@@ -174,7 +174,7 @@ impl Ready {
             let settings = found.taken.confined(&Confines {
                 readable: &confined.readable,
                 writable: std::slice::from_ref(&confined.commands_home),
-                denied: confined.denied.as_deref(),
+                denied: &confined.denied,
                 network,
                 home: &confined.commands_home,
             });
@@ -249,8 +249,8 @@ struct Confined {
     hold: Hold,
     environment: Vec<(OsString, OsString)>,
     readable: Vec<PathBuf>,
-    /// The person's home of Codex, where it lies in a root.
-    denied: Option<PathBuf>,
+    /// The homes of Codex, the scope's and the person's, where they lie in a root or among temporary files.
+    denied: Vec<PathBuf>,
     /// The home of the scope's commands, which is that of Codex's commands too.
     commands_home: PathBuf,
 }
@@ -293,7 +293,12 @@ impl Confined {
                 _ => read_only.push(person.clone()),
             }
         }
-        let denied = found.person.clone().filter(|person| roots.iter().any(|root| person.starts_with(root)));
+        let shown = |home: &PathBuf| {
+            let temporary = [Path::new(SANDBOX_TEMPORARY), &std::env::temp_dir()];
+            roots.iter().any(|root| home.starts_with(root))
+                || temporary.iter().any(|folder| home.starts_with(folder))
+        };
+        let denied = found.person.iter().chain([&found.home]).filter(|home| shown(home)).cloned().collect();
         match mode {
             Mode::WorkspaceWrite => read_write.extend(roots),
             Mode::ReadOnly => read_only.extend(roots),

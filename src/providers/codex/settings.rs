@@ -64,7 +64,7 @@ pub(super) struct Confines<'a> {
     /// What they may write too when they may write.
     pub writable: &'a [PathBuf],
     /// What they may not read although it lies in what they may.
-    pub denied: Option<&'a Path>,
+    pub denied: &'a [PathBuf],
     /// Whether they may reach the network.
     pub network: bool,
     /// The home folder that they are told.
@@ -156,7 +156,7 @@ fn profile(mode: Mode, confines: &Confines<'_>) -> Item {
     for path in confines.writable {
         files.insert(&path.to_string_lossy(), value(access));
     }
-    if let Some(path) = confines.denied {
+    for path in confines.denied {
         files.insert(&path.to_string_lossy(), value("deny"));
     }
     files.insert(":workspace_roots", table([(".", value(access))]));
@@ -209,7 +209,7 @@ mod tests {
         let confines = Confines {
             readable: &["/srv/tools".into()],
             writable: &["/srv/home".into()],
-            denied: None,
+            denied: &[],
             network,
             home: Path::new("/srv/home"),
         };
