@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 use crate::contract::time::{parse_rfc3339, rfc3339};
-use crate::contract::{Caller, Capability, CapabilityGrant, ScopeGrant, Transport, id};
+use crate::contract::{Caller, Capability, CapabilityGrant, ScopeGrant, Transport, hex, id};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{
     FileStamp, OwnFileError, Secrecy, create_private_dir, read_own_file, replace_private_file,
@@ -296,15 +296,11 @@ impl Tokens {
 fn new_secret() -> Result<String, String> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random bytes: {error}"))?;
-    Ok(format!("{PREFIX}{}", to_hex(&bytes)))
+    Ok(format!("{PREFIX}{}", hex(&bytes)))
 }
 
 fn hash(secret: &str) -> String {
-    to_hex(&Sha256::digest(secret.as_bytes()))
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(secret.as_bytes()))
 }
 
 fn decode_hash(text: &str) -> Option<[u8; 32]> {

@@ -11,6 +11,7 @@ pub mod envelope;
 pub mod environment;
 pub mod error;
 pub mod fields;
+pub mod hex;
 pub mod id;
 pub mod json;
 pub mod limits;
@@ -32,6 +33,7 @@ pub use command::{
 pub use effect::Effect;
 pub use envelope::Envelope;
 pub use error::{ErrorCode, Failure};
+pub use hex::hex;
 pub use json::Json;
 pub use limits::{CommonOption, CommonOptions, Detail, Limits};
 pub use one_or_many::OneOrMany;

@@ -9,11 +9,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{id, time};
+use crate::contract::{hex, id, time};
 use crate::platform::fs::replace_private_file;
 
 use super::database::{Database, StoreError};
-use super::row::hex;
 
 const FILE_NAME: &str = "history.anchor";
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::redact::Redactor;
-use super::row::{GENESIS, Hash, hex};
+use super::row::{GENESIS, Hash};
+use crate::contract::hex;
 
 /// How long a question about the state waits for the store to be opened.
 const OPENING: Duration = Duration::from_secs(2);

@@ -9,9 +9,9 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 
 use super::database::{StoreError, open_reader};
-use super::row::{Kind, hex};
+use super::row::Kind;
 use super::store::HistoryReadError;
-use crate::contract::Cancel;
+use crate::contract::{Cancel, hex};
 
 /// How many rows one page looks at.
 const MAX_ROWS: usize = 20_000;

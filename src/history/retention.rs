@@ -6,11 +6,11 @@
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 use serde::{Deserialize, Serialize};
 
-use crate::contract::time;
+use crate::contract::{hex, time};
 
 use super::board::Board;
 use super::database::{Database, StoreError};
-use super::row::{Hash, hex};
+use super::row::Hash;
 use super::store::HistorySettings;
 use super::writer::insert_rows;
 

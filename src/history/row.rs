@@ -128,8 +128,3 @@ pub fn chain(
     }
     Sha256::digest(&bytes).into()
 }
-
-/// Writes a hash in lower-case hexadecimal.
-pub fn hex(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
-}

@@ -13,8 +13,9 @@ use serde::Serialize;
 use super::anchor::{self, Anchor};
 use super::database::{FILE_NAME, StoreError, open_reader, store_id};
 use super::retention::Removed;
-use super::row::{GENESIS, Hash, Kind, NUMBERS, TEXTS, chain, hex};
+use super::row::{GENESIS, Hash, Kind, NUMBERS, TEXTS, chain};
 use super::store::HistoryReadError;
+use crate::contract::hex;
 
 /// What a check of the whole history found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

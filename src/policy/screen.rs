@@ -10,7 +10,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use sha2::{Digest, Sha256};
 
 use crate::config::{ScopePolicy, WindowPattern};
-use crate::contract::{Failure, TargetRule};
+use crate::contract::{Failure, TargetRule, hex};
 
 use super::sensitive_windows::SENSITIVE_WINDOWS;
 
@@ -228,7 +228,7 @@ fn fingerprint(policy: &ScopePolicy) -> String {
     let rows: Vec<_> = SENSITIVE_WINDOWS.iter().map(|row| (row.apps, row.titles)).collect();
     let all = serde_json::json!([policy.denied_windows, policy.open_sensitive_windows, rows]);
     let digest = Sha256::digest(all.to_string().as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest[..8])
 }
 
 /// Brings a name to the form in which names are compared: lower case, blanks of one kind, nothing that is not seen.

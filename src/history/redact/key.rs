@@ -5,6 +5,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::super::database::lock;
+use crate::contract::hex;
 use crate::platform::fs::{Secrecy, create_private_dir, read_own_file, replace_private_file};
 
 const FILE_NAME: &str = "history.key";
@@ -40,7 +41,7 @@ impl Key {
 
     /// Gives the first 8 hexadecimal digits of HMAC-SHA-256 over a secret.
     pub fn mark(&self, secret: &[u8]) -> String {
-        hmac_sha256(&self.0, secret)[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&hmac_sha256(&self.0, secret)[..4])
     }
 }
 
@@ -63,7 +64,6 @@ fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::row::hex;
     use super::*;
 
     #[test]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::contract::{ErrorCode, Failure};
+use crate::contract::{ErrorCode, Failure, hex};
 use crate::policy::Permit;
 use crate::providers::git::{Between, Change, ChangedFile, Counts, Git, changed_files, patch, sections};
 use crate::registry::Context;
@@ -302,7 +302,7 @@ fn mark(between: &Between, list: &[ChangedFile]) -> String {
         hash.update(file.seen.rel.as_bytes());
         hash.update(format!("\0{:?}{:?}{:?}\0", file.change, file.insertions, file.deletions));
     }
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize()[..6])
 }
 
 fn read_cursor(cursor: &str, mark: &str) -> Result<Place, Failure> {

@@ -1,12 +1,11 @@
 //! Version tokens: what a client hands back as `ifVersion` to say which content it has seen.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read;
 
 use sha2::{Digest, Sha256};
 
-use crate::contract::{Cancel, ErrorCode, Failure};
+use crate::contract::{Cancel, ErrorCode, Failure, hex};
 use crate::platform::fs::Stat;
 
 /// How much of a file is hashed between two looks at the cancellation flag.
@@ -16,7 +15,7 @@ const TOKEN_DIGITS: usize = 24;
 
 /// Gives the SHA-256 of bytes, as 64 hexadecimal digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    digits(&Sha256::digest(bytes))
+    hex(&Sha256::digest(bytes))
 }
 
 /// Gives the token of a content from its SHA-256 in hexadecimal: `s-` and 24 digits.
@@ -32,7 +31,7 @@ pub fn facts_version(stat: &Stat) -> String {
     hash.update(stat.size.to_le_bytes());
     hash.update(stat.modified_ns.to_le_bytes());
     hash.update(stat.changed_ns.to_le_bytes());
-    format!("m-{}", &digits(&hash.finalize())[..TOKEN_DIGITS])
+    format!("m-{}", &hex(&hash.finalize())[..TOKEN_DIGITS])
 }
 
 /// Tells whether a token that a client sent stands for this state of a file.
@@ -53,17 +52,8 @@ pub fn hash_file(file: &mut File, cancel: &Cancel) -> Result<String, Failure> {
             Failure::new(ErrorCode::ExecutionFailed, format!("the file cannot be read: {error}"))
         })?;
         if read == 0 {
-            return Ok(digits(&hash.finalize()));
+            return Ok(hex(&hash.finalize()));
         }
         hash.update(&chunk[..read]);
     }
-}
-
-/// Writes bytes as hexadecimal digits.
-fn digits(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        write!(text, "{byte:02x}").expect("a String takes all that is written");
-    }
-    text
 }

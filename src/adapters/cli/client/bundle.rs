@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::contract::{ErrorCode, Failure, id};
+use crate::contract::{ErrorCode, Failure, hex, id};
 use crate::platform::dirs::BUNDLE_PLATFORM;
 
 use super::super::printer::Report;
@@ -149,8 +149,7 @@ fn measure(file: &Path) -> io::Result<(u64, String)> {
     loop {
         let read = file.read(&mut part)?;
         if read == 0 {
-            let digits = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-            return Ok((bytes, digits));
+            return Ok((bytes, hex(&hash.finalize())));
         }
         hash.update(&part[..read]);
         bytes += read as u64;

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::contract::{ErrorCode, Failure};
+use crate::providers::file::sha256_hex;
 
 use super::super::connect::Connection;
 use super::args::How;
 use super::entry::{Entry, Likeness, Reach, is_ours};
 use super::kind::{ClientKind, TokenForm};
 use super::places::{SettingsPlace, evidence};
-use super::record::{Action, Change, Records, digest};
+use super::record::{Action, Change, Records};
 use super::settings::{self, Made, Problem};
 use super::settings_file::SettingsFile;
 
@@ -188,7 +189,7 @@ pub fn remove(
 /// `conflict` if it was changed since; `not_found` if the file as it was is not there any more.
 pub fn undo(records: &Records, change: &Change) -> Result<Planned, Failure> {
     let file = SettingsFile::read(&change.file)?;
-    if file.content.as_deref().map(digest) != change.after {
+    if file.content.as_deref().map(sha256_hex) != change.after {
         let failure = Failure::new(
             ErrorCode::Conflict,
             format!("{} was changed after this, so it is not put back", change.file.display()),
@@ -279,7 +280,7 @@ fn foreign(kind: ClientKind, file: &Path, name: &str) -> Failure {
 /// Gives the changes that led from a file without the entry to the file as it is, newest first: only if nothing else
 /// has changed it.
 fn chain<'r>(records: &'r Records, file: &SettingsFile, name: &str) -> Vec<&'r Change> {
-    let mut expected = file.content.as_deref().map(digest);
+    let mut expected = file.content.as_deref().map(sha256_hex);
     let mut chain = Vec::new();
     for change in records.changes().iter().rev().filter(|it| it.file == file.path && !it.undone) {
         if change.name != name || change.action != Action::Install || change.after != expected {

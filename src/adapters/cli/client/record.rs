@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::contract::{ErrorCode, Failure, id, time};
 use crate::platform::fs::{OwnFileError, Secrecy, create_private_dir, read_own_file, replace_private_file};
+use crate::providers::file::sha256_hex;
 
 use super::super::home::Home;
 use super::kind::ClientKind;
@@ -158,8 +158,8 @@ impl Records {
             client: new.client,
             name: new.name.to_owned(),
             file: new.file.to_owned(),
-            before: new.before.map(digest),
-            after: new.after.map(digest),
+            before: new.before.map(sha256_hex),
+            after: new.after.map(sha256_hex),
             folders: Vec::new(),
             token: new.token,
             undone: false,
@@ -212,7 +212,7 @@ impl Records {
         let Some(expected) = &change.before else { return Ok(None) };
         let path = self.backup_path(&change.id);
         match read_own_file(&path, Secrecy::Secret, MAX_BACKUP_BYTES) {
-            Ok((bytes, _)) if digest(&bytes) == *expected => Ok(Some(bytes)),
+            Ok((bytes, _)) if sha256_hex(&bytes) == *expected => Ok(Some(bytes)),
             Ok(_) => Err(Failure::new(ErrorCode::NotFound, format!("{} was changed", path.display()))),
             Err(error) => Err(Failure::new(ErrorCode::NotFound, format!("{}: {error}", path.display()))),
         }
@@ -238,9 +238,4 @@ impl Records {
         )
         .hint("Check the folder's owner, permissions and free space. No settings were changed.")
     }
-}
-
-/// Gives the SHA-256 of bytes in hexadecimal digits.
-pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::contract::{Cancel, Failure};
+use crate::contract::{Cancel, Failure, hex};
 use crate::policy::PermittedPath;
 use crate::providers::search::Globs;
 
@@ -163,7 +163,7 @@ impl SymbolIndexes {
         hash.update(id.device.to_le_bytes());
         hash.update(id.inode.to_le_bytes());
         hash.update(scope);
-        let key: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let key = hex(&hash.finalize()[..16]);
         let mut open = lock(&self.open);
         if let Some(index) = open.indexes.iter().find(|index| index.key == key) {
             return Arc::clone(index);
