@@ -1,5 +1,6 @@
 //! Limits and the options that mean the same for every operation that has them.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,26 @@ impl CommonOption {
             Self::Detail => "`concise` (default) or `full`.",
         }
     }
+}
+
+/// Reads a number of a request's options, `default` where it is not given.
+///
+/// # Errors
+/// `invalid_request` that names the option and its range.
+pub fn within(
+    option: &str,
+    given: Option<usize>,
+    default: usize,
+    range: RangeInclusive<usize>,
+) -> Result<usize, Failure> {
+    let number = given.unwrap_or(default);
+    if range.contains(&number) {
+        return Ok(number);
+    }
+    let (field, (least, most)) = (format!("options.{option}"), range.into_inner());
+    let expected = format!("a whole number from {least} to {most}");
+    Err(Failure::invalid(&field, format!("`{field}` must be {expected}"))
+        .hint(format!("Set `{field}` to {expected}, or leave it out.")))
 }
 
 /// The shared options of one request, as asked.

@@ -22,7 +22,8 @@ pub struct ScreenRules {
     processes: bool,
     denied: Vec<Pattern>,
     opened: Vec<Pattern>,
-    fingerprint: String,
+    /// The denied and the opened patterns, as they were written.
+    written: [Vec<WindowPattern>; 2],
 }
 
 /// What is known of a window at the instant of a picture.
@@ -86,13 +87,16 @@ impl ScreenRules {
             processes: policy.allow_processes.unwrap_or(false),
             denied: list("policy.deniedWindows", &policy.denied_windows)?,
             opened: list("policy.openSensitiveWindows", &policy.open_sensitive_windows)?,
-            fingerprint: fingerprint(policy),
+            written: [policy.denied_windows.clone(), policy.open_sensitive_windows.clone()],
         })
     }
 
     /// Gives a mark that changes with the rules for windows: a picture that was kept under others may show too much.
-    pub fn fingerprint(&self) -> &str {
-        &self.fingerprint
+    pub fn fingerprint(&self) -> String {
+        let rows: Vec<_> = SENSITIVE_WINDOWS.iter().map(|row| (row.apps, row.titles)).collect();
+        let [denied, opened] = &self.written;
+        let all = serde_json::json!([denied, opened, rows]);
+        hex(&Sha256::digest(all.to_string().as_bytes())[..8])
     }
 
     /// Tells whether displays may be captured.
@@ -224,13 +228,6 @@ impl Pattern {
     }
 }
 
-fn fingerprint(policy: &ScopePolicy) -> String {
-    let rows: Vec<_> = SENSITIVE_WINDOWS.iter().map(|row| (row.apps, row.titles)).collect();
-    let all = serde_json::json!([policy.denied_windows, policy.open_sensitive_windows, rows]);
-    let digest = Sha256::digest(all.to_string().as_bytes());
-    hex(&digest[..8])
-}
-
 /// Brings a name to the form in which names are compared: lower case, blanks of one kind, nothing that is not seen.
 fn folded(text: &str) -> String {
     let seen = text.chars().filter(|it| !it.is_control() && !is_unseen(*it));
@@ -345,7 +342,7 @@ mod tests {
             r#"{"openSensitiveWindows":[{"app":"a"}]}"#,
         ]
         .iter()
-        .map(|policy| rules(policy).fingerprint().to_owned())
+        .map(|policy| rules(policy).fingerprint())
         .collect();
         assert_eq!(marks.len(), 4);
         assert_eq!(rules(r#"{"allowDisplays":true}"#).fingerprint(), rules("{}").fingerprint());

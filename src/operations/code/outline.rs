@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::contract::limits::within;
 use crate::contract::path::{decode_name, encode_name};
 use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
@@ -208,15 +209,7 @@ struct Page {
 
 impl Page {
     fn new(options: &Options, max_output_bytes: usize) -> Result<Self, Failure> {
-        let within = |field: &str, value: Option<usize>, default: usize, least: usize, most: usize| {
-            let value = value.unwrap_or(default);
-            let field = format!("options.{field}");
-            match (least..=most).contains(&value) {
-                true => Ok(value),
-                false => Err(Failure::invalid(&field, format!("`{field}` must be {least} to {most}"))),
-            }
-        };
-        let budget = within("budget", options.budget, 12_000, 500, 1_000_000)?;
+        let budget = within("budget", options.budget, 12_000, 500..=1_000_000)?;
         let kinds = match options.kinds.is_empty() {
             true => {
                 Kind::ALL.into_iter().filter(|it| !matches!(it, Kind::Field | Kind::EnumMember)).collect()
@@ -224,9 +217,9 @@ impl Page {
             false => options.kinds.clone(),
         };
         Ok(Self {
-            depth: within("depth", options.depth, 2, 1, MAX_DEPTH)?,
+            depth: within("depth", options.depth, 2, 1..=MAX_DEPTH)?,
             kinds,
-            left: within("maxResults", options.max_results, 500, 1, MAX_RESULTS)?,
+            left: within("maxResults", options.max_results, 500, 1..=MAX_RESULTS)?,
             room: Room::new(budget.min(max_output_bytes)),
             files: Vec::new(),
             skipped: BTreeMap::new(),

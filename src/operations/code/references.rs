@@ -6,6 +6,7 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::contract::limits::within;
 use crate::contract::path::{decode_name, encode_name};
 use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OneOrMany, OperationSpec, ScopeNeed,
@@ -184,11 +185,7 @@ fn query(permit: &Permit, input: &Input, options: &Options) -> Result<UsedQuery,
         return Err(Failure::invalid("input.name", "`input.name` must be a name without what it is in")
             .hint(format!("Look for `{last}`: what it belongs to cannot be told by the text alone.")));
     }
-    let max_results = options.max_results.unwrap_or(50);
-    if !(1..=MAX_RESULTS).contains(&max_results) {
-        return Err(Failure::invalid("options.maxResults", "`options.maxResults` must be 1 to 5000")
-            .hint("Use `options.cursor` to go on after a result that was cut."));
-    }
+    let max_results = within("maxResults", options.max_results, 50, 1..=MAX_RESULTS)?;
     Ok(UsedQuery {
         name: name.to_owned(),
         roles: options.roles.iter().map(|role| role.role()).collect(),

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::fields::nearest;
+use crate::contract::limits::within;
 use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OneOrMany, OperationSpec,
     ScopeNeed, ScopeType, TargetRule, Threads,
@@ -209,11 +210,7 @@ fn query(permit: &Permit, input: &Input, options: &Options) -> Result<SymbolQuer
             "Give a name or a part of it, such as `parseConfig`; code.outline lists what a file defines.",
         ));
     };
-    let max_results = options.max_results.unwrap_or(20);
-    if !(1..=MAX_RESULTS).contains(&max_results) {
-        return Err(Failure::invalid("options.maxResults", "`options.maxResults` must be 1 to 1000")
-            .hint("Use `options.cursor` to go on after a result that was cut."));
-    }
+    let max_results = within("maxResults", options.max_results, 20, 1..=MAX_RESULTS)?;
     Ok(SymbolQuery {
         name,
         matching: match options.matching {

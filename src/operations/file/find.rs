@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::contract::limits::within;
 use crate::contract::path::encode_name;
 use crate::contract::time::rfc3339;
 use crate::contract::{
@@ -160,10 +161,7 @@ impl Operation for Op {
             return Err(Failure::invalid("input.pattern", "`input.pattern` is empty")
                 .hint("Give a glob such as `*.rs`; `*` finds every file."));
         }
-        let max_results = options.max_results.unwrap_or(200);
-        if !(1..=MAX_RESULTS).contains(&max_results) {
-            return Err(Failure::invalid("options.maxResults", "`options.maxResults` must be 1 to 10000"));
-        }
+        let max_results = within("maxResults", options.max_results, 200, 1..=MAX_RESULTS)?;
         let offset = offset(permit.common().cursor.as_deref())?;
         let (dir, path) = permit.path().open_dir()?;
         let wanted = if options.fuzzy {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::contract::limits::within;
 use crate::contract::path::{decode_name, encode_name};
 use crate::contract::time::rfc3339;
 use crate::contract::{
@@ -35,7 +36,7 @@ pub struct Op;
 pub struct Options {
     /// How many levels: 1 (default) for the folder's own entries, up to 64.
     #[schemars(range(min = 1, max = 64))]
-    pub depth: u32,
+    pub depth: usize,
     /// The most entries in this answer, 1 to 10,000; default 1,000.
     #[schemars(range(min = 1, max = 10_000))]
     pub max_results: Option<usize>,
@@ -116,28 +117,15 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
-        check(options)?;
+        within("depth", Some(options.depth), 1, 1..=64)?;
+        let max_results = within("maxResults", options.max_results, DEFAULT_RESULTS, 1..=10_000)?;
         let after = permit.common().cursor.as_deref().map(position).transpose()?;
         let found = Found::below(cx, permit.path(), options)?;
         let room = permit.limits().max_output_bytes.saturating_sub(FACTS_BYTES);
-        let output =
-            found.page(cx, after.as_deref(), options.max_results.unwrap_or(DEFAULT_RESULTS), room)?;
+        let output = found.page(cx, after.as_deref(), max_results, room)?;
         cx.summarize(format!("{} of {} entries", output.entries.len(), output.total));
         Ok(output)
     }
-}
-
-fn check(options: &Options) -> Result<(), Failure> {
-    if !(1..=64).contains(&options.depth) {
-        return Err(Failure::invalid("options.depth", "`options.depth` must be a whole number from 1 to 64"));
-    }
-    if options.max_results.is_some_and(|most| !(1..=10_000).contains(&most)) {
-        return Err(Failure::invalid(
-            "options.maxResults",
-            "`options.maxResults` must be a whole number from 1 to 10000",
-        ));
-    }
-    Ok(())
 }
 
 fn position(cursor: &str) -> Result<Vec<u8>, Failure> {
@@ -151,7 +139,7 @@ fn position(cursor: &str) -> Result<Vec<u8>, Failure> {
 struct Folder {
     path: PermittedPath,
     ignore: IgnoreRules,
-    level: u32,
+    level: usize,
 }
 
 /// A name that was found, and the index of its folder.

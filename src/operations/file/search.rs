@@ -6,6 +6,7 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::contract::limits::within;
 use crate::contract::path::{decode_name, encode_name};
 use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OneOrMany, OperationSpec,
@@ -199,11 +200,7 @@ impl Operation for Op {
 
 /// Brings the request into the provider's terms.
 fn question(permit: &Permit, input: &Input, options: &Options) -> Result<Search, Failure> {
-    let max_results = options.max_results.unwrap_or(100);
-    if !(1..=MAX_RESULTS).contains(&max_results) {
-        return Err(Failure::invalid("options.maxResults", "`options.maxResults` must be 1 to 10000")
-            .hint("Use `options.cursor` to go on after a result that was cut."));
-    }
+    let max_results = within("maxResults", options.max_results, 100, 1..=MAX_RESULTS)?;
     if options.max_per_file == Some(0) {
         return Err(Failure::invalid("options.maxPerFile", "`options.maxPerFile` must be 1 or more"));
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::contract::limits::within;
 use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads,
@@ -118,18 +119,10 @@ impl Operation for Op {
 }
 
 fn bounds(options: &Options, max_output_bytes: usize) -> Result<OutlineBounds, Failure> {
-    let within = |field: &str, value: Option<usize>, default: usize, least: usize, most: usize| {
-        let value = value.unwrap_or(default);
-        if (least..=most).contains(&value) {
-            return Ok(value);
-        }
-        let field = format!("options.{field}");
-        Err(Failure::invalid(&field, format!("`{field}` must be {least} to {most}")))
-    };
-    let budget = within("budget", options.budget, 12_000, 200, 1_000_000)?;
+    let budget = within("budget", options.budget, 12_000, 200..=1_000_000)?;
     Ok(OutlineBounds {
-        depth: within("depth", options.depth, 3, 1, MAX_DEPTH)?,
-        max_entries: within("maxEntries", options.max_entries, 500, 1, MAX_ENTRIES)?,
+        depth: within("depth", options.depth, 3, 1..=MAX_DEPTH)?,
+        max_entries: within("maxEntries", options.max_entries, 500, 1..=MAX_ENTRIES)?,
         // A character can take more than one byte of JSON.
         max_characters: budget.min(max_output_bytes / 2),
         hidden: options.include_hidden,

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::contract::limits::within;
 use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads,
@@ -153,13 +154,7 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
-        let most = options.max_results.unwrap_or(DEFAULT_RESULTS);
-        if !(1..=MAX_RESULTS).contains(&most) {
-            return Err(Failure::invalid(
-                "options.maxResults",
-                "`options.maxResults` must be a whole number from 1 to 500",
-            ));
-        }
+        let most = within("maxResults", options.max_results, DEFAULT_RESULTS, 1..=MAX_RESULTS)?;
         let filters = filters(input, options)?;
         let from = revision("input.from", input.from.as_deref())?;
         let not_in = revision("input.notIn", input.not_in.as_deref())?;

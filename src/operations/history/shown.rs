@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::contract::limits::within;
 use crate::contract::time::{parse_rfc3339, rfc3339};
 use crate::contract::{ErrorCode, Failure, id};
 use crate::history::{Entry, HistoryReadError, State};
@@ -149,11 +150,7 @@ pub fn scope_id(permit: &Permit) -> Result<String, Failure> {
 
 /// Reads `options.limit`.
 pub fn limit(asked: Option<usize>, default: usize) -> Result<usize, Failure> {
-    let limit = asked.unwrap_or(default);
-    if !(1..=500).contains(&limit) {
-        return Err(Failure::invalid("options.limit", "`options.limit` must be 1 to 500"));
-    }
-    Ok(limit)
+    within("limit", asked, default, 1..=500)
 }
 
 /// Reads `options.cursor`.

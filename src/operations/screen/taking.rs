@@ -280,7 +280,7 @@ pub(super) fn answer(
         blacked_out,
         taken_at_ms,
         expires_at_ms: taken_at_ms + CaptureStore::LIFE_MS,
-        rules: permit.screen()?.fingerprint().to_owned(),
+        rules: permit.screen()?.fingerprint(),
         picture: None,
     };
     let mime_type = fitted.format.media_type();
