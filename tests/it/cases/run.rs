@@ -184,6 +184,9 @@ impl World {
     /// Starts a display with windows.
     fn show(&mut self, block: &Block) -> Result<(), String> {
         let shown = Shown::start(&block.argument, &block.content)?;
+        if let Some(windows) = shown.windows() {
+            self.seen.folders.push((windows, "<display>/0x4000"));
+        }
         self.seen.folders.push((shown.id(), "<display>"));
         self.display = Some(shown);
         Ok(())
