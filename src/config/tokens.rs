@@ -318,8 +318,8 @@ fn decode_hash(text: &str) -> Option<[u8; 32]> {
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::fs::modes::{PermissionsExt, set_mode};
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
@@ -375,7 +375,7 @@ mod tests {
             let text = fs::read_to_string(&path).expect("readable");
             assert!(!text.contains(&secret[4..]));
             assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("own file");
+            set_mode(&path, 0o644).expect("own file");
             let error = Tokens::load(dirs).expect_err("refused");
             assert!(error.problem.contains("other users can read"), "{error}");
         });

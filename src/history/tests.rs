@@ -133,7 +133,7 @@ fn files_are_closed_to_other_users() {
 }
 
 fn mode(path: &Path) -> u32 {
-    use std::os::unix::fs::PermissionsExt;
+    use crate::platform::fs::modes::PermissionsExt;
     std::fs::metadata(path).expect("it exists").permissions().mode() & 0o777
 }
 

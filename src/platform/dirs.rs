@@ -20,10 +20,15 @@ impl Dirs {
     /// Gives `None` where the user has no home folder.
     ///
     /// # Source
-    /// XDG Base Directory Specification 0.8 for Linux; Apple's File System Programming Guide for macOS.
+    /// XDG Base Directory Specification 0.8 for Linux; Apple's File System Programming Guide for macOS; "Known folders"
+    /// of Microsoft's documentation for Windows.
     pub fn find() -> Option<Self> {
         if let Some(home) = absolute("BAILIWICK_HOME") {
             return Some(Self::below(home));
+        }
+        if cfg!(windows) {
+            // The settings of this computer alone: a history and a socket are nothing to roam with.
+            return Some(Self::below(absolute("LOCALAPPDATA")?.join("Bailiwick")));
         }
         let home = absolute("HOME")?;
         if cfg!(target_os = "macos") {
@@ -49,9 +54,10 @@ impl Dirs {
 pub struct UserFolders {
     /// The home folder.
     pub home: PathBuf,
-    /// Where programs with windows keep them: `~/.config`, or `~/Library/Application Support` on macOS.
+    /// Where programs with windows keep them: `~/.config`, `~/Library/Application Support` on macOS, `%APPDATA%` on
+    /// Windows.
     pub application_settings: PathBuf,
-    /// Where programs of the terminal keep them: `~/.config`, on macOS too.
+    /// Where programs of the terminal keep them: `~/.config`, on macOS too; `%APPDATA%` on Windows.
     pub terminal_settings: PathBuf,
 }
 
@@ -61,7 +67,11 @@ impl UserFolders {
     /// # Source
     /// As for [`Dirs::find`].
     pub fn find() -> Option<Self> {
-        let home = absolute("HOME")?;
+        let home = absolute(if cfg!(windows) { "USERPROFILE" } else { "HOME" })?;
+        if cfg!(windows) {
+            let settings = absolute("APPDATA").unwrap_or_else(|| home.join("AppData/Roaming"));
+            return Some(Self { home, application_settings: settings.clone(), terminal_settings: settings });
+        }
         let terminal_settings = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
         let application_settings = if cfg!(target_os = "macos") {
             home.join("Library/Application Support")
@@ -76,7 +86,13 @@ impl UserFolders {
 ///
 /// # Source
 /// `process.platform` of Node, which the manifests of MCP bundles name.
-pub const BUNDLE_PLATFORM: &str = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+pub const BUNDLE_PLATFORM: &str = if cfg!(target_os = "macos") {
+    "darwin"
+} else if cfg!(windows) {
+    "win32"
+} else {
+    "linux"
+};
 
 fn absolute(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())

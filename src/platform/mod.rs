@@ -7,7 +7,13 @@
 pub mod dirs;
 pub mod emulator;
 pub mod fs;
+pub mod handle;
 pub mod launch;
+pub mod local_socket;
 pub mod machine;
+pub mod names;
 pub mod screen;
+pub mod signals;
 pub mod tty;
+#[cfg(windows)]
+pub mod windows;

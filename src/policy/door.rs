@@ -2,11 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::contract::{ErrorCode, Failure};
 use crate::platform::fs::{Dir, DoorError, FileKind, RelPath, Root, Stat};
+use crate::platform::names::OsStrExt;
 
 use super::PermittedPath;
 

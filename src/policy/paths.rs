@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -12,6 +11,7 @@ use crate::config::ScopePolicy;
 use crate::contract::path::encode_name;
 use crate::contract::{Access, Failure};
 use crate::platform::fs::{FileId, RelPath};
+use crate::platform::names::OsStrExt;
 
 use super::ScopeRoot;
 use super::sensitive::{fold, rule_for};

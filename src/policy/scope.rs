@@ -219,7 +219,7 @@ impl Scope {
         let (root, rest) = self.choose_root(text).ok_or_else(|| self.outside(text))?;
         let rel = RelPath::parse(&decode_name(rest)).map_err(|problem| match problem {
             PathProblem::Climbs | PathProblem::Absolute => self.outside(text),
-            PathProblem::Nul | PathProblem::TooLong => {
+            PathProblem::Nul | PathProblem::TooLong | PathProblem::Name(_) => {
                 Failure::invalid("target", format!("{problem}: `{}`", clip(text)))
             }
         })?;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::{CommandRule, ScopeConfig, ScopePolicy};
 use crate::contract::{Capability, Failure};
+use crate::platform::fs::modes::MetadataExt;
 use crate::policy::command::Rules;
 
 /// Programs that projects use, and that can run the project's code.

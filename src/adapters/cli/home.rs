@@ -2,13 +2,13 @@
 
 use std::env;
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::{Config, ConfigError, Tokens};
 use crate::contract::{Caller, ErrorCode, Failure, Transport, id, time};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::create_private_dir;
+use crate::platform::fs::modes::OpenOptionsExt;
 use crate::platform::machine;
 use crate::policy::{OwnFolders, Scopes};
 use crate::service::{Service, ServiceSettings};

@@ -1,12 +1,12 @@
 //! `self-test`: each class of operation, done for real in a temporary scope over a real MCP child.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::contract::{Capability, ErrorCode, Failure};
+use crate::platform::fs::modes::symlink;
 
 use super::args::Preset;
 use super::child::McpChild;

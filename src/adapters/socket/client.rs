@@ -8,18 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::contract::{Envelope, ErrorCode, Failure, Progress, Reply};
+use crate::platform::local_socket::{self, ReadHalf, WriteHalf};
 
 use super::super::backend::{Origin, went_away};
 use super::super::lines::{Line, LineReader};
 use super::super::offer::Offer;
 use super::frame::{Answer, Ask, Hello, PROTOCOL, Request, line};
-use super::place::is_own_user;
 
 /// The longest answer that is read: results have images at most, which the service bounds.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
@@ -63,11 +61,7 @@ struct Awaited {
 /// # Errors
 /// When no service of this user answers, or it refuses the caller.
 pub async fn connect(path: &Path, hello: &Hello) -> Result<Client, ConnectError> {
-    let stream = UnixStream::connect(path).await?;
-    if !is_own_user(stream.peer_cred()?.uid()) {
-        return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
-    }
-    let (input, mut output) = stream.into_split();
+    let (input, mut output) = local_socket::split(local_socket::connect(path).await?);
     let mut lines = LineReader::new(input, MAX_ANSWER_BYTES);
     let welcome = async {
         output.write_all(&line(&Ask::Hello(hello.clone()))).await?;
@@ -216,7 +210,7 @@ fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, Option<HashMap<u64, Awai
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn write_asks(mut output: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
+async fn write_asks(mut output: WriteHalf, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
     while let Some(line) = queue.recv().await {
         if output.write_all(&line).await.is_err() {
             return;
@@ -224,7 +218,7 @@ async fn write_asks(mut output: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiv
     }
 }
 
-async fn read_answers(mut lines: LineReader<OwnedReadHalf>, waiting: Arc<Waiting>, stop: CancellationToken) {
+async fn read_answers(mut lines: LineReader<ReadHalf>, waiting: Arc<Waiting>, stop: CancellationToken) {
     loop {
         let line = tokio::select! {
             line = lines.next() => line,

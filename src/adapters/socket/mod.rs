@@ -11,5 +11,7 @@ mod server;
 pub use client::{Client, ConnectError, connect};
 pub use frame::Hello;
 pub(super) use frame::unanswered;
-pub use place::{BindError, Listener, is_own_user, path};
+pub use place::path;
 pub use server::serve;
+
+pub use crate::platform::local_socket::{BindError, Listener, is_own_user};

@@ -7,20 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWriteExt};
-use tokio::net::UnixStream;
-use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::contract::{Caller, Envelope, ErrorCode, Failure, Progress, Transport, id};
+use crate::platform::local_socket::{self, Listener, Stream, WriteHalf};
 use crate::service::Service;
 
 use super::super::auth::KeyRing;
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
 use super::super::offer::Offer;
 use super::frame::{Answer, Ask, Hello, PROTOCOL, Request, line};
-use super::place::Listener;
 
 /// How many connections are served at the same time; further ones wait.
 const MAX_CONNECTIONS: usize = 128;
@@ -72,12 +70,12 @@ pub async fn serve(
 
 /// Serves one connection.
 async fn attend(
-    stream: UnixStream,
+    stream: Stream,
     service: &Arc<Service>,
     keys: &KeyRing,
     stop: &CancellationToken,
 ) -> io::Result<()> {
-    let (input, mut output) = stream.into_split();
+    let (input, mut output) = local_socket::split(stream);
     let mut lines = LineReader::new(input, MAX_LINE_BYTES);
     let hello = tokio::select! {
         hello = tokio::time::timeout(HELLO_TIMEOUT, lines.next()) => hello,
@@ -241,7 +239,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn write_all(mut output: OwnedWriteHalf, mut queue: mpsc::Receiver<Vec<u8>>) {
+async fn write_all(mut output: WriteHalf, mut queue: mpsc::Receiver<Vec<u8>>) {
     while let Some(line) = queue.recv().await {
         if output.write_all(&line).await.is_err() {
             return;

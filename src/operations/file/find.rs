@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +14,7 @@ use crate::contract::{
     ScopeType, TargetRule, Threads,
 };
 use crate::platform::fs::{FileKind, RelPath};
+use crate::platform::names::OsStrExt;
 use crate::policy::{InputPath, Permit, PermittedPath};
 use crate::providers::search::{
     FindAnswer, FindKind, FindOrder, FindQuery, Found, Globs, Room, Wanted, find,

@@ -1,7 +1,6 @@
 //! `git.worktree_remove`: a working tree goes, with all that is in it.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -11,6 +10,7 @@ use crate::contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, RawPath,
     ScopeNeed, ScopeType, TargetRule, Threads,
 };
+use crate::platform::names::OsStrExt;
 use crate::policy::{InputPath, Permit, PermittedPath};
 use crate::providers::git::{
     Busy, Change, Git, Untracked, WorkTree, busy, ignored, is_on_a_branch, remove, status, submodules,

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use rustix::io::Errno;
-
 use super::{FileKind, PathProblem};
 
 /// Why the door stayed closed.
@@ -57,33 +55,4 @@ pub enum DoorError {
     /// Anything else.
     #[error(transparent)]
     Io(io::Error),
-}
-
-impl From<Errno> for DoorError {
-    fn from(errno: Errno) -> Self {
-        match errno {
-            Errno::NOENT => Self::NotFound,
-            Errno::LOOP => Self::Symlink,
-            Errno::XDEV => Self::Outside,
-            Errno::NOTDIR => Self::NotADirectory,
-            Errno::ISDIR => Self::IsADirectory,
-            Errno::EXIST => Self::Exists,
-            Errno::NOTEMPTY => Self::NotEmpty,
-            Errno::ACCESS | Errno::PERM => Self::Denied,
-            Errno::NXIO => Self::NotRegular(FileKind::Socket),
-            Errno::NOSPC | Errno::DQUOT => Self::NoSpace,
-            Errno::ROFS => Self::ReadOnly,
-            Errno::NAMETOOLONG => Self::Path(PathProblem::TooLong),
-            other => Self::Io(other.into()),
-        }
-    }
-}
-
-impl From<io::Error> for DoorError {
-    fn from(error: io::Error) -> Self {
-        match Errno::from_io_error(&error) {
-            Some(errno) => errno.into(),
-            None => Self::Io(error),
-        }
-    }
 }

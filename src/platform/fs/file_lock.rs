@@ -2,10 +2,10 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::create_private_dir;
+use super::modes::OpenOptionsExt;
 
 /// A held lock; dropping it lets go. The system lets go when the process ends.
 #[derive(Debug)]

@@ -4,17 +4,48 @@
 //! resolution follows a symbolic link: links are read by hand ([`Root::resolve_links`]), so that the
 //! caller can judge where they lead before anything is opened. There is no check-then-open.
 
+#[cfg_attr(unix, path = "unix/attributes.rs")]
+#[cfg_attr(windows, path = "windows/attributes.rs")]
 mod attributes;
+#[cfg_attr(unix, path = "unix/beneath.rs")]
+#[cfg_attr(windows, path = "windows/beneath.rs")]
 mod beneath;
+#[cfg_attr(unix, path = "unix/change.rs")]
+#[cfg_attr(windows, path = "windows/change.rs")]
 mod change;
+#[cfg_attr(unix, path = "unix/dir.rs")]
+#[cfg_attr(windows, path = "windows/dir.rs")]
 mod dir;
 mod door_error;
+#[cfg_attr(unix, path = "unix/errors.rs")]
+#[cfg_attr(windows, path = "windows/errors.rs")]
+mod errors;
+mod exchange;
+#[cfg_attr(unix, path = "unix/facts.rs")]
+#[cfg_attr(windows, path = "windows/facts.rs")]
+mod facts;
 mod file_lock;
+#[cfg_attr(unix, path = "unix/guard.rs")]
+#[cfg_attr(windows, path = "windows/guard.rs")]
+mod guard;
+mod links;
+pub mod modes;
+#[cfg_attr(unix, path = "unix/naming.rs")]
+#[cfg_attr(windows, path = "windows/naming.rs")]
+mod naming;
+mod opened;
 mod own_file;
 mod private;
 mod rel_path;
+#[cfg_attr(unix, path = "unix/root.rs")]
+#[cfg_attr(windows, path = "windows/root.rs")]
 mod root;
 mod stat;
+#[cfg(windows)]
+#[path = "windows/sys.rs"]
+mod sys;
+#[cfg_attr(unix, path = "unix/volume.rs")]
+#[cfg_attr(windows, path = "windows/volume.rs")]
 mod volume;
 mod watch;
 
@@ -22,10 +53,12 @@ pub use attributes::Attributes;
 pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;
 pub use file_lock::FileLock;
+pub use guard::{Exposure, create_private_dir};
+pub use opened::Opened;
 pub use own_file::{FileStamp, OwnFileError, Secrecy, read_own_file};
-pub use private::{create_private_dir, create_private_file, replace_private_file};
+pub use private::{create_private_file, replace_private_file};
 pub use rel_path::{PathProblem, RelPath};
-pub use root::{Opened, Root};
-pub use stat::{FileId, FileKind, Stat};
+pub use root::Root;
+pub use stat::{FileId, FileKind, NO_USER, Stat};
 pub use volume::Volume;
 pub use watch::{Drained, FolderEvent, FolderWatch, WatchId};

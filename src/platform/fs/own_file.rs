@@ -1,12 +1,9 @@
 //! Reading Bailiwick's own files: only what nobody else could have written or, for secrets, read.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, fstat, open, stat};
-use rustix::io::Errno;
-
+use super::guard::{Exposure, open_own};
 use super::{FileId, FileKind, Stat};
 
 /// Who else may have access to one of Bailiwick's own files.
@@ -30,7 +27,7 @@ pub struct FileStamp {
 impl FileStamp {
     /// Gives the stamp of the file that a path leads to; `None` where there is none.
     pub fn of(path: &Path) -> Option<Self> {
-        stat(path).ok().map(|stat| Self::from_stat(&Stat::from_system(&stat)))
+        Stat::of(path).map(|stat| Self::from_stat(&stat))
     }
 
     fn from_stat(stat: &Stat) -> Self {
@@ -53,9 +50,9 @@ pub enum OwnFileError {
     /// Another user owns it.
     #[error("the file belongs to another user")]
     OtherOwner,
-    /// Others can read or write it; with its permission bits.
-    #[error("other users can {} the file (its mode is {:04o})", if .0 & 0o022 == 0 { "read" } else { "change" }, .0)]
-    Exposed(u32),
+    /// Others can read or write it.
+    #[error("{0}")]
+    Exposed(Exposure),
     /// It is larger than such a file can be.
     #[error("the file is larger than {0} bytes")]
     TooLarge(u64),
@@ -73,29 +70,7 @@ pub fn read_own_file(
     secrecy: Secrecy,
     limit_bytes: u64,
 ) -> Result<(Vec<u8>, FileStamp), OwnFileError> {
-    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    if secrecy == Secrecy::Secret {
-        flags |= OFlags::NOFOLLOW;
-    }
-    let file = File::from(open(path, flags, Mode::empty()).map_err(|error| match error {
-        Errno::NOENT | Errno::NOTDIR => OwnFileError::NotFound,
-        Errno::LOOP => OwnFileError::Link,
-        other => OwnFileError::Io(other.into()),
-    })?);
-    let stat = Stat::from_system(&fstat(&file).map_err(io::Error::from)?);
-    if stat.kind != FileKind::File {
-        return Err(OwnFileError::NotRegular(stat.kind));
-    }
-    let (forbidden_bits, root_may_own) = match secrecy {
-        Secrecy::Secret => (0o077, false),
-        Secrecy::Guarded => (0o022, true),
-    };
-    if stat.user != crate::platform::machine::user_id() && !(root_may_own && stat.user == 0) {
-        return Err(OwnFileError::OtherOwner);
-    }
-    if stat.mode & forbidden_bits != 0 {
-        return Err(OwnFileError::Exposed(stat.mode));
-    }
+    let (file, stat) = open_own(path, secrecy)?;
     let mut content = Vec::new();
     // One byte more than allowed, so that a file that grows meanwhile is noticed too.
     (&file).take(limit_bytes + 1).read_to_end(&mut content)?;

@@ -1,28 +1,10 @@
 //! Bailiwick's own files: folders of mode 0700, files of mode 0600, replaced as a whole.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// Makes a folder (and those above it) that only this user can enter; an existing one is narrowed.
-///
-/// # Errors
-/// Those of the file system; `PermissionDenied` if the folder belongs to another user.
-pub fn create_private_dir(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-    let facts = fs::metadata(path)?;
-    if facts.uid() != super::super::machine::user_id() {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            format!("{} belongs to another user", path.display()),
-        ));
-    }
-    if facts.mode() & 0o077 != 0 {
-        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
-    }
-    Ok(())
-}
+use super::modes::{OpenOptionsExt, sync_folder};
 
 /// Makes an empty file of mode 0600, unless something of that name is there already.
 ///
@@ -50,7 +32,7 @@ pub fn replace_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
         file.write_all(content)?;
         file.sync_all()?;
         fs::rename(&temporary, path)?;
-        File::open(folder)?.sync_all()
+        sync_folder(folder)
     })();
     if written.is_err() {
         // The rename may have happened; removing what is not there is no loss.

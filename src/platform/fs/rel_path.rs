@@ -1,7 +1,9 @@
 //! A path beneath a root, in normal form.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+
+use super::naming::problem;
+use crate::platform::names::OsStrExt;
 
 /// The longest path, in bytes.
 pub const MAX_PATH_BYTES: usize = 4_096;
@@ -26,6 +28,9 @@ pub enum PathProblem {
     /// It contains a NUL byte.
     #[error("the path contains a NUL character")]
     Nul,
+    /// One of its names means something else to this system than a file, or cannot be a file's.
+    #[error("a name in the path {0}")]
+    Name(&'static str),
     /// It or one of its names is too long.
     #[error("the path is too long (4096 bytes, 255 for one name)")]
     TooLong,
@@ -62,7 +67,10 @@ impl RelPath {
                 b"" | b"." => {}
                 b".." => joined = joined.parent().ok_or(PathProblem::Climbs)?,
                 _ if name.len() > MAX_NAME_BYTES => return Err(PathProblem::TooLong),
-                _ => joined.push(name),
+                _ => match problem(name) {
+                    None => joined.push(name),
+                    Some(why) => return Err(PathProblem::Name(why)),
+                },
             }
         }
         if joined.bytes.len() > MAX_PATH_BYTES {
@@ -120,6 +128,7 @@ impl RelPath {
     }
 
     /// Gives the path for system calls; `.` for the root.
+    #[cfg(unix)]
     pub(super) fn for_system(&self) -> &OsStr {
         if self.is_root() { OsStr::new(".") } else { OsStr::from_bytes(&self.bytes) }
     }

@@ -7,9 +7,7 @@ use tokio::net::UnixStream;
 
 use super::held::{Names, layer, open};
 use super::protect::Placeholders;
-#[cfg(target_os = "linux")]
-use super::wire::KEEP;
-use super::wire::{MAX_MESSAGE_BYTES, Report, STOP};
+use super::wire::{KEEP, MAX_MESSAGE_BYTES, Report, STOP};
 use super::{Ended, Held, LaunchError};
 use crate::contract::command::{Containment, Network};
 
@@ -78,7 +76,6 @@ impl Job {
     }
 
     /// Leaves the plan to its keeper, which has reported that it runs. Gives what holds it.
-    #[cfg(target_os = "linux")]
     pub(super) async fn keep(mut self) -> Result<Held, LaunchError> {
         self.control()?.send(&[KEEP]).await;
         Ok(self.held.clone())

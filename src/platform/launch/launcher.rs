@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-#[cfg(target_os = "linux")]
 use super::connection::Connection;
 use super::kept::KeptRequest;
-#[cfg(target_os = "linux")]
 use super::protect::Placeholders;
 use super::{Held, Job, LaunchError, LaunchRequest};
 
@@ -13,10 +11,8 @@ use super::{Held, Job, LaunchError, LaunchRequest};
 #[derive(Debug)]
 pub struct Launcher {
     program: PathBuf,
-    #[cfg(target_os = "linux")]
     connection: tokio::sync::Mutex<Option<Connection>>,
     /// A pipe whose writing end nobody else has: by its end keepers learn of the end of this value.
-    #[cfg(target_os = "linux")]
     life: std::sync::OnceLock<(std::os::fd::OwnedFd, std::os::fd::OwnedFd)>,
 }
 
@@ -34,20 +30,13 @@ impl Launcher {
 
     /// Makes a launcher that is the given `bailiwick` program; for tests and benches, which are not.
     pub fn with_program(program: PathBuf) -> Self {
-        Self {
-            program,
-            #[cfg(target_os = "linux")]
-            connection: tokio::sync::Mutex::new(None),
-            #[cfg(target_os = "linux")]
-            life: std::sync::OnceLock::new(),
-        }
+        Self { program, connection: tokio::sync::Mutex::new(None), life: std::sync::OnceLock::new() }
     }
 
     /// Starts a plan. Its first pipeline runs when this returns. Dropping the future kills what was started.
     ///
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
-    #[cfg(target_os = "linux")]
     pub async fn launch(&self, request: LaunchRequest) -> Result<Job, LaunchError> {
         if let Some(missing) = super::levels().missing(request.hold.level) {
             return Err(LaunchError::Level(missing.to_owned()));
@@ -66,7 +55,6 @@ impl Launcher {
     ///
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
-    #[cfg(target_os = "linux")]
     pub async fn start_kept(&self, request: KeptRequest) -> Result<Held, LaunchError> {
         if let Some(missing) = super::levels().missing(request.hold.level) {
             return Err(LaunchError::Level(missing.to_owned()));
@@ -82,7 +70,6 @@ impl Launcher {
         Job::begin(control, &order.encode(), Placeholders::default()).await?.keep().await
     }
 
-    #[cfg(target_os = "linux")]
     fn life(&self) -> Result<std::os::fd::BorrowedFd<'_>, LaunchError> {
         use std::os::fd::AsFd;
         let failed = |error: rustix::io::Errno| LaunchError::Launcher(error.to_string());
@@ -94,35 +81,8 @@ impl Launcher {
         Ok(reader.as_fd())
     }
 
-    /// Starts nothing: this system has no launcher yet.
-    ///
-    /// # Errors
-    /// [`LaunchError::Unsupported`].
-    #[cfg(not(target_os = "linux"))]
-    #[expect(clippy::unused_async, reason = "it is the same call on every system")]
-    pub async fn start_kept(&self, _: KeptRequest) -> Result<Held, LaunchError> {
-        Err(LaunchError::Unsupported(super::levels::NOTHING))
-    }
-
-    /// Starts nothing: this system has no launcher yet.
-    ///
-    /// # Errors
-    /// [`LaunchError::Unsupported`].
-    #[cfg(not(target_os = "linux"))]
-    #[expect(clippy::unused_async, reason = "it is the same call on every system")]
-    pub async fn launch(&self, _: LaunchRequest) -> Result<Job, LaunchError> {
-        Err(LaunchError::Unsupported(super::levels::NOTHING))
-    }
-
     /// Gives the process id of the running launcher; for tests, which kill it.
-    #[cfg(target_os = "linux")]
     pub async fn process_id(&self) -> Option<u32> {
         self.connection.lock().await.as_ref().and_then(Connection::process_id)
     }
-}
-
-/// Becomes the launcher if this process was started as one: never, as this system has none yet.
-#[cfg(not(target_os = "linux"))]
-pub fn serve_if_asked() -> Option<std::process::ExitCode> {
-    None
 }

@@ -8,32 +8,37 @@
 //! Nothing here decides whether a command may run. It starts exactly what it is given, as strongly held as
 //! it is told, or not at all.
 
-#![cfg_attr(
-    not(target_os = "linux"),
-    expect(dead_code, reason = "there is a launcher on Linux only, as yet")
-)]
-
 #[cfg(target_os = "linux")]
 mod connection;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod error;
+#[cfg(target_os = "linux")]
 mod held;
+#[cfg(target_os = "linux")]
 mod job;
 pub mod kept;
+#[cfg(target_os = "linux")]
 mod launcher;
 mod levels;
+pub mod pipe;
 #[cfg(target_os = "linux")]
 mod process;
+#[cfg(target_os = "linux")]
 mod protect;
 mod request;
 #[cfg(target_os = "linux")]
 mod sys;
+#[cfg(target_os = "linux")]
 mod wire;
 
-pub use error::LaunchError;
-pub use job::Job;
-pub use launcher::Launcher;
 #[cfg(not(target_os = "linux"))]
-pub use launcher::serve_if_asked;
+pub use elsewhere::{Job, Launcher, serve_if_asked};
+pub use error::LaunchError;
+#[cfg(target_os = "linux")]
+pub use job::Job;
+#[cfg(target_os = "linux")]
+pub use launcher::Launcher;
 pub use levels::{Levels, levels};
 #[cfg(target_os = "linux")]
 pub use process::serve_if_asked;

@@ -1,11 +1,11 @@
 //! What is asked of the launcher, and what it answers.
 
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use crate::contract::command::{Containment, Joiner, Network, Redirect};
 use crate::platform::fs::FileId;
+use crate::platform::handle::Handle;
 
 /// A plan to run, with everything that it gets. What is not named here, it does not get.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct LaunchRequest {
     /// The whole environment.
     pub environment: Vec<(OsString, OsString)>,
     /// The working folder, opened.
-    pub cwd: OwnedFd,
+    pub cwd: Handle,
     /// The path of the working folder. Inside a sandbox it is opened by this path and must be the same folder.
     pub cwd_path: PathBuf,
     /// How strongly the plan is held.
@@ -23,11 +23,11 @@ pub struct LaunchRequest {
     /// What it may use up.
     pub limits: ProcessLimits,
     /// Standard input of the first command of each pipeline; none means `/dev/null`.
-    pub stdin: Option<OwnedFd>,
+    pub stdin: Option<Handle>,
     /// Standard output of the last command of each pipeline.
-    pub stdout: OwnedFd,
+    pub stdout: Handle,
     /// Standard error of all commands.
-    pub stderr: OwnedFd,
+    pub stderr: Handle,
 }
 
 /// One pipeline of a plan.

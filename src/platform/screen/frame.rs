@@ -63,9 +63,9 @@ impl Frame {
     ///
     /// [`ScreenError::Failed`] if the system does not give them.
     pub fn to_rgb(&self) -> Result<Vec<u8>, ScreenError> {
-        match &self.pixels {
+        match self.pixels {
             #[cfg(target_os = "linux")]
-            Pixels::X11(image) => image.to_rgb(&self.display),
+            Pixels::X11(ref image) => image.to_rgb(&self.display),
         }
     }
 }

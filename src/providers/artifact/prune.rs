@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_picture_is_found_in_its_scope_only_private_and_unchanged() {
-        use std::os::unix::fs::PermissionsExt;
+        use crate::platform::fs::modes::PermissionsExt;
 
         let (ground, store) = Ground::new();
         let mut kept = facts();

@@ -4,10 +4,10 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::contract::{id, time};
+use crate::platform::fs::modes::OpenOptionsExt;
 use crate::platform::fs::{Secrecy, create_private_dir, read_own_file};
 use crate::providers::file::sha256_hex;
 

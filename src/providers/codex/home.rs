@@ -55,7 +55,7 @@ fn try_make(folder: &Path, settings: &str, person: Option<&Path>, login: Login) 
         std::fs::remove_file(&link)?;
     }
     match wanted {
-        Some(wanted) => match std::os::unix::fs::symlink(wanted, &link) {
+        Some(wanted) => match crate::platform::fs::modes::symlink(wanted, &link) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             other => other,
         },

@@ -182,7 +182,7 @@ impl Ready {
             let prepared = Prepared::of_tool(Tool {
                 step: step(&found.installation, argv.into_iter().map(OsString::from).collect()),
                 environment: confined.environment,
-                cwd: folder.into_fd(),
+                cwd: folder.into_handle(),
                 cwd_path: cwd_path.clone(),
                 hold: confined.hold,
                 limits: limits(&around),

@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use std::time::Duration;
 use crate::contract::{Containment, ErrorCode, Failure, Joiner, Network, Pipeline};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, create_private_dir};
+use crate::platform::handle::Handle;
 use crate::platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
 use crate::platform::launch::{Hold, InnerSandboxes, LaunchCommand, ProcessLimits, Step};
 use crate::policy::command::PermittedCommand;
@@ -58,7 +58,7 @@ pub struct Prepared {
     /// Whether a shell reads it, so that the sandbox alone holds it.
     pub advisory: bool,
     pub(super) environment: Vec<(OsString, OsString)>,
-    pub(super) cwd: OwnedFd,
+    pub(super) cwd: Handle,
     pub(super) cwd_path: PathBuf,
     pub(super) hold: Hold,
     pub(super) limits: ProcessLimits,
@@ -90,7 +90,7 @@ pub struct Tool {
     /// Its whole environment.
     pub environment: Vec<(OsString, OsString)>,
     /// The working folder, opened.
-    pub cwd: OwnedFd,
+    pub cwd: Handle,
     /// The path of the working folder.
     pub cwd_path: PathBuf,
     /// How it is held.
@@ -189,7 +189,7 @@ impl CommandRequest {
             network: policy.network,
             advisory: self.command.is_advisory(),
             environment: variables,
-            cwd: folder.into_fd(),
+            cwd: folder.into_handle(),
             cwd_path,
             hold: Hold {
                 level,

@@ -160,8 +160,8 @@ fn judge_owner(stat: &Stat, otherwise: &'static str) -> Result<(), &'static str>
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::fs::modes::{set_mode, symlink};
     use std::fs;
-    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -177,7 +177,7 @@ mod tests {
         fn program(&self, path: &str) -> PathBuf {
             let path = self.0.join(path);
             fs::write(&path, "").expect("a file can be written");
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+            set_mode(&path, 0o755).expect("it is ours");
             path
         }
     }
@@ -221,10 +221,10 @@ mod tests {
         let folder = Folder::new();
         let program = folder.program("bin/tool");
         let bin = folder.0.join("bin");
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o757)).expect("it is ours");
+        set_mode(&program, 0o757).expect("it is ours");
         assert!(find(std::slice::from_ref(&bin), &[], "tool").is_err(), "the file");
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        fs::set_permissions(&bin, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        set_mode(&program, 0o755).expect("it is ours");
+        set_mode(&bin, 0o777).expect("it is ours");
         assert!(find(std::slice::from_ref(&bin), &[], "tool").is_err(), "the folder");
     }
 

@@ -1,16 +1,14 @@
 //! Running what was prepared: its streams read until the end, its time bounded, nothing left behind.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::unix::pipe;
 
 use crate::contract::{ErrorCode, Failure};
 use crate::platform::launch::kept::Stream;
-use crate::platform::launch::{Ended, LaunchError, LaunchRequest, Launcher};
+use crate::platform::launch::{Ended, LaunchError, LaunchRequest, Launcher, pipe};
 
 use super::capture::{Capture, Kept};
 use super::prepare::Prepared;
@@ -68,14 +66,13 @@ pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running<'_>) 
     let listener = listener.map(Mutex::new);
     // Removed when the command has ended.
     let _temporary = prepared.temporary;
-    let (out_reader, out_writer) = stream_out().map_err(|error| no_pipe(&error))?;
-    let (err_reader, err_writer) = stream_out().map_err(|error| no_pipe(&error))?;
+    let (out_reader, out_writer) = pipe::from_program().map_err(|error| no_pipe(&error))?;
+    let (err_reader, err_writer) = pipe::from_program().map_err(|error| no_pipe(&error))?;
     let (in_reader, in_writer) = match &stdin {
         None => (None, None),
         Some(_) => {
-            let (reader, writer) = io::pipe().map_err(|error| no_pipe(&error))?;
-            let writer = pipe::Sender::from_owned_fd(writer.into()).map_err(|error| no_pipe(&error))?;
-            (Some(OwnedFd::from(reader)), Some(writer))
+            let (reader, writer) = pipe::to_program().map_err(|error| no_pipe(&error))?;
+            (Some(reader), Some(writer))
         }
     };
     let request = LaunchRequest {
@@ -136,11 +133,6 @@ pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running<'_>) 
     let elapsed = began.elapsed();
     let ended = ended.transpose().map_err(|error| not_started(&error))?;
     Ok(Ran { ended, timed_out, stdout: stdout.finish(), stderr: stderr.finish(), elapsed })
-}
-
-fn stream_out() -> io::Result<(pipe::Receiver, OwnedFd)> {
-    let (reader, writer) = io::pipe()?;
-    Ok((pipe::Receiver::from_owned_fd(reader.into())?, writer.into()))
 }
 
 /// Reads a stream to its end, always: a program whose output is not read stands still.

@@ -2,9 +2,9 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::FileExt;
 
 use crate::contract::{Cancel, ErrorCode, Failure};
+use crate::platform::fs::modes::FileExt;
 use crate::platform::fs::{FileKind, Stat};
 
 use super::Place;

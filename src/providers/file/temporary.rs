@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::contract::{id, time};
 use crate::platform::fs::{Dir, FileId, FileKind};
+use crate::platform::names::OsStrExt;
 
 const START: &str = ".bailiwick-";
 const END: &str = ".tmp";

@@ -193,7 +193,7 @@ fn remove_exchanged(at: &Place, survey: &Survey, cancel: &Cancel) -> Result<(), 
     let moved = survey.folders.iter().map(|folder| {
         let mut path = at.path.clone();
         for name in folder.below.components() {
-            path = path.child(std::os::unix::ffi::OsStrExt::from_bytes(name))?;
+            path = path.child(crate::platform::names::OsStrExt::from_bytes(name))?;
         }
         Ok(Folder { path, to: None, below: folder.below.clone(), stat: folder.stat })
     });

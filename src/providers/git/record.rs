@@ -2,10 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 
 use crate::contract::{ErrorCode, Failure};
 use crate::platform::fs::RelPath;
+use crate::platform::names::OsStrExt;
 
 use super::status::whole;
 use super::{Asked, Fields, Git, Hash, Person, Reach, lossy};

@@ -10,12 +10,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::contract::{Access, ErrorCode, Failure};
 use crate::platform::fs::{DoorError, FileKind, RelPath, Root};
 use crate::platform::machine::user_id;
+use crate::platform::names::OsStrExt;
 use crate::policy::{PermittedPath, Scope};
 
 /// The longest `.git` file, `commondir` or `alternates` that is read.

@@ -2,7 +2,6 @@
 //! run, nothing is fetched, and the sandbox shows it the repository and nothing else.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, create_private_dir};
 use crate::platform::launch::{Hold, InnerSandboxes, LaunchCommand, Launcher, ProcessLimits, Step};
 use crate::platform::machine::home_folder;
+use crate::platform::names::{OsStrExt, OsStringExt};
 use crate::policy::{Scope, Scopes};
 use crate::providers::command::{
     Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, level, run,
@@ -390,7 +390,7 @@ impl Git {
                 }],
             },
             environment: self.environment(asked),
-            cwd: folder.into_fd(),
+            cwd: folder.into_handle(),
             cwd_path: place.on_disk()?,
             hold: Hold {
                 level: self.level,

@@ -3,12 +3,12 @@
 //! Checking out runs no hook and no filter: files that go through one are written as they are stored.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::contract::path::encode_name;
 use crate::contract::{Access, ErrorCode, Failure, RawPath};
 use crate::platform::fs::RelPath;
+use crate::platform::names::OsStrExt;
 use crate::policy::{PermittedPath, Scope};
 
 use super::status::whole;

@@ -3,7 +3,7 @@
 //! Files of CI are read line by line for commands that begin with a known program. This is no reader of YAML: what
 //! it does not understand it leaves out.
 
-use std::os::unix::ffi::OsStrExt;
+use crate::platform::names::OsStrExt;
 
 use crate::contract::{Cancel, Failure};
 use crate::policy::PermittedPath;

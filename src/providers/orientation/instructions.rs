@@ -2,7 +2,7 @@
 //!
 //! Their words are the repository's, not the person's: they are given as text, and nothing here follows them.
 
-use std::os::unix::ffi::OsStrExt;
+use crate::platform::names::OsStrExt;
 
 use crate::contract::{Cancel, Failure};
 use crate::platform::fs::FileId;

@@ -1,6 +1,6 @@
 //! What a project says it is: the title of its README and its first paragraphs.
 
-use std::os::unix::ffi::OsStrExt;
+use crate::platform::names::OsStrExt;
 
 use crate::policy::PermittedPath;
 

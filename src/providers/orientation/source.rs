@@ -2,10 +2,10 @@
 
 use std::ffi::OsStr;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 
 use crate::contract::{ErrorCode, Failure};
 use crate::platform::fs::{FileId, RelPath};
+use crate::platform::names::OsStrExt;
 use crate::policy::PermittedPath;
 
 /// The beginning of a file.

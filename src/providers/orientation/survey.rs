@@ -5,7 +5,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
 use schemars::JsonSchema;
@@ -13,6 +12,7 @@ use serde::Serialize;
 
 use crate::contract::{Access, Cancel, Failure};
 use crate::platform::fs::Dir;
+use crate::platform::names::OsStrExt;
 use crate::policy::PermittedPath;
 use crate::providers::search::{Filter, Skip, Visitor, WalkedFile, walk};
 

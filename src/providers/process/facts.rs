@@ -4,12 +4,12 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::ProcessLifetime;
+use crate::platform::fs::modes::OpenOptionsExt;
 use crate::platform::fs::{OwnFileError, Secrecy, read_own_file};
 
 /// The file of the facts in a process's folder.

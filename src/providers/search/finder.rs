@@ -1,7 +1,6 @@
 //! Finding files and folders by their path: by glob, or by fuzzy likeness, the best first.
 
 use std::collections::BinaryHeap;
-use std::os::unix::ffi::OsStrExt;
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -9,6 +8,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use crate::contract::path::encode_name;
 use crate::contract::{Access, Cancel, Failure};
 use crate::platform::fs::{Dir, FileKind};
+use crate::platform::names::OsStrExt;
 use crate::policy::PermittedPath;
 
 use super::globs::Globs;

@@ -1,11 +1,11 @@
 //! Globs over paths, as clients write them to choose files.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::contract::Failure;
+use crate::platform::names::OsStrExt;
 
 /// How many globs one request may have.
 const MAX_GLOBS: usize = 100;

@@ -7,7 +7,6 @@
 
 use std::ffi::OsStr;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::contract::Failure;
 use crate::platform::fs::{Dir, DirEntry, FileKind, RelPath};
+use crate::platform::names::OsStrExt;
 use crate::policy::PermittedPath;
 
 /// How much of one file of rules is read; what comes after it does not count.

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 
 use crate::contract::Access;
 use crate::platform::fs::{Dir, DoorError, FileKind, RelPath};
+use crate::platform::names::OsStrExt;
 use crate::policy::PathRules;
 
 use super::IgnoreRules;

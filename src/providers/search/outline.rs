@@ -5,12 +5,12 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use crate::contract::path::encode_name;
 use crate::contract::{Access, Cancel, Failure};
 use crate::platform::fs::{Dir, FileKind, RelPath};
+use crate::platform::names::OsStrExt;
 use crate::policy::{PermittedPath, door_failure};
 
 use super::IgnoreRules;

@@ -1,13 +1,13 @@
 //! What a content search looks for: a bounded regular expression, and types of files by name.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use ignore::types::{Types, TypesBuilder};
 
 use crate::contract::Failure;
 use crate::contract::fields::nearest;
+use crate::platform::names::OsStrExt;
 
 /// How long a query may be, in bytes.
 const MAX_QUERY_BYTES: usize = 10_000;

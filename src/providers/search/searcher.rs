@@ -5,13 +5,13 @@
 //! shown; UTF-16 with a byte order mark is text.
 
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
 
 use crate::contract::{Access, Cancel, Failure};
 use crate::platform::fs::{Dir, Opened};
+use crate::platform::names::OsStrExt;
 use crate::policy::{OpenedFile, PathRules, PermittedPath};
 
 use super::best::{Best, MatchedFile};

@@ -7,13 +7,13 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::contract::{Cancel, Failure};
 use crate::platform::fs::{Dir, DoorError};
+use crate::platform::names::OsStrExt;
 use crate::policy::{PathRules, PermittedPath};
 
 use super::IgnoreRules;

@@ -306,7 +306,7 @@ fn remove_if_old(path: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use crate::platform::fs::modes::{set_mode, symlink};
 
     use super::super::PromptText;
     use super::*;
@@ -438,12 +438,12 @@ mod tests {
         let outside = place.state.join("outside");
         let other = prompt("app", &id::new_id());
         fs::write(&outside, serde_json::to_vec(&other).expect("JSON")).expect("written");
-        fs::set_permissions(&outside, fs::Permissions::from_mode(0o600)).expect("own file");
+        set_mode(&outside, 0o600).expect("own file");
         symlink(&outside, folder.join(format!("{}.open", other.process_id))).expect("a link");
         let shared = prompt("app", &id::new_id());
         let path = folder.join(format!("{}.open", shared.process_id));
         fs::write(&path, serde_json::to_vec(&shared).expect("JSON")).expect("written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("own file");
+        set_mode(&path, 0o644).expect("own file");
         fs::write(folder.join("notes.txt"), "x").expect("written");
         fs::copy(place.prompts.open_path(&asked.process_id), folder.join(format!("{}.open", id::new_id())))
             .expect("a prompt under the name of another process");

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 use crate::contract::{Cancel, Failure};
 use crate::platform::fs::{Dir, FileKind, RelPath, Stat};
+use crate::platform::names::OsStrExt;
 use crate::providers::search::{Skip, SkipCounts, Visitor, WalkedFile, walk};
 
 use super::changes::{ChangeKind, Changes, FileChange};

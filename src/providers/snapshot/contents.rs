@@ -6,12 +6,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::contract::id;
 use crate::platform::fs::create_private_dir;
+use crate::platform::fs::modes::{FileExt, MetadataExt, OpenOptionsExt};
 
 /// How much is gathered before it is written.
 const BLOCK_BYTES: usize = 1 << 20;

@@ -4,12 +4,12 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::contract::{id, time};
+use crate::platform::fs::modes::OpenOptionsExt;
 use crate::platform::fs::{Secrecy, create_private_dir, read_own_file};
 use crate::providers::file::{content_version, sha256_hex};
 
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_was_kept_is_found_in_its_scope_only() {
-        use std::os::unix::fs::PermissionsExt;
+        use crate::platform::fs::modes::PermissionsExt;
 
         let state = std::env::temp_dir().join(format!("bailiwick-versions-{}", id::new_id()));
         let store = VersionStore::below(&state);

@@ -3,13 +3,13 @@
 use std::env;
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::contract::{ErrorCode, Failure, time};
 use crate::history::Redactor;
+use crate::platform::fs::modes::OpenOptionsExt;
 
 use super::super::args::BundleArgs;
 use super::super::client::zip::{ZipEntry, write as write_zip};

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::Read;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
@@ -10,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::contract::path::encode_name;
 use crate::contract::{CommandInput, CommonOption, Envelope, ErrorCode, Failure, fields};
 use crate::operations::FAMILIES;
+use crate::platform::names::OsStringExt;
 use crate::registry::{Entry, Registry};
 
 /// The largest file that `--input @FILE` or `--FIELD-file FILE` reads.

@@ -3,12 +3,14 @@
 //! A link in its place is the person's choice and stays: what it leads to is replaced. A file that another user owns,
 //! or that nobody may write, stays as it is.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::contract::{ErrorCode, Failure, id};
+use crate::platform::fs::modes::{
+    DirBuilderExt, MetadataExt, OpenOptionsExt, open_without_waiting, set_mode, sync_folder,
+};
 use crate::platform::machine;
 
 /// The largest settings file that is read.
@@ -42,7 +44,7 @@ impl SettingsFile {
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let target = target(path).map_err(|error| unreadable(path, &error))?;
         let absent = Self { path: path.to_owned(), content: None, target: target.clone(), facts: None };
-        let file = match OpenOptions::new().read(true).custom_flags(machine::NO_WAITING).open(&target) {
+        let file = match open_without_waiting(&target) {
             Ok(file) => file,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => return Ok(absent),
             Err(error) => return Err(unreadable(path, &error)),
@@ -178,10 +180,10 @@ fn replace(folder: &Path, target: &Path, content: &[u8], mode: u32) -> io::Resul
     let written = (|| {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         file.write_all(content)?;
-        file.set_permissions(Permissions::from_mode(mode))?;
+        set_mode(&temporary, mode)?;
         file.sync_all()?;
         fs::rename(&temporary, target)?;
-        File::open(folder)?.sync_all()
+        sync_folder(folder)
     })();
     if written.is_err() {
         // After the rename there is nothing left to remove.

@@ -1,12 +1,12 @@
 //! What a repair replaced, kept in the state folder, so that `doctor --undo` can put it back.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{ErrorCode, Failure, id};
+use crate::platform::fs::modes::{PermissionsExt, set_mode};
 use crate::platform::fs::{create_private_dir, replace_private_file};
 
 use super::repair::Repair;
@@ -135,11 +135,11 @@ pub fn undo(state: &Path) -> Result<Vec<PathBuf>, Failure> {
                 (Some(name), mode) => {
                     replace_private_file(path, &fs::read(folder.join(name))?)?;
                     if let Some(mode) = mode {
-                        fs::set_permissions(path, Permissions::from_mode(mode))?;
+                        set_mode(path, mode)?;
                     }
                 }
                 (None, Some(mode)) if change.mode_only => {
-                    fs::set_permissions(path, Permissions::from_mode(mode))?;
+                    set_mode(path, mode)?;
                 }
                 // A socket that nobody served cannot be put back, and need not be.
                 (None, Some(_)) => return Ok(false),

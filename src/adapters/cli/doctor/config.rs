@@ -4,10 +4,10 @@ use std::env;
 use std::fs;
 use std::io;
 use std::net::IpAddr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::config::Config;
+use crate::platform::fs::modes::PermissionsExt;
 
 use super::super::home::Home;
 use super::config_text::mends;

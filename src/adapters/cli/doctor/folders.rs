@@ -3,11 +3,11 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::platform::fs::Volume;
+use crate::platform::fs::modes::MetadataExt;
 use crate::platform::machine;
 
 use super::super::home::Home;

@@ -1,10 +1,10 @@
 //! What `--fix` can do: change a mode, replace a text, remove what a crash left.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::platform::fs::modes::{PermissionsExt, set_mode};
 use crate::platform::fs::replace_private_file;
 use crate::providers::edit::{Text, text_diff};
 
@@ -71,7 +71,7 @@ impl Repair {
                 if facts.file_type().is_symlink() || facts.permissions().mode() & 0o7777 != *from {
                     return Err(changed());
                 }
-                fs::set_permissions(path, Permissions::from_mode(*to))
+                set_mode(path, *to)
             }
             Self::Replace { path, before, after } => {
                 let now = match fs::read_to_string(path) {

@@ -3,7 +3,6 @@
 use std::fs::{self, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapters::socket;
 use crate::config::Config;
 use crate::contract::{Envelope, Transport};
+use crate::platform::fs::modes::FileTypeExt;
 use crate::providers::secret_prompt::Prompts;
 
 use super::super::call::backend;

@@ -1,10 +1,10 @@
 //! The tokens: their file, their ends, what they open.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use crate::config::{Config, Tokens};
 use crate::contract::time;
+use crate::platform::fs::modes::PermissionsExt;
 
 use super::super::home::Home;
 use super::finding::Findings;

@@ -1,12 +1,12 @@
 //! `service install`: writes the unit, has systemd check it, and starts it if it can.
 
 use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use serde_json::json;
 
 use crate::contract::{ErrorCode, Failure, id};
+use crate::platform::fs::modes::DirBuilderExt;
 use crate::platform::fs::{create_private_dir, replace_private_file};
 use crate::providers::edit::{Text, text_diff};
 

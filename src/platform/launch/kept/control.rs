@@ -16,51 +16,13 @@ use tokio::io::Interest;
 use tokio::net::{TcpStream, UnixStream};
 
 use super::message::{self as messages};
-use super::message::{Answer, LENGTH_BYTES, MAX_INPUT_BYTES, MAX_MESSAGE_BYTES, Request, SOCKET_NAME};
-use super::{Kept, TerminalSize};
+use super::message::{Answer, LENGTH_BYTES, MAX_MESSAGE_BYTES, Request, SOCKET_NAME};
+use super::{ControlError, Event, Kept, MAX_INPUT_BYTES, TerminalSize};
 
 /// How long a keeper may take to answer.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 /// How long to wait before connecting again to a keeper that has many callers.
 const PAUSE: Duration = Duration::from_millis(5);
-
-/// Why a running process could not be spoken to.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ControlError {
-    /// The process has ended, or its keeper was killed.
-    #[error("the process has ended")]
-    Gone,
-    /// The program does not read its input, and as much waits for it as can.
-    #[error("the program does not read its input, and {MAX_INPUT_BYTES} bytes wait already")]
-    Full,
-    /// The program has no input, or it was closed.
-    #[error("the program has no open input")]
-    NoInput,
-    /// The program has no terminal.
-    #[error("the program has no terminal")]
-    NoTerminal,
-    /// The input is longer than one call takes ([`super::MAX_INPUT_BYTES`]).
-    #[error("one call takes {MAX_INPUT_BYTES} bytes of input at most")]
-    TooLong,
-    /// Nothing listens at the port.
-    #[error("nothing listens at this port")]
-    NotListening,
-    /// The system refused it.
-    #[error("{0}")]
-    System(String),
-}
-
-/// What a watched process tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    /// It has printed more; several times count as one.
-    Output {
-        /// The position after the last byte.
-        end: u64,
-    },
-    /// It has ended, and its last status is written.
-    Ended,
-}
 
 /// A connection to the keeper of a process.
 #[derive(Debug)]

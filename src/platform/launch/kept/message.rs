@@ -3,15 +3,12 @@
 //! A message is its length in four bytes and so many bytes, of which the first tells what it is. Both ends may
 //! be different versions of this program, after an update: what is not understood ends the connection.
 
-use super::TerminalSize;
 use super::status::Key;
+use super::{MAX_INPUT_BYTES, TerminalSize};
 use crate::platform::launch::wire::Garbled;
 
 /// The name of the socket in the folder of a process.
 pub(in super::super) const SOCKET_NAME: &str = "control";
-
-/// The most bytes of input in one request, and the most that wait for the program to read them.
-pub const MAX_INPUT_BYTES: usize = 64 << 10;
 
 /// The longest message: a whole input.
 pub(in super::super) const MAX_MESSAGE_BYTES: usize = MAX_INPUT_BYTES + 1;

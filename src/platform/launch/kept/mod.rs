@@ -15,23 +15,37 @@
 //! A keeper that is killed leaves nothing running at the full level. At the others the launcher kills what it
 //! left; where the launcher was killed before, what had detached itself from its parents stays.
 
+#[cfg(target_os = "linux")]
 mod checksum;
 #[cfg(target_os = "linux")]
 mod control;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
 pub(super) mod message;
+#[cfg(target_os = "linux")]
 pub(super) mod ring;
 #[cfg(target_os = "linux")]
 pub(super) mod start;
+#[cfg(target_os = "linux")]
 pub(super) mod status;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;
 mod values;
+#[cfg(target_os = "linux")]
 mod view;
 
 #[cfg(target_os = "linux")]
-pub use control::{Control, ControlError, Event};
-pub use message::MAX_INPUT_BYTES;
+pub use control::Control;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{Control, Kept, RingWriter, StatusWriter};
+#[cfg(target_os = "linux")]
 pub use ring::RingWriter;
+#[cfg(target_os = "linux")]
 pub use status::StatusWriter;
-pub use values::{Frame, Input, KeptRequest, Lifetime, State, Status, Stream, TerminalSize};
-pub use view::{Kept, RingRead};
+pub use values::{
+    ControlError, Event, Frame, Input, KeptRequest, Lifetime, MAX_INPUT_BYTES, RingRead, State, Status,
+    Stream, TerminalSize,
+};
+#[cfg(target_os = "linux")]
+pub use view::Kept;

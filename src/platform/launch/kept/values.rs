@@ -1,13 +1,16 @@
 //! What is asked for, and what is told of a process that lasts.
 
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::platform::handle::Handle;
 use crate::platform::launch::{Held, Hold, ProcessLimits, Step};
+
+/// The most bytes of input in one request, and the most that wait for the program to read them.
+pub const MAX_INPUT_BYTES: usize = 64 << 10;
 
 /// Which stream of a program bytes came from. A terminal has one stream only, which counts as `Stdout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,7 +58,7 @@ pub struct KeptRequest {
     /// The whole environment.
     pub environment: Vec<(OsString, OsString)>,
     /// The working folder, opened.
-    pub cwd: OwnedFd,
+    pub cwd: Handle,
     /// The path of the working folder. Inside a sandbox it is opened by this path and must be the same folder.
     pub cwd_path: PathBuf,
     /// How strongly the plan is held.
@@ -147,4 +150,55 @@ pub struct Frame {
     pub position: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
+}
+
+/// A part of what a process printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RingRead {
+    /// What was printed, in the order of arrival.
+    pub frames: Vec<Frame>,
+    /// Where the next reading begins.
+    pub next: u64,
+    /// How many bytes lay before or between, and are not kept any more or could not be written.
+    pub skipped_bytes: u64,
+    /// The position after the last byte that was printed so far.
+    pub end: u64,
+}
+
+/// Why a running process could not be spoken to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ControlError {
+    /// The process has ended, or its keeper was killed.
+    #[error("the process has ended")]
+    Gone,
+    /// The program does not read its input, and as much waits for it as can.
+    #[error("the program does not read its input, and {MAX_INPUT_BYTES} bytes wait already")]
+    Full,
+    /// The program has no input, or it was closed.
+    #[error("the program has no open input")]
+    NoInput,
+    /// The program has no terminal.
+    #[error("the program has no terminal")]
+    NoTerminal,
+    /// The input is longer than one call takes ([`MAX_INPUT_BYTES`]).
+    #[error("one call takes {MAX_INPUT_BYTES} bytes of input at most")]
+    TooLong,
+    /// Nothing listens at the port.
+    #[error("nothing listens at this port")]
+    NotListening,
+    /// The system refused it.
+    #[error("{0}")]
+    System(String),
+}
+
+/// What a watched process tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// It has printed more; several times count as one.
+    Output {
+        /// The position after the last byte.
+        end: u64,
+    },
+    /// It has ended, and its last status is written.
+    Ended,
 }

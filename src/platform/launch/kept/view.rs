@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::ring::{self, Found, SEGMENT_HEAD_BYTES, find_frame, generation};
 use super::status::{self, Key};
-use super::{Frame, State, Status};
+use super::{Frame, RingRead, State, Status};
 
 /// How files are opened.
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
@@ -34,19 +34,6 @@ pub struct Kept {
     last: Mutex<Option<Status>>,
     /// Where frames begin, so that a reading need not search from the beginning of a file.
     marks: Mutex<Vec<Mark>>,
-}
-
-/// A part of what a process printed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RingRead {
-    /// What was printed, in the order of arrival.
-    pub frames: Vec<Frame>,
-    /// Where the next reading begins.
-    pub next: u64,
-    /// How many bytes lay before or between, and are not kept any more or could not be written.
-    pub skipped_bytes: u64,
-    /// The position after the last byte that was printed so far.
-    pub end: u64,
 }
 
 /// A place where a frame begins.

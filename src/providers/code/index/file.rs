@@ -54,7 +54,7 @@ fn prune(folder: &Path, now: SystemTime) {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use crate::platform::fs::modes::PermissionsExt;
 
     use super::*;
 

@@ -5,7 +5,6 @@
 
 use std::ffi::OsStr;
 use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -14,6 +13,7 @@ use aho_corasick::AhoCorasick;
 
 use crate::contract::{Access, Cancel, ErrorCode, Failure};
 use crate::platform::fs::{FileKind, RelPath, Stat};
+use crate::platform::names::OsStrExt;
 use crate::policy::PermittedPath;
 use crate::providers::search::{Filter, Skip, Visitor, WalkedFile, walk};
 

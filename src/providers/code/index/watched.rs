@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 use crate::platform::fs::{Dir, Drained, FolderEvent, FolderWatch, RelPath, WatchId};
+use crate::platform::names::OsStrExt;
 
 use super::entry::Stamp;
 

@@ -15,7 +15,7 @@ use super::super::answers::Answers;
 use super::super::prepare::failed;
 use super::super::supervisor::Streams;
 use crate::platform::launch::LaunchError;
-use crate::platform::launch::kept::message::MAX_INPUT_BYTES;
+use crate::platform::launch::kept::MAX_INPUT_BYTES;
 use crate::platform::launch::kept::{Stream, TerminalSize};
 use crate::platform::launch::wire::KeptOrder;
 

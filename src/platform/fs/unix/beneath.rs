@@ -2,7 +2,8 @@
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+
+use crate::platform::names::OsStrExt;
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;

@@ -3,7 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use crate::platform::handle::Handle;
+use crate::platform::names::{OsStrExt, OsStringExt};
 
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 
@@ -39,7 +41,7 @@ impl Dir {
     }
 
     /// Gives the open folder itself, for a program that starts in it.
-    pub fn into_fd(self) -> OwnedFd {
+    pub fn into_handle(self) -> Handle {
         self.fd
     }
 

@@ -4,7 +4,8 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
+
+use crate::platform::names::OsStrExt;
 
 use rustix::fs::{
     AtFlags, Mode, OFlags, RenameFlags, fsync, linkat, mkdirat, openat, readlinkat, renameat, renameat_with,
@@ -95,12 +96,7 @@ impl Dir {
         check_name(other_name)?;
         match renameat_with(self.as_fd(), name, with.as_fd(), other_name, RenameFlags::EXCHANGE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                with.rename_to_free(other_name, with, aside)?;
-                if let Err(error) = self.rename_to_free(name, with, other_name) {
-                    with.rename_to_free(aside, with, other_name)?;
-                    return Err(error);
-                }
-                with.rename_to_free(aside, self, name)
+                self.exchange_by_way_of(name, with, other_name, aside)
             }
             other => other.map_err(rename_error),
         }

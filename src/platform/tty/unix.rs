@@ -1,4 +1,4 @@
-//! The terminal of the person who runs a command: asking there, with and without echo.
+//! `/dev/tty`.
 //!
 //! It is opened anew, so that what is set on it (not to block) holds for nobody else, and given back as it was found:
 //! also when the wait is given up, which dropping the future does.
@@ -11,25 +11,8 @@ use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use tokio::io::unix::AsyncFd;
 
+use super::{Echo, Line};
 use crate::contract::Secret;
-
-/// Whether what is typed is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Echo {
-    /// It is.
-    Shown,
-    /// It is not.
-    Hidden,
-}
-
-/// How a person has ended a line.
-#[derive(Debug)]
-pub enum Line {
-    /// With Enter.
-    Typed(Secret),
-    /// With Ctrl-C, Ctrl-\, or Ctrl-D on an empty line; or the terminal is gone.
-    Interrupted,
-}
 
 /// The terminal that controls this process.
 #[derive(Debug)]
