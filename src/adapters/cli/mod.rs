@@ -7,14 +7,14 @@
 
 mod approve;
 mod args;
-mod bundle;
 mod ask;
+mod bundle;
 mod call;
 mod child;
 mod client;
 mod command_policy;
-mod commands_setup;
 mod command_steps;
+mod commands_setup;
 mod completions;
 mod connect;
 mod doctor;
@@ -39,6 +39,7 @@ mod steps;
 mod throwaway;
 mod token;
 mod try_folder;
+mod zip;
 
 pub use client::schemas as client_schemas;
 pub use run::main;

@@ -12,9 +12,9 @@ use crate::history::Redactor;
 use crate::platform::fs::modes::OpenOptionsExt;
 
 use super::super::args::BundleArgs;
-use super::super::client::zip::{ZipEntry, write as write_zip};
 use super::super::home::Home;
 use super::super::printer::Report;
+use super::super::zip::{ZipEntry, write as write_zip};
 use super::inspect::inspect;
 use super::parts::{gather, without_home};
 

@@ -15,10 +15,10 @@ use crate::contract::{ErrorCode, Failure, hex, id};
 use crate::platform::dirs::BUNDLE_PLATFORM;
 
 use super::super::printer::Report;
+use super::super::zip::{ZipEntry, write as write_zip};
 use super::args::{BundlePlatform, McpbArgs};
 use super::output::BundleOutput;
 use super::registry_file;
-use super::zip::{ZipEntry, write as write_zip};
 
 /// Where the program lies in the bundle.
 const PROGRAM: &str = "server/bailiwick";

@@ -25,7 +25,6 @@ mod settings;
 mod settings_file;
 mod toml_settings;
 mod undo;
-pub(super) mod zip;
 
 pub use args::{ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::at_setup;
