@@ -153,19 +153,19 @@ fn service(home: &Home) -> Value {
 
 /// Writes `~` for the person's home folder in every text.
 pub fn without_home(value: Value, user_home: Option<&Path>) -> Value {
-    let Some(user_home) = user_home.and_then(Path::to_str).filter(|path| path.len() > 1) else {
-        return value;
-    };
+    match user_home.and_then(Path::to_str).filter(|path| path.len() > 1) {
+        Some(user_home) => with_tilde(value, user_home),
+        None => value,
+    }
+}
+
+fn with_tilde(value: Value, user_home: &str) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace(user_home, "~")),
-        Value::Array(items) => {
-            items.into_iter().map(|item| without_home(item, Some(Path::new(user_home)))).collect()
-        }
+        Value::Array(items) => items.into_iter().map(|item| with_tilde(item, user_home)).collect(),
         Value::Object(fields) => fields
             .into_iter()
-            .map(|(name, item)| {
-                (name.replace(user_home, "~"), without_home(item, Some(Path::new(user_home))))
-            })
+            .map(|(name, item)| (name.replace(user_home, "~"), with_tilde(item, user_home)))
             .collect(),
         other => other,
     }
