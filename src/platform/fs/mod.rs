@@ -56,7 +56,7 @@ pub use file_lock::FileLock;
 pub use guard::{Exposure, create_private_dir};
 pub use opened::Opened;
 pub use own_file::{FileStamp, OwnFileError, Secrecy, read_own_file};
-pub use private::{create_private_file, replace_private_file};
+pub use private::{create_private_file, replace_file, replace_private_file};
 pub use rel_path::{PathProblem, RelPath};
 pub use root::Root;
 pub use stat::{FileId, FileKind, NO_USER, Stat};

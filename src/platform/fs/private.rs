@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::modes::{OpenOptionsExt, sync_folder};
+use super::modes::{OpenOptionsExt, set_mode, sync_folder};
 
 /// Makes an empty file of mode 0600, unless something of that name is there already.
 ///
@@ -19,17 +19,27 @@ pub fn create_private_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Replaces a file as a whole: a new one of mode 0600 beside it, synced, then renamed over it.
+/// Replaces a file of Bailiwick's own as a whole, by one of mode 0600.
 ///
 /// # Errors
 /// Those of the file system; the old file is then untouched.
 pub fn replace_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace_file(path, content, 0o600)
+}
+
+/// Replaces a file as a whole: a new one beside it, which gets the mode when it has its content, is synced, and is
+/// then renamed over it.
+///
+/// # Errors
+/// Those of the file system; the old file is then untouched.
+pub fn replace_file(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let temporary = folder.join(format!(".{}.{}", name.to_string_lossy(), crate::contract::id::new_id()));
     let written = (|| {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         file.write_all(content)?;
+        set_mode(&temporary, mode)?;
         file.sync_all()?;
         fs::rename(&temporary, path)?;
         sync_folder(folder)

@@ -7,10 +7,9 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::contract::{ErrorCode, Failure, id};
-use crate::platform::fs::modes::{
-    DirBuilderExt, MetadataExt, OpenOptionsExt, open_without_waiting, set_mode, sync_folder,
-};
+use crate::contract::{ErrorCode, Failure};
+use crate::platform::fs::modes::{DirBuilderExt, MetadataExt, OpenOptionsExt, open_without_waiting};
+use crate::platform::fs::replace_file;
 use crate::platform::machine;
 
 /// The largest settings file that is read.
@@ -135,7 +134,7 @@ impl SettingsFile {
                 .open(&self.target)
                 .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
         } else {
-            replace(folder, &self.target, content, mode)
+            replace_file(&self.target, content, mode)
         };
         written.map_err(failed)?;
         Ok(made)
@@ -172,24 +171,6 @@ fn make_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
         DirBuilder::new().mode(0o755).create(folder)?;
     }
     Ok(missing.into_iter().map(Path::to_owned).collect())
-}
-
-fn replace(folder: &Path, target: &Path, content: &[u8], mode: u32) -> io::Result<()> {
-    let name = target.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let temporary = folder.join(format!(".{}.{}", name.to_string_lossy(), id::new_id()));
-    let written = (|| {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-        file.write_all(content)?;
-        set_mode(&temporary, mode)?;
-        file.sync_all()?;
-        fs::rename(&temporary, target)?;
-        sync_folder(folder)
-    })();
-    if written.is_err() {
-        // After the rename there is nothing left to remove.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
