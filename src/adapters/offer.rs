@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Caller, Capability, ScopeNeed, ScopeType};
-use crate::policy::{Scope, Standing};
-use crate::registry::{Entry, ServiceFacts};
+use crate::policy::{Scope, Scopes, Standing};
+use crate::registry::{Entry, Registry, ServiceFacts};
 
 /// What a caller can do, as far as listings go.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -32,10 +32,15 @@ pub struct Offer {
 impl Offer {
     /// Finds out what is open to a caller.
     pub fn to(caller: &Caller, facts: &ServiceFacts) -> Self {
-        let scopes: Vec<&Scope> = facts.scopes.open_to(caller).map(AsRef::as_ref).collect();
-        let opened = |entry: &Entry| scopes.iter().any(|scope| is_open(caller, scope, entry));
-        let effects =
-            facts.registry.operations().filter(|entry| !entry.spec.effect.is_read_only()).any(opened);
+        Self::of(caller, &facts.scopes, &facts.registry)
+    }
+
+    /// As [`Offer::to`], without a service.
+    pub fn of(caller: &Caller, scopes: &Scopes, registry: &Registry) -> Self {
+        let scopes: Vec<&Scope> = scopes.open_to(caller).map(AsRef::as_ref).collect();
+        let opened =
+            |entry: &Entry| scopes.iter().any(|scope| standing(caller, scope, entry) != Standing::Denied);
+        let effects = registry.operations().filter(|entry| !entry.spec.effect.is_read_only()).any(opened);
         Self {
             scopes: scopes.iter().map(|scope| scope.id().to_owned()).collect(),
             effects,
@@ -46,8 +51,8 @@ impl Offer {
                 .filter(|scope| may(caller, scope, Capability::ScreenCapture))
                 .map(|scope| scope.id().to_owned())
                 .collect(),
-            overview: facts.registry.entry("code.context").is_some_and(opened),
-            codex: facts.registry.entry("codex.run").is_some_and(opened),
+            overview: registry.entry("code.context").is_some_and(opened),
+            codex: registry.entry("codex.run").is_some_and(opened),
         }
     }
 }
@@ -56,15 +61,22 @@ fn may(caller: &Caller, scope: &Scope, capability: Capability) -> bool {
     caller.capabilities.allows(capability) && scope.standing(capability) != Standing::Denied
 }
 
-fn is_open(caller: &Caller, scope: &Scope, entry: &Entry) -> bool {
+/// Tells how a scope stands to an operation for a caller: the least of what its groups of capabilities get.
+pub fn standing(caller: &Caller, scope: &Scope, entry: &Entry) -> Standing {
     let fits = match entry.spec.scope {
         ScopeNeed::Optional => true,
         ScopeNeed::In(types) => types.contains(&scope.scope_type()),
     };
-    fits && entry.spec.supports_platform(std::env::consts::OS)
-        && entry
-            .spec
-            .capabilities
-            .iter()
-            .all(|group| group.iter().any(|capability| may(caller, scope, *capability)))
+    if !fits || !entry.spec.supports_platform(std::env::consts::OS) {
+        return Standing::Denied;
+    }
+    let of_group = |group: &&[Capability]| {
+        let allowed = group.iter().filter(|it| caller.capabilities.allows(**it));
+        let standings: Vec<Standing> = allowed.map(|it| scope.standing(*it)).collect();
+        let best = [Standing::Granted, Standing::Ask].into_iter().find(|it| standings.contains(it));
+        best.unwrap_or(Standing::Denied)
+    };
+    let groups: Vec<Standing> = entry.spec.capabilities.iter().map(of_group).collect();
+    let least = [Standing::Denied, Standing::Ask].into_iter().find(|it| groups.contains(it));
+    least.unwrap_or(Standing::Granted)
 }

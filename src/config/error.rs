@@ -12,6 +12,8 @@ pub struct ConfigError {
     pub file: PathBuf,
     /// The place in it, such as `line 4, column 7` or `scopes[0].id`; empty for the file as a whole.
     pub place: String,
+    /// The field alone, such as `scopes[0].id`; empty where it is not about one.
+    pub field: String,
     /// What is wrong and what was expected. No path outside the file's own words, no secret.
     pub problem: String,
     /// What to do, imperative.
@@ -26,6 +28,7 @@ impl ConfigError {
         Self {
             file: file.to_owned(),
             place: place.to_owned(),
+            field: place.rsplit(", ").next().and_then(quoted).unwrap_or_default().to_owned(),
             problem: problem.into(),
             fix: fix.into(),
             missing: false,
@@ -48,6 +51,11 @@ impl ConfigError {
         .detail("rule", "broken-config")
         .hint("For the person: `bailiwick status` says what is wrong; the service goes on when it is fixed.")
     }
+}
+
+/// The field of a place, which stands in backquotes.
+fn quoted(place: &str) -> Option<&str> {
+    place.strip_prefix('`')?.strip_suffix('`')
 }
 
 impl fmt::Display for ConfigError {

@@ -163,7 +163,8 @@ fn legacy(text: &[u8]) -> Option<Value> {
     Some(value)
 }
 
-fn broken(path: &Path, field: &str, error: &serde_json::Error) -> ConfigError {
+/// Says what the parser found wrong at a field.
+pub(super) fn broken(path: &Path, field: &str, error: &serde_json::Error) -> ConfigError {
     let mut place = Vec::new();
     if error.line() > 0 {
         place.push(format!("line {}, column {}", error.line(), error.column()));
@@ -202,7 +203,7 @@ pub fn is_scope_id(id: &str) -> bool {
 }
 
 /// Holds what the types do not say.
-fn check(path: &Path, config: &Config) -> Result<(), ConfigError> {
+pub(super) fn check(path: &Path, config: &Config) -> Result<(), ConfigError> {
     let wrong = |place: String, problem: &str, fix: &str| Err(ConfigError::new(path, &place, problem, fix));
     if config.machine_id.is_empty() || config.machine_id.len() > 64 {
         return wrong(

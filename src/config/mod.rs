@@ -6,6 +6,7 @@ mod commands;
 mod error;
 mod load;
 mod model;
+mod problems;
 mod screens;
 mod tokens;
 
@@ -15,5 +16,6 @@ pub use commands::{
 pub use error::ConfigError;
 pub use load::is_scope_id;
 pub use model::{Config, HistoryConfig, HttpConfig, ScopeConfig, ScopePolicy};
+pub use problems::Examined;
 pub use screens::WindowPattern;
 pub use tokens::{NewToken, TokenRecord, Tokens};

@@ -268,6 +268,13 @@ impl Tokens {
         Ok((record.clone(), secret))
     }
 
+    /// Sets when a token expires, by name or id; `None` for never. Call [`Tokens::save`].
+    pub fn set_expiry(&mut self, name: &str, expires_at_ms: Option<i64>) {
+        for record in self.records.iter_mut().filter(|record| record.name == name || record.id == name) {
+            record.expires_at = expires_at_ms.map(rfc3339);
+        }
+    }
+
     /// Writes the tokens: a new file of mode 0600 that replaces the old one.
     ///
     /// # Errors

@@ -1,9 +1,10 @@
 //! What an operation does to the computer, stated by every operation.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The strongest effect that an operation can have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Changes nothing; clients need not ask the person.

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::anchor::{self, Anchor};
@@ -18,7 +19,7 @@ use super::store::HistoryReadError;
 use crate::contract::hex;
 
 /// What a check of the whole history found.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VerifyReport {
     /// Whether every row is as it was written.
@@ -42,7 +43,7 @@ pub struct VerifyReport {
 }
 
 /// The first row that is not as it was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// Its number.

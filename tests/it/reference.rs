@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use bailiwick::adapters::cli::client_schemas;
+use bailiwick::adapters::cli::schemas;
 use bailiwick::contract::Envelope;
 use bailiwick::operations::FAMILIES;
 use bailiwick::policy::Candidate;
@@ -19,8 +19,7 @@ const OTHERS: &[&str] = &["schemas/openapi.json"];
 fn committed_schemas_and_pages_equal_the_generated_ones() {
     let update = std::env::var("UPDATE").is_ok_and(|value| value == "1");
     let mut documents = documents(&Registry::new(FAMILIES));
-    let of_the_command_line = client_schemas().into_iter();
-    documents.extend(of_the_command_line.map(|(path, text)| Document { path: path.to_owned(), text }));
+    documents.extend(schemas().into_iter().map(|(path, text)| Document { path, text }));
     let mut problems = Vec::new();
     let mut expected: BTreeSet<String> = OTHERS.iter().map(|path| (*path).to_owned()).collect();
     for document in &documents {

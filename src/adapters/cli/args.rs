@@ -4,21 +4,20 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use crate::contract::Capability;
 
-use super::client::{ClientCommand, ClientsAtSetup};
+use super::client::{ClientCommand, ClientKind, ClientsAtSetup};
+use super::scope::ScopeCommand;
 
 /// Lets an AI client work on your computer, inside the bounds that you set.
 ///
-/// Start with `bailiwick setup FOLDER`: it opens that folder, and only that one, and prints how to
-/// connect a client. Everything that is asked of Bailiwick is judged by your policy and kept in the
-/// history.
-///
-/// Exit codes: 0 success, 1 the operation failed, 2 wrong usage, 10 to 22 one for each error code
-/// (docs/reference/errors.md). Environment: BAILIWICK_HOME moves config, state and socket;
-/// NO_COLOR turns colour off.
+/// Start with `bailiwick setup FOLDER`. Exit codes: 0 success, 1 failed, 2 wrong usage,
+/// 10 to 22 one for each error code (docs/reference/errors.md). BAILIWICK_HOME moves
+/// config, state and socket; NO_COLOR turns colour off.
 #[derive(Debug, Parser)]
 #[command(name = "bailiwick", version, verbatim_doc_comment)]
 pub struct Arguments {
@@ -83,6 +82,10 @@ pub enum Command {
     #[command(verbatim_doc_comment)]
     Approve(ApproveArgs),
     /// Show what was done: by whom, where, and how it ended
+    ///
+    /// Views: timeline (newest first), last, sessions, connections, get ID, failed-replay, and verify,
+    /// which exits with 16 if a row was changed, removed or reordered.
+    #[command(verbatim_doc_comment)]
     History(HistoryArgs),
     /// Show what was started and goes on; read what it prints; end it
     Processes(ProcessesArgs),
@@ -101,7 +104,12 @@ pub enum Command {
     /// See how the policy judges a request
     #[command(subcommand)]
     Policy(PolicyCommand),
-    /// Connect AI clients: put Bailiwick into their settings, look there, take it out
+    /// See which tools and operations a client has, and what they need
+    Tools(ToolsArgs),
+    /// Find, read, check and edit the config
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Connect AI clients: put Bailiwick into their settings, and take it out
     #[command(subcommand)]
     Client(ClientCommand),
     /// Print how to connect a client
@@ -293,6 +301,9 @@ pub struct HistoryArgs {
     /// Go on where an earlier answer ended
     #[arg(long)]
     pub cursor: Option<String>,
+    /// Stay, and show each operation as it ends, until Ctrl-C
+    #[arg(long, short)]
+    pub follow: bool,
 }
 
 /// `processes`.
@@ -384,45 +395,6 @@ pub struct ServiceRemoveArgs {
     pub dry_run: bool,
 }
 
-/// `scope …`.
-#[derive(Debug, Subcommand)]
-pub enum ScopeCommand {
-    /// List the scopes and what they grant
-    List,
-    /// Add a scope for a folder
-    Add(ScopeAddArgs),
-    /// Change a scope's name, folders or limits
-    Edit(ScopeEditArgs),
-    /// Remove a scope; its files stay
-    Remove(ScopeIdArgs),
-    /// Grant capabilities, or open or close files
-    Allow(GrantArgs),
-    /// Take capabilities away; a denied one stays denied whatever else is granted
-    Deny(GrantArgs),
-}
-
-/// The kinds of scope that can be added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ScopeKind {
-    /// A folder
-    Folder,
-    /// The computer itself: its screens
-    Computer,
-}
-
-/// What of the screens clients may take pictures of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ScreenShare {
-    /// Whole displays; windows that are withheld are black
-    Displays,
-    /// Windows, one by one
-    Windows,
-    /// Windows by the process that they belong to
-    Processes,
-    /// Nothing any more
-    Nothing,
-}
-
 /// `screen …`.
 #[derive(Debug, Subcommand)]
 pub enum ScreenCommand {
@@ -430,86 +402,11 @@ pub enum ScreenCommand {
     Status,
 }
 
-/// `scope add`.
-#[derive(Debug, Args)]
-pub struct ScopeAddArgs {
-    /// The folder; with `--type computer` the scope's id
-    pub folder: PathBuf,
-    /// What the scope is about
-    #[arg(long = "type", value_enum, default_value = "folder", value_name = "TYPE")]
-    pub kind: ScopeKind,
-    /// With `--type computer`: let clients take pictures of these; displays and windows unless named
-    #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
-        default_missing_values = ["displays", "windows"])]
-    pub screen: Vec<ScreenShare>,
-    /// How it is opened.
-    #[command(flatten)]
-    pub how: HereArgs,
-}
-
-/// `scope edit`.
-#[derive(Debug, Args)]
-pub struct ScopeEditArgs {
-    /// The scope
-    pub id: String,
-    /// Give it another name for people
-    #[arg(long)]
-    pub name: Option<String>,
-    /// Open one more folder in it
-    #[arg(long, value_name = "FOLDER")]
-    pub add_root: Vec<PathBuf>,
-    /// Close one of its folders
-    #[arg(long, value_name = "FOLDER")]
-    pub remove_root: Vec<PathBuf>,
-    /// Grant what this preset grants, instead of what is granted now
-    #[arg(long, value_enum)]
-    pub preset: Option<Preset>,
-    /// The longest time for one operation
-    #[arg(long, value_name = "SECONDS")]
-    pub max_runtime_seconds: Option<u64>,
-    /// The largest result
-    #[arg(long, value_name = "BYTES")]
-    pub max_output_bytes: Option<u64>,
-    /// Whether files with several names (hard links) are refused
-    #[arg(long, value_name = "BOOL")]
-    pub refuse_hard_links: Option<bool>,
-    /// Of a computer scope: let clients take pictures of these too, such as `--screen=displays`; `nothing` ends all
-    #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
-        default_missing_values = ["displays", "windows"])]
-    pub screen: Vec<ScreenShare>,
-    /// Open the whole home folder (or one that contains it)
-    #[arg(long)]
-    pub whole_home: bool,
-}
-
-/// A scope by id.
-#[derive(Debug, Args)]
-pub struct ScopeIdArgs {
-    /// The scope
-    pub id: String,
-}
-
-/// `scope allow` and `scope deny`.
-#[derive(Debug, Args)]
-pub struct GrantArgs {
-    /// The scope
-    pub id: String,
-    /// Capabilities, such as fs:write
-    #[arg(required_unless_present = "files", value_parser = capability)]
-    pub capabilities: Vec<Capability>,
-    /// With allow: open sensitive files that match; with deny: close files that match (globs)
-    #[arg(long, value_name = "GLOB")]
-    pub files: Vec<String>,
-    /// With allow: grant with a person's yes each time
-    #[arg(long)]
-    pub ask: bool,
-}
-
-fn capability(name: &str) -> Result<Capability, String> {
-    Capability::parse(name).ok_or_else(|| {
-        let names: Vec<&str> = Capability::ALL.iter().map(|it| it.as_str()).collect();
-        format!("there is no such capability; there are: {}", names.join(", "))
-    })
+/// Reads a capability by its name; completions and suggestions know them all.
+pub fn capability() -> impl TypedValueParser<Value = Capability> {
+    let names: Vec<&'static str> = Capability::ALL.iter().map(|it| it.as_str()).collect();
+    PossibleValuesParser::new(names)
+        .map(|name| Capability::parse(&name).expect("only names of capabilities are possible"))
 }
 
 /// `token …`.
@@ -520,7 +417,7 @@ pub enum TokenCommand {
     /// List the tokens (not their values, which are kept nowhere)
     List,
     /// Give a token a new value; the old one opens nothing any more
-    Rotate(TokenNameArgs),
+    Rotate(TokenRotateArgs),
     /// Remove a token
     Revoke(TokenNameArgs),
 }
@@ -534,9 +431,19 @@ pub struct TokenCreateArgs {
     #[arg(long, value_name = "ID")]
     pub scope: Vec<String>,
     /// A capability that it may use, where the scope grants it; repeat for more; default all
-    #[arg(long, value_name = "NAME", value_parser = capability)]
+    #[arg(long, value_name = "NAME", value_parser = capability(), hide_possible_values = true)]
     pub capability: Vec<Capability>,
     /// When it expires: a number of days (30d) or hours (8h), or a date (2027-01-31)
+    #[arg(long, value_name = "WHEN")]
+    pub expires: Option<String>,
+}
+
+/// `token rotate`.
+#[derive(Debug, Args)]
+pub struct TokenRotateArgs {
+    /// The token's name or id
+    pub name: String,
+    /// When the new value expires: as for `create`, or never; default as before
     #[arg(long, value_name = "WHEN")]
     pub expires: Option<String>,
 }
@@ -581,16 +488,70 @@ pub struct PolicyTestArgs {
 pub struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
-    pub shell: ShellName,
+    pub shell: Shell,
 }
 
-/// The shells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ShellName {
-    /// Bash
-    Bash,
-    /// Zsh
-    Zsh,
-    /// Fish
-    Fish,
+/// `tools`.
+#[derive(Debug, Args)]
+pub struct ToolsArgs {
+    /// What a client with this token sees, instead of the local user
+    #[arg(long, value_name = "NAME", visible_alias = "caller")]
+    pub token: Option<String>,
+    /// What this client sees: with the token that `client install` made for it
+    #[arg(long, value_enum, value_name = "CLIENT", conflicts_with = "token", hide_possible_values = true)]
+    pub client: Option<ClientKind>,
+    /// Only in this scope
+    #[arg(long, value_name = "ID")]
+    pub scope: Option<String>,
+    /// Also what is not open, and what it would need
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `config …`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Tell which files are in force, and by what they are chosen
+    Path,
+    /// Print the config; values of environment variables are not shown
+    Show(ConfigShowArgs),
+    /// Look for everything that is wrong in the config, or in a file
+    ///
+    /// Names the place, the field and the smallest change for each mistake; changes nothing.
+    /// Exits with 0 if the file would be accepted, and with 1 if not.
+    #[command(verbatim_doc_comment)]
+    Validate(ConfigValidateArgs),
+    /// Change the config in your editor ($VISUAL or $EDITOR)
+    ///
+    /// The editor gets a copy. What it leaves is checked, shown as a diff, and written only if it is in
+    /// order and you say yes. A copy that is not in order is kept, and named.
+    /// Exits with 1 if the copy is not in order, and with 14 if there is nobody to ask.
+    #[command(verbatim_doc_comment)]
+    Edit(ConfigEditArgs),
+}
+
+/// `config show`.
+#[derive(Debug, Args)]
+pub struct ConfigShowArgs {
+    /// Show also what holds where the config says nothing
+    #[arg(long)]
+    pub defaults: bool,
+}
+
+/// `config validate`.
+#[derive(Debug, Args)]
+pub struct ConfigValidateArgs {
+    /// The file; default the config in force
+    pub file: Option<PathBuf>,
+}
+
+/// `config edit`.
+#[derive(Debug, Args)]
+pub struct ConfigEditArgs {
+    /// Go on with this copy, which an earlier edit has left
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// Write without asking
+    #[arg(long, short)]
+    pub yes: bool,
 }

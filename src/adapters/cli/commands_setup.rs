@@ -74,7 +74,7 @@ pub fn turn_on(scope: &mut ScopeConfig) {
     policy.max_output_bytes.get_or_insert(MAX_OUTPUT_BYTES);
     if policy.search_path.is_empty() && !found.search_path.is_empty() {
         policy.search_path = found.search_path;
-        policy.search_path.extend(SYSTEM_PATH.iter().map(PathBuf::from).filter(|folder| folder.is_dir()));
+        policy.search_path.extend(system_path());
     }
     for folder in found.read_paths {
         if !policy.read_paths.contains(&folder) {
@@ -84,6 +84,11 @@ pub fn turn_on(scope: &mut ScopeConfig) {
     for (name, value) in found.environment {
         policy.environment.entry(name).or_insert(value);
     }
+}
+
+/// Gives the folders in which the system has its programs, in the order in which they are looked up.
+pub fn system_path() -> Vec<PathBuf> {
+    SYSTEM_PATH.iter().map(PathBuf::from).filter(|folder| folder.is_dir()).collect()
 }
 
 /// Says plainly what the rules of a scope mean.

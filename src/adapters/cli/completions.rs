@@ -1,22 +1,28 @@
 //! `completions`: made from the command line's own definition.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::args::{Arguments, ShellName};
+use super::definition::definition;
 use super::printer::Report;
 
+/// `completions`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CompletionsOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The shell's name.
+    pub shell: String,
+    /// The script that the shell reads.
+    pub script: String,
+}
+
 /// Makes the completions for a shell.
-pub fn run(shell: ShellName) -> Report {
-    let (shell, name) = match shell {
-        ShellName::Bash => (Shell::Bash, "bash"),
-        ShellName::Zsh => (Shell::Zsh, "zsh"),
-        ShellName::Fish => (Shell::Fish, "fish"),
-    };
+pub fn run(shell: Shell) -> Report {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "bailiwick", &mut script);
+    clap_complete::generate(shell, &mut definition(), "bailiwick", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
-    let json = json!({"ok": true, "shell": name, "script": script});
-    Report::new(script, json)
+    let output = CompletionsOutput { ok: true, shell: shell.to_string(), script: script.clone() };
+    Report::of(script, &output)
 }

@@ -13,6 +13,8 @@ use crate::platform::machine;
 use crate::policy::{OwnFolders, Scopes};
 use crate::service::{Service, ServiceSettings};
 
+use super::token;
+
 /// What to do where there is no config yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfMissing {
@@ -202,13 +204,10 @@ impl Home {
     pub fn caller(&self, name: Option<&str>, transport: Transport) -> Result<Caller, Failure> {
         let Some(name) = name else { return Ok(Caller::local(transport)) };
         let tokens = self.tokens()?;
-        let record = tokens.find(name).ok_or_else(|| {
-            Failure::new(ErrorCode::NotFound, format!("there is no token named `{name}`"))
-                .hint("See `bailiwick token list`, or make one with `bailiwick token create NAME`.")
-        })?;
+        let record = token::known(tokens.records(), name)?;
         if record.is_expired(time::now_ms()) {
             return Err(Failure::denied("expired-token", format!("the token `{name}` has expired"))
-                .hint(format!("Run `bailiwick token revoke {name}`, then create it again.")));
+                .hint(format!("Run `bailiwick token rotate {name} --expires 30d`.")));
         }
         Ok(record.caller(transport))
     }

@@ -7,9 +7,12 @@
 use std::env;
 use std::io::{self, IsTerminal, Write};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::contract::Failure;
+use crate::contract::{Failure, fields};
+
+pub use super::table::{Fit, Table, table};
 
 /// What a command hands back: the same facts for a person and for a program.
 #[derive(Debug)]
@@ -28,6 +31,11 @@ impl Report {
     /// Makes the report of a command that succeeded.
     pub fn new(text: impl Into<String>, json: Value) -> Self {
         Self { text: text.into(), json, notes: Vec::new(), exit: 0 }
+    }
+
+    /// Makes the report of a command that succeeded, whose facts have a type and so a schema.
+    pub fn of(text: impl Into<String>, output: &impl Serialize) -> Self {
+        Self::new(text, serde_json::to_value(output).expect("an output has a JSON form"))
     }
 
     /// Adds a line of talk.
@@ -71,9 +79,17 @@ impl Printer {
 
     /// Writes data to standard output as it is.
     pub fn data(self, text: &str) {
-        let mut out = io::stdout().lock();
         // Nobody is left to be told of a closed pipe; a full disk shows in the reader's own checks.
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let _ = self.try_data(text);
+    }
+
+    /// As [`Printer::data`], for commands that go on until nobody reads any more.
+    ///
+    /// # Errors
+    /// When standard output is closed, or full.
+    pub fn try_data(self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush())
     }
 
     /// Writes one line of talk to standard error.
@@ -93,6 +109,19 @@ pub fn failure_text(failure: &Failure) -> String {
         text.push_str(&format!("{gap}{} {}", paint(Paint::Hint, "hint:"), printable(hint)));
     }
     text
+}
+
+/// Adds to a failure about an unknown name the nearest known one, or the command that lists them.
+pub fn with_nearest<'a>(
+    failure: Failure,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+    otherwise: &str,
+) -> Failure {
+    match fields::nearest(name, known, 1).first() {
+        Some(near) => failure.hint(format!("Did you mean `{near}`?")),
+        None => failure.hint(otherwise),
+    }
 }
 
 /// The few colours; everything is understandable without them.
@@ -158,25 +187,6 @@ pub fn one_line(text: &str) -> String {
     printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// Lays out rows in columns, two blanks apart, without blanks at the ends of lines.
-pub fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width =
-        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|it| it.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', width + 2 - cell.chars().count()));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,11 +197,5 @@ mod tests {
         assert_eq!(printable("a\x1b[2Jb\r\u{9b}"), "a\\u{1b}[2Jb\\u{d}\\u{9b}");
         assert_eq!(printable("exe.\u{202e}gnp"), "exe.\\u{202e}gnp");
         assert_eq!(one_line("a\nb"), "a\\nb");
-    }
-
-    #[test]
-    fn tables_align_and_leave_no_trailing_blanks() {
-        let rows = [vec!["a".to_owned(), "bb".to_owned()], vec!["ccc".to_owned(), String::new()]];
-        assert_eq!(table(&rows), "a    bb\nccc\n");
     }
 }

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::contract::Failure;
 
@@ -14,8 +13,9 @@ use super::call::Words;
 use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
-    approve, bundle, call, client, command_policy, completions, connect, doctor, history, mcp, policy,
-    processes, scope, screen, self_test, service, setup, start, status, token, try_folder,
+    approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
+    mcp, policy, processes, scope, screen, self_test, service, setup, start, status, token, tools,
+    try_folder,
 };
 
 /// Runs the command that the process's arguments name.
@@ -27,7 +27,7 @@ pub fn main() -> ExitCode {
             Home::find(shared.config.as_deref()).and_then(|home| mcp::run(&home, args)).map(|()| None),
         );
     }
-    match Arguments::try_parse_from(&words) {
+    match definition::parse(&words) {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&words, &error),
     }
@@ -71,11 +71,13 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Bundle(args) => bundle::run(&home()?, &args).map(Some),
         Command::Service(command) => service::run(&home()?, &command),
         Command::Approve(args) => approve::run(&home()?, &args).map(Some),
-        Command::History(args) => history::run(&home()?, &args).map(Some),
+        Command::History(args) => history::run(&home()?, printer, &args),
         Command::Processes(args) => processes::run(&home()?, printer, args),
         Command::Scope(command) => scope::run(&home()?, &command).map(Some),
         Command::Screen(ScreenCommand::Status) => screen::status(&home()?).map(Some),
         Command::Token(command) => token::run(&home()?, &command).map(Some),
+        Command::Tools(args) => tools::run(&home()?, &args).map(Some),
+        Command::Config(command) => config::run(&home()?, printer, &command).map(Some),
         Command::Client(command) => client::run(&home()?, printer, &command).map(Some),
         Command::Connect => connect::run(&home()?).map(Some),
         Command::SelfTest => self_test::run(printer).map(Some),
@@ -103,11 +105,24 @@ fn usage(words: &[OsString], error: &clap::Error) -> ExitCode {
         _ if wants_json => {
             let text = error.to_string();
             let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            finish(Printer { json: true }, Err(Failure::invalid("arguments", message)))
+            let failure = Failure::invalid("arguments", message);
+            let failure = suggestions(error).into_iter().fold(failure, Failure::hint);
+            finish(Printer { json: true }, Err(failure))
         }
         _ => {
             Printer { json: false }.talk(error.to_string().trim_end());
             ExitCode::from(2)
         }
     }
+}
+
+/// What the parser takes a wrong word to mean.
+fn suggestions(error: &clap::Error) -> Vec<String> {
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let meant = kinds.iter().filter_map(|kind| error.get(*kind)).flat_map(|value| match value {
+        ContextValue::String(word) => vec![word.clone()],
+        ContextValue::Strings(words) => words.clone(),
+        _ => Vec::new(),
+    });
+    meant.map(|word| format!("Did you mean `{word}`?")).collect()
 }

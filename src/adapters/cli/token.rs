@@ -1,14 +1,94 @@
 //! `token …`: by which tokens clients are known, and what each may use.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::config::{NewToken, TokenRecord};
 use crate::contract::time::{now_ms, parse_rfc3339, rfc3339};
 use crate::contract::{ErrorCode, Failure};
+use crate::history::{self, Filter};
 
-use super::args::{TokenCommand, TokenCreateArgs};
+use super::args::{TokenCommand, TokenCreateArgs, TokenRotateArgs};
 use super::home::Home;
-use super::printer::{Report, one_line, table};
+use super::printer::{Fit, Report, Table, one_line, with_nearest};
+
+/// A day, in milliseconds.
+const DAY_MS: i64 = 86_400_000;
+/// Tokens that expire within so many days are said to expire soon.
+const SOON_DAYS: i64 = 7;
+
+/// Whether a token opens anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenState {
+    /// It does.
+    Valid,
+    /// It does, for at most seven days more.
+    ExpiresSoon,
+    /// It does not any more.
+    Expired,
+}
+
+/// What may be told about a token: everything but its hash.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenOutput {
+    /// Its id.
+    pub id: String,
+    /// The name that the history shows as the caller.
+    pub name: String,
+    /// The ids of the scopes that it opens; `*` for all.
+    pub scopes: Vec<String>,
+    /// The capabilities that it may use, of those that a scope grants; `*` for all.
+    pub capabilities: Vec<String>,
+    /// When its value was made (RFC 3339).
+    pub created_at: String,
+    /// From when on it opens nothing (RFC 3339); null for never.
+    pub expires_at: Option<String>,
+    /// Whether it opens anything.
+    pub state: TokenState,
+    /// Whether it is the owner's.
+    pub owner: bool,
+    /// When its name was last used since its value was made (RFC 3339); null where the history knows of no use.
+    pub last_used_at: Option<String>,
+}
+
+/// A token whose value is shown, this once.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ShownToken {
+    /// The token.
+    #[serde(flatten)]
+    pub token: TokenOutput,
+    /// Its value, which is kept nowhere.
+    pub secret: String,
+}
+
+/// `token create` and `token rotate`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TokenShownOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The token with its value.
+    pub token: ShownToken,
+}
+
+/// `token list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TokenListOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The tokens, in the order in which they were made.
+    pub tokens: Vec<TokenOutput>,
+}
+
+/// `token revoke`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TokenRevokeOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The token as it was.
+    pub revoked: TokenOutput,
+}
 
 /// Runs one of the commands.
 ///
@@ -18,20 +98,15 @@ pub fn run(home: &Home, command: &TokenCommand) -> Result<Report, Failure> {
     match command {
         TokenCommand::Create(args) => create(home, args),
         TokenCommand::List => list(home),
-        TokenCommand::Rotate(args) => {
-            let (record, secret) = home.edit_tokens(|tokens| {
-                known(tokens.find(&args.name), &args.name)?;
-                tokens.rotate(&args.name, now_ms()).map_err(|error| error.for_person())
-            })?;
-            Ok(shown_once(&record, &secret, "The old value opens nothing any more."))
-        }
+        TokenCommand::Rotate(args) => rotate(home, args),
         TokenCommand::Revoke(args) => {
             let record = home.edit_tokens(|tokens| {
-                known(tokens.find(&args.name), &args.name)?;
+                known(tokens.records(), &args.name)?;
                 Ok(tokens.revoke(&args.name).expect("it was just found"))
             })?;
             let text = format!("Revoked `{}`: it opens nothing any more.\n", one_line(&record.name));
-            let report = Report::new(text, json!({"ok": true, "revoked": facts(&record)}));
+            let output = TokenRevokeOutput { ok: true, revoked: facts(&record, last_used(home, &record)) };
+            let report = Report::of(text, &output);
             Ok(if record.owner {
                 report.note("\nhint: that was the owner's; `bailiwick setup` makes a new one.")
             } else {
@@ -41,20 +116,26 @@ pub fn run(home: &Home, command: &TokenCommand) -> Result<Report, Failure> {
     }
 }
 
-fn known<'a>(found: Option<&'a TokenRecord>, name: &str) -> Result<&'a TokenRecord, Failure> {
-    found.ok_or_else(|| {
-        Failure::new(ErrorCode::NotFound, format!("there is no token `{name}`"))
-            .hint("`bailiwick token list` shows them.")
+/// Finds a token by name or id.
+///
+/// # Errors
+/// `not_found`, with the nearest name.
+pub fn known<'a>(records: &'a [TokenRecord], name: &str) -> Result<&'a TokenRecord, Failure> {
+    records.iter().find(|record| record.name == name || record.id == name).ok_or_else(|| {
+        let failure =
+            Failure::new(ErrorCode::NotFound, format!("there is no token named `{}`", one_line(name)));
+        let names = records.iter().map(|record| record.name.as_str());
+        with_nearest(failure, name, names, "`bailiwick token list` shows them.")
     })
 }
 
 fn create(home: &Home, args: &TokenCreateArgs) -> Result<Report, Failure> {
     let config = home.config()?;
-    if let Some(unknown) =
-        args.scope.iter().find(|id| *id != "*" && !config.scopes.iter().any(|scope| scope.id == **id))
-    {
-        return Err(Failure::new(ErrorCode::UnknownScope, format!("there is no scope `{unknown}`"))
-            .hint("`bailiwick scope list` shows them."));
+    let ids = || config.scopes.iter().map(|scope| scope.id.as_str());
+    if let Some(unknown) = args.scope.iter().find(|id| *id != "*" && !ids().any(|known| known == **id)) {
+        let failure =
+            Failure::new(ErrorCode::UnknownScope, format!("there is no scope `{}`", one_line(unknown)));
+        return Err(with_nearest(failure, unknown, ids(), "`bailiwick scope list` shows them."));
     }
     let now = now_ms();
     let all_if_empty = |names: Vec<String>| if names.is_empty() { vec!["*".to_owned()] } else { names };
@@ -69,58 +150,122 @@ fn create(home: &Home, args: &TokenCreateArgs) -> Result<Report, Failure> {
         if tokens.find(&args.name).is_some() {
             return Err(Failure::new(
                 ErrorCode::Conflict,
-                format!("there is a token `{}` already", args.name),
+                format!("there is a token `{}` already", one_line(&args.name)),
             )
             .hint(format!("Choose another name, or run `bailiwick token rotate {}`.", args.name)));
         }
         tokens.create(new, now).map_err(|error| Failure::invalid("name", error.problem).hint(error.fix))
     })?;
-    Ok(shown_once(&record, &secret, ""))
+    Ok(shown_once(&record, secret, ""))
 }
 
-fn shown_once(record: &TokenRecord, secret: &str, also: &str) -> Report {
-    let mut json = json!({"ok": true, "token": facts(record)});
-    json["token"]["secret"] = json!(secret);
-    let report = Report::new(format!("{secret}\n"), json)
+fn rotate(home: &Home, args: &TokenRotateArgs) -> Result<Report, Failure> {
+    let now = now_ms();
+    let expires = match args.expires.as_deref() {
+        None => None,
+        Some("never") => Some(None),
+        Some(when) => Some(Some(expiry(when, now)?)),
+    };
+    let (record, secret) = home.edit_tokens(|tokens| {
+        let record = known(tokens.records(), &args.name)?;
+        if expires.is_none() && record.is_expired(now) {
+            return Err(Failure::new(
+                ErrorCode::Conflict,
+                format!("the token `{}` has expired: a new value would open nothing", one_line(&record.name)),
+            )
+            .hint("Add when the new value expires, such as `--expires 30d` or `--expires never`."));
+        }
+        if let Some(at) = expires {
+            tokens.set_expiry(&args.name, at);
+        }
+        tokens.rotate(&args.name, now).map_err(|error| error.for_person())
+    })?;
+    Ok(shown_once(&record, secret, "The old value opens nothing any more."))
+}
+
+fn shown_once(record: &TokenRecord, secret: String, also: &str) -> Report {
+    let text = format!("{secret}\n");
+    let output = TokenShownOutput { ok: true, token: ShownToken { token: facts(record, None), secret } };
+    let report = Report::of(text, &output)
         .note(format!(
             "\nThis is the token `{}`. It is shown this once and kept only as a hash.",
             one_line(&record.name)
         ))
-        .note(format!("It opens {}.", rights(record)));
+        .note(format!("It opens {}, and expires {}.", rights(record), expires(record, now_ms())));
     if also.is_empty() { report } else { report.note(also) }
 }
 
 fn list(home: &Home) -> Result<Report, Failure> {
     let tokens = home.tokens()?;
     let now = now_ms();
-    let mut rows = vec![["NAME", "OPENS", "EXPIRES", "MADE", "ID"].map(str::to_owned).to_vec()];
+    let mut table = Table::new(&[
+        ("NAME", Fit::Cut),
+        ("OPENS", Fit::Cut),
+        ("EXPIRES", Fit::Whole),
+        ("LAST USED", Fit::Whole),
+        ("MADE", Fit::Spare),
+        ("ID", Fit::Spare),
+    ]);
+    let mut all = Vec::new();
+    let mut soon = Vec::new();
     for record in tokens.records() {
-        let expires = match &record.expires_at {
-            None => "never".to_owned(),
-            Some(_) if record.is_expired(now) => "has expired".to_owned(),
-            Some(at) => date(at).to_owned(),
-        };
+        let used = last_used(home, record);
         let name = if record.owner { format!("{} (owner)", record.name) } else { record.name.clone() };
-        rows.push(vec![
+        table.row([
             one_line(&name),
             rights(record),
-            expires,
+            expires(record, now),
+            used.map_or_else(|| "never".to_owned(), |at| ago(now - at)),
             date(&record.created_at).to_owned(),
             record.id.clone(),
         ]);
+        if state(record, now) != TokenState::Valid {
+            soon.push(record);
+        }
+        all.push(facts(record, used));
     }
-    let text = if tokens.records().is_empty() { "There are no tokens.\n".to_owned() } else { table(&rows) };
-    let all: Vec<Value> = tokens.records().iter().map(facts).collect();
-    Ok(Report::new(text, json!({"ok": true, "tokens": all})))
+    let text = if all.is_empty() { "There are no tokens.\n".to_owned() } else { table.text() };
+    let report = Report::of(text, &TokenListOutput { ok: true, tokens: all });
+    Ok(soon.into_iter().fold(report, |report, record| {
+        let name = one_line(&record.name);
+        let says = if record.is_expired(now) { "has expired" } else { "expires soon" };
+        report.note(format!(
+            "\nhint: `{name}` {says}: `bailiwick token rotate {name} --expires 30d` renews it."
+        ))
+    }))
 }
 
-/// Gives what may be told about a token: everything but its hash.
-fn facts(record: &TokenRecord) -> Value {
-    json!({
-        "id": record.id, "name": record.name, "scopes": record.scopes, "capabilities": record.capabilities,
-        "createdAt": record.created_at, "expiresAt": record.expires_at,
-        "expired": record.is_expired(now_ms()), "owner": record.owner,
-    })
+/// Looks up when a token was last used, in milliseconds since the epoch.
+fn last_used(home: &Home, record: &TokenRecord) -> Option<i64> {
+    // A name that was used before is another token's use.
+    let since_ms = parse_rfc3339(&record.created_at);
+    let filter = Filter { caller: Some(record.name.clone()), since_ms, limit: 1, ..Filter::default() };
+    let page = history::query(&home.dirs.state, &filter).ok()?;
+    page.entries.first().map(|entry| entry.at_ms)
+}
+
+fn state(record: &TokenRecord, now: i64) -> TokenState {
+    if record.is_expired(now) {
+        return TokenState::Expired;
+    }
+    match record.expires_at.as_deref().and_then(parse_rfc3339) {
+        Some(at) if at - now <= SOON_DAYS * DAY_MS => TokenState::ExpiresSoon,
+        _ => TokenState::Valid,
+    }
+}
+
+fn facts(record: &TokenRecord, last_used: Option<i64>) -> TokenOutput {
+    TokenOutput {
+        id: record.id.clone(),
+        name: record.name.clone(),
+        scopes: record.scopes.clone(),
+        capabilities: record.capabilities.clone(),
+        created_at: record.created_at.clone(),
+        expires_at: record.expires_at.clone(),
+        state: state(record, now_ms()),
+        owner: record.owner,
+        last_used_at: last_used.map(rfc3339),
+    }
 }
 
 fn rights(record: &TokenRecord) -> String {
@@ -134,6 +279,25 @@ fn rights(record: &TokenRecord) -> String {
     )
 }
 
+/// Says when a token expires.
+fn expires(record: &TokenRecord, now: i64) -> String {
+    match record.expires_at.as_deref().and_then(|at| Some((at, parse_rfc3339(at)?))) {
+        None => "never".to_owned(),
+        Some((at, _)) if record.is_expired(now) => format!("{} (expired)", date(at)),
+        Some((at, ms)) if ms - now <= SOON_DAYS * DAY_MS => format!("{} (soon)", date(at)),
+        Some((at, _)) => date(at).to_owned(),
+    }
+}
+
+fn ago(ms: i64) -> String {
+    match ms {
+        ..60_000 => "just now".to_owned(),
+        ..3_600_000 => format!("{} min ago", ms / 60_000),
+        ..172_800_000 => format!("{} h ago", ms / 3_600_000),
+        _ => format!("{} days ago", ms / DAY_MS),
+    }
+}
+
 fn date(at: &str) -> &str {
     at.split('T').next().unwrap_or(at)
 }
@@ -141,14 +305,14 @@ fn date(at: &str) -> &str {
 /// Reads `30d`, `8h` or a date as a moment in the future.
 fn expiry(when: &str, now: i64) -> Result<i64, Failure> {
     let wrong = |problem: &str| {
-        Failure::invalid("--expires", format!("`{when}` {problem}"))
+        Failure::invalid("--expires", format!("`{}` {problem}", one_line(when)))
             .hint("Use a number of days (30d) or hours (8h), or a date (2027-01-31).")
     };
     let span = |suffix: char, unit_ms: i64| {
         let number: i64 = when.strip_suffix(suffix)?.parse().ok()?;
         (1..=100_000).contains(&number).then(|| now + number * unit_ms)
     };
-    let at = span('d', 86_400_000)
+    let at = span('d', DAY_MS)
         .or_else(|| span('h', 3_600_000))
         .or_else(|| parse_rfc3339(when))
         .ok_or_else(|| wrong("is not a time"))?;
@@ -171,6 +335,20 @@ mod tests {
         assert_eq!(expiry("2027-01-31", now).map(rfc3339), Ok("2027-01-31T00:00:00.000Z".to_owned()));
         for wrong in ["", "d", "0d", "-1d", "soon", "2026-01-01", "2027-02-30", "99999999999d"] {
             assert!(expiry(wrong, now).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_time_since_a_use_is_said_in_the_largest_unit_that_tells() {
+        for (ms, said) in [
+            (0, "just now"),
+            (-5, "just now"),
+            (61_000, "1 min ago"),
+            (3_600_000, "1 h ago"),
+            (47 * 3_600_000, "47 h ago"),
+            (3 * DAY_MS, "3 days ago"),
+        ] {
+            assert_eq!(ago(ms), said);
         }
     }
 }

@@ -35,3 +35,8 @@ impl Tty {
         match self.0 {}
     }
 }
+
+/// Gives the columns of the terminal that standard output is: not known here.
+pub fn output_columns() -> Option<u16> {
+    None
+}

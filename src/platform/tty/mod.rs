@@ -8,9 +8,9 @@ mod unix;
 use crate::contract::Secret;
 
 #[cfg(windows)]
-pub use elsewhere::Tty;
+pub use elsewhere::{Tty, output_columns};
 #[cfg(unix)]
-pub use unix::Tty;
+pub use unix::{Tty, output_columns};
 
 /// Whether what is typed is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,11 +8,19 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
+};
 use tokio::io::unix::AsyncFd;
 
 use super::{Echo, Line};
 use crate::contract::Secret;
+
+/// Gives the columns of the terminal that standard output is; `None` where it is none, or does not know.
+pub fn output_columns() -> Option<u16> {
+    let size = tcgetwinsize(rustix::stdio::stdout()).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col)
+}
 
 /// The terminal that controls this process.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use crate::platform::launch::levels;
 use crate::platform::machine;
 
 use super::super::doctor;
-use super::super::history::entry_json;
+use super::super::history::EntryOutput;
 use super::super::home::Home;
 use super::super::processes;
 use super::super::running::RunningNote;
@@ -140,7 +140,7 @@ fn tokens(home: &Home) -> Value {
 fn newest(home: &Home) -> Value {
     match history::query(&home.dirs.state, &Filter { limit: OPERATIONS, ..Filter::default() }) {
         Ok(page) => json!({
-            "operations": page.entries.iter().map(entry_json).collect::<Vec<_>>(),
+            "operations": page.entries.iter().map(EntryOutput::of).collect::<Vec<_>>(),
             "hasMore": page.next.is_some(),
         }),
         Err(error) => json!({"broken": true, "problem": error.to_string()}),

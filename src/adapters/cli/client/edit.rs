@@ -226,7 +226,7 @@ fn diff(planned: &Planned) -> String {
 
 /// Masks what is named as a secret, and in the lines around a change also what looks like one. Of the entry itself
 /// only references to secrets are shown.
-fn masked(line: &str) -> String {
+pub fn masked(line: &str) -> String {
     static NAMED: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new("(?i)((?:token|secret|passw|api[-_]?key|authorization|credential)[^:=]*[:=]\\s*).+")
             .expect("the pattern is fixed")

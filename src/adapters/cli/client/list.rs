@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::config::{Config, Tokens};
-use crate::contract::Failure;
+use crate::contract::{ErrorCode, Failure};
 
 use super::super::connect::Connection;
 use super::super::home::Home;
-use super::super::printer::{Report, one_line, table};
+use super::super::printer::{Fit, Report, Table, one_line};
 use super::args::ListArgs;
 use super::entry::{Entry, Likeness, Reach};
 use super::kind::ClientKind;
@@ -32,19 +32,23 @@ pub fn run(home: &Home, args: &ListArgs) -> Result<Report, Failure> {
         return changes(home);
     }
     let output = look(home, args.project.as_deref())?;
-    let mut rows = vec![["CLIENT", "FOUND", "BAILIWICK", "SETTINGS"].map(str::to_owned).to_vec()];
+    let mut table = Table::new(&[
+        ("CLIENT", Fit::Whole),
+        ("FOUND", Fit::Whole),
+        ("BAILIWICK", Fit::Whole),
+        ("SETTINGS", Fit::Cut),
+    ]);
     for it in &output.clients {
         let title = if it.of_project { format!("{} (project)", it.title) } else { it.title.to_owned() };
         let name = if it.name == USUAL_NAME { String::new() } else { format!(" as {}", it.name) };
-        rows.push(vec![
+        table.row([
             title,
             if it.found.is_some() { "yes" } else { "no" }.to_owned(),
             format!("{}{name}", words(it.state)),
             one_line(&it.settings.display().to_string()),
         ]);
     }
-    let mut report =
-        Report::new(table(&rows), serde_json::to_value(&output).expect("an output has a JSON form"));
+    let mut report = Report::of(table.text(), &output);
     for it in &output.clients {
         if let Some(problem) = &it.problem {
             report = report.note(format!("\n{}: {}", it.title, one_line(problem)));
@@ -89,6 +93,32 @@ pub fn look(home: &Home, project: Option<&Path>) -> Result<ListOutput, Failure> 
         }
     }
     Ok(ListOutput { ok: true, clients })
+}
+
+/// Gives the token whose rights a client has, by the entry that `client install` has made; `None` for those of the
+/// person.
+///
+/// # Errors
+/// `not_found` where Bailiwick was not put into its settings, or is not there any more.
+pub fn caller_of(home: &Home, kind: ClientKind) -> Result<Option<String>, Failure> {
+    let records = Records::load(home)?;
+    for change in records.installed().into_iter().filter(|change| change.client == kind) {
+        let file = SettingsFile::read(&change.file)?;
+        let servers = settings::servers(kind.facts(), file.text()?)
+            .map_err(|problem| problem_failure(kind, &change.file, problem))?;
+        if let Some((_, entry)) = servers.iter().find(|(name, _)| *name == change.name) {
+            return Ok(caller_in(entry).map(str::to_owned));
+        }
+    }
+    let facts = kind.facts();
+    Err(Failure::new(ErrorCode::NotFound, format!("Bailiwick is not in the settings of {}", facts.title))
+        .hint(format!("`bailiwick client install {}` puts it there.", facts.id)))
+}
+
+/// The token that an entry names.
+fn caller_in(entry: &Value) -> Option<&str> {
+    let words: Vec<&str> = entry["args"].as_array()?.iter().filter_map(Value::as_str).collect();
+    words.iter().position(|it| *it == "--caller").and_then(|at| words.get(at + 1)).copied()
 }
 
 struct Look {
@@ -204,7 +234,13 @@ fn words(state: ConnectionState) -> &'static str {
 
 fn changes(home: &Home) -> Result<Report, Failure> {
     let records = Records::load(home)?;
-    let mut rows = vec![["CHANGE", "WHEN", "WHAT", "CLIENT", "FILE"].map(str::to_owned).to_vec()];
+    let mut table = Table::new(&[
+        ("CHANGE", Fit::Whole),
+        ("WHEN", Fit::Spare),
+        ("WHAT", Fit::Whole),
+        ("CLIENT", Fit::Cut),
+        ("FILE", Fit::Cut),
+    ]);
     let mut listed = Vec::new();
     for change in records.changes().iter().rev() {
         let what = if change.undone {
@@ -212,7 +248,7 @@ fn changes(home: &Home) -> Result<Report, Failure> {
         } else {
             change.action.as_str().to_owned()
         };
-        rows.push(vec![
+        table.row([
             change.id.clone(),
             change.at.get(..19).unwrap_or(&change.at).replace('T', " "),
             what,
@@ -222,7 +258,6 @@ fn changes(home: &Home) -> Result<Report, Failure> {
         let backup = change.before.as_ref().map(|_| records.backup_path(&change.id));
         listed.push(ListedChange { change: change.clone(), backup });
     }
-    let text = if listed.is_empty() { "No settings were changed.\n".to_owned() } else { table(&rows) };
-    let output = ChangesOutput { ok: true, changes: listed };
-    Ok(Report::new(text, serde_json::to_value(output).expect("an output has a JSON form")))
+    let text = if table.is_empty() { "No settings were changed.\n".to_owned() } else { table.text() };
+    Ok(Report::of(text, &ChangesOutput { ok: true, changes: listed }))
 }

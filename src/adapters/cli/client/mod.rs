@@ -28,8 +28,10 @@ mod undo;
 
 pub use args::{ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::at_setup;
+pub use edit::masked;
 pub use entry::Reach;
 pub use kind::ClientKind;
+pub use list::caller_of;
 pub use output::schemas;
 pub use places::own_program;
 pub use print::snippet;

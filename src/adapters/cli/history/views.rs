@@ -1,16 +1,24 @@
-//! `history`: what was done, in all scopes, for the person at this computer.
-//!
-//! Reads the store directly and needs no running service. Clients have `history.*`, scope by scope.
+//! The views of the history.
 
 use serde_json::{Value, json};
 
+use crate::config::Config;
 use crate::contract::time::rfc3339;
 use crate::contract::{ErrorCode, Failure, id};
 use crate::history::{self, Entry, Filter, State};
 
-use super::args::{HistoryArgs, HistoryView};
-use super::home::Home;
-use super::printer::{Paint, Report, one_line, paint, printable, table};
+use super::super::args::{HistoryArgs, HistoryView};
+use super::super::connect::quote;
+use super::super::home::Home;
+use super::super::printer::{
+    Fit, Paint, Printer, Report, Table, one_line, paint, printable, table, with_nearest,
+};
+use super::super::table::cut;
+use super::follow::follow;
+use super::output::{
+    ConnectionsOutput, EntryOutput, FailedOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput,
+    TimelineOutput, WayOutput,
+};
 
 /// How many operations are looked at to count them.
 const COUNTED: usize = 20_000;
@@ -19,11 +27,21 @@ const COUNTED: usize = 20_000;
 ///
 /// # Errors
 /// `not_found` for an id that the history does not know; `provider_unavailable` when it cannot be read.
-pub fn run(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
+pub fn run(home: &Home, printer: Printer, args: &HistoryArgs) -> Result<Option<Report>, Failure> {
     if args.view != HistoryView::Get && args.id.is_some() {
         return Err(Failure::invalid("id", "only `history get` takes an id"));
     }
-    match args.view {
+    if args.follow {
+        if args.view != HistoryView::Timeline || args.cursor.is_some() {
+            return Err(Failure::invalid(
+                "--follow",
+                "only the timeline, from its newest row on, is followed",
+            )
+            .hint("Run `bailiwick history --follow`."));
+        }
+        return follow(home, printer, args).map(|()| None);
+    }
+    let report = match args.view {
         HistoryView::Timeline => timeline(home, args),
         HistoryView::Last => last(home, args),
         HistoryView::Sessions => counted(home, args, true),
@@ -31,10 +49,29 @@ pub fn run(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
         HistoryView::Get => get(home, args),
         HistoryView::FailedReplay => failed_replay(home, args),
         HistoryView::Verify => verify(home),
-    }
+    }?;
+    Ok(Some(match unknown_scope(home, args) {
+        Some(note) => report.note(note),
+        None => report,
+    }))
 }
 
-fn filter(args: &HistoryArgs) -> Filter {
+/// What to say of a scope that there is not: the history may know it all the same, from an earlier time.
+pub fn unknown_scope(home: &Home, args: &HistoryArgs) -> Option<String> {
+    let id = args.scope.as_deref()?;
+    let config = home.config_if_there().ok().flatten()?;
+    let known = |config: &Config| config.scopes.iter().any(|scope| scope.id == id);
+    if known(&config) {
+        return None;
+    }
+    let failure = Failure::new(ErrorCode::UnknownScope, format!("there is no scope `{}` now", one_line(id)));
+    let ids = config.scopes.iter().map(|scope| scope.id.as_str());
+    let failure = with_nearest(failure, id, ids, "`bailiwick scope list` shows them.");
+    Some(format!("\nnote: {}. {}", failure.message, failure.hints.join(" ")))
+}
+
+/// Gives the filter that the flags stand for.
+pub fn filter(args: &HistoryArgs) -> Filter {
     Filter {
         scope: args.scope.clone(),
         text: args.query.clone(),
@@ -44,7 +81,11 @@ fn filter(args: &HistoryArgs) -> Filter {
     }
 }
 
-fn read(home: &Home, filter: &Filter) -> Result<history::Page, Failure> {
+/// Reads a page.
+///
+/// # Errors
+/// `provider_unavailable` when the store cannot be read.
+pub fn read(home: &Home, filter: &Filter) -> Result<history::Page, Failure> {
     history::query(&home.dirs.state, filter).map_err(|error| {
         Failure::new(ErrorCode::ProviderUnavailable, error.to_string())
             .hint("`bailiwick status` says how the history is.")
@@ -56,26 +97,32 @@ fn timeline(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     let text = if page.entries.is_empty() {
         "Nothing was done yet that fits.\n".to_owned()
     } else {
-        let mut rows = vec![
-            ["TIME (UTC)", "CALLER", "SCOPE", "OPERATION", "TARGET", "OUTCOME"].map(str::to_owned).to_vec(),
-        ];
-        rows.extend(page.entries.iter().map(row));
-        table(&rows)
+        let mut table = Table::new(&[
+            ("TIME (UTC)", Fit::Whole),
+            ("CALLER", Fit::Spare),
+            ("SCOPE", Fit::Spare),
+            ("OPERATION", Fit::Cut),
+            ("TARGET", Fit::Cut),
+            ("OUTCOME", Fit::Cut),
+        ]);
+        page.entries.iter().for_each(|entry| table.row(row(entry)));
+        table.text()
     };
-    let entries: Vec<Value> = page.entries.iter().map(entry_json).collect();
-    let report = Report::new(text, json!({"ok": true, "operations": entries, "nextCursor": page.next}));
+    let operations = page.entries.iter().map(EntryOutput::of).collect();
+    let report = Report::of(text, &TimelineOutput { ok: true, operations, next_cursor: page.next.clone() });
     Ok(match &page.next {
         Some(next) => report.note(format!("\nThere is more: add --cursor {next}")),
         None => report,
     })
 }
 
-fn row(entry: &Entry) -> Vec<String> {
+/// Gives the cells of an entry: time, caller, scope, operation, target, outcome.
+pub fn row(entry: &Entry) -> [String; 6] {
     let caller = match &entry.client {
         Some(client) => format!("{} ({client})", entry.caller),
         None => format!("{} ({})", entry.caller, entry.transport),
     };
-    vec![
+    [
         when(entry),
         short(&caller, 32),
         short(&entry.scope, 20),
@@ -106,47 +153,14 @@ fn outcome(entry: &Entry) -> String {
 }
 
 fn short(text: &str, limit: usize) -> String {
-    let text = one_line(text);
-    if text.chars().count() <= limit {
-        return text;
-    }
-    let cut: String = text.chars().take(limit - 1).collect();
-    format!("{cut}…")
-}
-
-/// Gives a row for a program.
-pub fn entry_json(entry: &Entry) -> Value {
-    let template: Value =
-        entry.template.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
-    json!({
-        "operationId": entry.operation_id,
-        "state": entry.state,
-        "at": rfc3339(entry.at_ms),
-        "durationMs": entry.duration_us as f64 / 1_000.0,
-        "bytes": entry.bytes,
-        "machineId": entry.machine,
-        "caller": entry.caller,
-        "client": entry.client,
-        "session": entry.session,
-        "transport": entry.transport,
-        "scope": if entry.scope.is_empty() { Value::Null } else { json!(entry.scope) },
-        "op": entry.op,
-        "target": entry.target,
-        "capability": entry.capability,
-        "stage": entry.stage,
-        "rule": entry.rule,
-        "code": entry.code,
-        "summary": entry.summary,
-        "error": entry.error,
-        "template": template,
-        "hash": entry.hash,
-    })
+    cut(&one_line(text), limit)
 }
 
 fn last(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     let page = read(home, &Filter { limit: 1, ..filter(args) })?;
     let Some(entry) = page.entries.first() else {
-        return Ok(Report::new("Nothing was done yet that fits.\n", json!({"ok": true, "operation": null})));
+        let output = LastOutput { ok: true, operation: None, next: None };
+        return Ok(Report::of("Nothing was done yet that fits.\n", &output));
     };
     let next = match (&entry.code, entry.state) {
         (None, State::Unfinished) => {
@@ -163,9 +177,8 @@ fn last(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
             "`bailiwick history failed-replay` shows the request as a template to try again.".to_owned()
         }
     };
-    let mut json = json!({"ok": true, "next": next});
-    json["operation"] = entry_json(entry);
-    Ok(Report::new(format!("{}\n{next}\n", full(entry)), json))
+    let text = format!("{}\n{next}\n", full(entry));
+    Ok(Report::of(text, &LastOutput { ok: true, operation: Some(EntryOutput::of(entry)), next: Some(next) }))
 }
 
 fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
@@ -190,9 +203,7 @@ fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
         Failure::new(ErrorCode::NotFound, format!("the history has no operation `{wanted}`"))
             .hint("It may have been removed by age; `bailiwick history` shows the newest.")
     })?;
-    let mut json = json!({"ok": true});
-    json["operation"] = entry_json(entry);
-    Ok(Report::new(full(entry), json))
+    Ok(Report::of(full(entry), &GetOutput { ok: true, operation: EntryOutput::of(entry) }))
 }
 
 /// Everything about one operation.
@@ -233,22 +244,23 @@ fn failed_replay(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
         if let Some(error) = &entry.error {
             text.push_str(&format!("  {}\n", one_line(error)));
         }
-        text.push_str(&format!(
-            "  bailiwick call {}\n",
-            printable(&super::connect::quote(&envelope.0.to_string()))
-        ));
+        text.push_str(&format!("  bailiwick call {}\n", printable(&quote(&envelope.0.to_string()))));
         if !left_out.is_empty() {
             text.push_str(&format!("  not kept, add it again: {}\n", left_out.join(", ")));
         }
-        list.push(json!({
-            "operationId": entry.operation_id, "at": rfc3339(entry.at_ms), "code": entry.code,
-            "error": entry.error, "envelope": envelope.0, "leftOut": left_out,
-        }));
+        list.push(FailedOutput {
+            operation_id: entry.operation_id.clone(),
+            at: rfc3339(entry.at_ms),
+            code: entry.code.clone(),
+            error: entry.error.clone(),
+            envelope: envelope.0,
+            left_out,
+        });
     }
     if text.is_empty() {
         text.push_str("No request failed that fits.\n");
     }
-    Ok(Report::new(text, json!({"ok": true, "failed": list, "nextCursor": page.next})))
+    Ok(Report::of(text, &FailedReplayOutput { ok: true, failed: list, next_cursor: page.next }))
 }
 
 /// Makes an envelope out of what was kept, and names the fields that were not.
@@ -316,35 +328,45 @@ fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, 
     ways.truncate(usize::try_from(args.limit).unwrap_or(usize::MAX));
 
     let time = |ms: i64| rfc3339(ms).get(..19).unwrap_or_default().replace('T', " ");
-    let mut rows = vec![
-        ["LAST (UTC)", "FIRST", "CALLER", "CLIENT", "OVER", "OPERATIONS", "FAILED"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
+    let mut table = Table::new(&[
+        ("LAST (UTC)", Fit::Whole),
+        ("FIRST", Fit::Spare),
+        ("CALLER", Fit::Cut),
+        ("CLIENT", Fit::Cut),
+        ("OVER", Fit::Whole),
+        ("OPERATIONS", Fit::Whole),
+        ("FAILED", Fit::Whole),
+    ]);
     let mut list = Vec::new();
-    for ([session, caller, client, transport], way) in &ways {
-        rows.push(vec![
+    for ([session, caller, client, transport], way) in ways {
+        table.row([
             time(way.last_ms),
             time(way.first_ms),
-            short(caller, 32),
-            short(client, 40),
+            short(&caller, 32),
+            short(&client, 40),
             transport.clone(),
             way.operations.to_string(),
             way.failed.to_string(),
         ]);
-        list.push(json!({
-            "session": if session.is_empty() { Value::Null } else { json!(session) },
-            "caller": caller,
-            "client": if client.is_empty() { Value::Null } else { json!(client) },
-            "transport": transport, "first": rfc3339(way.first_ms), "last": rfc3339(way.last_ms),
-            "operations": way.operations, "failed": way.failed,
-        }));
+        let named = |text: String| Some(text).filter(|text| !text.is_empty());
+        list.push(WayOutput {
+            session: named(session),
+            caller,
+            client: named(client),
+            transport,
+            first: rfc3339(way.first_ms),
+            last: rfc3339(way.last_ms),
+            operations: way.operations,
+            failed: way.failed,
+        });
     }
-    let text = if ways.is_empty() { "Nobody was here yet.\n".to_owned() } else { table(&rows) };
-    let name = if by_session { "sessions" } else { "connections" };
-    let mut json = json!({"ok": true, "nextCursor": more});
-    json[name] = Value::from(list);
-    let report = Report::new(text, json);
+    let text = if table.is_empty() { "Nobody was here yet.\n".to_owned() } else { table.text() };
+    let next_cursor = more.clone();
+    let report = if by_session {
+        Report::of(text, &SessionsOutput { ok: true, sessions: list, next_cursor })
+    } else {
+        Report::of(text, &ConnectionsOutput { ok: true, connections: list, next_cursor })
+    };
     Ok(match more {
         Some(next) => {
             report.note(format!("\nCounted the newest {seen} operations; go on with --cursor {next}"))
@@ -384,9 +406,8 @@ fn verify(home: &Home) -> Result<Report, Failure> {
     if !found.head_hash.is_empty() {
         text.push_str(&format!("head {} {}\n", found.last_seq, found.head_hash));
     }
-    let json = serde_json::to_value(&found).expect("a report has a JSON form");
     let exit = if found.ok { 0 } else { ErrorCode::Conflict.facts().exit_code };
-    let report = Report { exit, ..Report::new(text, json) };
+    let report = Report { exit, ..Report::of(text, &found) };
     Ok(if found.ok && found.rows > 0 {
         report.note("\nKeep the head elsewhere: a later check can then find a cut tail, too.")
     } else {

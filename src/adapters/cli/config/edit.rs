@@ -1,0 +1,172 @@
+//! `config edit`: a copy in the person's editor, checked, shown as a diff, and written only then.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::contract::{ErrorCode, Failure, id};
+use crate::platform::fs::modes::MetadataExt;
+use crate::platform::fs::{replace_file, replace_private_file};
+use crate::platform::machine;
+use crate::providers::edit::{Text, text_diff};
+
+use super::super::args::ConfigEditArgs;
+use super::super::ask;
+use super::super::client::masked;
+use super::super::home::Home;
+use super::super::printer::{Printer, Report, one_line, printable};
+use super::examine::{examine, problems_text};
+use super::output::{EditOutput, ProblemOutput};
+use super::validate::read;
+
+/// Has the person edit the config.
+///
+/// # Errors
+/// When there is no editor or nobody to ask, the file is another user's, or it was changed meanwhile.
+pub fn run(home: &Home, printer: Printer, args: &ConfigEditArgs) -> Result<Report, Failure> {
+    let file = &home.config_path;
+    let before = read(file)?;
+    check_owner(file)?;
+    if !args.yes && !ask::is_possible(printer) {
+        return Err(Failure::new(ErrorCode::ApprovalRequired, "there is no terminal to ask at")
+            .hint("`--yes` writes what is in order without asking."));
+    }
+    let editor = editor()?;
+    let copy = match &args.from {
+        Some(copy) => copy.clone(),
+        None => {
+            // Beside the config, so that the editor finds the schema that it names.
+            let copy = file.with_file_name(format!("config.edit-{}.json", id::new_id()));
+            replace_private_file(&copy, &before).map_err(|error| unwritable(&copy, &error))?;
+            copy
+        }
+    };
+    loop {
+        if let Err(failure) = open(&editor, &copy) {
+            if args.from.is_some() || read(&copy).ok().as_ref() != Some(&before) {
+                return Err(failure.hint(kept(&copy).trim_end().to_owned()));
+            }
+            remove(&copy);
+            return Err(failure.hint("Set VISUAL or EDITOR to the command of your editor."));
+        }
+        let after = read(&copy)?;
+        if after == before {
+            remove(&copy);
+            return Ok(report("Nothing was changed.\n".to_owned(), file, false, String::new(), None));
+        }
+        let problems = examine(home, &copy, &after);
+        let diff = diff(&before, &after);
+        if problems.is_empty() {
+            return finish(home, printer, args, &before, &after, &copy, diff);
+        }
+        let text = problems_text(&copy, &problems);
+        if args.yes || !ask::is_possible(printer) {
+            return Ok(broken(file, &copy, text, diff, problems));
+        }
+        printer.talk(text.trim_end());
+        if !ask::yes(printer, "It is not in order. Edit it again?") {
+            return Ok(broken(file, &copy, text, diff, problems));
+        }
+    }
+}
+
+/// Shows the diff, asks, and writes.
+fn finish(
+    home: &Home,
+    printer: Printer,
+    args: &ConfigEditArgs,
+    before: &[u8],
+    after: &[u8],
+    copy: &Path,
+    diff: String,
+) -> Result<Report, Failure> {
+    let file = &home.config_path;
+    if !args.yes {
+        printer.talk(printable(&diff).trim_end());
+        if !ask::yes(printer, "Write this?") {
+            let text = format!("Left as it was. {}", kept(copy));
+            return Ok(report(text, file, false, diff, Some(copy.to_owned())));
+        }
+    }
+    let _lock = home.lock()?;
+    if read(file)? != before {
+        return Err(Failure::new(ErrorCode::Conflict, "the config was changed by something else meanwhile")
+            .hint(kept(copy).trim_end().to_owned()));
+    }
+    // A link in the file's place is the person's choice: what it leads to is replaced.
+    let target = file.canonicalize().unwrap_or_else(|_| file.clone());
+    let mode = fs::metadata(&target).map_or(0o600, |facts| facts.mode() & 0o7777);
+    replace_file(&target, after, mode).map_err(|error| unwritable(file, &error))?;
+    remove(copy);
+    let shown = one_line(&file.display().to_string());
+    let text =
+        if args.yes { format!("{}Wrote {shown}.\n", printable(&diff)) } else { format!("Wrote {shown}.\n") };
+    Ok(report(text, file, true, diff, None))
+}
+
+fn report(text: String, file: &Path, written: bool, diff: String, copy: Option<PathBuf>) -> Report {
+    let output = EditOutput { ok: true, file: file.to_owned(), written, diff, copy, problems: Vec::new() };
+    Report::of(text, &output)
+}
+
+fn broken(file: &Path, copy: &Path, text: String, diff: String, problems: Vec<ProblemOutput>) -> Report {
+    let text = format!("{text}Nothing was written. {}", kept(copy));
+    let copy = Some(copy.to_owned());
+    let output = EditOutput { ok: false, file: file.to_owned(), written: false, diff, copy, problems };
+    Report { exit: 1, ..Report::of(text, &output) }
+}
+
+fn kept(copy: &Path) -> String {
+    let shown = one_line(&copy.display().to_string());
+    format!("Your text is kept: `bailiwick config edit --from {shown}` goes on with it.\n")
+}
+
+fn remove(copy: &Path) {
+    // A copy that stays is untidy, and no loss.
+    let _ = fs::remove_file(copy);
+}
+
+fn editor() -> Result<Vec<String>, Failure> {
+    let named = ["VISUAL", "EDITOR"].iter().filter_map(|name| env::var(name).ok());
+    let mut words = named.map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    words.find(|words| !words.is_empty()).ok_or_else(|| {
+        Failure::new(ErrorCode::NotFound, "no editor is named: neither VISUAL nor EDITOR is set")
+            .hint("Run it as `EDITOR=nano bailiwick config edit`.")
+    })
+}
+
+fn open(editor: &[String], copy: &Path) -> Result<(), Failure> {
+    let shown = one_line(&editor.join(" "));
+    let failed =
+        |why: String| Failure::new(ErrorCode::ExecutionFailed, format!("the editor `{shown}` {why}"));
+    let status = Command::new(&editor[0]).args(&editor[1..]).arg(copy).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(failed(format!("ended with {status}"))),
+        Err(error) => Err(failed(format!("cannot be started: {error}"))),
+    }
+}
+
+fn check_owner(file: &Path) -> Result<(), Failure> {
+    let facts = fs::metadata(file).map_err(|error| unwritable(file, &error))?;
+    if facts.uid() == machine::user_id() {
+        return Ok(());
+    }
+    let shown = one_line(&file.display().to_string());
+    Err(Failure::denied("other-owner", format!("{shown} belongs to another user"))
+        .hint("Run this as the user whose file it is."))
+}
+
+fn unwritable(file: &Path, error: &std::io::Error) -> Failure {
+    let shown = one_line(&file.display().to_string());
+    Failure::new(ErrorCode::ProviderUnavailable, format!("{shown} cannot be written: {error}"))
+        .hint("Check the folder's owner, permissions and free space.")
+}
+
+/// Shows what changes; what is named as a secret is masked.
+fn diff(before: &[u8], after: &[u8]) -> String {
+    let text = |bytes: &[u8]| Text::new(String::from_utf8_lossy(bytes).into_owned());
+    let diff = text_diff((None, None), &text(before), &text(after));
+    diff.lines().skip(2).map(|line| masked(line) + "\n").collect()
+}

@@ -1,0 +1,14 @@
+//! `config …`: which files are in force, what they say, what is wrong in them, and changing them by hand.
+//!
+//! Nothing here is repaired: that is `doctor --fix`. What is written was checked as the service would check it.
+
+mod edit;
+mod examine;
+mod output;
+mod path;
+mod run;
+mod show;
+mod validate;
+
+pub use output::{EditOutput, PathOutput, ShowOutput, ValidateOutput};
+pub use run::run;

@@ -1,0 +1,55 @@
+//! The command line's definition as a whole: what `args` says, laid out so that the help of a command fits a screen.
+//!
+//! Help, completions and man pages are made of it. Below the flags stand the details, and examples that tests run.
+
+use std::ffi::OsString;
+
+use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
+
+use super::args::Arguments;
+use super::examples::examples;
+
+/// Gives the definition of the command line.
+pub fn definition() -> Command {
+    laid_out(Arguments::command(), "")
+}
+
+/// Reads the words of the process.
+///
+/// # Errors
+/// What the parser says of a wrong usage; also help and version, which are no errors.
+pub fn parse(words: &[OsString]) -> Result<Arguments, clap::Error> {
+    let mut definition = definition();
+    let mut matches = definition.try_get_matches_from_mut(words)?;
+    Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
+}
+
+/// Lays out the help of a command and of those below it; `path` names it, without the program.
+fn laid_out(command: Command, path: &str) -> Command {
+    // Those that read their own words have their own help.
+    if command.is_disable_help_flag_set() {
+        return command;
+    }
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let long = command.get_long_about().map(ToString::to_string).unwrap_or_default();
+    let details = long.strip_prefix(&about).unwrap_or(&long).trim_start_matches('.').trim();
+    let mut below = details.to_owned();
+    if let Some(lines) = examples(path) {
+        if !below.is_empty() {
+            below.push_str("\n\n");
+        }
+        below.push_str("Examples:\n");
+        below.push_str(&lines.iter().map(|line| format!("  {line}\n")).collect::<String>());
+    }
+    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help("Print help");
+    let command = command
+        .long_about(None::<&'static str>)
+        .mut_args(|arg| arg.long_help(None::<&'static str>))
+        .disable_help_flag(true)
+        .arg(help);
+    let command = if below.is_empty() { command } else { command.after_help(below) };
+    command.mut_subcommands(|below| {
+        let path = format!("{path} {}", below.get_name());
+        laid_out(below, path.trim_start())
+    })
+}

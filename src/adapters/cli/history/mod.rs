@@ -1,0 +1,12 @@
+//! `history`: what was done, in all scopes, for the person at this computer.
+//!
+//! Reads the store directly and needs no running service. Clients have `history.*`, scope by scope.
+
+mod follow;
+mod output;
+mod views;
+
+pub use output::{
+    ConnectionsOutput, EntryOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput, TimelineOutput,
+};
+pub use views::run;

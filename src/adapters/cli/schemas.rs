@@ -1,0 +1,64 @@
+//! The schemas of what commands print with `--json`: one table, which a test holds against real answers.
+//!
+//! A failure has the same form for every command: `{"ok": false, "error": …}`, as in `schemas/outcome.json`.
+
+use schemars::{JsonSchema, Schema, schema_for};
+use serde_json::Value;
+
+use super::{client, completions, config, history, scope, token, tools};
+
+/// What a command prints.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandSchema {
+    /// The command's words, without the program; several where a flag changes what it prints.
+    pub command: &'static str,
+    /// The name of its file below `schemas/cli`, without `.json`.
+    pub name: &'static str,
+    schema: fn() -> Schema,
+}
+
+/// The commands with their schemas, those of `client` aside.
+pub const SCHEMAS: &[CommandSchema] = &[
+    row::<completions::CompletionsOutput>("completions", "completions"),
+    row::<config::EditOutput>("config edit", "config.edit"),
+    row::<config::PathOutput>("config path", "config.path"),
+    row::<config::ShowOutput>("config show", "config.show"),
+    row::<config::ValidateOutput>("config validate", "config.validate"),
+    row::<history::TimelineOutput>("history", "history"),
+    row::<history::EntryOutput>("history --follow", "history.follow"),
+    row::<history::ConnectionsOutput>("history connections", "history.connections"),
+    row::<history::FailedReplayOutput>("history failed-replay", "history.failed-replay"),
+    row::<history::GetOutput>("history get", "history.get"),
+    row::<history::LastOutput>("history last", "history.last"),
+    row::<history::SessionsOutput>("history sessions", "history.sessions"),
+    row::<crate::history::VerifyReport>("history verify", "history.verify"),
+    row::<scope::ScopeChangeOutput>("scope add", "scope.add"),
+    row::<scope::ScopeChangeOutput>("scope allow", "scope.allow"),
+    row::<scope::ScopeChangeOutput>("scope deny", "scope.deny"),
+    row::<scope::ScopeChangeOutput>("scope edit", "scope.edit"),
+    row::<scope::ScopeListOutput>("scope list", "scope.list"),
+    row::<scope::ScopeRemoveOutput>("scope remove", "scope.remove"),
+    row::<scope::ScopeShowOutput>("scope show", "scope.show"),
+    row::<token::TokenShownOutput>("token create", "token.create"),
+    row::<token::TokenListOutput>("token list", "token.list"),
+    row::<token::TokenRevokeOutput>("token revoke", "token.revoke"),
+    row::<token::TokenShownOutput>("token rotate", "token.rotate"),
+    row::<tools::ToolsOutput>("tools", "tools"),
+];
+
+const fn row<T: JsonSchema>(command: &'static str, name: &'static str) -> CommandSchema {
+    CommandSchema { command, name, schema: schema_of::<T> }
+}
+
+fn schema_of<T: JsonSchema>() -> Schema {
+    schema_for!(T)
+}
+
+/// Gives the schemas of all commands: the path from the repository's root, and the text.
+pub fn schemas() -> Vec<(String, String)> {
+    let of_clients = client::schemas().into_iter().map(|(path, text)| (path.to_owned(), text));
+    let own = SCHEMAS.iter().map(|row| {
+        (format!("schemas/cli/{}.json", row.name), format!("{:#}\n", Value::from((row.schema)())))
+    });
+    of_clients.chain(own).collect()
+}

@@ -1,0 +1,215 @@
+//! The words of `scope …`. The doc comments are the help text.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::config::{ProcessLifetime, SandboxLevel, ShellMode};
+use crate::contract::{Capability, Network};
+
+use super::super::args::{HereArgs, Preset, capability};
+
+/// `scope …`.
+#[derive(Debug, Subcommand)]
+pub enum ScopeCommand {
+    /// List the scopes and what they grant
+    List,
+    /// Tell everything about one scope, and what it comes to
+    Show(ScopeIdArgs),
+    /// Add a scope for a folder, or for this computer's screens
+    Add(ScopeAddArgs),
+    /// Change a scope: its folders, how commands are held, its limits
+    ///
+    /// `scope allow` and `scope deny` change single capabilities, files, commands and windows.
+    #[command(verbatim_doc_comment)]
+    Edit(ScopeEditArgs),
+    /// Remove a scope; its files stay
+    Remove(ScopeIdArgs),
+    /// Grant capabilities, files, commands or windows
+    ///
+    /// Capabilities: fs:read, search:read, fs:write, git:read, git:write, command:run, process:manage,
+    /// package:run, codex:run, screen:capture, history:read.
+    #[command(verbatim_doc_comment)]
+    Allow(GrantArgs),
+    /// Take capabilities away, close files and windows, forbid commands
+    ///
+    /// What is denied stays denied, whatever else is granted; `scope allow` ends that.
+    #[command(verbatim_doc_comment)]
+    Deny(GrantArgs),
+}
+
+/// The kinds of scope that can be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScopeKind {
+    /// A folder
+    Folder,
+    /// The computer itself: its screens
+    Computer,
+}
+
+/// What of the screens clients may take pictures of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScreenShare {
+    /// Whole displays; windows that are withheld are black
+    Displays,
+    /// Windows, one by one
+    Windows,
+    /// Windows by the process that they belong to
+    Processes,
+    /// Nothing any more
+    Nothing,
+}
+
+/// `scope add`.
+#[derive(Debug, Args)]
+pub struct ScopeAddArgs {
+    /// The folder; with `--type computer` the scope's id
+    pub folder: PathBuf,
+    /// What the scope is about
+    #[arg(long = "type", value_enum, default_value = "folder", value_name = "TYPE")]
+    pub kind: ScopeKind,
+    /// With `--type computer`: show clients these; default displays and windows
+    #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
+        default_missing_values = ["displays", "windows"], hide_possible_values = true)]
+    pub screen: Vec<ScreenShare>,
+    /// How it is opened.
+    #[command(flatten)]
+    pub how: HereArgs,
+}
+
+/// `scope edit`.
+#[derive(Debug, Default, Args)]
+pub struct ScopeEditArgs {
+    /// The scope
+    pub id: String,
+    /// Give it another name for people
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Open one more folder in it
+    #[arg(long, value_name = "FOLDER")]
+    pub add_root: Vec<PathBuf>,
+    /// Close one of its folders
+    #[arg(long, value_name = "FOLDER")]
+    pub remove_root: Vec<PathBuf>,
+    /// Grant what this preset grants, instead of what is granted now
+    #[arg(long, value_enum, value_name = "PRESET")]
+    pub preset: Option<Preset>,
+    /// Turn commands on, with a first set of rules where it has none
+    #[arg(long)]
+    pub commands: bool,
+    /// Strike a rule for commands, files or windows, wherever it stands
+    #[arg(long, value_name = "RULE")]
+    pub forget: Vec<String>,
+    /// What commands reach: none, loopback or full
+    #[arg(long, value_name = "WHAT", hide_possible_values = true,
+        value_parser = word::<Network>(&["none", "loopback", "full"]))]
+    pub network: Option<Network>,
+    /// How commands are held: auto, full, partial or none
+    #[arg(long, value_name = "LEVEL", hide_possible_values = true,
+        value_parser = word::<SandboxLevel>(&["auto", "full", "partial", "none"]))]
+    pub sandbox: Option<SandboxLevel>,
+    /// Command strings that need a shell: off or sandboxed
+    #[arg(long, value_name = "MODE", hide_possible_values = true,
+        value_parser = word::<ShellMode>(&["off", "sandboxed"]))]
+    pub shell: Option<ShellMode>,
+    /// Let held commands read this folder too
+    #[arg(long, value_name = "FOLDER")]
+    pub read_path: Vec<PathBuf>,
+    /// Look up programs in this folder too, before the others
+    #[arg(long, value_name = "FOLDER")]
+    pub search_path: Vec<PathBuf>,
+    /// Give every command this variable
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// Let clients set this variable
+    #[arg(long, value_name = "NAME")]
+    pub allow_env: Vec<String>,
+    /// Take away a variable, or the right to set it
+    #[arg(long, value_name = "NAME")]
+    pub unset_env: Vec<String>,
+    /// How long started processes live: durable, service or client
+    #[arg(long, value_name = "HOW", hide_possible_values = true,
+        value_parser = word::<ProcessLifetime>(&["durable", "service", "client"]))]
+    pub process_lifetime: Option<ProcessLifetime>,
+    /// The longest time for one operation
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_runtime_seconds: Option<u64>,
+    /// The largest result
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1_000..))]
+    pub max_output_bytes: Option<u64>,
+    /// The most memory for one command
+    #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_memory_megabytes: Option<u64>,
+    /// The most processes that one command may have
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_processes: Option<u64>,
+    /// The largest file that a command may write
+    #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_file_megabytes: Option<u64>,
+    /// The most started processes at a time
+    #[arg(long, value_name = "COUNT")]
+    pub max_live_processes: Option<u32>,
+    /// The longest time for a started process
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_process_seconds: Option<u64>,
+    /// Refuse files with several names (hard links): true or false
+    #[arg(long, value_name = "BOOL", hide_possible_values = true)]
+    pub refuse_hard_links: Option<bool>,
+    /// Show displays, windows, processes too; `nothing` ends all
+    #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
+        default_missing_values = ["displays", "windows"], hide_possible_values = true)]
+    pub screen: Vec<ScreenShare>,
+    /// Open the whole home folder (or one that contains it)
+    #[arg(long)]
+    pub whole_home: bool,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A scope by id.
+#[derive(Debug, Args)]
+pub struct ScopeIdArgs {
+    /// The scope
+    pub id: String,
+}
+
+/// `scope allow` and `scope deny`.
+#[derive(Debug, Args)]
+pub struct GrantArgs {
+    /// The scope
+    pub id: String,
+    /// Capabilities, such as fs:write
+    #[arg(required_unless_present_any = ["files", "command", "app", "title"], value_parser = capability(),
+        hide_possible_values = true)]
+    pub capabilities: Vec<Capability>,
+    /// Sensitive files to open, or further files to close
+    #[arg(long, value_name = "GLOB")]
+    pub files: Vec<String>,
+    /// Commands by a rule, such as 'npm run *'
+    #[arg(long, value_name = "RULE")]
+    pub command: Vec<String>,
+    /// Windows of apps, such as 'signal*'
+    #[arg(long, value_name = "GLOB")]
+    pub app: Vec<String>,
+    /// Windows by their title
+    #[arg(long, value_name = "GLOB")]
+    pub title: Vec<String>,
+    /// With allow: capabilities and commands need your yes each time
+    #[arg(long)]
+    pub ask: bool,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Reads a word as the config reads it.
+fn word<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+    words: &'static [&'static str],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words.iter().copied())
+        .map(|word| serde_json::from_value(Value::String(word)).expect("the words are those of the config"))
+}

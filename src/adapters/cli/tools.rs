@@ -1,0 +1,158 @@
+//! `tools`: which MCP tools and which operations a client has, in which scopes, and what they need.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::adapters::mcp;
+use crate::adapters::offer::{Offer, standing};
+use crate::contract::{Caller, Effect, Failure, Transport};
+use crate::operations::FAMILIES;
+use crate::policy::{Scope, Scopes, Standing};
+use crate::registry::Registry;
+
+use super::args::ToolsArgs;
+use super::client;
+use super::home::Home;
+use super::printer::{Fit, Report, Table, one_line};
+use super::scope::place_of;
+
+/// An MCP tool.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ToolOutput {
+    /// Its name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Whether the client is told that it changes nothing.
+    #[serde(rename = "readOnly")]
+    pub read_only: bool,
+}
+
+/// An operation, and where it is open.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OperationOutput {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+    /// What it does to the computer.
+    pub effect: Effect,
+    /// The capabilities that it needs: one of each group.
+    pub needs: Vec<Vec<&'static str>>,
+    /// The scopes in which the client can use it.
+    pub open: Vec<String>,
+    /// The scopes in which the client can use it with the person's yes each time.
+    pub ask: Vec<String>,
+}
+
+/// `tools`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ToolsOutput {
+    /// Always true.
+    pub ok: bool,
+    /// Who is asked about: `local`, or the name of a token.
+    pub caller: String,
+    /// The scopes that the client may name.
+    pub scopes: Vec<String>,
+    /// The MCP tools that are listed to it.
+    pub tools: Vec<ToolOutput>,
+    /// The operations; those that are open nowhere only with `--all`.
+    pub operations: Vec<OperationOutput>,
+}
+
+/// Lists what a client has.
+///
+/// # Errors
+/// When there is no such token or scope.
+pub fn run(home: &Home, args: &ToolsArgs) -> Result<Report, Failure> {
+    let config = home.config()?;
+    if let Some(id) = &args.scope {
+        place_of(&config, id)?;
+    }
+    let scopes = home.scopes()?;
+    let token = match args.client {
+        Some(client) => client::caller_of(home, client)?,
+        None => args.token.clone(),
+    };
+    let caller = home.caller(token.as_deref(), Transport::Stdio)?;
+    let registry = Registry::new(FAMILIES);
+    let offer = Offer::of(&caller, &scopes, &registry);
+    let tools: Vec<ToolOutput> = mcp::listed(&offer)
+        .into_iter()
+        .map(|tool| ToolOutput {
+            name: tool.name.to_string(),
+            title: tool.title.unwrap_or_default(),
+            read_only: tool.annotations.and_then(|it| it.read_only_hint).unwrap_or_default(),
+        })
+        .collect();
+    let operations = operations(args, &caller, &scopes, &registry);
+
+    let mut text = format!(
+        "{} sees the tools {}.\n\n",
+        if caller.name == "local" {
+            "A program that you start".to_owned()
+        } else {
+            format!("`{}`", one_line(&caller.name))
+        },
+        tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
+    );
+    let mut table = Table::new(&[
+        ("OPERATION", Fit::Whole),
+        ("OPEN IN", Fit::Cut),
+        ("NEEDS", Fit::Cut),
+        ("WHAT IT DOES", Fit::Spare),
+    ]);
+    for operation in &operations {
+        let asks = operation.ask.iter().map(|id| format!("{id}?"));
+        let open: Vec<String> = operation.open.iter().cloned().chain(asks).collect();
+        let needs: Vec<String> = operation.needs.iter().map(|group| group.join(" or ")).collect();
+        table.row([
+            operation.name.to_owned(),
+            if open.is_empty() { "-".to_owned() } else { open.join(" ") },
+            needs.join(" and "),
+            operation.summary.to_owned(),
+        ]);
+    }
+    text.push_str(&table.text());
+    let output = ToolsOutput { ok: true, caller: caller.name, scopes: offer.scopes, tools, operations };
+    let report = Report::of(text, &output);
+    Ok(if args.all {
+        report
+    } else {
+        report.note("\n--all lists also what is open nowhere. `?` asks you each time.")
+    })
+}
+
+fn operations(
+    args: &ToolsArgs,
+    caller: &Caller,
+    scopes: &Scopes,
+    registry: &Registry,
+) -> Vec<OperationOutput> {
+    let is_asked = |scope: &&Scope| args.scope.as_ref().is_none_or(|id| id == scope.id());
+    let named: Vec<&Scope> = scopes.open_to(caller).map(AsRef::as_ref).filter(is_asked).collect();
+    let mut all = Vec::new();
+    for entry in registry.operations() {
+        let (mut open, mut ask) = (Vec::new(), Vec::new());
+        for scope in &named {
+            match standing(caller, scope, entry) {
+                Standing::Granted => open.push(scope.id().to_owned()),
+                Standing::Ask => ask.push(scope.id().to_owned()),
+                Standing::Denied => {}
+            }
+        }
+        if open.is_empty() && ask.is_empty() && !args.all {
+            continue;
+        }
+        let names = entry.spec.capabilities.iter();
+        all.push(OperationOutput {
+            name: entry.spec.name,
+            summary: entry.spec.summary,
+            effect: entry.spec.effect,
+            needs: names.map(|group| group.iter().map(|it| it.as_str()).collect()).collect(),
+            open,
+            ask,
+        });
+    }
+    all
+}
