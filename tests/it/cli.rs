@@ -288,7 +288,7 @@ fn scope_allow_and_deny_change_what_is_judged() {
         (&["scope", "allow", "project", "fs:raed"], 2),
         (&["scope", "allow", "project", "--files", "[z-a]"], 2),
         (&["scope", "edit", "project", "--remove-root", "project"], 2),
-        (&["scope", "edit", "project", "--max-output-bytes", "5"], 18),
+        (&["scope", "edit", "project", "--max-output-bytes", "5"], 2),
         (&["scope", "remove", "other"], 10),
     ] {
         let ran = place.run(words);
