@@ -114,6 +114,11 @@ impl ScreenRules {
         self.processes
     }
 
+    /// Tells whether no window at all is kept out of pictures, whatever it says of itself.
+    pub fn shows_every_window(&self) -> bool {
+        self.denied.is_empty() && self.opened.iter().any(Pattern::matches_all)
+    }
+
     /// Judges the kind of picture that an operation's target asks for.
     ///
     /// # Errors
@@ -220,6 +225,12 @@ impl Pattern {
             })
         };
         Ok(Self { app: app.map(glob).transpose()?, title: title.map(glob).transpose()? })
+    }
+
+    /// Tells whether it plainly matches every window.
+    fn matches_all(&self) -> bool {
+        let all = |glob: &Option<GlobMatcher>| glob.as_ref().is_none_or(|it| it.glob().glob() == "*");
+        all(&self.app) && all(&self.title)
     }
 
     fn matches(&self, apps: &[String], title: &str) -> bool {
@@ -331,6 +342,22 @@ mod tests {
         let exact = r#"{"deniedWindows":[{"app":"firefox","title":"*bank*"}]}"#;
         let windows = [window("a", "firefox", "Bank", 1), window("b", "xterm", "Bank", 2)];
         assert_eq!(closed(&rules(exact), &windows), ["a"]);
+    }
+
+    #[test]
+    fn only_a_pattern_for_all_and_none_denied_shows_every_window() {
+        for (policy, every) in [
+            ("{}", false),
+            (r#"{"openSensitiveWindows":[{"app":"*"}]}"#, true),
+            (r#"{"openSensitiveWindows":[{"app":"*","title":"*"}]}"#, true),
+            (r#"{"openSensitiveWindows":[{"app":"*","title":"a*"}]}"#, false),
+            (r#"{"openSensitiveWindows":[{"app":"keepassxc"}]}"#, false),
+            (r#"{"openSensitiveWindows":[{"app":"*"}],"deniedWindows":[{"app":"signal"}]}"#, false),
+        ] {
+            assert_eq!(rules(policy).shows_every_window(), every, "{policy}");
+        }
+        let all = rules(r#"{"openSensitiveWindows":[{"app":"*"}]}"#);
+        assert!(closed(&all, &[window("a", "KeePassXC", "a.kdbx", 1)]).is_empty());
     }
 
     #[test]

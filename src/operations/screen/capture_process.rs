@@ -6,7 +6,7 @@ use crate::contract::{
     Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
     Threads,
 };
-use crate::platform::screen::{ScreenError, Window, WindowState};
+use crate::platform::screen::{ScreenError, Window, WindowState, ancestors};
 use crate::policy::{InputPath, Permit};
 use crate::providers::artifact::CaptureKind;
 use crate::providers::screen::{of_window, withheld as judge};
@@ -27,8 +27,8 @@ impl Operation for Op {
         name: "screen.capture_process",
         summary: "Take a picture of a process's window",
         details: "Of several windows the one that the person works in is taken, else the largest that is shown; `otherWindows` \
-                  tells the rest. A name is that of the program or of the app, in any case of letters. The scope's policy \
-                  must say `allowProcesses`.",
+                  tells the rest. A name is that of the program or of the app, in any case of letters. A process without \
+                  windows stands for those that it has started (Linux). The scope's policy must say `allowProcesses`.",
         capabilities: &[&[Capability::ScreenCapture]],
         effect: Effect::Captures,
         target: TargetRule::ProcessWindow,
@@ -61,11 +61,17 @@ impl Operation for Op {
             return Err(unavailable(ScreenError::NoAccess(listing.access)));
         }
         let closed = judge(permit.screen()?, &listing.windows);
-        let mut meant: Vec<(&Window, bool)> =
-            listing.windows.iter().zip(closed).filter(|(window, _)| is_meant(window, asked)).collect();
-        if meant.is_empty() {
-            return Err(no_window(asked));
-        }
+        let has_own = listing.windows.iter().any(|window| is_own(window, asked));
+        let steps = |window: &Window| match has_own {
+            true => is_own(window, asked).then_some(0),
+            false => distance(window, asked),
+        };
+        let all = listing.windows.iter().zip(closed);
+        let near: Vec<(usize, &Window, bool)> =
+            all.filter_map(|(window, closed)| Some((steps(window)?, window, closed))).collect();
+        let nearest = near.iter().map(|(distance, ..)| *distance).min().ok_or_else(|| no_window(asked))?;
+        let meant = near.into_iter().filter(|(distance, ..)| *distance == nearest);
+        let mut meant: Vec<(&Window, bool)> = meant.map(|(_, window, closed)| (window, closed)).collect();
         meant.retain(|(_, closed)| !closed);
         meant.sort_by_key(|(window, _)| Reverse(rank(window)));
         let Some((first, _)) = meant.first() else {
@@ -73,7 +79,7 @@ impl Operation for Op {
         };
         let shot = of_window(displays, permit.screen()?, &first.id, options.region()).map_err(refused)?;
         // Between the listing and the picture the number may have gone to a window of another.
-        if !shot.window.as_ref().is_some_and(|window| is_meant(window, asked)) {
+        if shot.window.as_ref().and_then(|window| distance(window, asked)) != Some(nearest) {
             return Err(no_window(asked));
         }
         let mut output = answer(cx, permit, CaptureKind::Process, shot, options)?;
@@ -89,13 +95,31 @@ impl Operation for Op {
     }
 }
 
-/// Tells whether a window is one of the process.
-fn is_meant(window: &Window, asked: &str) -> bool {
+/// Tells whether a window is of the process itself.
+fn is_own(window: &Window, asked: &str) -> bool {
     if let Ok(pid) = asked.parse::<u32>() {
         return window.pid == Some(pid);
     }
-    let same = |name: &str| !name.is_empty() && name.to_lowercase() == asked.to_lowercase();
-    same(&window.app) || window.process.as_deref().is_some_and(same)
+    same_name(&window.app, asked) || window.process.as_deref().is_some_and(|name| same_name(name, asked))
+}
+
+/// Tells how far a window is from the process: not at all if it is its own, one step if it is of a process that it
+/// started, and so on; nothing if it has nothing to do with it.
+fn distance(window: &Window, asked: &str) -> Option<usize> {
+    if is_own(window, asked) {
+        return Some(0);
+    }
+    let pid = asked.parse::<u32>().ok();
+    let ancestors = ancestors(window.pid?);
+    let at = ancestors.iter().position(|it| match pid {
+        Some(pid) => it.pid == pid,
+        None => it.name.as_deref().is_some_and(|name| same_name(name, asked)),
+    })?;
+    Some(at + 1)
+}
+
+fn same_name(name: &str, asked: &str) -> bool {
+    !name.is_empty() && name.to_lowercase() == asked.to_lowercase()
 }
 
 /// Ranks the windows of a process: what is shown, no menu, worked in, large.

@@ -83,6 +83,13 @@ pub fn unavailable(error: ScreenError) -> Failure {
         ScreenError::TooLarge { .. } => {
             Failure::invalid("options.region", message).hint("Ask for a part of it with `options.region`.")
         }
+        ScreenError::Blind(_) => Failure::denied("windows-unknown", message)
+            .at_stage("screen")
+            .hint(
+                "For the person: `openSensitiveWindows` = [{\"app\": \"*\"}] with no `deniedWindows` in the scope's policy \
+                 says that no window has to be kept out.",
+            )
+            .hint("Windows of X11 programs can be captured one by one: screen.list, screen.capture_window."),
         ScreenError::Timeout(_) => Failure::new(ErrorCode::Timeout, message)
             .hint("Ask again; screen.list tells which displays answer."),
         ScreenError::Lost(_) => {

@@ -22,7 +22,7 @@ pub enum Access {
         /// Where was looked.
         why: String,
     },
-    /// The session is locked. X11 does not tell it: there a locker is a window that covers all others.
+    /// The session is locked, as macOS and Windows tell. X11 does not: there a locker is a window that covers all others.
     Locked,
     /// This system has displays that this build cannot look at.
     Unsupported {

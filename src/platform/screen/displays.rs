@@ -2,9 +2,13 @@
 
 use super::{Access, Display, Frame, Rect, ScreenError, Sources, Unreachable, Window};
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(windows, target_os = "macos"))]
+use super::desktop::Servers;
+#[cfg(not(any(windows, target_os = "macos", target_os = "linux")))]
 use super::elsewhere::Servers;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "wayland"))]
+use super::linux::Servers;
+#[cfg(all(target_os = "linux", not(feature = "wayland")))]
 use super::x11::Servers;
 
 /// What there is to look at.
@@ -50,9 +54,19 @@ impl Displays {
     ///
     /// # Errors
     ///
-    /// [`ScreenError`] has them.
+    /// [`ScreenError`] has them. [`ScreenError::Blind`], without a picture, for a display whose windows are not told.
     pub fn capture_display(&self, id: &str, region: Option<Rect>) -> Result<Frame, ScreenError> {
-        self.servers.capture_display(id, region)
+        self.servers.capture_display(id, region, false)
+    }
+
+    /// Captures as [`Displays::capture_display`] does, and also displays whose windows are not told: only for who keeps
+    /// no window out of the picture.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn capture_display_unjudged(&self, id: &str, region: Option<Rect>) -> Result<Frame, ScreenError> {
+        self.servers.capture_display(id, region, true)
     }
 
     /// Captures a window's content, or a region of it, counted from its upper left corner, whatever covers it.

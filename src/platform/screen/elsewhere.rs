@@ -15,7 +15,7 @@ impl Servers {
         Ok(Listing { access: access(), displays: Vec::new(), windows: Vec::new(), unreachable: Vec::new() })
     }
 
-    pub(super) fn capture_display(&self, _: &str, _: Option<Rect>) -> Result<Frame, ScreenError> {
+    pub(super) fn capture_display(&self, _: &str, _: Option<Rect>, _: bool) -> Result<Frame, ScreenError> {
         Err(ScreenError::NoAccess(access()))
     }
 
@@ -25,5 +25,5 @@ impl Servers {
 }
 
 fn access() -> Access {
-    Access::Unsupported { why: "displays are looked at on Linux with X11 only, so far".to_owned() }
+    Access::Unsupported { why: "displays are looked at on Linux, macOS and Windows".to_owned() }
 }

@@ -36,6 +36,11 @@ pub enum ScreenError {
         /// How many may be.
         limit: u64,
     },
+    /// The display does not tell its windows, so that none can be kept out of a picture of it.
+    #[error(
+        "the display `{0}` does not tell which windows it shows, so that none can be kept out of its picture"
+    )]
+    Blind(String),
     /// The display did not answer in time: it hangs, or another program has it to itself.
     #[error("the display `{0}` did not answer in time")]
     Timeout(String),

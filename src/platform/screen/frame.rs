@@ -49,6 +49,9 @@ pub(super) enum Pixels {
     /// As the X server gave them.
     #[cfg(target_os = "linux")]
     X11(super::x11::Image),
+    /// As the desktop gave them.
+    #[cfg(any(windows, target_os = "macos", all(target_os = "linux", feature = "wayland")))]
+    Desktop(super::desktop::Image),
 }
 
 impl Frame {
@@ -63,9 +66,11 @@ impl Frame {
     ///
     /// [`ScreenError::Failed`] if the system does not give them.
     pub fn to_rgb(&self) -> Result<Vec<u8>, ScreenError> {
-        match self.pixels {
+        match &self.pixels {
             #[cfg(target_os = "linux")]
-            Pixels::X11(ref image) => image.to_rgb(&self.display),
+            Pixels::X11(image) => image.to_rgb(&self.display),
+            #[cfg(any(windows, target_os = "macos", all(target_os = "linux", feature = "wayland")))]
+            Pixels::Desktop(image) => Ok(image.rgb()),
         }
     }
 }

@@ -6,18 +6,26 @@
 //! The only place that speaks to a display server. Nothing is opened before the first question.
 
 mod access;
+mod ancestry;
+#[cfg(any(windows, target_os = "macos", all(target_os = "linux", feature = "wayland")))]
+mod desktop;
 mod displays;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(windows, target_os = "macos", target_os = "linux")))]
 mod elsewhere;
 mod error;
 mod frame;
 mod geometry;
+#[cfg(all(target_os = "linux", feature = "wayland"))]
+mod linux;
+#[cfg(any(windows, target_os = "macos", target_os = "linux"))]
+mod plain;
 mod sources;
 mod window;
 #[cfg(target_os = "linux")]
 mod x11;
 
 pub use access::{Access, Unreachable};
+pub use ancestry::{Ancestor, ancestors};
 pub use displays::{Displays, Listing};
 pub use error::ScreenError;
 pub use frame::{Content, Cover, Frame};

@@ -11,7 +11,7 @@ pub struct Sources {
     pub display: Option<String>,
     /// The file of cookies: `XAUTHORITY`, or `.Xauthority` in the home folder.
     pub authority: Option<PathBuf>,
-    /// The Wayland session that the environment names, which this build cannot look at.
+    /// The Wayland session that the environment names. Only a build with the feature `wayland` can look at it.
     pub wayland: Option<String>,
 }
 

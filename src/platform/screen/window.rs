@@ -6,7 +6,8 @@ use super::Rect;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Display {
     /// What it is asked for by. On X11 the display's name (`:0`, or `:0.1` for a second screen of a server), which
-    /// means all of it; where it has several monitors, each is `:0/NAME` too (`:0/HDMI-1`).
+    /// means all of it; where it has several monitors, each is `:0/NAME` too (`:0/HDMI-1`). On macOS `display-NUMBER`,
+    /// on Windows `DISPLAY1`, in a Wayland session `wayland-0/NAME`: one for each monitor.
     pub id: String,
     /// What to show a person: the monitor's name, or the display's.
     pub name: String,
@@ -32,7 +33,8 @@ pub enum WindowState {
 /// A window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
-    /// What it is asked for by: the display's id, `/` and the window's number, as in `:0/0x1a00003`.
+    /// What it is asked for by: on X11 the display's id, `/` and the window's number, as in `:0/0x1a00003`; on macOS and
+    /// Windows `window/0x1a2b`.
     pub id: String,
     /// The id of the display it is on.
     pub display: String,

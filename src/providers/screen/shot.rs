@@ -62,7 +62,10 @@ pub fn of_display(
     id: &str,
     region: Option<Rect>,
 ) -> Result<Shot, ShotError> {
-    let frame = displays.capture_display(id, region)?;
+    let frame = match rules.shows_every_window() {
+        true => displays.capture_display_unjudged(id, region)?,
+        false => displays.capture_display(id, region)?,
+    };
     let withheld = withheld(rules, &frame.windows);
     finish(frame, &withheld, None)
 }

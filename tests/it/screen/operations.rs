@@ -133,6 +133,27 @@ async fn a_process_is_found_by_its_id_and_by_its_name_and_the_other_windows_are_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_without_windows_stands_for_those_that_it_has_started() {
+    let server = XServer::start();
+    let client = server.client();
+    let window = client.window(Rect::new(10, 10, 50, 40), 0x33_33_33);
+    client.manage(&[window]);
+    let vault = json!({"deniedWindows": [{"title": "vault"}]});
+    let desk = Desk::on(&server, vault);
+    // The window is of this process, so its parent has none.
+    let parent = std::os::unix::process::parent_id().to_string();
+    let answer = desk.ask("screen.capture_process", Some(&parent), json!({})).await;
+    assert_eq!(data(&answer)["window"], window_id(&server, window), "{answer}");
+    assert_pixels(&image(&answer), Rect::new(0, 0, 50, 40), |_, _| [0x33; 3]);
+    // What everything comes from stands for nothing.
+    let answer = desk.ask("screen.capture_process", Some("1"), json!({})).await;
+    assert_eq!(refusal(&answer).0, "not_found", "{answer}");
+    client.text(window, "_NET_WM_NAME", "UTF8_STRING", b"vault");
+    let answer = desk.ask("screen.capture_process", Some(&parent), json!({})).await;
+    assert_eq!(refusal(&answer), ("permission_denied", "screen", "denied-windows"), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_captured_says_why_and_what_to_do() {
     let server = XServer::start();
     let client = server.client();

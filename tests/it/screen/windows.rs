@@ -247,3 +247,63 @@ fn windows_are_told_among_many_that_do_not_show() {
     assert_eq!(told, expected);
     assert_eq!(find(&listing, &server, plain).pid, Some(std::process::id()));
 }
+
+/// A connection asks early about what it saw the last time. What it tells is what a new one tells, whatever changed.
+#[test]
+fn a_display_that_was_looked_at_before_is_told_as_it_is_now() {
+    let server = XServer::start();
+    let (manager, client) = (server.client(), server.client());
+    let known = server.displays();
+    let assert_same = |what: &str| {
+        let told = |displays: &bailiwick::platform::screen::Displays| {
+            displays.capture_display(&server.id(), None).expect("a picture").windows
+        };
+        let (now, fresh) = (told(&known), told(&server.displays()));
+        assert!(now == fresh, "{what}: {now:#?} {fresh:#?}");
+        now.len()
+    };
+    assert_eq!(assert_same("nothing"), 0);
+    let mut windows: Vec<u32> =
+        (0..5).map(|at| client.window(Rect::new(at * 20, 10, 100, 80), 0x10_10_10)).collect();
+    assert_eq!(assert_same("opened"), 5);
+    client.text(windows[1], "_NET_WM_NAME", "UTF8_STRING", b"renamed");
+    client.text(windows[2], "WM_CLASS", "STRING", b"vault\0Vault\0");
+    client.raise(windows[0]);
+    client.place(windows[3], Rect::new(300, 200, 50, 60));
+    assert_eq!(assert_same("renamed, raised, moved"), 5);
+    client.connection.destroy_window(windows.remove(4)).expect("sent");
+    client.sync();
+    assert_eq!(assert_same("closed"), 4);
+    let frame = manager.window(Rect::new(100, 80, 220, 190), 0x80_8080);
+    manager.connection.reparent_window(windows[2], frame, 10, 30).expect("sent");
+    manager.connection.map_window(windows[2]).expect("sent");
+    manager.sync();
+    assert_eq!(assert_same("framed, without a list"), 4);
+    manager.manage(&windows);
+    assert_eq!(assert_same("framed, with a list"), 4);
+    // A program that ends takes its windows along, and its connection.
+    let other = server.client();
+    other.window(Rect::new(400, 300, 30, 30), 0x20_20_20);
+    assert_eq!(assert_same("another program"), 5);
+    drop(other);
+    while client
+        .connection
+        .query_tree(client.screen().root)
+        .expect("sent")
+        .reply()
+        .expect("it")
+        .children
+        .len()
+        > 4
+    {
+        std::thread::yield_now();
+    }
+    assert_eq!(assert_same("it has ended"), 4);
+    drop(client);
+    manager.manage(&[]);
+    let root = manager.screen().root;
+    while manager.connection.query_tree(root).expect("sent").reply().expect("it").children.len() > 1 {
+        std::thread::yield_now();
+    }
+    assert_eq!(assert_same("only a frame is left"), 1);
+}

@@ -55,11 +55,11 @@ pub(super) fn display(
             let windows = scene::ask(server, root)?;
             let image = ask_image(server, lease, root, area)?;
             let taken_at_ms = time::now_ms();
-            let (shape, image) = (shape.read(server)?, image.read());
+            let (shape, scene) = (shape.read(server)?, scene::read(server, screen, windows)?);
+            let image = image.read();
             if shape != known {
                 return Ok(Err(shape));
             }
-            let scene = scene::read(server, screen, windows)?;
             Ok(Ok((image?, scene, taken_at_ms)))
         })?;
         let (store, scene, taken_at_ms) = match taken {
@@ -89,7 +89,8 @@ pub(super) fn wayland(display: &str) -> Access {
     Access::Unsupported {
         why: format!(
             "{display} belongs to a Wayland session and shows only the windows of X11 programs in it; these can be \
-             captured one by one. To capture the whole desktop, log in to a session on Xorg"
+             captured one by one. To capture the whole desktop, log in to a session on Xorg, or use a build with the \
+             feature `wayland` (docs/concepts/screens.md)"
         ),
     }
 }

@@ -6,6 +6,7 @@
 mod address;
 mod authority;
 mod capture;
+mod foresight;
 mod image;
 mod scene;
 mod segment;

@@ -4,19 +4,19 @@
 //! its own program and not of a frame around it, or there must be no answer at all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
 use x11rb::connection::Connection as _;
-use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _, QueryClientIdsReply};
+use x11rb::protocol::res::QueryClientIdsReply;
 use x11rb::protocol::xproto::{
     Atom, AtomEnum, ConnectionExt as _, GetInputFocusReply, GetPropertyReply, QueryTreeReply,
     Window as WindowNumber,
 };
 
+use super::foresight::Questions;
 use super::server::Server;
-use super::text::{self, Encoding};
-use super::told::{self, Answer, Told, gone, numbers};
+use super::told::{Answer, Told, gone, numbers};
 use super::trouble::Trouble;
+use crate::platform::screen::ancestry::program_name;
 use crate::platform::screen::{Rect, ScreenError, Window, WindowState};
 
 /// A screen with more windows than this is not looked at.
@@ -68,6 +68,7 @@ pub(super) struct Asked<'a> {
     clients: Answer<'a, GetPropertyReply>,
     active: Answer<'a, GetPropertyReply>,
     focus: Answer<'a, GetInputFocusReply>,
+    questions: Questions<'a>,
 }
 
 /// Sends the first questions, without waiting.
@@ -83,6 +84,7 @@ pub(super) fn ask(server: &Server, root: WindowNumber) -> Result<Asked<'_>, Trou
         clients: windows(atoms._NET_CLIENT_LIST)?,
         active: windows(atoms._NET_ACTIVE_WINDOW)?,
         focus: connection.get_input_focus()?,
+        questions: Questions::ask(server, root)?,
     })
 }
 
@@ -90,6 +92,7 @@ pub(super) fn ask(server: &Server, root: WindowNumber) -> Result<Asked<'_>, Trou
 pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<Scene, Trouble> {
     let tree = asked.tree.reply()?;
     let (root, tops) = (tree.root, tree.children);
+    let mut questions = asked.questions;
     // What a window manager says there is.
     let mut listed = numbers(&asked.stacking.reply()?);
     listed.extend(numbers(&asked.clients.reply()?));
@@ -102,25 +105,27 @@ pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<S
         return Err(too_many(server));
     }
 
-    let parents = ask_parents(server, &listed)?;
-    let pids = ask_pids(server, tops.iter().chain(&listed))?;
+    let parents = ask_parents(&mut questions, &listed)?;
+    let pids = questions.pids(tops.iter().chain(&listed).map(|number| owner(server, *number)).collect())?;
     let few = tops.len() <= FEW_WINDOWS;
     let mut known = BTreeMap::new();
-    tell(server, root, listed.iter().chain(tops.iter().filter(|_| few)), &mut known)?;
-    let mut held = read_tops(server, root, &tops, parents)?;
+    tell(server, &mut questions, listed.iter().chain(tops.iter().filter(|_| few)), &mut known)?;
+    let mut held = read_tops(&mut questions, root, &tops, parents)?;
     let pids = read_pids(pids)?;
     if !few {
         let showing = showing(server, &tops)?;
         let frames: BTreeSet<WindowNumber> = held.values().copied().collect();
         let wanted = tops.iter().filter(|top| showing.contains(*top) || frames.contains(*top));
-        tell(server, root, wanted, &mut known)?;
+        tell(server, &mut questions, wanted, &mut known)?;
     }
 
     let pile = pile(server, &tops, &known);
     let frames: BTreeSet<WindowNumber> = held.values().copied().collect();
     let bare = pile.iter().filter(|layer| layer.viewable && !frames.contains(&layer.number));
     let bare = bare.filter(|layer| known.get(&layer.number).is_some_and(Told::is_bare));
-    held.extend(inner_clients(server, root, bare.map(|layer| layer.number).collect(), &mut known)?);
+    let bare = bare.map(|layer| layer.number).collect();
+    held.extend(inner_clients(server, &mut questions, bare, &mut known)?);
+    questions.remember();
 
     let mut windows = Vec::new();
     let mut processes = BTreeMap::new();
@@ -140,7 +145,7 @@ pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<S
             app: told.app.clone(),
             instance: told.instance.clone(),
             pid,
-            process: pid.and_then(|pid| processes.entry(pid).or_insert_with(|| process_name(pid)).clone()),
+            process: pid.and_then(|pid| processes.entry(pid).or_insert_with(|| program_name(pid)).clone()),
             bounds: told.inside,
             frame: layer.outer,
             state,
@@ -162,13 +167,12 @@ fn too_many(server: &Server) -> Trouble {
 /// Asks all about windows that nothing is known of yet.
 fn tell<'a>(
     server: &Server,
-    root: WindowNumber,
+    questions: &mut Questions<'_>,
     numbers: impl Iterator<Item = &'a WindowNumber>,
     known: &mut BTreeMap<WindowNumber, Told>,
 ) -> Result<(), Trouble> {
     let new: BTreeSet<WindowNumber> = numbers.copied().filter(|number| !known.contains_key(number)).collect();
-    let asked: Vec<_> =
-        new.iter().map(|number| told::ask(server, root, *number)).collect::<Result<_, _>>()?;
+    let asked: Vec<_> = new.iter().map(|number| questions.tell(*number)).collect::<Result<_, _>>()?;
     for (number, asked) in new.into_iter().zip(asked) {
         if let Some(told) = asked.read(server)? {
             known.insert(number, told);
@@ -250,13 +254,13 @@ fn state(told: &Told, has_manager: bool) -> Option<WindowState> {
 
 type Climbing<'a> = Vec<(WindowNumber, WindowNumber, Answer<'a, QueryTreeReply>)>;
 
-fn ask_parents<'a>(server: &'a Server, listed: &[WindowNumber]) -> Result<Climbing<'a>, Trouble> {
-    listed.iter().map(|number| Ok((*number, *number, server.connection.query_tree(*number)?))).collect()
+fn ask_parents<'a>(questions: &mut Questions<'a>, listed: &[WindowNumber]) -> Result<Climbing<'a>, Trouble> {
+    listed.iter().map(|number| Ok((*number, *number, questions.tree(*number)?))).collect()
 }
 
 /// Finds the child of the root that each window lies in.
 fn read_tops<'a>(
-    server: &'a Server,
+    questions: &mut Questions<'a>,
     root: WindowNumber,
     tops: &[WindowNumber],
     mut climbing: Climbing<'a>,
@@ -272,7 +276,7 @@ fn read_tops<'a>(
             } else if tops.contains(&tree.parent) {
                 held.insert(number, tree.parent);
             } else if tree.parent != x11rb::NONE {
-                higher.push((number, tree.parent, server.connection.query_tree(tree.parent)?));
+                higher.push((number, tree.parent, questions.tree(tree.parent)?));
             }
         }
         climbing = higher;
@@ -286,15 +290,14 @@ fn read_tops<'a>(
 /// Finds windows of programs within frames of a window manager that lists none: those with a name or a state.
 fn inner_clients(
     server: &Server,
-    root: WindowNumber,
+    questions: &mut Questions<'_>,
     tops: Vec<WindowNumber>,
     known: &mut BTreeMap<WindowNumber, Told>,
 ) -> Result<BTreeMap<WindowNumber, WindowNumber>, Trouble> {
     let mut held = BTreeMap::new();
     let mut level: Vec<(WindowNumber, WindowNumber)> = tops.iter().map(|top| (*top, *top)).collect();
     for _ in 0..MAX_DEPTH {
-        let asked: Vec<_> =
-            level.iter().map(|(at, _)| server.connection.query_tree(*at)).collect::<Result<_, _>>()?;
+        let asked: Vec<_> = level.iter().map(|(at, _)| questions.tree(*at)).collect::<Result<_, _>>()?;
         let mut children = Vec::new();
         for ((_, top), answer) in level.iter().zip(asked) {
             let tree = gone(answer.reply().map_err(Trouble::from))?;
@@ -306,7 +309,7 @@ fn inner_clients(
         if known.len() + children.len() > MAX_WINDOWS {
             return Err(too_many(server));
         }
-        tell(server, root, children.iter().map(|(child, _)| child), known)?;
+        tell(server, questions, children.iter().map(|(child, _)| child), known)?;
         let (bare, named): (Vec<_>, Vec<_>) =
             children.into_iter().partition(|(child, _)| known.get(child).is_none_or(Told::is_bare));
         held.extend(named);
@@ -315,20 +318,7 @@ fn inner_clients(
     Ok(held)
 }
 
-/// Asks the server which processes its clients are: it has it from the system, not from them.
-fn ask_pids<'a>(
-    server: &'a Server,
-    numbers: impl Iterator<Item = &'a WindowNumber>,
-) -> Result<Option<Answer<'a, QueryClientIdsReply>>, Trouble> {
-    let owners: BTreeSet<u32> = numbers.map(|number| owner(server, *number)).collect();
-    if !server.abilities.processes || owners.is_empty() {
-        return Ok(None);
-    }
-    let mask = ClientIdMask::LOCAL_CLIENT_PID;
-    let specs: Vec<ClientIdSpec> = owners.into_iter().map(|client| ClientIdSpec { client, mask }).collect();
-    Ok(Some(server.connection.res_query_client_ids(&specs)?))
-}
-
+/// Reads which processes the server's clients are: it has it from the system, not from them.
 fn read_pids(answer: Option<Answer<'_, QueryClientIdsReply>>) -> Result<BTreeMap<u32, u32>, Trouble> {
     let Some(answer) = answer else { return Ok(BTreeMap::new()) };
     let ids = gone(answer.reply().map_err(Trouble::from))?.map(|reply| reply.ids).unwrap_or_default();
@@ -336,14 +326,4 @@ fn read_pids(answer: Option<Answer<'_, QueryClientIdsReply>>) -> Result<BTreeMap
         .into_iter()
         .filter_map(|id| Some((id.spec.client, id.value.first().copied().filter(|pid| *pid > 0)?)))
         .collect())
-}
-
-/// Gives the name of a process's program file; its short name where the file may not be seen.
-fn process_name(pid: u32) -> Option<String> {
-    let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
-    let name =
-        program.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
-    let name = name.or_else(|| fs::read_to_string(format!("/proc/{pid}/comm")).ok())?;
-    let name = text::decode(name.trim_end_matches(" (deleted)").as_bytes(), Encoding::Utf8);
-    (!name.is_empty()).then_some(name)
 }

@@ -1,5 +1,7 @@
 //! One connection to an X server: opening it, its facts, its memory, and having the server to oneself.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,6 +17,7 @@ use x11rb::rust_connection::RustConnection;
 
 use super::address::{Address, Place};
 use super::authority;
+use super::foresight::Foreseen;
 use super::segment::{Lease, Pool, Segment};
 use super::stream::TimedStream;
 use super::trouble::Trouble;
@@ -68,6 +71,8 @@ pub(super) struct Server {
     /// Where each screen and its monitors lay, when last asked.
     pub screens: Vec<ScreenShape>,
     pool: Arc<Pool>,
+    /// Which questions it took to read each screen, by its root.
+    foreseen: RefCell<BTreeMap<WindowNumber, Foreseen>>,
 }
 
 /// A screen of a server, and the monitors on it.
@@ -112,6 +117,7 @@ impl Server {
             abilities,
             screens: Vec::new(),
             pool: Arc::default(),
+            foreseen: RefCell::default(),
         };
         server.screens = server.read_shapes()?;
         server.abilities.part_of_wayland |= server
@@ -137,6 +143,16 @@ impl Server {
     /// Gives the id of a screen: the display's own for the first.
     pub(super) fn screen_id(&self, screen: usize) -> String {
         if screen == 0 { self.id.clone() } else { format!("{}.{screen}", self.id) }
+    }
+
+    /// Gives the questions that it took to read a screen the last time.
+    pub(super) fn foreseen(&self, root: WindowNumber) -> Foreseen {
+        self.foreseen.borrow().get(&root).cloned().unwrap_or_default()
+    }
+
+    /// Remembers the questions that it took to read a screen.
+    pub(super) fn foresee(&self, root: WindowNumber, questions: Foreseen) {
+        self.foreseen.borrow_mut().insert(root, questions);
     }
 
     /// Asks how large the screens are, and where their monitors lie.

@@ -1,7 +1,6 @@
 //! Reads the text that programs hang on their windows. What comes out has no control characters and an end.
 
-/// The longest title or name, in characters.
-const MAX_CHARACTERS: usize = 300;
+use crate::platform::screen::plain::plain;
 
 /// Which encoding a property is said to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,9 +16,9 @@ pub(super) enum Encoding {
 /// Reads a text.
 pub(super) fn decode(bytes: &[u8], encoding: Encoding) -> String {
     match encoding {
-        Encoding::Utf8 => clean(&String::from_utf8_lossy(bytes)),
-        Encoding::Latin1 => clean(&bytes.iter().map(|byte| char::from(*byte)).collect::<String>()),
-        Encoding::Compound => clean(&compound(bytes)),
+        Encoding::Utf8 => plain(&String::from_utf8_lossy(bytes)),
+        Encoding::Latin1 => plain(&bytes.iter().map(|byte| char::from(*byte)).collect::<String>()),
+        Encoding::Compound => plain(&compound(bytes)),
     }
 }
 
@@ -34,17 +33,6 @@ pub(super) fn class(bytes: &[u8]) -> String {
 /// Reads the instance out of `WM_CLASS`, which is its first text.
 pub(super) fn instance(bytes: &[u8]) -> String {
     decode(bytes.split(|byte| *byte == 0).next().unwrap_or_default(), Encoding::Latin1)
-}
-
-/// Makes every control or direction character a blank, and cuts.
-fn clean(text: &str) -> String {
-    let unwanted = |character: char| {
-        character.is_control()
-            || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let plain: String =
-        text.chars().take(MAX_CHARACTERS).map(|it| if unwanted(it) { ' ' } else { it }).collect();
-    plain.trim().to_owned()
 }
 
 /// Reads ASCII, Latin-1 and UTF-8 parts; a character of another set becomes a replacement character.

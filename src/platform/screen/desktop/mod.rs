@@ -1,0 +1,25 @@
+//! Displays by what the system offers every program: those of macOS and Windows, and of a Wayland session on Linux.
+//!
+//! The crate `xcap` gives the pixels; the system is asked for the windows by one small module each. Nothing can be
+//! held still here, so a picture counts only if every window was told the same before and after it; a system that
+//! does not tell its windows at all is looked at only by who says that nothing has to be kept out of the picture.
+
+#[cfg(target_os = "macos")]
+#[path = "macos.rs"]
+mod system;
+#[cfg(target_os = "linux")]
+#[path = "wayland.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod system;
+
+mod mapping;
+mod pixels;
+mod scene;
+mod servers;
+mod told;
+mod worker;
+
+pub(super) use pixels::Image;
+pub(super) use servers::Servers;

@@ -1,0 +1,69 @@
+//! The displays of Linux: those of X servers, and of the Wayland session that this process runs in.
+
+use super::{Access, Frame, Listing, Rect, ScreenError, Sources, Unreachable, desktop, x11};
+
+/// X servers, and the Wayland session where there is one.
+#[derive(Debug)]
+pub(super) struct Servers {
+    x11: x11::Servers,
+    /// The session's name with it.
+    wayland: Option<(String, desktop::Servers)>,
+}
+
+impl Servers {
+    pub(super) fn new(sources: Sources) -> Self {
+        // Its pictures come by what the environment names, and no other session can be meant.
+        let own = Sources::of_this_process().wayland;
+        let session = sources.wayland.clone().filter(|session| Some(session) == own.as_ref());
+        let wayland = session.map(|session| (session, desktop::Servers::new(sources.clone())));
+        Self { x11: x11::Servers::new(sources), wayland }
+    }
+
+    /// Gives the session, if a display of such an id is one of it.
+    fn session_of(&self, id: &str) -> Option<&desktop::Servers> {
+        let (name, servers) = self.wayland.as_ref()?;
+        id.strip_prefix(name.as_str())?.starts_with('/').then_some(servers)
+    }
+
+    pub(super) fn list(&self) -> Result<Listing, ScreenError> {
+        let mut listing = self.x11.list()?;
+        let Some((session, servers)) = &self.wayland else { return Ok(listing) };
+        let mut own = servers.list()?;
+        if own.access == Access::Granted {
+            // An X server within the session says that it shows no picture of it, which is no loss any more.
+            listing.unreachable.retain(|it| !matches!(it.access, Access::Unsupported { .. }));
+            listing.access = Access::Granted;
+            let has_primary = listing.displays.iter().any(|display| display.primary);
+            own.displays.iter_mut().for_each(|display| display.primary &= !has_primary);
+            listing.displays.extend(own.displays);
+        } else {
+            if listing.access != Access::Granted {
+                listing.access = own.access.clone();
+            }
+            listing.unreachable.push(Unreachable { display: session.clone(), access: own.access });
+        }
+        Ok(listing)
+    }
+
+    pub(super) fn capture_display(
+        &self,
+        id: &str,
+        region: Option<Rect>,
+        unjudged: bool,
+    ) -> Result<Frame, ScreenError> {
+        if let Some(session) = self.session_of(id) {
+            return session.capture_display(id, region, unjudged);
+        }
+        let taken = self.x11.capture_display(id, region, unjudged);
+        match (&self.wayland, &taken) {
+            (Some((_, session)), Err(ScreenError::NoAccess(_))) if id == "primary" => {
+                session.capture_display(id, region, unjudged)
+            }
+            _ => taken,
+        }
+    }
+
+    pub(super) fn capture_window(&self, id: &str, region: Option<Rect>) -> Result<Frame, ScreenError> {
+        self.x11.capture_window(id, region)
+    }
+}

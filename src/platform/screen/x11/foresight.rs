@@ -1,0 +1,110 @@
+//! Asks about the windows that a screen had when it was last looked at together with the first questions, so that a
+//! screen that is arranged as it was is read in one turn.
+//!
+//! Only which questions are sent early is remembered, never an answer: every answer is of the moment that is asked
+//! about, and what was not foreseen is asked later in the same moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _, QueryClientIdsReply};
+use x11rb::protocol::xproto::{ConnectionExt as _, QueryTreeReply, Window as WindowNumber};
+
+use super::server::Server;
+use super::told::{self, Answer};
+use super::trouble::Trouble;
+
+/// Which questions it took to read a screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Foreseen {
+    told: BTreeSet<WindowNumber>,
+    trees: BTreeSet<WindowNumber>,
+    clients: BTreeSet<u32>,
+}
+
+/// Questions about windows: those that were sent early, and those that turn out to be needed.
+pub(super) struct Questions<'a> {
+    server: &'a Server,
+    root: WindowNumber,
+    told: BTreeMap<WindowNumber, told::Asked<'a>>,
+    trees: BTreeMap<WindowNumber, Answer<'a, QueryTreeReply>>,
+    pids: Option<Answer<'a, QueryClientIdsReply>>,
+    early: BTreeSet<u32>,
+    needed: Foreseen,
+}
+
+impl<'a> Questions<'a> {
+    /// Sends what was needed the last time, without waiting.
+    pub(super) fn ask(server: &'a Server, root: WindowNumber) -> Result<Self, Trouble> {
+        let foreseen = server.foreseen(root);
+        let mut questions = Self {
+            server,
+            root,
+            told: BTreeMap::new(),
+            trees: BTreeMap::new(),
+            pids: None,
+            early: foreseen.clients,
+            needed: Foreseen::default(),
+        };
+        for number in foreseen.told {
+            questions.told.insert(number, told::ask(server, root, number)?);
+        }
+        for number in foreseen.trees {
+            questions.trees.insert(number, server.connection.query_tree(number)?);
+        }
+        if !questions.early.is_empty() {
+            questions.pids = Some(ask_pids(server, &questions.early)?);
+        }
+        Ok(questions)
+    }
+
+    /// Gives the question about all that is told of a window.
+    pub(super) fn tell(&mut self, number: WindowNumber) -> Result<told::Asked<'a>, Trouble> {
+        self.needed.told.insert(number);
+        match self.told.remove(&number) {
+            Some(asked) => Ok(asked),
+            None => told::ask(self.server, self.root, number),
+        }
+    }
+
+    /// Gives the question about what a window lies in and holds.
+    pub(super) fn tree(&mut self, number: WindowNumber) -> Result<Answer<'a, QueryTreeReply>, Trouble> {
+        self.needed.trees.insert(number);
+        match self.trees.remove(&number) {
+            Some(asked) => Ok(asked),
+            None => Ok(self.server.connection.query_tree(number)?),
+        }
+    }
+
+    /// Gives the question about the processes of the server's clients. The early one serves only if it was about
+    /// exactly these: a client that is gone could spoil the answer about the others.
+    pub(super) fn pids(
+        &mut self,
+        clients: BTreeSet<u32>,
+    ) -> Result<Option<Answer<'a, QueryClientIdsReply>>, Trouble> {
+        if !self.server.abilities.processes || clients.is_empty() {
+            return Ok(None);
+        }
+        let early = self.pids.take().filter(|_| self.early == clients);
+        let asked = match early {
+            Some(asked) => asked,
+            None => ask_pids(self.server, &clients)?,
+        };
+        self.needed.clients = clients;
+        Ok(Some(asked))
+    }
+
+    /// Remembers for the next time what was needed.
+    pub(super) fn remember(self) {
+        self.server.foresee(self.root, self.needed);
+    }
+}
+
+fn ask_pids<'a>(
+    server: &'a Server,
+    clients: &BTreeSet<u32>,
+) -> Result<Answer<'a, QueryClientIdsReply>, Trouble> {
+    let mask = ClientIdMask::LOCAL_CLIENT_PID;
+    let specs: Vec<ClientIdSpec> =
+        clients.iter().map(|client| ClientIdSpec { client: *client, mask }).collect();
+    Ok(server.connection.res_query_client_ids(&specs)?)
+}
