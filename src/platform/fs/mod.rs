@@ -40,10 +40,16 @@ mod rel_path;
 #[cfg_attr(unix, path = "unix/root.rs")]
 #[cfg_attr(windows, path = "windows/root.rs")]
 mod root;
+#[cfg(unix)]
+#[path = "unix/spelling.rs"]
+mod spelling;
 mod stat;
 #[cfg(windows)]
 #[path = "windows/sys.rs"]
 mod sys;
+#[cfg(all(test, windows))]
+#[path = "windows/tests.rs"]
+mod tests;
 #[cfg_attr(unix, path = "unix/volume.rs")]
 #[cfg_attr(windows, path = "windows/volume.rs")]
 mod volume;

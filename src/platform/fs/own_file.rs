@@ -80,7 +80,7 @@ pub fn read_own_file(
     Ok((content, FileStamp::from_stat(&stat)))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};

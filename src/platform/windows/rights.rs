@@ -54,15 +54,18 @@ impl Rights {
 
     /// Tells whether this user owns it, or the administrators, to whom belongs what an administrator makes.
     pub fn is_ours(&self) -> bool {
-        let Some(rest) = self.text.strip_prefix("O:") else { return false };
-        let owner = rest.split_once("D:").map_or(rest, |(owner, _)| owner);
-        owner == "BA" || own_name().is_some_and(|own| own == owner)
+        owner(&self.text).is_some_and(|owner| owner == "BA" || own_name() == Some(owner))
     }
 
     /// Tells the most that anybody else can do with it. What is not understood counts as a change.
     pub fn others(&self) -> Others {
         others(&self.text, own_name().unwrap_or_default())
     }
+}
+
+fn owner(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("O:")?;
+    Some(rest.split_once("D:").map_or(rest, |(owner, _)| owner))
 }
 
 fn others(text: &str, own: &str) -> Others {
@@ -112,7 +115,7 @@ fn own_name() -> Option<&'static str> {
     static OWN: OnceLock<Option<String>> = OnceLock::new();
     let find = || {
         let text = sys::in_short(&format!("O:{}", sys::own_account().ok()?)).ok()?;
-        text.strip_prefix("O:").map(str::to_owned)
+        owner(&text).map(str::to_owned)
     };
     OWN.get_or_init(find).as_deref()
 }

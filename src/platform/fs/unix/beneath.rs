@@ -9,6 +9,7 @@ use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use super::RelPath;
+use super::spelling::check_opened;
 
 /// How often an open that a rename disturbed is tried again.
 #[cfg(target_os = "linux")]
@@ -62,11 +63,15 @@ pub(super) fn open_by_component(
         let at = parent.as_ref().map_or(dir, |fd| fd.as_fd());
         let step = openat(at, OsStr::from_bytes(component), folder, Mode::empty());
         // A link where a folder is needed answers ENOTDIR; say what it is, as openat2 does.
-        parent = Some(step.map_err(|errno| link_or(at, component, errno))?);
+        let step = step.map_err(|errno| link_or(at, component, errno))?;
+        check_opened(at, component, step.as_fd())?;
+        parent = Some(step);
     }
     let at = parent.as_ref().map_or(dir, |fd| fd.as_fd());
-    openat(at, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|errno| link_or(at, name.as_bytes(), errno))
+    let opened = openat(at, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|errno| link_or(at, name.as_bytes(), errno))?;
+    check_opened(at, name.as_bytes(), opened.as_fd())?;
+    Ok(opened)
 }
 
 /// Says `ELOOP` where the `ENOTDIR` of an open came from a link.

@@ -14,6 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::dir::check_name;
+use super::spelling::{check_entry, check_target};
 use super::{Dir, DoorError};
 
 impl Dir {
@@ -53,6 +54,7 @@ impl Dir {
     /// The usual ones; an error of kind `InvalidInput` if it is not a link.
     pub fn read_link(&self, name: &OsStr) -> Result<Vec<u8>, DoorError> {
         check_name(name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
         Ok(readlinkat(self.as_fd(), name, Vec::new())?.into_bytes())
     }
 
@@ -63,6 +65,8 @@ impl Dir {
     pub fn rename(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
         check_name(name)?;
         check_name(new_name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        check_target((self.as_fd(), name.as_bytes()), (to.as_fd(), new_name.as_bytes()))?;
         renameat(self.as_fd(), name, to.as_fd(), new_name).map_err(rename_error)
     }
 
@@ -73,6 +77,7 @@ impl Dir {
     pub fn rename_to_free(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
         check_name(name)?;
         check_name(new_name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
         match renameat_with(self.as_fd(), name, to.as_fd(), new_name, RenameFlags::NOREPLACE) {
             // File systems that do not know the flag.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.rename_by_link(name, to, new_name),
@@ -94,6 +99,8 @@ impl Dir {
     ) -> Result<(), DoorError> {
         check_name(name)?;
         check_name(other_name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        check_entry(with.as_fd(), other_name.as_bytes())?;
         match renameat_with(self.as_fd(), name, with.as_fd(), other_name, RenameFlags::EXCHANGE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 self.exchange_by_way_of(name, with, other_name, aside)
@@ -125,6 +132,7 @@ impl Dir {
     /// The usual ones.
     pub fn remove_file(&self, name: &OsStr) -> Result<(), DoorError> {
         check_name(name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
         Ok(unlinkat(self.as_fd(), name, AtFlags::empty())?)
     }
 
@@ -134,6 +142,7 @@ impl Dir {
     /// [`DoorError::NotEmpty`] and the usual ones.
     pub fn remove_dir(&self, name: &OsStr) -> Result<(), DoorError> {
         check_name(name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
         Ok(unlinkat(self.as_fd(), name, AtFlags::REMOVEDIR)?)
     }
 

@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 
 use super::beneath::{link_or, open_beneath};
 use super::root::is_system_files;
+use super::spelling::{check_entry, check_opened};
 use super::{DoorError, FileId, FileKind, Opened, RelPath, Stat};
 
 /// A folder that was opened without following a link.
@@ -75,6 +76,7 @@ impl Dir {
     /// The usual ones.
     pub fn stat(&self, name: &OsStr) -> Result<Stat, DoorError> {
         check_name(name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
         Ok(Stat::from_system(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
@@ -89,6 +91,7 @@ impl Dir {
             // A link answers ENOTDIR here; say what it is, as openat2 does.
             link_or(self.as_fd(), name.as_bytes(), errno)
         })?)?;
+        check_opened(self.as_fd(), name.as_bytes(), dir.as_fd())?;
         if dir.id.device != self.id.device && is_system_files(&dir.fd)? {
             return Err(DoorError::SystemFiles);
         }
@@ -116,6 +119,7 @@ impl Dir {
         check_name(name)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = openat(&self.fd, name, flags, Mode::empty())?;
+        check_opened(self.as_fd(), name.as_bytes(), fd.as_fd())?;
         let stat = Stat::from_system(&fstat(&fd)?);
         if stat.id.device != self.id.device && is_system_files(&fd)? {
             return Err(DoorError::SystemFiles);

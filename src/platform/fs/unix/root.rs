@@ -4,10 +4,12 @@ use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, OFlags, fstat, open, readlinkat, statat};
+use rustix::fs::{AtFlags, OFlags, fstat, open, statat};
 
 use super::beneath::open_beneath;
+use super::spelling::check_entry;
 use super::{Dir, DoorError, FileId, FileKind, Opened, RelPath, Stat};
+use crate::platform::names::OsStrExt;
 
 /// A folder that was opened once; renaming or replacing its path later changes nothing.
 #[derive(Debug)]
@@ -94,6 +96,7 @@ impl Root {
         let Some(name) = path.file_name() else { return Ok(Stat::from_system(&fstat(&self.fd)?)) };
         let parent = path.parent().unwrap_or_default();
         if parent.is_root() {
+            check_entry(self.fd.as_fd(), name.as_bytes())?;
             return Ok(Stat::from_system(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?));
         }
         self.open_dir(&parent)?.stat(name)
@@ -106,7 +109,7 @@ impl Root {
     pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, DoorError> {
         let Some(name) = path.file_name() else { return Err(DoorError::IsADirectory) };
         let parent = self.open_dir(&path.parent().unwrap_or_default())?;
-        Ok(readlinkat(parent.as_fd(), name, Vec::new())?.into_bytes())
+        parent.read_link(name)
     }
 }
 
