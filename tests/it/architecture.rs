@@ -44,7 +44,7 @@ const FENCES: &[Fence] = &[
         because: "the system is called in one place",
     },
     Fence {
-        pattern: r"\b(clap|clap_complete)\s*(::|;)",
+        pattern: r"\b(clap|clap_complete|clap_mangen)\s*(::|;)",
         inside: &["src/adapters/cli/"],
         because: "the command line is one adapter among others",
     },

@@ -118,6 +118,8 @@ pub enum Command {
     SelfTest,
     /// Print the completions for a shell
     Completions(CompletionsArgs),
+    /// Write the manual pages, one for each command
+    Man(ManArgs),
 }
 
 /// `try`.
@@ -481,6 +483,13 @@ pub struct PolicyTestArgs {
     /// The scope; needed where several are open
     #[arg(long)]
     pub scope: Option<String>,
+}
+
+/// `man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The folder; `~/.local/share/man/man1` is where `man` looks
+    pub folder: PathBuf,
 }
 
 /// `completions`.

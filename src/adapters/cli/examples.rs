@@ -86,6 +86,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("connect", &["bailiwick connect"]),
     ("self-test", &["bailiwick self-test"]),
     ("completions", &["bailiwick completions bash", "bailiwick completions powershell"]),
+    ("man", &["bailiwick man man1"]),
     ("config path", &["bailiwick config path"]),
     ("config show", &["bailiwick config show", "bailiwick config show --defaults"]),
     ("config validate", &["bailiwick config validate", "bailiwick config validate draft.json"]),

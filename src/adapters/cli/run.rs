@@ -14,7 +14,7 @@ use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
-    mcp, policy, processes, scope, screen, self_test, service, setup, start, status, token, tools,
+    man, mcp, policy, processes, scope, screen, self_test, service, setup, start, status, token, tools,
     try_folder,
 };
 
@@ -82,6 +82,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Connect => connect::run(&home()?).map(Some),
         Command::SelfTest => self_test::run(printer).map(Some),
         Command::Completions(args) => Ok(Some(completions::run(args.shell))),
+        Command::Man(args) => man::run(&args.folder).map(Some),
         Command::Call(_) | Command::Policy(_) => unreachable!("these read their own words"),
     }
 }

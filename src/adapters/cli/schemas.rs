@@ -5,7 +5,7 @@
 use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::Value;
 
-use super::{client, completions, config, history, scope, token, tools};
+use super::{client, completions, config, history, man, scope, token, tools};
 
 /// What a command prints.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +32,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<history::LastOutput>("history last", "history.last"),
     row::<history::SessionsOutput>("history sessions", "history.sessions"),
     row::<crate::history::VerifyReport>("history verify", "history.verify"),
+    row::<man::ManOutput>("man", "man"),
     row::<scope::ScopeChangeOutput>("scope add", "scope.add"),
     row::<scope::ScopeChangeOutput>("scope allow", "scope.allow"),
     row::<scope::ScopeChangeOutput>("scope deny", "scope.deny"),
