@@ -20,6 +20,7 @@ mod commands;
 mod containment;
 mod digests;
 mod doctor;
+mod documents;
 mod edits;
 mod git;
 mod history;
