@@ -1,6 +1,10 @@
 //! The command line, run as a person runs it: the real binary in a temporary installation.
 
+mod answers;
 mod client;
+mod config;
+mod help;
+mod scopes;
 
 use std::fs;
 use std::net::TcpStream;
@@ -402,7 +406,7 @@ fn completions_and_help_name_every_command() {
         "self-test",
         "completions",
     ];
-    for shell in ["bash", "zsh", "fish"] {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = place.run(&["completions", shell]).out;
         for command in commands {
             assert!(help.out.contains(&format!("\n  {command} ")), "{command}: {}", help.out);

@@ -5,7 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::config::Config;
 use crate::contract::time::{now_ms, rfc3339};
@@ -29,6 +31,56 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const SHOWN_LINES: usize = 4;
 /// How much of a line or of a command is shown, in characters.
 const SHOWN_CHARS: usize = 300;
+
+/// What waits for the person.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingOutput {
+    /// Its id.
+    pub id: String,
+    /// What is asked for: `secret`.
+    pub kind: &'static str,
+    /// The scope.
+    pub scope: String,
+    /// The process that gets the answer.
+    pub process_id: String,
+    /// The beginning of its command.
+    pub command: String,
+    /// The caller that asks.
+    pub caller: String,
+    /// What the client calls itself.
+    pub client: Option<String>,
+    /// The transport.
+    pub transport: String,
+    /// The client's words.
+    pub text: Value,
+    /// Since when it waits (RFC 3339).
+    pub opened_at: String,
+    /// Until when it waits (RFC 3339).
+    pub expires_at: String,
+}
+
+/// `approve --list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ApproveListOutput {
+    /// Always true.
+    pub ok: bool,
+    /// What waits.
+    pub waiting: Vec<WaitingOutput>,
+}
+
+/// `approve`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ApproveOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The ids of what was answered.
+    pub answered: Vec<String>,
+    /// The ids of what was refused.
+    pub refused: Vec<String>,
+    /// The ids of what waits on.
+    pub left: Vec<String>,
+}
 
 /// A prompt with its process, both as they are now.
 struct Waiting {
@@ -62,8 +114,8 @@ pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
         return Ok(list(&waiting));
     }
     if waiting.is_empty() && !args.stay {
-        let json = json!({"ok": true, "answered": [], "refused": [], "left": []});
-        return Ok(Report::new("Nothing waits for you.\n", json));
+        let none = ApproveOutput { ok: true, answered: Vec::new(), refused: Vec::new(), left: Vec::new() };
+        return Ok(Report::of("Nothing waits for you.\n", &none));
     }
     let runtime = runtime::small()?;
     let done = runtime.block_on(async {
@@ -330,34 +382,36 @@ fn list(waiting: &[Waiting]) -> Report {
         false => Some("\nhint: `bailiwick approve` goes through them in this terminal."),
     };
     let report =
-        Report::new(text, json!({"ok": true, "waiting": waiting.iter().map(facts).collect::<Vec<_>>()}));
+        Report::of(text, &ApproveListOutput { ok: true, waiting: waiting.iter().map(facts).collect() });
     match note {
         Some(note) => report.note(note),
         None => report,
     }
 }
 
-fn facts(it: &Waiting) -> Value {
+fn facts(it: &Waiting) -> WaitingOutput {
     let Waiting { prompt, process } = it;
-    json!({
-        "id": prompt.id,
-        "kind": "secret",
-        "scope": prompt.scope,
-        "processId": prompt.process_id,
-        "command": process.facts.preview,
-        "caller": prompt.caller,
-        "client": prompt.client,
-        "transport": prompt.transport,
-        "text": prompt.text,
-        "openedAt": rfc3339(prompt.opened_at_ms),
-        "expiresAt": rfc3339(prompt.expires_at_ms),
-    })
+    WaitingOutput {
+        id: prompt.id.clone(),
+        kind: "secret",
+        scope: prompt.scope.clone(),
+        process_id: prompt.process_id.clone(),
+        command: process.facts.preview.clone(),
+        caller: prompt.caller.clone(),
+        client: prompt.client.clone(),
+        transport: prompt.transport.clone(),
+        text: serde_json::to_value(&prompt.text).expect("a text has a JSON form"),
+        opened_at: rfc3339(prompt.opened_at_ms),
+        expires_at: rfc3339(prompt.expires_at_ms),
+    }
 }
 
 fn report(answered: &[String], refused: &[String], left: &[String]) -> Report {
     let text =
         format!("{} answered, {} refused, {} left waiting\n", answered.len(), refused.len(), left.len());
-    Report::new(text, json!({"ok": true, "answered": answered, "refused": refused, "left": left}))
+    let owned = |ids: &[String]| ids.to_vec();
+    let (answered, refused, left) = (owned(answered), owned(refused), owned(left));
+    Report::of(text, &ApproveOutput { ok: true, answered, refused, left })
 }
 
 /// Shows text from elsewhere: on one line, not longer than a person reads.

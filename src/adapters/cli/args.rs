@@ -15,9 +15,9 @@ use super::scope::ScopeCommand;
 
 /// Lets an AI client work on your computer, inside the bounds that you set.
 ///
-/// Start with `bailiwick setup FOLDER`. Exit codes: 0 success, 1 failed, 2 wrong usage,
-/// 10 to 22 one for each error code (docs/reference/errors.md). BAILIWICK_HOME moves
-/// config, state and socket; NO_COLOR turns colour off.
+/// Start with `bailiwick setup FOLDER`. Exit codes: 0 success, 1 failed, 2 wrong
+/// usage, 10 to 22 one for each error code (docs/reference/errors.md).
+/// BAILIWICK_HOME moves config, state and socket; NO_COLOR turns colour off.
 #[derive(Debug, Parser)]
 #[command(name = "bailiwick", version, verbatim_doc_comment)]
 pub struct Arguments {
@@ -32,7 +32,7 @@ pub struct Arguments {
 /// Flags of every command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Shared {
-    /// Use this config file instead of the usual one; tokens and state lie beside it
+    /// Use this config file, and what lies beside it
     #[arg(long, global = true, value_name = "PATH")]
     pub config: Option<PathBuf>,
     /// Print one JSON object instead of text
@@ -67,13 +67,13 @@ pub enum Command {
     Call(CallArgs),
     /// Tell whether it is set up and running, and what is open
     Status(StatusArgs),
-    /// Look at everything that Bailiwick needs, say what is wrong, and mend what is clear
+    /// Say what is wrong with what Bailiwick needs, and mend what is clear
     ///
     /// Changes nothing without `--fix`, which mends only what can mean one thing, shows each change as a diff, and
     /// keeps what was there: `doctor --undo` puts it back. Exits with 1 if something fails.
     #[command(verbatim_doc_comment)]
     Doctor(DoctorArgs),
-    /// Make one file for whoever helps you: versions, settings and history, without secrets
+    /// Make one file for whoever helps you, without secrets
     Bundle(BundleArgs),
     /// Answer what waits for you: secrets that clients ask for, to give them to processes
     ///
@@ -114,7 +114,7 @@ pub enum Command {
     Client(ClientCommand),
     /// Print how to connect a client
     Connect,
-    /// Do each kind of operation for real in a temporary folder, and tell what was seen
+    /// Do each kind of operation for real in a temporary folder
     SelfTest,
     /// Print the completions for a shell
     Completions(CompletionsArgs),

@@ -4,7 +4,8 @@
 
 use std::fs;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::contract::{CommandInput, ErrorCode, Failure};
@@ -13,7 +14,52 @@ use crate::policy::{Scope, Scopes};
 
 use super::args::PolicyTestArgs;
 use super::home::Home;
-use super::printer::{Paint, Report, one_line, paint};
+use super::printer::{Paint, Report, one_line, paint, with_nearest};
+
+/// `policy explain` of a command.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExplainCommandOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The scope whose rules were asked.
+    pub scope: String,
+    /// `allow`, `ask` or `deny`.
+    pub verdict: &'static str,
+    /// Each command of the line: `argv`, `verdict`, `reasons`, `profile`, `mustBeFull` and `implies`.
+    pub commands: Vec<Value>,
+    /// How it would be held: `sandbox`, `mustBeFull` and `network`; null for what is no command.
+    pub containment: Option<Value>,
+    /// Why it is no command that could run.
+    pub error: Option<Value>,
+}
+
+/// A verdict that is not the expected one.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DifferenceOutput {
+    /// The line in the file, or the place in the array, from 1.
+    pub line: usize,
+    /// The command.
+    pub command: CommandInput,
+    /// The expected verdict.
+    pub expected: String,
+    /// The verdict.
+    pub found: &'static str,
+    /// What decided.
+    pub why: String,
+}
+
+/// `policy test`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PolicyTestOutput {
+    /// Whether all verdicts are as expected.
+    pub ok: bool,
+    /// The scope whose rules were asked.
+    pub scope: String,
+    /// How many commands were judged.
+    pub commands: usize,
+    /// The verdicts that are not as expected.
+    pub differences: Vec<DifferenceOutput>,
+}
 
 /// Explains one command. Exits with 0 if it is allowed, 14 if a yes is needed, 12 if it is denied.
 ///
@@ -25,19 +71,20 @@ pub fn explain(home: &Home, scope: Option<&str>, command: &CommandInput) -> Resu
     let hold = scope.commands().hold();
     match scope.commands().verdict(command, Grant::Rules) {
         Ok(verdict) => {
-            let json = json!({
-                "ok": true,
-                "scope": scope.id(),
-                "verdict": verdict.decision.as_str(),
-                "commands": verdict.to_json()["commands"],
-                "containment": containment(hold, verdict.must_be_full()),
-            });
+            let output = ExplainCommandOutput {
+                ok: true,
+                scope: scope.id().to_owned(),
+                verdict: verdict.decision.as_str(),
+                commands: verdict.to_json()["commands"].as_array().cloned().unwrap_or_default(),
+                containment: Some(containment(hold, verdict.must_be_full())),
+                error: None,
+            };
             let exit = match verdict.decision {
                 Decision::Allow => 0,
                 Decision::Ask => ErrorCode::ApprovalRequired.facts().exit_code,
                 Decision::Deny => ErrorCode::PermissionDenied.facts().exit_code,
             };
-            Ok(Report { exit, ..Report::new(text(scope, hold, &verdict), json) })
+            Ok(Report { exit, ..Report::of(text(scope, hold, &verdict), &output) })
         }
         Err(failure) => {
             let mut text = format!(
@@ -49,10 +96,15 @@ pub fn explain(home: &Home, scope: Option<&str>, command: &CommandInput) -> Resu
             for hint in &failure.hints {
                 text.push_str(&format!("{:10}{}\n", "", one_line(hint)));
             }
-            let json = json!({
-                "ok": true, "scope": scope.id(), "verdict": "deny", "commands": [], "error": failure.to_json(),
-            });
-            Ok(Report { exit: failure.code.facts().exit_code, ..Report::new(text, json) })
+            let output = ExplainCommandOutput {
+                ok: true,
+                scope: scope.id().to_owned(),
+                verdict: Decision::Deny.as_str(),
+                commands: Vec::new(),
+                containment: None,
+                error: Some(failure.to_json()),
+            };
+            Ok(Report { exit: failure.code.facts().exit_code, ..Report::of(text, &output) })
         }
     }
 }
@@ -150,10 +202,13 @@ pub fn test(home: &Home, args: &PolicyTestArgs) -> Result<Report, Failure> {
                 found.as_str(),
                 one_line(&why)
             ));
-            failures.push(json!({
-                "line": case.line, "command": case.command, "expected": case.verdict,
-                "found": found.as_str(), "why": why,
-            }));
+            failures.push(DifferenceOutput {
+                line: case.line,
+                command: case.command.clone(),
+                expected: case.verdict.clone(),
+                found: found.as_str(),
+                why,
+            });
         }
     }
     text.push_str(&format!(
@@ -162,10 +217,14 @@ pub fn test(home: &Home, args: &PolicyTestArgs) -> Result<Report, Failure> {
         expected.len() - failures.len(),
         failures.len()
     ));
-    let json = json!({
-        "ok": failures.is_empty(), "scope": scope.id(), "commands": expected.len(), "differences": failures,
-    });
-    Ok(Report { exit: u8::from(!failures.is_empty()), ..Report::new(text, json) })
+    let exit = u8::from(!failures.is_empty());
+    let output = PolicyTestOutput {
+        ok: failures.is_empty(),
+        scope: scope.id().to_owned(),
+        commands: expected.len(),
+        differences: failures,
+    };
+    Ok(Report { exit, ..Report::of(text, &output) })
 }
 
 /// Reads a file of commands: JSON, or lines of a verdict, a tab and a command.
@@ -213,8 +272,10 @@ fn choose<'a>(scopes: &'a Scopes, id: Option<&str>) -> Result<&'a Scope, Failure
     let ids = || scopes.all().map(|scope| scope.id()).collect::<Vec<_>>().join(", ");
     match id {
         Some(id) => scopes.find(id).map(|scope| &**scope).ok_or_else(|| {
-            Failure::new(ErrorCode::UnknownScope, format!("there is no scope `{id}`"))
-                .hint(format!("There are: {}.", ids()))
+            let failure =
+                Failure::new(ErrorCode::UnknownScope, format!("there is no scope `{}`", one_line(id)));
+            let known = scopes.all().map(|scope| scope.id());
+            with_nearest(failure, id, known, &format!("There are: {}.", ids()))
         }),
         None => {
             let mut all = scopes.all();

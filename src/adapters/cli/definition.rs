@@ -9,9 +9,18 @@ use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 use super::args::Arguments;
 use super::examples::examples;
 
+/// Where the flags of every command stand among its flags.
+const SHARED_ORDER: usize = 900;
+
 /// Gives the definition of the command line.
 pub fn definition() -> Command {
-    laid_out(Arguments::command(), "")
+    let command = Arguments::command();
+    // What every command has stands below what is its own.
+    let flags = ["config", "json"].into_iter().zip(SHARED_ORDER..);
+    laid_out(
+        flags.fold(command, |command, (flag, order)| command.mut_arg(flag, |arg| arg.display_order(order))),
+        "",
+    )
 }
 
 /// Reads the words of the process.
@@ -41,11 +50,19 @@ fn laid_out(command: Command, path: &str) -> Command {
         below.push_str("Examples:\n");
         below.push_str(&lines.iter().map(|line| format!("  {line}\n")).collect::<String>());
     }
-    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help("Print help");
+    let help = Arg::new("help")
+        .short('h')
+        .long("help")
+        .action(ArgAction::HelpShort)
+        .help("Print help")
+        .display_order(SHARED_ORDER + 9);
     let command = command
         .long_about(None::<&'static str>)
         .mut_args(|arg| arg.long_help(None::<&'static str>))
         .disable_help_flag(true)
+        // Texts are written to fit; else a long flag would put all of them into lines of their own.
+        .term_width(0)
+        .max_term_width(0)
         .arg(help);
     let command = if below.is_empty() { command } else { command.after_help(below) };
     command.mut_subcommands(|below| {

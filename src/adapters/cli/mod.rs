@@ -20,6 +20,7 @@ mod completions;
 mod config;
 mod connect;
 mod definition;
+mod described;
 mod doctor;
 mod examples;
 mod history;

@@ -2,9 +2,11 @@
 //!
 //! A command in place of a request is explained by [`command_policy`].
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::contract::{Failure, Transport};
+use crate::contract::{Envelope, Failure, Transport};
 use crate::operations::FAMILIES;
 use crate::policy::{Case, StageVerdict, Verdict, explain};
 use crate::registry::Registry;
@@ -27,7 +29,30 @@ Usage: bailiwick policy explain 'COMMAND WITH ITS WORDS'
   --json         print the verdicts as JSON
 
 Nothing is read from the disk: a link is judged when it is followed.
+Exits as a call of it would be judged: 0 if it is permitted, 14 if it needs a yes,
+else with the code of the first refusal.
+
+Examples:
+  bailiwick policy explain 'git status'
+  bailiwick policy explain file.read hello.txt --scope app
 ";
+
+/// `policy explain` of a request.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExplainOutput {
+    /// Always true.
+    pub ok: bool,
+    /// Whether it would be permitted.
+    pub permitted: bool,
+    /// The code of the first refusal.
+    pub code: Option<&'static str>,
+    /// Whose rights it was judged with.
+    pub caller: String,
+    /// The request.
+    pub envelope: Envelope,
+    /// What each stage says: `stage`, `asks`, `verdict`, and `note` or `error`.
+    pub stages: Vec<Value>,
+}
 
 /// Explains one request. Exits as a call of it would be judged: 0, or the code of the first refusal.
 ///
@@ -67,16 +92,16 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
             )
         }
     });
-    let json = json!({
-        "ok": true,
-        "permitted": first.is_none(),
-        "code": first.map(|failure| failure.code.as_str()),
-        "caller": caller.name,
-        "envelope": envelope,
-        "stages": verdicts.iter().map(StageVerdict::to_json).collect::<Vec<Value>>(),
-    });
+    let output = ExplainOutput {
+        ok: true,
+        permitted: first.is_none(),
+        code: first.map(|failure| failure.code.as_str()),
+        caller: caller.name.clone(),
+        envelope: envelope.clone(),
+        stages: verdicts.iter().map(StageVerdict::to_json).collect(),
+    };
     let exit = first.map_or(0, |failure| failure.code.facts().exit_code);
-    Ok(Report { exit, ..Report::new(text, json) })
+    Ok(Report { exit, ..Report::of(text, &output) })
 }
 
 fn line(verdict: &StageVerdict) -> String {

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use crate::contract::{Failure, fields};
 
+use super::table::{width, wrapped};
+
 pub use super::table::{Fit, Table, table};
 
 /// What a command hands back: the same facts for a person and for a program.
@@ -155,10 +157,19 @@ pub fn paint(paint: Paint, text: &str) -> String {
     format!("\x1b[{code}m{text}\x1b[0m")
 }
 
-/// Lays out lines of a label and a text; further lines of a text stand below its first.
+/// How narrow texts beside labels become.
+const MIN_TEXT: usize = 24;
+
+/// Lays out lines of a label and a text; further lines of a text stand below its first. On a terminal they are broken
+/// at its edge.
 pub fn labelled(lines: &[(&str, String)]) -> String {
+    let room = width().map(|width| width.saturating_sub(16).max(MIN_TEXT));
     let indent = format!("\n{:16}", "");
-    lines.iter().map(|(label, text)| format!("  {label:<13} {}\n", text.replace('\n', &indent))).collect()
+    let broken = |text: &str| match room {
+        Some(room) => text.lines().flat_map(|line| wrapped(line, room)).collect::<Vec<_>>().join(&indent),
+        None => text.replace('\n', &indent),
+    };
+    lines.iter().map(|(label, text)| format!("  {label:<13} {}\n", broken(text))).collect()
 }
 
 /// Shows text from elsewhere so that it cannot steer the terminal: control characters, and those that

@@ -3,12 +3,16 @@
 //! Reads the folders of the processes directly and needs no running service; what is ended is ended by the service
 //! where it may, so that the history knows. Clients have `process.*`, scope by scope.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::config::ProcessLifetime;
 use crate::contract::time::{now_ms, rfc3339};
 use crate::contract::{Envelope, ErrorCode, Failure, Transport, signal};
 use crate::platform::launch::Launcher;
@@ -19,13 +23,101 @@ use crate::providers::process::{Cursor, Process, Processes, last_lines};
 use super::args::{ProcessReadArgs, ProcessStopArgs, ProcessesArgs, ProcessesCommand};
 use super::call::backend;
 use super::home::Home;
-use super::printer::{Printer, Report, one_line, printable, table};
+use super::printer::{Fit, Printer, Report, Table, one_line, printable, with_nearest};
 use super::runtime;
 
 /// By which a process is asked to end: SIGTERM.
 const TERMINATE: i32 = 15;
 /// How much text is read at a time.
 const ROOM: usize = 1 << 20;
+
+/// A process.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessOutput {
+    /// Its id.
+    pub process_id: String,
+    /// The scope that it belongs to; null where its files cannot be read, as all that follows.
+    pub scope: Option<String>,
+    /// The caller that started it.
+    pub caller: Option<String>,
+    /// The beginning of its command, with the secrets taken out.
+    pub command_preview: Option<String>,
+    /// What the caller calls it.
+    pub label: Option<String>,
+    /// Its working folder, as clients see it.
+    pub folder: Option<String>,
+    /// When it was started (RFC 3339).
+    pub started_at: Option<String>,
+    /// How long it lives.
+    pub lifetime: Option<ProcessLifetime>,
+    /// Whether it is what a finished `command.run` printed.
+    pub run: bool,
+    /// `starting`, `running`, `ended`, `failed`, `lost` or `damaged`.
+    pub status: &'static str,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<String>,
+    /// When it ended (RFC 3339).
+    pub ended_at: Option<String>,
+    /// The id that the system has for its keeper.
+    pub keeper_process_id: Option<u32>,
+    /// How much it has printed, in bytes.
+    pub output_bytes: Option<u64>,
+    /// Why it cannot be read.
+    pub problem: Option<String>,
+}
+
+/// `processes` and `processes list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProcessListOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The processes; those that go on first.
+    pub processes: Vec<ProcessOutput>,
+}
+
+/// `processes read`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessReadOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The process.
+    #[serde(flatten)]
+    pub process: ProcessOutput,
+    /// What it printed to standard output, without what steers terminals.
+    pub stdout: String,
+    /// What it printed to standard error.
+    pub stderr: String,
+    /// How many bytes before are not kept any more.
+    pub skipped_bytes: u64,
+    /// Whether there is more.
+    pub truncated: bool,
+}
+
+/// A line of `processes read --follow`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PieceOutput<'a> {
+    /// `stdout` or `stderr`.
+    pub stream: &'static str,
+    /// When it was printed (RFC 3339).
+    pub at: String,
+    /// What was printed.
+    pub text: &'a str,
+}
+
+/// `processes stop`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProcessStopOutput {
+    /// Whether all of them have ended.
+    pub ok: bool,
+    /// The processes as they are now.
+    pub stopped: Vec<ProcessOutput>,
+    /// When that was looked at (RFC 3339).
+    pub at: String,
+}
 
 /// Runs a command on processes.
 ///
@@ -55,13 +147,18 @@ fn list(processes: &Processes) -> Report {
         })
         .collect();
     all.sort_by_key(|(is_live, _, _)| !is_live);
-    let damaged = processes.damaged();
-    let mut rows =
-        vec![["ID", "SCOPE", "STATUS", "STARTED (UTC)", "CALLER", "COMMAND"].map(str::to_owned).to_vec()];
+    let mut table = Table::new(&[
+        ("ID", Fit::Whole),
+        ("SCOPE", Fit::Cut),
+        ("STATUS", Fit::Whole),
+        ("STARTED (UTC)", Fit::WholeOrGone),
+        ("CALLER", Fit::Spare),
+        ("COMMAND", Fit::Cut),
+    ]);
     let mut objects = Vec::new();
     for (_, process, status) in &all {
         let facts = &process.facts;
-        rows.push(vec![
+        table.row([
             facts.id.clone(),
             one_line(&facts.scope),
             state_of(status),
@@ -71,47 +168,58 @@ fn list(processes: &Processes) -> Report {
         ]);
         objects.push(object(process, status));
     }
-    for (id, why) in &damaged {
-        rows.push(vec![
-            id.clone(),
-            "?".into(),
-            "damaged".into(),
-            String::new(),
-            String::new(),
-            one_line(why),
-        ]);
-        objects.push(json!({"processId": id, "status": "damaged", "problem": why}));
+    for (id, why) in processes.damaged() {
+        let none = String::new;
+        table.row([id.clone(), "?".into(), "damaged".into(), none(), none(), one_line(&why)]);
+        objects.push(damaged(&id, &why));
     }
-    let text = if objects.is_empty() { "No process was started yet.\n".to_owned() } else { table(&rows) };
-    Report::new(text, json!({"ok": true, "processes": objects}))
+    let text = if table.is_empty() { "No process was started yet.\n".to_owned() } else { table.text() };
+    Report::of(text, &ProcessListOutput { ok: true, processes: objects })
 }
 
-fn object(process: &Process, status: &Result<Status, Failure>) -> Value {
+fn object(process: &Process, status: &Result<Status, Failure>) -> ProcessOutput {
     let facts = &process.facts;
-    let mut object = json!({
-        "processId": facts.id,
-        "scope": facts.scope,
-        "caller": facts.caller,
-        "commandPreview": facts.preview,
-        "label": facts.label,
-        "folder": facts.folder,
-        "startedAt": rfc3339(facts.started_at_ms),
-        "lifetime": facts.lifetime.as_str(),
-        "run": facts.is_run,
-        "status": "damaged",
-    });
-    match status {
-        Ok(status) => {
-            object["status"] = json!(name_of(status.state));
-            object["exitCode"] = json!(status.exit_code);
-            object["signal"] = json!(status.signal.map(signal::name));
-            object["endedAt"] = json!(status.ended_at_ms.map(rfc3339));
-            object["keeperProcessId"] = json!(status.process_id);
-            object["outputBytes"] = json!(status.end);
-        }
-        Err(failure) => object["problem"] = json!(failure.message),
+    let known = status.as_ref().ok();
+    ProcessOutput {
+        process_id: facts.id.clone(),
+        scope: Some(facts.scope.clone()),
+        caller: Some(facts.caller.clone()),
+        command_preview: Some(facts.preview.clone()),
+        label: facts.label.clone(),
+        folder: Some(facts.folder.clone()),
+        started_at: Some(rfc3339(facts.started_at_ms)),
+        lifetime: Some(facts.lifetime),
+        run: facts.is_run,
+        status: known.map_or("damaged", |status| name_of(status.state)),
+        exit_code: known.and_then(|status| status.exit_code),
+        signal: known.and_then(|status| status.signal).map(signal::name),
+        ended_at: known.and_then(|status| status.ended_at_ms).map(rfc3339),
+        keeper_process_id: known.map(|status| status.process_id),
+        output_bytes: known.map(|status| status.end),
+        problem: status.as_ref().err().map(|failure| failure.message.clone()),
     }
-    object
+}
+
+/// A process whose own files cannot be read.
+fn damaged(id: &str, why: &str) -> ProcessOutput {
+    ProcessOutput {
+        process_id: id.to_owned(),
+        scope: None,
+        caller: None,
+        command_preview: None,
+        label: None,
+        folder: None,
+        started_at: None,
+        lifetime: None,
+        run: false,
+        status: "damaged",
+        exit_code: None,
+        signal: None,
+        ended_at: None,
+        keeper_process_id: None,
+        output_bytes: None,
+        problem: Some(why.to_owned()),
+    }
 }
 
 const fn name_of(state: State) -> &'static str {
@@ -136,10 +244,12 @@ fn state_of(status: &Result<Status, Failure>) -> String {
 }
 
 fn find(processes: &Processes, id: &str) -> Result<Arc<Process>, Failure> {
-    let found = processes.all().into_iter().find(|process| process.facts.id == id);
-    found.ok_or_else(|| {
-        Failure::new(ErrorCode::ProcessNotFound, format!("there is no process `{}`", one_line(id)))
-            .hint("`bailiwick processes` lists them.")
+    let all = processes.all();
+    all.iter().find(|process| process.facts.id == id).cloned().ok_or_else(|| {
+        let failure =
+            Failure::new(ErrorCode::ProcessNotFound, format!("there is no process `{}`", one_line(id)));
+        let ids = all.iter().map(|process| process.facts.id.as_str());
+        with_nearest(failure, id, ids, "`bailiwick processes` lists them.")
     })
 }
 
@@ -161,9 +271,12 @@ fn read(processes: &Processes, printer: Printer, args: &ProcessReadArgs) -> Resu
             let is_all = !taken.is_cut;
             cursor = Some(taken.cursor);
             if printer.json && !args.follow {
-                return Ok(Some(Report::new("", whole(&process, &status, taken))));
+                return Ok(Some(Report::of("", &whole(&process, &status, &taken))));
             }
-            taken.pieces.iter().for_each(|piece| print(printer, piece));
+            // Nobody reads any more.
+            if taken.pieces.iter().try_for_each(|piece| print(printer, piece)).is_err() {
+                return Ok(None);
+            }
             if is_all && is_over {
                 return Ok(None);
             }
@@ -192,31 +305,30 @@ fn next(process: &Process, cursor: Option<Cursor>, tail: Option<usize>) -> Resul
     Ok((taken, status))
 }
 
-fn whole(process: &Process, status: &Status, taken: Taken) -> Value {
+fn whole(process: &Process, status: &Status, taken: &Taken) -> ProcessReadOutput {
     let text = |stream: Stream| -> String {
         taken.pieces.iter().filter(|piece| piece.stream == stream).map(|piece| piece.text.as_str()).collect()
     };
-    let mut object = object(process, &Ok(status.clone()));
-    object["ok"] = json!(true);
-    object["stdout"] = json!(text(Stream::Stdout));
-    object["stderr"] = json!(text(Stream::Stderr));
-    object["skippedBytes"] = json!(taken.skipped_bytes);
-    object["truncated"] = json!(taken.is_cut);
-    object
+    ProcessReadOutput {
+        ok: true,
+        process: object(process, &Ok(status.clone())),
+        stdout: text(Stream::Stdout),
+        stderr: text(Stream::Stderr),
+        skipped_bytes: taken.skipped_bytes,
+        truncated: taken.is_cut,
+    }
 }
 
-fn print(printer: Printer, piece: &Piece) {
-    let stream = match piece.stream {
-        Stream::Stdout => "stdout",
-        Stream::Stderr => "stderr",
-    };
+fn print(printer: Printer, piece: &Piece) -> io::Result<()> {
     if printer.json {
-        printer.data(&format!(
-            "{}\n",
-            json!({"stream": stream, "at": rfc3339(piece.at_ms), "text": piece.text})
-        ));
+        let stream = match piece.stream {
+            Stream::Stdout => "stdout",
+            Stream::Stderr => "stderr",
+        };
+        let line = PieceOutput { stream, at: rfc3339(piece.at_ms), text: &piece.text };
+        printer.try_data(&format!("{}\n", serde_json::to_string(&line).expect("it has a JSON form")))
     } else {
-        printer.data(&printable(&piece.text));
+        printer.try_data(&printable(&piece.text))
     }
 }
 
@@ -253,19 +365,19 @@ fn stop(home: &Home, processes: &Arc<Processes>, args: &ProcessStopArgs) -> Resu
         ended
     });
     runtime.shutdown_background();
-    let mut rows = Vec::new();
+    let mut table = Table::new(&[("ID", Fit::Whole), ("SCOPE", Fit::Cut), ("STATUS", Fit::Whole)]);
     let mut objects = Vec::new();
     let mut exit = 0;
     for (process, result) in &ended {
         if !result.as_ref().is_ok_and(|status| status.state.is_final()) {
             exit = ErrorCode::ExecutionFailed.facts().exit_code;
         }
-        rows.push(vec![process.facts.id.clone(), one_line(&process.facts.scope), state_of(result)]);
+        table.row([process.facts.id.clone(), one_line(&process.facts.scope), state_of(result)]);
         objects.push(object(process, result));
     }
-    let text = if rows.is_empty() { "Nothing runs.\n".to_owned() } else { table(&rows) };
-    let json = json!({"ok": exit == 0, "stopped": objects, "at": rfc3339(now_ms())});
-    Ok(Report { exit, ..Report::new(text, json) })
+    let text = if table.is_empty() { "Nothing runs.\n".to_owned() } else { table.text() };
+    let output = ProcessStopOutput { ok: exit == 0, stopped: objects, at: rfc3339(now_ms()) };
+    Ok(Report { exit, ..Report::of(text, &output) })
 }
 
 async fn end(process: &Arc<Process>, grace: Duration) -> Result<Status, Failure> {

@@ -5,7 +5,10 @@
 use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::Value;
 
-use super::{client, completions, config, history, man, scope, token, tools};
+use super::{
+    approve, bundle, client, command_policy, completions, config, described, history, man, policy, processes,
+    scope, screen, service, token, tools,
+};
 
 /// What a command prints.
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +22,16 @@ pub struct CommandSchema {
 
 /// The commands with their schemas, those of `client` aside.
 pub const SCHEMAS: &[CommandSchema] = &[
+    row::<approve::ApproveOutput>("approve", "approve"),
+    row::<approve::ApproveListOutput>("approve --list", "approve.list"),
+    row::<bundle::BundleOutput>("bundle", "bundle"),
+    row::<bundle::BundleInspectOutput>("bundle --inspect", "bundle.inspect"),
     row::<completions::CompletionsOutput>("completions", "completions"),
     row::<config::EditOutput>("config edit", "config.edit"),
     row::<config::PathOutput>("config path", "config.path"),
     row::<config::ShowOutput>("config show", "config.show"),
     row::<config::ValidateOutput>("config validate", "config.validate"),
+    row::<described::ConnectOutput>("connect", "connect"),
     row::<history::TimelineOutput>("history", "history"),
     row::<history::EntryOutput>("history --follow", "history.follow"),
     row::<history::ConnectionsOutput>("history connections", "history.connections"),
@@ -33,6 +41,14 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<history::SessionsOutput>("history sessions", "history.sessions"),
     row::<crate::history::VerifyReport>("history verify", "history.verify"),
     row::<man::ManOutput>("man", "man"),
+    row::<policy::ExplainOutput>("policy explain OPERATION", "policy.explain"),
+    row::<command_policy::ExplainCommandOutput>("policy explain COMMAND", "policy.explain.command"),
+    row::<command_policy::PolicyTestOutput>("policy test", "policy.test"),
+    row::<processes::ProcessListOutput>("processes", "processes"),
+    row::<processes::ProcessListOutput>("processes list", "processes.list"),
+    row::<processes::ProcessReadOutput>("processes read", "processes.read"),
+    row::<processes::PieceOutput<'_>>("processes read --follow", "processes.read.follow"),
+    row::<processes::ProcessStopOutput>("processes stop", "processes.stop"),
     row::<scope::ScopeChangeOutput>("scope add", "scope.add"),
     row::<scope::ScopeChangeOutput>("scope allow", "scope.allow"),
     row::<scope::ScopeChangeOutput>("scope deny", "scope.deny"),
@@ -40,11 +56,18 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<scope::ScopeListOutput>("scope list", "scope.list"),
     row::<scope::ScopeRemoveOutput>("scope remove", "scope.remove"),
     row::<scope::ScopeShowOutput>("scope show", "scope.show"),
+    row::<screen::ScreenStatusOutput>("screen status", "screen.status"),
+    row::<service::InstallOutput>("service install", "service.install"),
+    row::<service::RemoveOutput>("service remove", "service.remove"),
+    row::<service::DoneOutput>("service start", "service.start"),
+    row::<service::StatusOutput>("service status", "service.status"),
+    row::<service::DoneOutput>("service stop", "service.stop"),
     row::<token::TokenShownOutput>("token create", "token.create"),
     row::<token::TokenListOutput>("token list", "token.list"),
     row::<token::TokenRevokeOutput>("token revoke", "token.revoke"),
     row::<token::TokenShownOutput>("token rotate", "token.rotate"),
     row::<tools::ToolsOutput>("tools", "tools"),
+    row::<described::TryOutput>("try", "try"),
 ];
 
 const fn row<T: JsonSchema>(command: &'static str, name: &'static str) -> CommandSchema {

@@ -1,10 +1,11 @@
 //! `screen status`: what a client could see of this computer's screens, and what to change.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::config::ScopeConfig;
 use crate::contract::{Capability, Failure, ScopeType};
-use crate::operations::screen::access_state;
+use crate::operations::screen::{AccessState, access_state};
 use crate::platform::screen::{Displays, Listing, Sources};
 use crate::policy::{OwnFolders, Scope};
 use crate::providers::screen::withheld;
@@ -12,6 +13,45 @@ use crate::providers::screen::withheld;
 use super::home::Home;
 use super::printer::{Report, one_line, table};
 use super::scope::screen_words;
+
+/// A display.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DisplayOutput {
+    /// Its id.
+    pub display: String,
+    /// Its name.
+    pub name: String,
+    /// Whether it is the first one.
+    pub primary: bool,
+}
+
+/// What a scope shows of the screens.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ScreenScopeOutput {
+    /// The scope.
+    pub scope: String,
+    /// Whether it shows displays.
+    pub displays: bool,
+    /// Whether it shows windows.
+    pub windows: bool,
+    /// Whether it finds windows by their process.
+    pub processes: bool,
+    /// How many windows are withheld now.
+    pub withheld: usize,
+}
+
+/// `screen status`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ScreenStatusOutput {
+    /// Always true.
+    pub ok: bool,
+    /// Whether the displays can be looked at.
+    pub access: AccessState,
+    /// The displays.
+    pub displays: Vec<DisplayOutput>,
+    /// The scopes that show something of them.
+    pub scopes: Vec<ScreenScopeOutput>,
+}
 
 /// Asks the displays, and tells what each scope shows of them. Exits 22 where the system refuses.
 ///
@@ -57,25 +97,26 @@ pub fn status(home: &Home) -> Result<Report, Failure> {
     for scope in scopes {
         let hidden = hidden(home, scope, &listing)?;
         text.push_str(&format!("  {}: {}; {hidden} windows withheld now\n", scope.id, screen_words(scope)));
-        told.push(json!({
-            "scope": scope.id,
-            "displays": scope.policy.allow_displays == Some(true),
-            "windows": scope.policy.allow_windows == Some(true),
-            "processes": scope.policy.allow_processes == Some(true),
-            "withheld": hidden,
-        }));
+        told.push(ScreenScopeOutput {
+            scope: scope.id.clone(),
+            displays: scope.policy.allow_displays == Some(true),
+            windows: scope.policy.allow_windows == Some(true),
+            processes: scope.policy.allow_processes == Some(true),
+            withheld: hidden,
+        });
     }
     if told.is_empty() {
         text.push_str(
             "  none: `bailiwick scope add screen --type computer --screen` lets clients take pictures\n",
         );
     }
-    let displays: Vec<Value> = listing
-        .displays
-        .iter()
-        .map(|it| json!({"display": it.id, "name": it.name, "primary": it.primary}))
-        .collect();
-    Ok(Report::new(text, json!({"ok": true, "access": access, "displays": displays, "scopes": told})))
+    let display = |id: &str, name: &str, primary: bool| DisplayOutput {
+        display: id.to_owned(),
+        name: name.to_owned(),
+        primary,
+    };
+    let displays = listing.displays.iter().map(|it| display(&it.id, &it.name, it.primary)).collect();
+    Ok(Report::of(text, &ScreenStatusOutput { ok: true, access, displays, scopes: told }))
 }
 
 fn shows_screens(scope: &ScopeConfig) -> bool {

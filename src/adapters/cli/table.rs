@@ -20,6 +20,8 @@ pub enum Fit {
     Cut,
     /// Its cells are cut, and it goes where that is not enough.
     Spare,
+    /// Its cells stay whole, and it is the first to go.
+    WholeOrGone,
 }
 
 /// A column: its heading, and what may become of it.
@@ -75,12 +77,17 @@ impl Table {
         cells.max().unwrap_or(0).max(self.columns[at].0.chars().count())
     }
 
-    /// Cuts the widest columns until all fit, and then lets spare ones go, the last first.
+    /// Lets those go that are not cut, cuts the widest columns until all fit, and then lets spare ones go; the last
+    /// first.
     fn squeeze(&self, shown: &mut Vec<(usize, usize)>, room: usize) {
         let fit = |at: usize| self.columns[at].1;
         loop {
             let needed: usize = shown.iter().map(|(_, width)| width + GAP).sum::<usize>().saturating_sub(GAP);
             let Some(too_much) = needed.checked_sub(room).filter(|it| *it > 0) else { return };
+            if let Some(first) = shown.iter().rposition(|(at, _)| fit(*at) == Fit::WholeOrGone) {
+                shown.remove(first);
+                continue;
+            }
             let mut widths: Vec<usize> = shown
                 .iter()
                 .filter(|(at, width)| fit(*at) != Fit::Whole && *width > MIN_CUT)
@@ -127,6 +134,27 @@ pub fn table(rows: &[Vec<String>]) -> String {
     lines.collect()
 }
 
+/// Breaks a line at blanks into lines of at most so many characters; a word that is longer stays whole.
+pub fn wrapped(line: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut used = 0;
+    for word in line.split(' ') {
+        let length = word.chars().count();
+        match lines.last_mut() {
+            Some(line) if used + 1 + length <= room => {
+                line.push(' ');
+                line.push_str(word);
+                used += 1 + length;
+            }
+            _ => {
+                lines.push(word.to_owned());
+                used = length;
+            }
+        }
+    }
+    lines
+}
+
 /// Makes a line of cells and the widths of their columns, without blanks at its end.
 pub fn line(cells: &[(String, usize)]) -> String {
     let mut line = String::new();
@@ -154,6 +182,21 @@ mod tests {
     fn rows_align_and_leave_no_trailing_blanks() {
         let rows = [vec!["a".to_owned(), "bb".to_owned()], vec!["ccc".to_owned(), String::new()]];
         assert_eq!(table(&rows), "a    bb\nccc\n");
+    }
+
+    #[test]
+    fn lines_break_at_blanks_and_lose_nothing() {
+        assert_eq!(wrapped("one two  three", 7), ["one two", " three"]);
+        assert_eq!(wrapped("a-long-word b", 4), ["a-long-word", "b"]);
+        assert_eq!(wrapped("", 4), [""]);
+    }
+
+    #[test]
+    fn what_is_not_cut_goes_before_anything_is() {
+        let mut table = Table::new(&[("NAME", Fit::Cut), ("ID", Fit::WholeOrGone)]);
+        table.row(["a name of many".into(), "0123456789".into()]);
+        assert_eq!(table.laid_out(Some(26)), "NAME            ID\na name of many  0123456789\n");
+        assert_eq!(table.laid_out(Some(20)), "NAME\na name of many\n");
     }
 
     #[test]

@@ -203,8 +203,8 @@ fn list(home: &Home) -> Result<Report, Failure> {
         ("OPENS", Fit::Cut),
         ("EXPIRES", Fit::Whole),
         ("LAST USED", Fit::Whole),
-        ("MADE", Fit::Spare),
-        ("ID", Fit::Spare),
+        ("MADE", Fit::WholeOrGone),
+        ("ID", Fit::WholeOrGone),
     ]);
     let mut all = Vec::new();
     let mut soon = Vec::new();

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::read::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::contract::{ErrorCode, Failure};
 
@@ -15,6 +17,17 @@ use super::run::table;
 
 /// The largest file that is taken for a bundle, and the largest file in one.
 const LIMIT_BYTES: u64 = 64 << 20;
+
+/// `bundle --inspect`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BundleInspectOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The bundle.
+    pub file: PathBuf,
+    /// What each file in it says.
+    pub files: Map<String, Value>,
+}
 
 /// Shows what a bundle holds.
 ///
@@ -43,7 +56,7 @@ pub fn inspect(file: &Path) -> Result<Report, Failure> {
     for (name, content) in files.iter().filter(|(name, _)| *name != "manifest.json") {
         text.push_str(&format!("\n== {}\n{content:#}\n", printable(name)));
     }
-    Ok(Report::new(printable(&text), json!({"ok": true, "file": file, "files": files})))
+    Ok(Report::of(printable(&text), &BundleInspectOutput { ok: true, file: file.to_owned(), files }))
 }
 
 fn read(bytes: &[u8]) -> Option<Map<String, Value>> {

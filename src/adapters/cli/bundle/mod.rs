@@ -7,4 +7,5 @@ mod inspect;
 mod parts;
 mod run;
 
-pub use run::run;
+pub use inspect::BundleInspectOutput;
+pub use run::{BundleOutput, run};

@@ -5,6 +5,8 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::contract::{ErrorCode, Failure, time};
@@ -17,6 +19,19 @@ use super::super::printer::Report;
 use super::super::zip::{ZipEntry, write as write_zip};
 use super::inspect::inspect;
 use super::parts::{gather, without_home};
+
+/// `bundle`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BundleOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The bundle.
+    pub file: PathBuf,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// What it holds and what was left out, file by file.
+    pub manifest: Value,
+}
 
 /// Makes a bundle, or shows what one holds.
 ///
@@ -58,8 +73,7 @@ pub fn run(home: &Home, args: &BundleArgs) -> Result<Report, Failure> {
     let bytes = fs::metadata(&out).map_or(0, |facts| facts.len());
     let mut text = format!("Wrote {} ({} KiB):\n", out.display(), bytes.div_ceil(1024));
     text.push_str(&table(&manifest));
-    let json = json!({"ok": true, "file": out, "bytes": bytes, "manifest": manifest});
-    Ok(Report::new(text, json).note(
+    Ok(Report::of(text, &BundleOutput { ok: true, file: out, bytes, manifest }).note(
         "\nIt is on this computer only. Look at it before you send it: `bailiwick bundle --inspect FILE`.",
     ))
 }

@@ -9,6 +9,9 @@ use crate::registry::{Entry, describe_operation};
 use super::super::printer::table;
 use super::fields::{Field, Kind, all_fields};
 
+/// The columns that the list of operations keeps to.
+const COLUMNS: usize = 80;
+
 /// Lists the operations, with how to call one.
 pub fn overview() -> String {
     let mut text = "\
@@ -26,19 +29,28 @@ Flags for every operation:
   --json                print the result envelope
   --help                with an operation: its fields
 
+Examples:
+  bailiwick call file.list
+  bailiwick call file.read hello.txt --scope app --json
+
+Operations:
 "
     .to_owned();
     for family in FAMILIES {
-        let _ = writeln!(text, "{}", family.summary);
-        let rows: Vec<_> = family
-            .operations
-            .iter()
-            .map(|entry| vec![format!("  {}", entry.spec.name), entry.spec.summary.to_owned()])
-            .collect();
-        text.push_str(&table(&rows));
-        text.push('\n');
+        let mut line = String::new();
+        for entry in family.operations {
+            if line.len() + entry.spec.name.len() >= COLUMNS {
+                let _ = writeln!(text, "{line}");
+                line = "   ".to_owned();
+            }
+            line.push_str(if line.is_empty() { "  " } else { " " });
+            line.push_str(entry.spec.name);
+        }
+        let _ = writeln!(text, "{line}");
     }
-    text.push_str("`bailiwick call OPERATION --help` tells an operation's fields and gives an example.\n");
+    text.push_str(
+        "\n`bailiwick call OPERATION --help` tells an operation's fields; `bailiwick tools` what each does.\n",
+    );
     text
 }
 

@@ -236,7 +236,7 @@ fn changes(home: &Home) -> Result<Report, Failure> {
     let records = Records::load(home)?;
     let mut table = Table::new(&[
         ("CHANGE", Fit::Whole),
-        ("WHEN", Fit::Spare),
+        ("WHEN", Fit::WholeOrGone),
         ("WHAT", Fit::Whole),
         ("CLIENT", Fit::Cut),
         ("FILE", Fit::Cut),

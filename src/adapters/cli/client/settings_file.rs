@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::contract::{ErrorCode, Failure};
-use crate::platform::fs::modes::{DirBuilderExt, MetadataExt, OpenOptionsExt, open_without_waiting};
+use crate::platform::fs::modes::{DirBuilderExt, MetadataExt, open_without_waiting};
 use crate::platform::fs::replace_file;
 use crate::platform::machine;
 

@@ -330,7 +330,7 @@ fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, 
     let time = |ms: i64| rfc3339(ms).get(..19).unwrap_or_default().replace('T', " ");
     let mut table = Table::new(&[
         ("LAST (UTC)", Fit::Whole),
-        ("FIRST", Fit::Spare),
+        ("FIRST", Fit::WholeOrGone),
         ("CALLER", Fit::Cut),
         ("CLIENT", Fit::Cut),
         ("OVER", Fit::Whole),

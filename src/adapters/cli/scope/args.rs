@@ -23,7 +23,8 @@ pub enum ScopeCommand {
     Add(ScopeAddArgs),
     /// Change a scope: its folders, how commands are held, its limits
     ///
-    /// `scope allow` and `scope deny` change single capabilities, files, commands and windows.
+    /// Limits: runtime-seconds, output-bytes, memory-megabytes, processes, file-megabytes,
+    /// live-processes, process-seconds; `default` in place of a number ends one.
     #[command(verbatim_doc_comment)]
     Edit(ScopeEditArgs),
     /// Remove a scope; its files stay
@@ -94,31 +95,31 @@ pub struct ScopeEditArgs {
     /// Close one of its folders
     #[arg(long, value_name = "FOLDER")]
     pub remove_root: Vec<PathBuf>,
-    /// Grant what this preset grants, instead of what is granted now
-    #[arg(long, value_enum, value_name = "PRESET")]
+    /// Grant this instead: read-only, coding or full
+    #[arg(long, value_enum, value_name = "PRESET", hide_possible_values = true)]
     pub preset: Option<Preset>,
-    /// Turn commands on, with a first set of rules where it has none
+    /// Turn commands on, with rules to begin with
     #[arg(long)]
     pub commands: bool,
-    /// Strike a rule for commands, files or windows, wherever it stands
+    /// Strike a rule, wherever it stands
     #[arg(long, value_name = "RULE")]
     pub forget: Vec<String>,
     /// What commands reach: none, loopback or full
     #[arg(long, value_name = "WHAT", hide_possible_values = true,
         value_parser = word::<Network>(&["none", "loopback", "full"]))]
     pub network: Option<Network>,
-    /// How commands are held: auto, full, partial or none
+    /// Hold commands: auto, full, partial or none
     #[arg(long, value_name = "LEVEL", hide_possible_values = true,
         value_parser = word::<SandboxLevel>(&["auto", "full", "partial", "none"]))]
     pub sandbox: Option<SandboxLevel>,
-    /// Command strings that need a shell: off or sandboxed
+    /// Strings that need a shell: off or sandboxed
     #[arg(long, value_name = "MODE", hide_possible_values = true,
         value_parser = word::<ShellMode>(&["off", "sandboxed"]))]
     pub shell: Option<ShellMode>,
     /// Let held commands read this folder too
     #[arg(long, value_name = "FOLDER")]
     pub read_path: Vec<PathBuf>,
-    /// Look up programs in this folder too, before the others
+    /// Look up programs here first
     #[arg(long, value_name = "FOLDER")]
     pub search_path: Vec<PathBuf>,
     /// Give every command this variable
@@ -130,39 +131,27 @@ pub struct ScopeEditArgs {
     /// Take away a variable, or the right to set it
     #[arg(long, value_name = "NAME")]
     pub unset_env: Vec<String>,
-    /// How long started processes live: durable, service or client
+    /// Started ones live: durable, service, client
     #[arg(long, value_name = "HOW", hide_possible_values = true,
         value_parser = word::<ProcessLifetime>(&["durable", "service", "client"]))]
     pub process_lifetime: Option<ProcessLifetime>,
+    /// Set a limit, see below
+    #[arg(long, value_name = "NAME=NUMBER")]
+    pub limit: Vec<String>,
     /// The longest time for one operation
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, hide = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_runtime_seconds: Option<u64>,
     /// The largest result
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1_000..))]
+    #[arg(long, hide = true, value_parser = clap::value_parser!(u64).range(1_000..))]
     pub max_output_bytes: Option<u64>,
-    /// The most memory for one command
-    #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_memory_megabytes: Option<u64>,
-    /// The most processes that one command may have
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_processes: Option<u64>,
-    /// The largest file that a command may write
-    #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_file_megabytes: Option<u64>,
-    /// The most started processes at a time
-    #[arg(long, value_name = "COUNT")]
-    pub max_live_processes: Option<u32>,
-    /// The longest time for a started process
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_process_seconds: Option<u64>,
-    /// Refuse files with several names (hard links): true or false
+    /// Refuse hard links: true or false
     #[arg(long, value_name = "BOOL", hide_possible_values = true)]
     pub refuse_hard_links: Option<bool>,
-    /// Show displays, windows, processes too; `nothing` ends all
+    /// Show displays, windows, processes, nothing
     #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
         default_missing_values = ["displays", "windows"], hide_possible_values = true)]
     pub screen: Vec<ScreenShare>,
-    /// Open the whole home folder (or one that contains it)
+    /// Let --add-root open the whole home folder
     #[arg(long)]
     pub whole_home: bool,
     /// Show what would change, and change nothing

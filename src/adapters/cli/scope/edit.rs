@@ -9,7 +9,7 @@ use super::super::args::Preset;
 use super::super::commands_setup;
 use super::super::home::Home;
 use super::super::open_folder::find_folder;
-use super::super::printer::{Report, one_line};
+use super::super::printer::{Report, one_line, with_nearest};
 use super::args::{ScopeEditArgs, ScreenShare};
 use super::list::roots;
 use super::report::change;
@@ -48,8 +48,7 @@ pub fn run(home: &Home, args: &ScopeEditArgs) -> Result<Report, Failure> {
         }
         args.forget.iter().try_for_each(|rule| forget(scope, rule))?;
         commands(&mut scope.policy, args)?;
-        limits(&mut scope.policy, args);
-        Ok(())
+        limits(&mut scope.policy, args)
     })
 }
 
@@ -157,15 +156,47 @@ fn commands(policy: &mut ScopePolicy, args: &ScopeEditArgs) -> Result<(), Failur
     Ok(())
 }
 
-fn limits(policy: &mut ScopePolicy, args: &ScopeEditArgs) {
+/// The names of the limits.
+const LIMITS: &[&str] = &[
+    "runtime-seconds",
+    "output-bytes",
+    "memory-megabytes",
+    "processes",
+    "file-megabytes",
+    "live-processes",
+    "process-seconds",
+];
+
+fn limits(policy: &mut ScopePolicy, args: &ScopeEditArgs) -> Result<(), Failure> {
     policy.max_runtime_seconds = args.max_runtime_seconds.or(policy.max_runtime_seconds);
     policy.max_output_bytes = args.max_output_bytes.or(policy.max_output_bytes);
-    policy.max_memory_megabytes = args.max_memory_megabytes.or(policy.max_memory_megabytes);
-    policy.max_processes = args.max_processes.or(policy.max_processes);
-    policy.max_file_megabytes = args.max_file_megabytes.or(policy.max_file_megabytes);
-    policy.max_live_processes = args.max_live_processes.or(policy.max_live_processes);
-    policy.max_process_seconds = args.max_process_seconds.or(policy.max_process_seconds);
     policy.refuse_hard_links = args.refuse_hard_links.unwrap_or(policy.refuse_hard_links);
+    for limit in &args.limit {
+        let (name, value) = limit.split_once('=').unwrap_or((limit, ""));
+        let number = match value {
+            "default" => None,
+            number => Some(number.parse::<u32>().ok().filter(|number| *number > 0).ok_or_else(|| {
+                Failure::invalid("--limit", format!("`{}` is no limit", one_line(limit)))
+                    .hint("Write it as `--limit processes=64`; `default` ends a limit.")
+            })?),
+        };
+        let wide = number.map(u64::from);
+        match name {
+            "runtime-seconds" => policy.max_runtime_seconds = wide,
+            "output-bytes" => policy.max_output_bytes = wide,
+            "memory-megabytes" => policy.max_memory_megabytes = wide,
+            "processes" => policy.max_processes = wide,
+            "file-megabytes" => policy.max_file_megabytes = wide,
+            "live-processes" => policy.max_live_processes = number,
+            "process-seconds" => policy.max_process_seconds = wide,
+            _ => {
+                let failure = Failure::invalid("--limit", format!("there is no limit `{}`", one_line(name)));
+                let otherwise = format!("There are: {}.", LIMITS.join(", "));
+                return Err(with_nearest(failure, name, LIMITS.iter().copied(), &otherwise));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Gives the whole path of a folder that commands are to reach.

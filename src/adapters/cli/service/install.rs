@@ -3,8 +3,6 @@
 use std::fs::{self, DirBuilder};
 use std::path::Path;
 
-use serde_json::json;
-
 use crate::contract::{ErrorCode, Failure, id};
 use crate::platform::fs::modes::DirBuilderExt;
 use crate::platform::fs::{create_private_dir, replace_private_file};
@@ -14,6 +12,7 @@ use super::super::args::ServiceInstallArgs;
 use super::super::home::Home;
 use super::super::printer::Report;
 use super::manager::{Said, ask, systemctl, unreachable};
+use super::output::InstallOutput;
 use super::unit::{UNIT, path, text};
 
 /// Installs the service. Running it twice changes nothing.
@@ -25,21 +24,23 @@ pub fn run(home: &Home, args: &ServiceInstallArgs) -> Result<Report, Failure> {
     // A service that would only fail is not installed.
     home.config()?;
     let unit = path()?;
-    let shown = unit.display();
+    let shown = unit.display().to_string();
     let after = text(home)?;
     let before = fs::read_to_string(&unit).ok();
     if before.as_deref().is_some_and(|text| !is_ours(text)) {
         return Err(Failure::new(ErrorCode::Conflict, format!("{shown} was not written by Bailiwick"))
             .hint("Move it away, and run this again."));
     }
-    let name = shown.to_string();
-    let name = name.trim_start_matches('/');
+    let name = shown.trim_start_matches('/');
     let old = Text::new(before.clone().unwrap_or_default());
     let diff = text_diff((before.as_ref().map(|_| name), Some(name)), &old, &Text::new(after.clone()));
     let is_same = before.as_deref() == Some(&after);
     if args.dry_run {
         let text = if is_same { format!("{shown} is as it would be written.\n") } else { diff.clone() };
-        return Ok(Report::new(text, json!({"ok": true, "unit": unit, "changed": false, "diff": diff})));
+        let diff = Some(diff);
+        let output =
+            InstallOutput { ok: true, unit, changed: false, started: false, diff, unreachable: None };
+        return Ok(Report::of(text, &output));
     }
     if !is_same {
         write(&unit, before.as_deref(), &after)?;
@@ -70,8 +71,9 @@ pub fn run(home: &Home, args: &ServiceInstallArgs) -> Result<Report, Failure> {
         started = true;
         text.push_str("It is started, and starts when you log in. `bailiwick service status` asks it.\n");
     }
-    let json = json!({"ok": true, "unit": unit, "changed": !is_same, "started": started, "unreachable": why});
-    let report = Report::new(text, json);
+    let output =
+        InstallOutput { ok: true, unit, changed: !is_same, started, diff: None, unreachable: why.clone() };
+    let report = Report::of(text, &output);
     Ok(match why {
         None => report.note("To have it run while you are not logged in: `loginctl enable-linger`."),
         Some(why) => report

@@ -5,9 +5,11 @@
 
 mod install;
 mod manager;
+mod output;
 mod remove;
 mod run;
 mod status;
 mod unit;
 
+pub use output::{DoneOutput, InstallOutput, RemoveOutput, StatusOutput};
 pub use run::run;

@@ -2,8 +2,6 @@
 
 use std::fs;
 
-use serde_json::json;
-
 use crate::contract::{ErrorCode, Failure};
 
 use super::super::args::ServiceRemoveArgs;
@@ -11,6 +9,7 @@ use super::super::home::Home;
 use super::super::printer::Report;
 use super::install::is_ours;
 use super::manager::{systemctl, unreachable};
+use super::output::RemoveOutput;
 use super::unit::{UNIT, path};
 
 /// Removes the service. What clients started goes on.
@@ -28,9 +27,9 @@ pub fn run(_: &Home, args: &ServiceRemoveArgs) -> Result<Report, Failure> {
             .hint("Remove it yourself, if it is yours to remove."));
     }
     if args.dry_run {
-        return Ok(Report::new(
+        return Ok(Report::of(
             format!("Would end the service and remove {shown}.\n"),
-            json!({"ok": true, "unit": unit}),
+            &RemoveOutput { ok: true, unit: unit.clone(), removed: false, unreachable: None },
         ));
     }
     let why = unreachable()?;
@@ -46,6 +45,7 @@ pub fn run(_: &Home, args: &ServiceRemoveArgs) -> Result<Report, Failure> {
         // The next reading of the units would notice as well.
         let _ = systemctl(&["daemon-reload"]);
     }
-    Ok(Report::new(format!("Removed {shown}.\n"), json!({"ok": true, "unit": unit, "unreachable": why}))
+    let output = RemoveOutput { ok: true, unit: unit.clone(), removed: true, unreachable: why };
+    Ok(Report::of(format!("Removed {shown}.\n"), &output)
         .note("Processes that clients started go on: `bailiwick processes`."))
 }

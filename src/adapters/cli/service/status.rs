@@ -3,8 +3,6 @@
 use std::fs;
 use std::process::Command;
 
-use serde_json::json;
-
 use crate::contract::{ErrorCode, Failure};
 
 use super::super::args::ServiceLogsArgs;
@@ -12,6 +10,7 @@ use super::super::home::Home;
 use super::super::printer::{Report, labelled, one_line};
 use super::super::running::RunningNote;
 use super::manager::{Said, systemctl, unreachable};
+use super::output::{DoneOutput, StatusOutput};
 use super::unit::{UNIT, path, text};
 
 /// Tells how the service stands: its unit, what systemd says, and what the service itself says.
@@ -37,9 +36,10 @@ pub fn run(home: &Home) -> Result<Report, Failure> {
         ));
     }
     let ok = is_current && state == "active" && note.is_some();
-    let json = json!({"ok": ok, "unit": unit, "current": is_current, "state": state, "service": note, "unreachable": why});
+    let service = note.map(|note| serde_json::to_value(note).expect("a note has a JSON form"));
+    let output = StatusOutput { ok, unit, current: is_current, state, service, unreachable: why };
     let exit = if ok { 0 } else { ErrorCode::ProviderUnavailable.facts().exit_code };
-    Ok(Report { exit, ..Report::new(labelled(&lines), json) })
+    Ok(Report { exit, ..Report::of(labelled(&lines), &output) })
 }
 
 fn installed() -> Result<std::path::PathBuf, Failure> {
@@ -86,7 +86,7 @@ fn done(verb: &str, text: &str) -> Result<Report, Failure> {
         return Err(Failure::new(ErrorCode::ExecutionFailed, format!("systemd: {said}"))
             .hint("`bailiwick service logs` shows what the service said."));
     }
-    Ok(Report::new(text, json!({"ok": true})))
+    Ok(Report::of(text, &DoneOutput { ok: true }))
 }
 
 /// Shows what the service said, by the journal's own pager and follow mode.

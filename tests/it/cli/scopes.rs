@@ -1,0 +1,242 @@
+//! Changing scopes and looking at them: every change is told as what it grants and takes.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::installation::Installation;
+
+#[test]
+fn every_change_of_a_scope_is_told_as_what_it_grants_and_takes() {
+    let place = Installation::set_up();
+    fs::create_dir(place.folder.path().join("tools")).expect("made");
+    let tools = place.folder.path().join("tools").canonicalize().expect("there").display().to_string();
+    let read = format!("lets commands read {tools}");
+    for (words, removed, added) in [
+        (&["allow", "project", "fs:write"][..], &[][..], &["grants fs:write"][..]),
+        (
+            &["allow", "project", "fs:write", "--ask"],
+            &["grants fs:write"],
+            &["asks you each time before fs:write"],
+        ),
+        (
+            &["deny", "project", "fs:write"],
+            &["asks you each time before fs:write"],
+            &["never lets clients use fs:write"],
+        ),
+        (&["allow", "project", "--files", ".env"], &[], &["opens .env"]),
+        (&["deny", "project", "--files", ".env"], &["opens .env"], &["closes .env"]),
+        (&["allow", "project", "--command", "npm run *"], &[], &["runs npm run *"]),
+        (
+            &["allow", "project", "--command", "npm run *", "--ask"],
+            &["runs npm run *"],
+            &["asks before it runs npm run *"],
+        ),
+        (
+            &["deny", "project", "--command", "npm run *"],
+            &["asks before it runs npm run *"],
+            &["never runs npm run *"],
+        ),
+        (&["edit", "project", "--forget", "npm run *"], &["never runs npm run *"], &[]),
+        (
+            &["edit", "project", "--network", "full", "--sandbox", "full"],
+            &[],
+            &["network is full", "sandbox is full"],
+        ),
+        (&["edit", "project", "--network", "none"], &["network is full"], &["network is none"]),
+        (&["edit", "project", "--limit", "processes=9"], &[], &["maxProcesses is 9"]),
+        (&["edit", "project", "--limit", "processes=default"], &["maxProcesses is 9"], &[]),
+        (&["edit", "project", "--read-path", "tools"], &[], &[read.as_str()]),
+        (&["edit", "project", "--env", "KEY=one"], &[], &["gives commands the variable KEY"]),
+        (
+            &["edit", "project", "--env", "KEY=two"],
+            &["gives commands the variable KEY"],
+            &["gives commands the variable KEY"],
+        ),
+        (&["edit", "project", "--unset-env", "KEY"], &["gives commands the variable KEY"], &[]),
+        (&["edit", "project", "--name", "My app"], &[], &["is called My app"]),
+        (&["edit", "project", "--name", "My app"], &[], &[]),
+    ] {
+        let words = [&["scope"], words].concat();
+        let before = fs::read(place.config()).expect("there");
+        let dry = place.run(&[&words[..], &["--dry-run", "--json"]].concat());
+        assert_eq!(dry.exit, 0, "{words:?}: {}", dry.out);
+        assert_eq!(fs::read(place.config()).expect("there"), before, "{words:?} wrote");
+        assert_eq!(dry.json()["written"], false);
+        let ran = place.run(&[&words[..], &["--json"]].concat()).json();
+        assert_eq!(ran["changes"], json!({"removed": removed, "added": added}), "{words:?}");
+        assert_eq!(dry.json()["changes"], ran["changes"], "{words:?}");
+        assert_eq!(ran["written"], !(removed.is_empty() && added.is_empty()), "{words:?}");
+    }
+    let told = place.run(&["scope", "deny", "project", "search:read"]);
+    assert!(
+        told.out.starts_with(
+            "Changed scope `project`:\n- grants search:read\n+ never lets clients use search:read\n"
+        ),
+        "{}",
+        told.out
+    );
+}
+
+#[test]
+fn a_scope_is_edited_as_setup_makes_one() {
+    let place = Installation::set_up();
+    let changed = place.run(&["scope", "edit", "project", "--preset", "full"]);
+    assert_eq!(changed.exit, 0, "{}", changed.err);
+    for said in ["+ grants command:run", "+ runs npm *", "+ never runs rm -rf *", "any code"] {
+        assert!(changed.out.contains(said), "{said}: {}", changed.out);
+    }
+    assert_eq!(place.run(&["policy", "explain", "git status"]).exit, 0);
+    assert_eq!(place.run(&["scope", "deny", "project", "--command", "git status"]).exit, 0);
+    assert_eq!(place.run(&["policy", "explain", "git status"]).exit, 12);
+    assert_eq!(place.run(&["scope", "allow", "project", "--command", "git status"]).exit, 0);
+    assert_eq!(place.run(&["policy", "explain", "git status"]).exit, 0);
+    let before = fs::read(place.config()).expect("there");
+    for (words, exit) in [
+        (&["--forget", "no such rule"][..], 15),
+        (&["--env", "A"], 2),
+        (&["--unset-env", "NONE"], 15),
+        (&["--read-path", "/"], 12),
+        (&["--read-path", "none"], 15),
+        (&["--max-output-bytes", "5"], 2),
+        (&["--network", "everything"], 2),
+        (&["--limit", "output-bytes=5"], 2),
+        (&["--limit", "processes"], 2),
+        (&["--limit", "procesess=5"], 2),
+        (&["--allow-env", "LD_PRELOAD"], 2),
+        (&["--screen=displays"], 2),
+    ] {
+        let ran = place.run(&[&["scope", "edit", "project"], words].concat());
+        assert_eq!(ran.exit, exit, "{words:?}: {}", ran.err);
+        assert_eq!(fs::read(place.config()).expect("there"), before, "{words:?}");
+    }
+    let rule = place.run(&["scope", "allow", "project", "--command", "npm 'run"]);
+    assert_eq!(rule.exit, 2, "{}", rule.err);
+}
+
+#[test]
+fn scope_show_tells_everything_and_no_secret() {
+    let place = Installation::set_up();
+    for words in [
+        &["scope", "edit", "project", "--commands", "--env", "NPM_TOKEN=hidden-value", "--network", "full"][..],
+        &["scope", "allow", "project", "--files", ".env.example"],
+        &["scope", "allow", "project", "git:write", "--ask"],
+        &["token", "create", "laptop", "--scope", "project"],
+        &["token", "create", "elsewhere", "--scope", "*"],
+    ] {
+        assert_eq!(place.run(words).exit, 0, "{words:?}");
+    }
+    let text = place.run(&["scope", "show", "project"]).out;
+    for said in [
+        "Scope `project`",
+        "folder",
+        "fs:read (read and list files)",
+        "git:write",
+        "with your yes",
+        "open all the same: .env.example",
+        "1800 s for one operation",
+        "tokens owner, laptop, elsewhere",
+        "any code",
+        "network: full",
+        "NPM_TOKEN",
+        "started ones: 32",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    let told = place.run(&["scope", "show", "project", "--json"]).json();
+    let effective = &told["effective"];
+    assert_eq!(effective["maxRuntimeSeconds"], 1_800);
+    assert_eq!(effective["commands"]["network"], "full");
+    assert!(effective["operations"].as_array().expect("a list").contains(&json!("command.run")));
+    assert!(!effective["operations"].as_array().expect("a list").contains(&json!("file.write")));
+    let shown = [
+        text,
+        told.to_string(),
+        place.run(&["scope", "list", "--json"]).out,
+        place.run(&["config", "show"]).out,
+        place.run(&["config", "show", "--defaults", "--json"]).out,
+    ];
+    assert!(shown.iter().all(|text| !text.contains("hidden-value")));
+    fs::rename(place.project(), place.folder.path().join("gone")).expect("moved");
+    let text = place.run(&["scope", "show", "project"]).out;
+    assert!(text.contains("NOT SERVED"), "{text}");
+}
+
+#[test]
+fn tools_tells_what_a_client_sees_and_what_it_needs() {
+    let place = Installation::set_up();
+    assert_eq!(place.run(&["token", "create", "reader", "--capability", "fs:read"]).exit, 0);
+    assert_eq!(place.run(&["scope", "allow", "project", "fs:write", "--ask"]).exit, 0);
+    let told = |words: &[&str]| place.run(&[&["tools"], words, &["--json"]].concat()).json();
+    let names = |told: &serde_json::Value, field: &str| -> Vec<String> {
+        let list = told[field].as_array().expect("a list").iter();
+        list.map(|it| it["name"].as_str().expect("a name").to_owned()).collect()
+    };
+    let local = told(&[]);
+    assert_eq!(
+        names(&local, "tools"),
+        ["get_computer_info", "computer_query", "computer_operation", "get_operation_history"]
+    );
+    let write = local["operations"].as_array().expect("a list").iter().find(|it| it["name"] == "file.write");
+    assert_eq!(
+        write.map(|it| (it["open"].clone(), it["ask"].clone())),
+        Some((json!([]), json!(["project"])))
+    );
+    let reader = told(&["--token", "reader"]);
+    assert_eq!(names(&reader, "tools"), ["get_computer_info", "computer_query"]);
+    assert!(!names(&reader, "operations").contains(&"file.write".to_owned()));
+    assert!(names(&told(&["--token", "reader", "--all"]), "operations").contains(&"file.write".to_owned()));
+    assert!(place.run(&["tools"]).out.contains("project?"));
+    // A client has the rights of the token that its settings name.
+    fs::create_dir(place.folder.path().join(".cursor")).expect("made");
+    assert_eq!(place.run(&["client", "install", "cursor", "--caller", "reader", "--yes"]).exit, 0);
+    assert_eq!(told(&["--client", "cursor"])["caller"], "reader");
+    assert_eq!(place.run(&["tools", "--client", "zed"]).exit, 15);
+}
+
+#[test]
+fn the_list_of_tokens_tells_of_use_and_of_what_expires() {
+    let place = Installation::set_up();
+    for words in [
+        &["token", "create", "soon", "--expires", "3d"][..],
+        &["token", "create", "later", "--expires", "90d", "--scope", "project"],
+        &["token", "create", "old", "--expires", "1h"],
+        &["call", "file.stat", "hello.txt", "--caller", "later"],
+    ] {
+        let ran = place.run(words);
+        assert_eq!(ran.exit, 0, "{words:?}: {}", ran.err);
+    }
+    let tokens = place.config().with_file_name("tokens.json");
+    let text = fs::read_to_string(&tokens).expect("there");
+    let listed = place.run(&["token", "list", "--json"]).json();
+    let expires = listed["tokens"][3]["expiresAt"].as_str().expect("a time");
+    fs::write(&tokens, text.replace(expires, "2020-01-01T00:00:00.000Z")).expect("written");
+
+    let listed = place.run(&["token", "list", "--json"]).json();
+    let of = |name: &str| {
+        let all = listed["tokens"].as_array().expect("a list").iter();
+        all.cloned().find(|it| it["name"] == name).expect("listed")
+    };
+    assert_eq!((of("owner")["state"].clone(), of("owner")["lastUsedAt"].is_null()), (json!("valid"), true));
+    assert_eq!(
+        (of("soon")["state"].clone(), of("old")["state"].clone()),
+        (json!("expires-soon"), json!("expired"))
+    );
+    assert!(of("later")["lastUsedAt"].is_string() && of("later")["state"] == "valid");
+    let shown = place.run(&["token", "list"]);
+    for said in ["just now", "(soon)", "(expired)", "never", "project:"] {
+        assert!(shown.out.contains(said), "{said}: {}", shown.out);
+    }
+    assert!(
+        shown.err.contains("`soon` expires soon") && shown.err.contains("`old` has expired"),
+        "{}",
+        shown.err
+    );
+    // A new value of an expired token would open nothing.
+    assert_eq!(place.run(&["token", "rotate", "old"]).exit, 16);
+    let rotated = place.run(&["token", "rotate", "old", "--expires", "never", "--json"]).json();
+    assert_eq!(
+        (rotated["token"]["state"].clone(), rotated["token"]["expiresAt"].is_null()),
+        (json!("valid"), true)
+    );
+}
