@@ -43,7 +43,7 @@ pub struct Shared {
 /// The commands, in the order in which a person meets them.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// See it work: a real MCP conversation over a folder, changing nothing
+    /// See it work: a real MCP conversation over a folder
     ///
     /// Makes a throw-away installation, opens the folder for reading, starts `bailiwick mcp` as a real
     /// child process, and talks MCP to it: tree, search, read, two requests that must be refused, one
@@ -67,7 +67,7 @@ pub enum Command {
     Call(CallArgs),
     /// Tell whether it is set up and running, and what is open
     Status(StatusArgs),
-    /// Say what is wrong with what Bailiwick needs, and mend what is clear
+    /// Say what is wrong, and mend what is clear
     ///
     /// Changes nothing without `--fix`, which mends only what can mean one thing, shows each change as a diff, and
     /// keeps what was there: `doctor --undo` puts it back. Exits with 1 if something fails.
@@ -75,7 +75,7 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Make one file for whoever helps you, without secrets
     Bundle(BundleArgs),
-    /// Answer what waits for you: secrets that clients ask for, to give them to processes
+    /// Answer what waits for you: secrets that clients ask for
     ///
     /// Goes through what waits, in this terminal. It says which process a secret is for, and whose words ask for
     /// it; what you type is not shown, goes to that process, and is kept nowhere. Ctrl-C leaves it waiting.
@@ -109,7 +109,7 @@ pub enum Command {
     /// Find, read, check and edit the config
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Connect AI clients: put Bailiwick into their settings, and take it out
+    /// Put Bailiwick into the settings of AI clients, and take it out
     #[command(subcommand)]
     Client(ClientCommand),
     /// Print how to connect a client

@@ -33,7 +33,7 @@ Exits as a call of it would be judged: 0 if it is permitted, 14 if it needs a ye
 else with the code of the first refusal.
 
 Examples:
-  bailiwick policy explain 'git status'
+  bailiwick policy explain 'git status' --scope app
   bailiwick policy explain file.read hello.txt --scope app
 ";
 

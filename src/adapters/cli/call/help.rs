@@ -30,7 +30,7 @@ Flags for every operation:
   --help                with an operation: its fields
 
 Examples:
-  bailiwick call file.list
+  bailiwick call file.list --scope app
   bailiwick call file.read hello.txt --scope app --json
 
 Operations:
