@@ -1,4 +1,4 @@
-//! What macOS tells: every window that shows, whether this process may record the screen, and whether it is locked.
+//! What macOS tells: every window, whether this process may record the screen, and whether it is locked.
 
 #![expect(unsafe_code, reason = "the list of windows has no safe wrapper; nothing else is done here")]
 
@@ -13,7 +13,7 @@ use objc2_core_graphics::{
 };
 
 use super::told::Told;
-use crate::platform::screen::{Access, Rect, ScreenError};
+use crate::platform::screen::{Access, Rect, ScreenError, WindowState};
 
 /// All that show are told.
 pub(super) const TELLS_WINDOWS: bool = true;
@@ -64,9 +64,10 @@ pub(super) fn refused(display: &str, why: String) -> ScreenError {
     ScreenError::Failed { display: display.to_owned(), step: "the capture", why }
 }
 
-/// Tells the windows that show, from the bottom of the pile to its top. Those that are minimised are not told.
+/// Tells the windows, from the bottom of the pile to its top. Those that are minimised, or on another of the person's
+/// desktops, are told as hidden.
 pub(super) fn windows() -> Result<Option<Vec<Told>>, String> {
-    let list = CGWindowListCopyWindowInfo(CGWindowListOption::OptionOnScreenOnly, 0)
+    let list = CGWindowListCopyWindowInfo(CGWindowListOption::OptionAll, 0)
         .ok_or("macOS gives no list of windows")?;
     // SAFETY: the documentation says that it holds dictionaries whose keys are texts; values are looked at only as
     // what they say they are.
@@ -78,7 +79,7 @@ pub(super) fn windows() -> Result<Option<Vec<Told>>, String> {
         let told = tell(&facts).ok_or("macOS tells a window without its number or place")?;
         let Some(mut told) = told else { continue };
         // The first that is no menu, bar or hint.
-        told.active = !active_found && !told.unmanaged;
+        told.active = !active_found && !told.unmanaged && told.state == WindowState::Visible;
         active_found |= told.active;
         windows.push(told);
     }
@@ -96,6 +97,7 @@ fn tell(facts: &Facts) -> Option<Option<Told>> {
     // SAFETY: the dictionary is of the kind that this function reads, and it writes one rectangle, which is there.
     let placed = unsafe { CGRectMakeWithDictionaryRepresentation(Some(&bounds), &raw mut place) };
     let bounds = placed.then(|| rect(&place))?;
+    let on_screen = value::<CFBoolean>(facts, "kCGWindowIsOnscreen").is_some_and(|it| it.as_bool());
     // Zero is where programs' own windows are.
     let unmanaged = integer("kCGWindowLayer").unwrap_or(0) != 0;
     Some((!bounds.is_empty()).then(|| Told {
@@ -108,7 +110,8 @@ fn tell(facts: &Facts) -> Option<Option<Told>> {
         process: None,
         bounds,
         frame: bounds,
-        minimised: false,
+        state: if on_screen { WindowState::Visible } else { WindowState::Hidden },
+        // Nothing says that a picture leaves out what is on no screen at the moment.
         mapped: true,
         active: false,
         unmanaged,

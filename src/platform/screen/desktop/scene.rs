@@ -4,7 +4,7 @@ use super::mapping::Mapping;
 use super::told::Told;
 use super::{pixels, system};
 use crate::platform::screen::plain::plain;
-use crate::platform::screen::{Display, Rect, ScreenError, Window, WindowState};
+use crate::platform::screen::{Display, Rect, ScreenError, Window};
 
 /// The displays.
 pub(super) type Monitors = Vec<pixels::Told>;
@@ -102,11 +102,7 @@ impl Told {
             process: self.process.as_deref().map(plain),
             bounds: mapping.pixels(self.bounds),
             frame: mapping.pixels(self.frame),
-            state: match (self.minimised, self.mapped) {
-                (true, _) => WindowState::Minimised,
-                (false, true) => WindowState::Visible,
-                (false, false) => WindowState::Hidden,
-            },
+            state: self.state,
             mapped: self.mapped,
             active: self.active,
             unmanaged: self.unmanaged,

@@ -9,7 +9,9 @@ use super::worker::Worker;
 use super::{pixels, system};
 use crate::contract::time;
 use crate::platform::screen::frame::Pixels;
-use crate::platform::screen::{Access, Content, Cover, Frame, Listing, Rect, ScreenError, Sources};
+use crate::platform::screen::{
+    Access, Content, Cover, Frame, Listing, Rect, ScreenError, Sources, WindowState,
+};
 
 /// How often a picture is taken anew because windows changed meanwhile.
 const ATTEMPTS: usize = 6;
@@ -150,11 +152,10 @@ fn capture_window(session: Option<&str>, number: u64, region: Option<Rect>) -> R
         let unknown = || ScreenError::UnknownWindow(format!("window/{number:#x}"));
         let at = at.ok_or_else(unknown)?;
         let told = &windows[at];
-        if told.minimised {
-            return Err(ScreenError::Minimised(told.id()));
-        }
-        if !told.mapped {
-            return Err(ScreenError::Hidden(told.id()));
+        match told.state {
+            WindowState::Visible => {}
+            WindowState::Minimised => return Err(ScreenError::Minimised(told.id())),
+            WindowState::Hidden => return Err(ScreenError::Hidden(told.id())),
         }
         let monitor = scene.monitor_of(told.bounds).ok_or_else(unknown)?;
         display = monitor.id(session);
@@ -170,7 +171,8 @@ fn capture_window(session: Option<&str>, number: u64, region: Option<Rect>) -> R
         let mapping = monitor.mapping();
         let corner = mapping.pixels(told.bounds).origin();
         let place = part.moved(corner.x, corner.y);
-        let covers = windows[at + 1..].iter().filter(|other| other.mapped).filter_map(|other| {
+        let above = windows[at + 1..].iter().filter(|other| other.state == WindowState::Visible);
+        let covers = above.filter_map(|other| {
             let part = mapping.pixels(other.frame).intersection(&place)?;
             Some(Cover { window: other.id(), part })
         });

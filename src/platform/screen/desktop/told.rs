@@ -1,6 +1,6 @@
 //! A window as the system tells it.
 
-use crate::platform::screen::Rect;
+use crate::platform::screen::{Rect, WindowState};
 
 /// A window that can be on a display, in the system's own units of length.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "a Wayland session tells no windows"))]
@@ -24,9 +24,9 @@ pub(super) struct Told {
     pub bounds: Rect,
     /// All that it covers.
     pub frame: Rect,
-    /// Whether it is minimised.
-    pub minimised: bool,
-    /// Whether it is on the screen.
+    /// Whether it can be seen.
+    pub state: WindowState,
+    /// Whether a picture of a display may have pixels of it.
     pub mapped: bool,
     /// Whether the person works in it.
     pub active: bool,

@@ -26,7 +26,7 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 use windows_sys::core::BOOL;
 
 use super::told::Told;
-use crate::platform::screen::{Access, Rect, ScreenError};
+use crate::platform::screen::{Access, Rect, ScreenError, WindowState};
 
 /// All that show are told.
 pub(super) const TELLS_WINDOWS: bool = true;
@@ -132,7 +132,6 @@ fn tell(window: HWND, active: HWND, programs: &mut BTreeMap<u32, Option<String>>
     });
     let popup = style & WS_POPUP != 0 && style & WS_CAPTION != WS_CAPTION && owner != 0;
     let frame = hull(whole, drawn);
-    let mapped = !minimised && !cloaked;
     (!frame.is_empty()).then(|| Told {
         number: number(window),
         title: text(|units, length| {
@@ -147,8 +146,12 @@ fn tell(window: HWND, active: HWND, programs: &mut BTreeMap<u32, Option<String>>
         process,
         bounds: drawn,
         frame,
-        minimised,
-        mapped,
+        state: match (minimised, cloaked) {
+            (true, _) => WindowState::Minimised,
+            (false, true) => WindowState::Hidden,
+            (false, false) => WindowState::Visible,
+        },
+        mapped: !minimised && !cloaked,
         active: window == active,
     })
 }
