@@ -64,6 +64,9 @@ impl Servers {
     }
 
     pub(super) fn capture_window(&self, id: &str, region: Option<Rect>) -> Result<Frame, ScreenError> {
-        self.x11.capture_window(id, region)
+        match &self.wayland {
+            Some((_, session)) if id.starts_with("window/") => session.capture_window(id, region),
+            _ => self.x11.capture_window(id, region),
+        }
     }
 }

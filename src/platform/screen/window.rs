@@ -7,7 +7,7 @@ use super::Rect;
 pub struct Display {
     /// What it is asked for by. On X11 the display's name (`:0`, or `:0.1` for a second screen of a server), which
     /// means all of it; where it has several monitors, each is `:0/NAME` too (`:0/HDMI-1`). On macOS `display-NUMBER`,
-    /// on Windows `DISPLAY1`, in a Wayland session `wayland-0/NAME`: one for each monitor.
+    /// on Windows `DISPLAY1`, in a Wayland session `wayland-0/XWAYLAND0`: one for each monitor.
     pub id: String,
     /// What to show a person: the monitor's name, or the display's.
     pub name: String,

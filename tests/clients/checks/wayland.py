@@ -22,8 +22,11 @@ class Installation:
         self.home = session.run / "home"
         self.binary = session.run / "bailiwick"
         shutil.copy(binary, self.binary)
+        project = session.run / "project"
+        project.mkdir()
         if os.geteuid() == 0:
-            os.chown(self.binary, ORDINARY_USER, ORDINARY_USER)
+            for path in (self.binary, project):
+                os.chown(path, ORDINARY_USER, ORDINARY_USER)
         self.environment = {**session.environment, "BAILIWICK_HOME": str(self.home)}
 
     def cli(self, *arguments: str) -> str:
@@ -38,7 +41,8 @@ class Installation:
         """Adds to the policy of the scope."""
         path = self.home / "config" / "config.json"
         config = json.loads(path.read_text())
-        config["scopes"][0]["policy"] |= policy
+        scope = next(scope for scope in config["scopes"] if scope["id"] == "screen")
+        scope["policy"] |= policy
         path.write_text(json.dumps(config))
 
     def ask(self, op: str, **more) -> dict:
@@ -59,7 +63,8 @@ def run(report: Report, binary: Path) -> None:
         return
     with Session() as session:
         installed = Installation(binary, session)
-        added = installed.cli("scope", "add", "screen", "--type", "computer", "--screen", "--yes")
+        added = installed.cli("setup", str(session.run / "project"), "--id", "app", "--yes")
+        added += installed.cli("scope", "add", "screen", "--type", "computer", "--screen")
         listed = envelope_of(installed.ask("screen.list")).get("data", {})
         if "feature `wayland`" in json.dumps(listed):
             report.skip("a Wayland session", "this build has not the feature `wayland`")

@@ -3,7 +3,6 @@
 use crate::platform::screen::{Rect, WindowState};
 
 /// A window that can be on a display, in the system's own units of length.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "a Wayland session tells no windows"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Told {
     /// The number that the system gave it.
