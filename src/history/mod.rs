@@ -21,6 +21,7 @@ mod redact;
 mod retention;
 mod row;
 mod store;
+mod tail;
 mod verify;
 mod writer;
 
@@ -32,4 +33,5 @@ pub use groups::{Group, GroupBy, Groups};
 pub use query::{Entry, Filter, Page, State, newest_row, query, rows_after};
 pub use redact::Redactor;
 pub use store::{HistoryError, HistoryHandle, HistoryReadError, HistorySettings, Pending};
+pub use tail::Tail;
 pub use verify::{Problem, VerifyReport, verify};

@@ -362,12 +362,19 @@ fn contains(text: &str, needle: &str) -> bool {
 }
 
 /// Tells whether the store was set up already.
-fn has_schema(connection: &Connection) -> Result<bool, StoreError> {
+///
+/// # Errors
+/// See [`StoreError`].
+pub fn has_schema(connection: &Connection) -> Result<bool, StoreError> {
     let version: i64 = connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))?;
     Ok(version > 0)
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+/// Reads a row.
+///
+/// # Errors
+/// Those of SQLite.
+pub fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let kind: i64 = row.get("kind")?;
     let text = |name: &str| -> rusqlite::Result<String> {
         Ok(row.get::<_, Option<String>>(name)?.unwrap_or_default())

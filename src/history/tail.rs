@@ -1,0 +1,86 @@
+//! Following the history: the rows that come, in the order of the chain, whichever process writes them.
+//!
+//! Reads from time to time, on a connection of its own. Never waits for the writer, and keeps nothing but its place.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, params};
+
+use super::database::{FILE_NAME, StoreError, open_reader};
+use super::query::{Entry, entry, has_schema};
+use super::store::HistoryReadError;
+use crate::platform::fs::FileId;
+
+/// A place in the history, from which is read on.
+#[derive(Debug)]
+pub struct Tail {
+    folder: PathBuf,
+    open: Option<(FileId, Connection)>,
+    after: i64,
+}
+
+impl Tail {
+    /// Begins behind the newest row that is there now.
+    ///
+    /// # Errors
+    /// When the store cannot be read. A store that is not there yet is no error.
+    pub fn from_now(folder: &Path) -> Result<Self, HistoryReadError> {
+        let mut tail = Self { folder: folder.to_owned(), open: None, after: 0 };
+        let newest = tail.read(|connection, _| {
+            Ok(connection.query_row("SELECT ifnull(max(seq), 0) FROM events", [], |row| row.get(0))?)
+        })?;
+        tail.after = newest.unwrap_or(0);
+        Ok(tail)
+    }
+
+    /// Gives the rows that came since, oldest first, at most so many. An operation with an effect has two of them.
+    ///
+    /// # Errors
+    /// When the store cannot be read; the place is kept, so that it can be tried again.
+    pub fn more(&mut self, limit: usize) -> Result<Vec<Entry>, HistoryReadError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let entries = self.read(|connection, after| {
+            let mut rows =
+                connection.prepare_cached("SELECT * FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2")?;
+            let entries = rows.query_map(params![after, limit], entry)?;
+            Ok(entries.collect::<rusqlite::Result<Vec<_>>>()?)
+        })?;
+        let entries = entries.unwrap_or_default();
+        if let Some(last) = entries.last() {
+            self.after = last.seq;
+        }
+        Ok(entries)
+    }
+
+    fn read<T>(
+        &mut self,
+        work: impl FnOnce(&Connection, i64) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, HistoryReadError> {
+        let Some(file) = FileId::of(&self.folder.join(FILE_NAME)) else {
+            self.forget();
+            return Ok(None);
+        };
+        if self.open.as_ref().is_some_and(|(of, _)| *of != file) {
+            // The store was set aside: all of the new one is new.
+            self.forget();
+        }
+        let result = (|| {
+            if self.open.is_none() {
+                self.open = Some((file, open_reader(&self.folder)?));
+            }
+            match &self.open {
+                Some((_, connection)) if has_schema(connection)? => work(connection, self.after).map(Some),
+                _ => Ok(None),
+            }
+        })();
+        result.map_err(|error: StoreError| {
+            self.open = None;
+            HistoryReadError(error.to_string())
+        })
+    }
+
+    fn forget(&mut self) {
+        self.open = None;
+        self.after = 0;
+    }
+}
