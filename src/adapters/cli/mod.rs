@@ -39,6 +39,7 @@ mod scope;
 mod screen;
 mod self_test;
 mod service;
+mod service_facts;
 mod setup;
 mod start;
 mod status;

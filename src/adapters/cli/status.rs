@@ -1,18 +1,18 @@
 //! `status`: whether it is set up and running, what is open, whether the history is in order.
 
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Envelope, ErrorCode, Failure, Transport};
+use crate::contract::{ErrorCode, Failure, Transport};
 use crate::providers::secret_prompt::Prompts;
 
-use super::call::{backend, failure_of};
+use super::call::backend;
 use super::connect::Connection;
 use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint, table};
 use super::running::RunningNote;
 use super::runtime;
 use super::scope::states;
+use super::service_facts::service_facts;
 
 /// Tells how things stand. Exits 0 when everything is in order, 18 when something is not.
 ///
@@ -138,14 +138,8 @@ fn ask(home: &Home) -> Result<(bool, Value), Failure> {
     let runtime = runtime::small()?;
     let asked = runtime.block_on(async {
         let backend = backend(home, Transport::Cli, None).await?;
-        let mut envelope = Envelope { op: "computer.info".to_owned(), ..Envelope::default() };
-        envelope.input.insert("include".to_owned(), json!(["service", "status", "sandbox"]));
-        let mut outcome = backend.submit(Ok(envelope), &CancellationToken::new()).await.into_value();
-        if outcome["ok"] == true {
-            Ok((backend.is_remote(), outcome["data"].take()))
-        } else {
-            Err(failure_of(&outcome["error"]))
-        }
+        let info = service_facts(&backend, &["service", "status", "sandbox"]).await?;
+        Ok((backend.is_remote(), info))
     });
     runtime.shutdown_background();
     asked

@@ -6,19 +6,19 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
+use serde_json::Value;
 
 use crate::adapters::socket;
 use crate::config::Config;
-use crate::contract::{Envelope, Transport};
 use crate::platform::fs::modes::FileTypeExt;
+use crate::contract::Transport;
 use crate::providers::secret_prompt::Prompts;
 
 use super::super::call::backend;
 use super::super::home::Home;
 use super::super::running::RunningNote;
 use super::super::runtime;
+use super::super::service_facts::service_facts;
 use super::finding::Findings;
 use super::repair::Repair;
 
@@ -105,14 +105,7 @@ fn asked(home: &Home) -> Result<Value, String> {
             if !backend.is_remote() {
                 return Err("its socket is not served".to_owned());
             }
-            let mut envelope = Envelope { op: "computer.info".to_owned(), ..Envelope::default() };
-            envelope.input.insert("include".to_owned(), json!(["service", "status"]));
-            let mut outcome = backend.submit(Ok(envelope), &CancellationToken::new()).await.into_value();
-            if outcome["ok"] == true {
-                Ok(outcome["data"].take())
-            } else {
-                Err(outcome["error"]["message"].as_str().unwrap_or("it refuses").to_owned())
-            }
+            service_facts(&backend, &["service", "status"]).await.map_err(|failure| failure.message)
         };
         let answered = tokio::time::timeout(TIME, answer).await;
         answered.unwrap_or_else(|_| Err(format!("nothing came within {} s", TIME.as_secs())))
