@@ -12,6 +12,7 @@ pub mod launch;
 pub mod local_socket;
 pub mod machine;
 pub mod names;
+pub mod port;
 pub mod screen;
 pub mod signals;
 pub mod tty;

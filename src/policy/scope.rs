@@ -264,6 +264,11 @@ fn open_root(path: &Path, own: &OwnFolders) -> Result<Root, Failure> {
         ));
     }
     if own.touches(path) {
+        if FileId::of(path).is_none() {
+            // Judged by the folder above it, which says nothing about what it held. It stays closed all the same.
+            return Err(Failure::new(ErrorCode::ProviderUnavailable, "the scope's folder does not exist")
+                .hint("For the person: put it back, or close it with `bailiwick scope remove`."));
+        }
         return Err(Failure::denied(
             "own-folders",
             "the scope's folder contains Bailiwick's own config or state, or lies inside it",

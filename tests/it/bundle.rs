@@ -21,7 +21,7 @@ const SECRETS: &[&str] = &[
 
 fn seeded() -> (Installation, String) {
     let place = Installation::new();
-    let made = place.run(&["setup", "project", "--preset", "full", "--json"]).json();
+    let made = place.run(&["setup", "project", "--preset", "full", "--yes", "--json"]).json();
     let token = made["ownerToken"].as_str().expect("shown once").to_owned();
     let text = fs::read_to_string(place.config()).expect("the config");
     let mut config: Value = serde_json::from_str(&text).expect("JSON");

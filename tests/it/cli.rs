@@ -18,11 +18,12 @@ use crate::installation::{Installation, Ran};
 #[test]
 fn setup_opens_one_folder_makes_one_token_and_changes_nothing_the_second_time() {
     let place = Installation::new();
-    let first = place.run(&["setup", "project", "--json"]);
+    let first = place.run(&["setup", "project", "--yes", "--json"]);
     assert_eq!(first.exit, 0, "{}", first.err);
     let first = first.json();
     assert_eq!(first["scope"]["id"], "project");
-    assert_eq!(first["scope"]["capabilities"], json!(["fs:read", "search:read", "history:read"]));
+    let coding = ["fs:read", "search:read", "fs:write", "git:read", "git:write", "history:read"];
+    assert_eq!(first["scope"]["capabilities"], json!(coding));
     let token = first["ownerToken"].as_str().expect("shown once");
     assert_eq!((token.len(), &token[..4]), (68, "bwl_"));
     let before = fs::read(place.config()).expect("the config");
@@ -36,9 +37,9 @@ fn setup_opens_one_folder_makes_one_token_and_changes_nothing_the_second_time() 
     assert_eq!(second["change"], "nothing");
     assert_eq!(fs::read(place.config()).expect("the config"), before);
 
-    let third = place.run(&["setup", "project", "--preset", "coding", "--json"]).json();
+    let third = place.run(&["setup", "project", "--preset", "read-only", "--yes", "--json"]).json();
     assert_eq!(third["change"], "changed");
-    assert!(third["scope"]["capabilities"].as_array().expect("a list").contains(&json!("fs:write")));
+    assert_eq!(third["scope"]["capabilities"], json!(["fs:read", "search:read", "history:read"]));
     assert_eq!(place.run(&["scope", "list", "--json"]).json()["scopes"].as_array().map(Vec::len), Some(1));
 }
 
@@ -71,7 +72,8 @@ fn setup_refuses_folders_that_would_open_too_much() {
 #[test]
 fn here_opens_the_current_folder() {
     let place = Installation::new();
-    let output = place.command(&["here", "--id", "app", "--json"]).current_dir(place.project()).output();
+    let output =
+        place.command(&["here", "--id", "app", "--yes", "--json"]).current_dir(place.project()).output();
     let ran = Ran::from(output.expect("the binary runs"));
     assert_eq!(ran.json()["scope"]["roots"], json!([place.project()]));
 }
@@ -309,8 +311,8 @@ fn status_tells_whether_a_service_runs_and_a_second_one_is_refused() {
     let ran = place.run(&["status"]);
     assert_eq!(ran.exit, 18);
     assert!(ran.err.contains("not set up") && ran.err.contains("bailiwick setup"), "{}", ran.err);
-    assert_eq!(place.run(&["setup"]).exit, 0, "without a folder nothing is opened");
-    assert_eq!(place.run(&["setup", "project"]).exit, 0);
+    assert_eq!(place.run(&["setup", "--yes"]).exit, 0, "without a folder nothing is opened");
+    assert_eq!(place.run(&["setup", "project", "--yes"]).exit, 0);
     let status = place.run(&["status", "--json"]).json();
     assert_eq!(
         (&status["ok"], &status["running"], &status["service"]),
@@ -330,7 +332,7 @@ fn status_tells_whether_a_service_runs_and_a_second_one_is_refused() {
     fs::rename(place.project(), place.folder.path().join("gone")).expect("moved");
     let ran = place.run(&["status"]);
     assert_eq!(ran.exit, 18);
-    assert!(ran.out.contains("problem project"), "{}", ran.out);
+    assert!(ran.out.contains("Problem       project: "), "{}", ran.out);
 }
 
 #[test]
@@ -377,7 +379,7 @@ fn a_named_config_keeps_its_own_state_and_socket() {
     let service = place.start();
     let named = place.folder.path().join("other/own.json");
     let words = ["--config", named.to_str().expect("UTF-8")];
-    let ran = place.run(&[&words[..], &["setup", "project", "--id", "second"]].concat());
+    let ran = place.run(&[&words[..], &["setup", "project", "--id", "second", "--yes"]].concat());
     assert_eq!(ran.exit, 0, "{}", ran.err);
     let info = place.run(&[&["call"][..], &words, &["computer.info", "--json"]].concat()).json();
     assert_eq!(info["data"]["scopes"][0]["id"], "second", "it is not answered by the running service");
@@ -531,7 +533,8 @@ fn setup_with_commands_grants_them_with_rules_and_says_what_they_mean() {
     fs::create_dir_all(&programs).expect("made");
     fs::create_dir_all(place.project().join(".cargo/bin")).expect("made");
     let set_up = || {
-        let mut command = place.command(&["setup", "project", "--commands"]);
+        let mut command =
+            place.command(&["setup", "project", "--preset", "read-only", "--commands", "--yes"]);
         for variable in ["RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "GOPATH"] {
             command.env_remove(variable);
         }
@@ -563,14 +566,14 @@ fn setup_with_commands_grants_them_with_rules_and_says_what_they_mean() {
     assert!(path.contains(&json!(programs)));
     assert!(!scope["policy"].to_string().contains("project/.cargo"));
     let before = fs::read(place.config()).expect("there");
-    assert!(set_up().out.contains("Nothing changed"));
+    assert!(set_up().out.contains("nothing to change"));
     assert_eq!(fs::read(place.config()).expect("there"), before);
 }
 
 #[test]
 fn policy_explain_tells_words_rules_verdict_and_containment_of_a_command() {
     let place = Installation::new();
-    assert_eq!(place.run(&["setup", "project", "--commands"]).exit, 0);
+    assert_eq!(place.run(&["setup", "project", "--commands", "--yes"]).exit, 0);
     let explain = |command: &str| place.run(&["policy", "explain", command, "--json"]);
     for (command, exit, verdict) in [
         ("git status", 0, "allow"),
@@ -605,7 +608,7 @@ fn policy_explain_tells_words_rules_verdict_and_containment_of_a_command() {
 #[test]
 fn policy_test_compares_verdicts_and_fails_where_one_differs() {
     let place = Installation::new();
-    assert_eq!(place.run(&["setup", "project", "--commands"]).exit, 0);
+    assert_eq!(place.run(&["setup", "project", "--commands", "--yes"]).exit, 0);
     let test = |content: &str| {
         fs::write(place.folder.path().join("commands"), content).expect("written");
         place.run(&["policy", "test", "commands"])

@@ -50,7 +50,7 @@ impl Installation {
     /// Already set up, with the project open for reading as scope `project`.
     pub fn set_up() -> Self {
         let made = Self::new();
-        let ran = made.run(&["setup", "project"]);
+        let ran = made.run(&["setup", "project", "--preset", "read-only", "--yes"]);
         assert_eq!(ran.exit, 0, "{}", ran.err);
         made
     }

@@ -37,5 +37,6 @@ mod snapshot;
 mod service_unit;
 mod source;
 mod temporary;
-mod wait;
 mod terminal;
+mod transcripts;
+mod wait;

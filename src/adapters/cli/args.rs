@@ -52,13 +52,18 @@ pub enum Command {
     Try(TryArgs),
     /// Open a folder for clients, and print how to connect them
     ///
-    /// Makes the config and the owner's token if there are none yet. Running it again changes nothing,
-    /// unless you name another preset.
+    /// Asks what was not said by flags, shows what clients will be allowed, and writes nothing before your
+    /// yes. Makes the config and the owner's token if there are none yet. Running it again changes nothing,
+    /// unless you name another preset; what that changes is shown as a diff.
     #[command(verbatim_doc_comment)]
     Setup(SetupArgs),
     /// Open the current folder: the same as `setup .`
     Here(HereCommandArgs),
     /// Serve clients over HTTP and the local socket, until Ctrl-C
+    ///
+    /// At a terminal it shows requests as they come, a line each, and what waits for you. Ctrl-C ends it within
+    /// two seconds; processes that clients started go on.
+    #[command(verbatim_doc_comment)]
     Start(StartArgs),
     /// Serve one MCP client over standard input and output
     Mcp(McpArgs),
@@ -144,7 +149,7 @@ pub enum Preset {
 /// `setup`.
 #[derive(Debug, Args)]
 pub struct SetupArgs {
-    /// The folder to open; without one only the config and the owner's token are made
+    /// The folder to open; without one, and with --yes, only the config and the owner's token are made
     pub folder: Option<PathBuf>,
     /// How it is opened.
     #[command(flatten)]
@@ -166,7 +171,7 @@ pub struct HereCommandArgs {
 }
 
 /// The flags of opening a folder: of `here`, and the flags of `setup`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct HereArgs {
     /// The scope's id; default from the folder's name
     #[arg(long)]
@@ -174,13 +179,13 @@ pub struct HereArgs {
     /// The scope's name for people
     #[arg(long)]
     pub name: Option<String>,
-    /// What clients may do there; default read-only
+    /// What clients may do there; default coding, for a folder that is not open yet
     #[arg(long, value_enum)]
     pub preset: Option<Preset>,
     /// Let clients run common programs of projects there, held in a sandbox
     #[arg(long)]
     pub commands: bool,
-    /// Do not ask before opening the folder
+    /// Ask nothing: take what the flags say, and the defaults
     #[arg(long, short)]
     pub yes: bool,
     /// Open the whole home folder (or one that contains it), which holds more than you think
@@ -197,6 +202,12 @@ pub struct StartArgs {
     /// Listen on this port; default as configured (3939); 0 for any free one
     #[arg(long)]
     pub port: Option<u16>,
+    /// Write a line for each request also where standard output is no terminal; with --json, an object a line
+    #[arg(long)]
+    pub log: bool,
+    /// Show no requests at a terminal
+    #[arg(long, conflicts_with = "log")]
+    pub quiet: bool,
 }
 
 /// `mcp`.

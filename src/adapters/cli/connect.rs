@@ -84,7 +84,7 @@ impl Connection {
     /// Gives the few lines that fit everyone.
     pub fn short(&self) -> String {
         format!(
-            "Connect a client on this computer:\n  by itself     bailiwick client install CLIENT (`bailiwick client list` shows them)\n  Claude Code   {}\n  Codex         {}\n  others        {}\nSnippets for more clients, and over HTTP: `bailiwick connect`\n",
+            "Connect a client on this computer:\n  by itself     bailiwick client install CLIENT  (see `bailiwick client list`)\n  Claude Code   {}\n  Codex         {}\n  others        {}\nSnippets for more clients, and over HTTP: `bailiwick connect`\n",
             self.claude_code(),
             self.codex(),
             self.command_line(),

@@ -106,12 +106,8 @@ pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result
         return Err(Failure::invalid("--id", format!("`{id}` cannot be the id of a scope"))
             .hint("Use letters, digits, `-`, `_` and `.`, at most 64 of them."));
     }
-    let is_open = |scope: &ScopeConfig| {
-        scope.scope_type == ScopeType::Folder
-            && scope.roots.first().and_then(|root| root.canonicalize().ok()).as_deref() == Some(folder)
-            && how.id.as_ref().is_none_or(|id| *id == scope.id)
-    };
-    if let Some(scope) = config.scopes.iter_mut().find(|scope| is_open(scope)) {
+    let is_this = |scope: &&mut ScopeConfig| is_open(scope, folder, how.id.as_deref());
+    if let Some(scope) = config.scopes.iter_mut().find(is_this) {
         let before = scope.clone();
         if let Some(preset) = how.preset {
             scope.capabilities = preset.capabilities();
@@ -147,7 +143,7 @@ pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result
         name: how.name.clone(),
         scope_type: ScopeType::Folder,
         roots: vec![folder.to_owned()],
-        capabilities: how.preset.unwrap_or(Preset::ReadOnly).capabilities(),
+        capabilities: how.preset.unwrap_or(Preset::Coding).capabilities(),
         ask: Vec::new(),
         deny: Vec::new(),
         policy: ScopePolicy::default(),
@@ -156,6 +152,13 @@ pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result
         commands_setup::turn_on(scope);
     }
     Ok((id, Change::Added))
+}
+
+/// Tells whether a scope is the one of a folder, and of an id if one is named.
+pub fn is_open(scope: &ScopeConfig, folder: &Path, id: Option<&str>) -> bool {
+    scope.scope_type == ScopeType::Folder
+        && scope.roots.first().and_then(|root| root.canonicalize().ok()).as_deref() == Some(folder)
+        && id.is_none_or(|id| id == scope.id)
 }
 
 /// Makes an id out of a folder's name.
@@ -174,28 +177,25 @@ fn id_from(folder: &Path) -> String {
     if is_scope_id(&id) { id } else { "folder".to_owned() }
 }
 
-/// Says in words what a scope grants and what it does not.
+/// Says in words what a scope grants and what it does not, a line for each right.
 pub fn describe_grants(scope: &ScopeConfig) -> Vec<(&'static str, String)> {
     let is_granted = |it: &Capability| {
         (scope.capabilities.contains(it) || scope.ask.contains(it)) && !scope.deny.contains(it)
     };
     let words = |it: &Capability| {
         let asks = if scope.ask.contains(it) && is_granted(it) { ", each time with your yes" } else { "" };
-        format!("{it} ({}{asks})", meaning(*it))
+        format!("{} ({it}{asks})", meaning(*it))
     };
     let list = |wanted: bool| {
         let found: Vec<String> =
             Capability::ALL.iter().filter(|it| is_granted(it) == wanted).map(words).collect();
         if found.is_empty() { "nothing".to_owned() } else { found.join("\n") }
     };
-    let not: Vec<&str> = Capability::ALL.iter().filter(|it| !is_granted(it)).map(|it| it.as_str()).collect();
-    vec![
-        ("clients may", list(true)),
-        ("they may not", if not.is_empty() { "-".to_owned() } else { not.join(", ") }),
-    ]
+    vec![("clients may", list(true)), ("they may not", list(false))]
 }
 
-fn meaning(capability: Capability) -> &'static str {
+/// Says in plain words what a capability lets clients do.
+pub fn meaning(capability: Capability) -> &'static str {
     match capability {
         Capability::FsRead => "read and list files",
         Capability::SearchRead => "search in files",

@@ -16,6 +16,8 @@ use super::table::{width, wrapped};
 
 pub use super::table::{Fit, Table, table};
 
+use super::fold::folded_prose;
+
 /// What a command hands back: the same facts for a person and for a program.
 #[derive(Debug)]
 pub struct Report {
@@ -74,7 +76,7 @@ impl Printer {
         if self.json {
             self.data(&format!("{}\n", json!({"ok": false, "error": failure.to_json()})));
         } else {
-            self.talk(&failure_text(failure));
+            self.talk(&folded_prose(&failure_text(failure)));
         }
         failure.code.facts().exit_code
     }
@@ -92,6 +94,12 @@ impl Printer {
     pub fn try_data(self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    }
+
+    /// Writes a question to standard error, behind which the person answers.
+    pub fn prompt(self, question: &str) {
+        let mut out = io::stderr().lock();
+        let _ = out.write_all(question.as_bytes()).and_then(|()| out.flush());
     }
 
     /// Writes one line of talk to standard error.

@@ -1,14 +1,21 @@
-//! Where a running service can be reached: a note that `start` leaves beside the socket.
+//! Where a running service can be reached, by a note that `start` leaves beside the socket; and what goes on without it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{Secrecy, create_private_dir, read_own_file, replace_private_file};
+use crate::platform::launch::Launcher;
+use crate::platform::launch::kept::Status;
+use crate::providers::process::Processes;
+
+use super::home::Home;
 
 /// The note. It holds no secret; it is gone when the service has ended in order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunningNote {
     /// The service's process.
@@ -40,4 +47,12 @@ impl RunningNote {
         let (text, _) = read_own_file(&Self::path(dirs), Secrecy::Secret, 4_096).ok()?;
         serde_json::from_slice(&text).ok()
     }
+}
+
+/// Counts the processes that clients started to last, and that run.
+pub fn processes_that_go_on(home: &Home) -> usize {
+    // The launcher starts nothing until something is started by it, which nothing is.
+    let processes = Processes::new(&home.dirs, Arc::new(Launcher::new()));
+    let runs = |status: Status| !status.state.is_final();
+    processes.all().iter().filter(|it| !it.facts.is_run && it.status().is_ok_and(runs)).count()
 }

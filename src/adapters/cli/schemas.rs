@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::Value;
 
 use super::{
-    approve, bundle, client, command_policy, completions, config, described, history, man, policy, processes,
-    scope, screen, service, token, tools,
+    approve, bundle, client, command_policy, completions, config, described, history, live, man, policy,
+    processes, scope, screen, service, setup, start, status, token, tools,
 };
 
 /// What a command prints.
@@ -40,6 +40,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<history::LastOutput>("history last", "history.last"),
     row::<history::SessionsOutput>("history sessions", "history.sessions"),
     row::<crate::history::VerifyReport>("history verify", "history.verify"),
+    row::<setup::SetupOutput>("here", "here"),
     row::<man::ManOutput>("man", "man"),
     row::<policy::ExplainOutput>("policy explain OPERATION", "policy.explain"),
     row::<command_policy::ExplainCommandOutput>("policy explain COMMAND", "policy.explain.command"),
@@ -62,6 +63,10 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<service::DoneOutput>("service start", "service.start"),
     row::<service::StatusOutput>("service status", "service.status"),
     row::<service::DoneOutput>("service stop", "service.stop"),
+    row::<setup::SetupOutput>("setup", "setup"),
+    row::<start::Started>("start", "start"),
+    row::<live::Event>("start --log", "start.events"),
+    row::<status::StatusOutput>("status", "status"),
     row::<token::TokenShownOutput>("token create", "token.create"),
     row::<token::TokenListOutput>("token list", "token.list"),
     row::<token::TokenRevokeOutput>("token revoke", "token.revoke"),

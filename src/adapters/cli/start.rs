@@ -1,25 +1,54 @@
-//! `start`: HTTP and the local socket, until Ctrl-C.
+//! `start`: HTTP and the local socket, until Ctrl-C; at a terminal with a view of what comes.
 
+use std::io::{self, IsTerminal};
+use std::net::TcpListener;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::auth::KeyRing;
 use crate::adapters::http::{HttpSettings, Server};
 use crate::adapters::socket::{self, BindError, Listener};
 use crate::contract::{ErrorCode, Failure};
+use crate::platform::port;
 
 use super::args::StartArgs;
 use super::connect::url;
 use super::home::Home;
-use super::printer::Printer;
-use super::running::RunningNote;
+use super::live::{self, Event, Form, LiveView};
+use super::printer::{Printer, one_line};
+use super::running::{RunningNote, processes_that_go_on};
 use super::runtime;
 
 /// How long what runs may take to end; with what follows, the process is gone within 2 s.
 const STOP_TIMEOUT: Duration = Duration::from_millis(1_600);
+/// How long the last words may take: nobody may be reading.
+const GOODBYE_TIMEOUT: Duration = Duration::from_millis(150);
+/// How many ports are tried for one that is free.
+const PORTS_TRIED: u16 = 50;
+
+/// What `start --json` prints once it serves.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Started {
+    /// Always true.
+    ok: bool,
+    /// The URL of the MCP endpoint.
+    url: String,
+    /// The address that is listened on.
+    address: String,
+    /// The local socket.
+    socket: PathBuf,
+    /// The service's process.
+    process_id: u32,
+    /// The scopes that are open.
+    scopes: Vec<String>,
+}
 
 /// Serves until the process is asked to stop.
 ///
@@ -27,48 +56,36 @@ const STOP_TIMEOUT: Duration = Duration::from_millis(1_600);
 /// When Bailiwick is not set up, another service runs, or the port is taken: nothing is served then.
 pub fn run(home: &Home, printer: Printer, args: &StartArgs) -> Result<(), Failure> {
     let config = home.config()?;
-    let tokens = home.tokens()?;
+    let has_tokens = !home.tokens()?.records().is_empty();
     let mut settings = HttpSettings::from_config(&config);
     if let Some(host) = args.host {
         settings.host = host.to_string();
     }
     settings.port = args.port.unwrap_or(settings.port);
+    let wanted = (settings.host.clone(), settings.port);
 
     let runtime = runtime::large()?;
     let served = runtime.block_on(async {
         let asked_to_stop = runtime::asked_to_stop();
         let path = socket::path(&home.dirs);
-        let listener = Listener::bind(&path).map_err(|error| not_bound(&error))?;
+        let listener = Listener::bind(&path).map_err(|error| not_bound(home, &error))?;
         let service = home.boot()?;
         let keys = Arc::new(KeyRing::open(home.dirs.clone()));
-        let server = Server::bind(Arc::clone(&service), Arc::clone(&keys), settings).await?;
+        let bound = Server::bind(Arc::clone(&service), Arc::clone(&keys), settings).await;
+        let server = bound.map_err(|failure| with_holder(failure, &wanted.0, wanted.1))?;
         let address = server.address();
-        let url = url(&address.ip().to_string(), address.port());
-
-        RunningNote { process_id: std::process::id(), url: url.clone() }.leave(&home.dirs);
-
-        let ids: Vec<&str> = config.scopes.iter().map(|scope| scope.id.as_str()).collect();
-        if printer.json {
-            let started = json!({
-                "ok": true, "url": url, "address": address.to_string(), "socket": path,
-                "processId": std::process::id(), "scopes": ids,
-            });
-            printer.data(&format!("{started}\n"));
-        } else {
-            let open = if ids.is_empty() {
-                "no scope yet (`bailiwick setup FOLDER`)".to_owned()
-            } else {
-                ids.join(", ")
-            };
-            printer
-                .data(&format!("Bailiwick serves {url}\n  scopes  {open}\n  socket  {}\n", path.display()));
-            if tokens.records().is_empty() {
-                printer.talk(
-                    "There is no token: over HTTP nobody is let in. `bailiwick token create NAME` makes one.",
-                );
-            }
-            printer.talk("`bailiwick connect` tells how to connect a client. Ctrl-C ends it.");
-        }
+        let started = Started {
+            ok: true,
+            url: url(&address.ip().to_string(), address.port()),
+            address: address.to_string(),
+            socket: path,
+            process_id: std::process::id(),
+            scopes: config.scopes.iter().map(|scope| scope.id.clone()).collect(),
+        };
+        RunningNote { process_id: started.process_id, url: started.url.clone() }.leave(&home.dirs);
+        let form = form(printer, args);
+        announce(printer, &started, has_tokens, form);
+        let view = form.map(|form| LiveView::start(home, printer, form));
 
         let shutdown = CancellationToken::new();
         let over_socket = tokio::spawn(socket::serve(listener, service, keys, shutdown.clone()));
@@ -80,25 +97,108 @@ pub fn run(home: &Home, printer: Printer, args: &StartArgs) -> Result<(), Failur
         };
         RunningNote::remove(&home.dirs);
         let in_time = tokio::time::timeout(STOP_TIMEOUT, all).await.is_ok();
-        if !printer.json {
-            printer.talk(if in_time { "Stopped." } else { "Stopped; what was running was cut off." });
-        }
+        goodbye(home, printer, view, in_time);
         Ok(())
     });
     runtime.shutdown_timeout(Duration::from_millis(200));
     served
 }
 
-fn not_bound(error: &BindError) -> Failure {
+/// Says how requests are shown, if they are.
+fn form(printer: Printer, args: &StartArgs) -> Option<Form> {
+    match (printer.json, args.log) {
+        (true, log) => log.then_some(Form::Json),
+        (false, _) if io::stdout().is_terminal() => (!args.quiet).then_some(Form::Terminal),
+        (false, log) => log.then_some(Form::Lines),
+    }
+}
+
+fn announce(printer: Printer, started: &Started, has_tokens: bool, form: Option<Form>) {
+    if printer.json {
+        let started = serde_json::to_string(started).expect("it has a JSON form");
+        printer.data(&format!("{started}\n"));
+        return;
+    }
+    let open = if started.scopes.is_empty() {
+        "no scope yet (`bailiwick setup FOLDER`)".to_owned()
+    } else {
+        started.scopes.join(", ")
+    };
+    let socket = started.socket.display();
+    printer.data(&format!("Bailiwick serves {}\n  scopes  {open}\n  socket  {socket}\n", started.url));
+    if !has_tokens {
+        printer
+            .talk("There is no token: over HTTP nobody is let in. `bailiwick token create NAME` makes one.");
+    }
+    printer.talk("`bailiwick connect` tells how to connect a client. Ctrl-C ends it.");
+    if form == Some(Form::Terminal) {
+        printer.talk("\nRequests as they come, times in UTC:");
+    }
+}
+
+/// Says what goes on without the service. On a thread of its own: where nobody reads, the process ends all the same.
+fn goodbye(home: &Home, printer: Printer, view: Option<LiveView>, in_time: bool) {
+    if !in_time && !printer.json {
+        say(printer, "What was running was cut off.".to_owned());
+    }
+    match view {
+        Some(view) => view.end(GOODBYE_TIMEOUT),
+        None if printer.json => {}
+        None => {
+            let processes = processes_that_go_on(home);
+            say(printer, live::line(&Event::Stopped { requests: 0, processes }, "", None));
+        }
+    }
+}
+
+fn say(printer: Printer, line: String) {
+    let (said, is_said) = channel();
+    let body = move || {
+        printer.talk(&line);
+        let _ = said.send(());
+    };
+    if std::thread::Builder::new().spawn(body).is_ok() {
+        let _ = is_said.recv_timeout(GOODBYE_TIMEOUT);
+    }
+}
+
+fn not_bound(home: &Home, error: &BindError) -> Failure {
     match error {
         BindError::Running => {
-            Failure::new(ErrorCode::Conflict, "Bailiwick is running already for this config")
-                .hint("`bailiwick status` tells where; end it with Ctrl-C in its terminal.")
+            let place = RunningNote::read(&home.dirs)
+                .map(|note| format!(", as process {}, at {}", note.process_id, one_line(&note.url)))
+                .unwrap_or_default();
+            Failure::new(ErrorCode::Conflict, format!("Bailiwick is running already for this config{place}"))
+                .hint("Use that one (`bailiwick status`), or end it with Ctrl-C in its terminal.")
                 .hint("A second one needs its own BAILIWICK_HOME.")
         }
         BindError::Occupied(_) | BindError::Io(_) => {
             Failure::new(ErrorCode::ProviderUnavailable, error.to_string())
                 .hint("Check the folder's owner and permissions.")
         }
+    }
+}
+
+/// Says who has the port, where that is why it is not served, and which one is free.
+fn with_holder(failure: Failure, host: &str, port: u16) -> Failure {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let is_free = |port: u16| TcpListener::bind((host, port)).is_ok();
+    if failure.code != ErrorCode::ProviderUnavailable || port == 0 || is_free(port) {
+        return failure;
+    }
+    let Some(found) = port::holder(port) else { return failure };
+    let (program, id) = (one_line(&found.program), found.process_id);
+    let mut told = Failure::new(
+        failure.code,
+        format!("cannot listen on {host}, port {port}: `{program}` (process {id}) listens there"),
+    );
+    if program == "bailiwick" {
+        told = told.hint("It is a Bailiwick with another config: `ps` shows how it was started.");
+    }
+    let next = (port.saturating_add(1)..=port.saturating_add(PORTS_TRIED)).find(|port| is_free(*port));
+    match next {
+        Some(next) => told
+            .hint(format!("End that program, or take a port that is free: `bailiwick start --port {next}`.")),
+        None => told.hint("End that program, or choose another port with --port."),
     }
 }

@@ -40,3 +40,6 @@ impl Tty {
 pub fn output_columns() -> Option<u16> {
     None
 }
+
+/// Forgets what was typed and not read yet: nothing here.
+pub fn forget_typed() {}

@@ -8,9 +8,9 @@ mod unix;
 use crate::contract::Secret;
 
 #[cfg(windows)]
-pub use elsewhere::{Tty, output_columns};
+pub use elsewhere::{Tty, forget_typed, output_columns};
 #[cfg(unix)]
-pub use unix::{Tty, output_columns};
+pub use unix::{Tty, forget_typed, output_columns};
 
 /// Whether what is typed is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcgetwinsize,
+    tcsetattr,
 };
 use tokio::io::unix::AsyncFd;
 
@@ -118,6 +119,11 @@ impl Tty {
             }
         }
     }
+}
+
+/// Forgets what was typed at the terminal of standard input and not read yet. Elsewhere it does nothing.
+pub fn forget_typed() {
+    let _ = tcflush(rustix::stdio::stdin(), QueueSelector::IFlush);
 }
 
 /// A terminal that hands every byte on as it is typed, shows none, and makes no signals of them.

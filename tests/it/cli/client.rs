@@ -20,7 +20,7 @@ impl Desk {
     fn new() -> Self {
         let made = Self { installation: Installation::new() };
         fs::create_dir(made.path("programs")).expect("made");
-        let ran = made.run(&["setup", "project"]);
+        let ran = made.run(&["setup", "project", "--preset", "read-only", "--yes"]);
         assert_eq!(ran.exit, 0, "{}", ran.err);
         made
     }

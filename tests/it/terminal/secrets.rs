@@ -267,7 +267,10 @@ async fn without_a_terminal_nobody_is_asked() {
     assert_eq!(desk.cli(&["approve", "01JD0000000000000000000000"]).status.code(), Some(15));
     assert!(String::from_utf8_lossy(&desk.cli(&["approve", "--list"]).stdout).contains(&id));
     let status = desk.cli(&["status"]);
-    assert!(String::from_utf8_lossy(&status.stdout).contains("Waiting  1 for you: run `bailiwick approve`"));
+    assert!(
+        String::from_utf8_lossy(&status.stdout)
+            .contains("Waiting       1 secret is asked of you: `bailiwick approve`")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -100,7 +100,7 @@ impl<'h> Session<'h> {
                 Action::Install => "Write this?",
                 Action::Remove => "Take this out?",
             };
-            if !ask::yes(self.printer, question) {
+            if !ask::yes(self.printer, question)? {
                 self.text.push_str(&format!("{title}: left as it is.\n"));
                 view.result = EditResult::Declined;
                 self.output.edits.push(view);

@@ -27,11 +27,11 @@ mod toml_settings;
 mod undo;
 
 pub use args::{ClientCommand, ClientsAtSetup};
-pub use connect_at_setup::at_setup;
+pub use connect_at_setup::Offer;
 pub use edit::masked;
 pub use entry::Reach;
 pub use kind::ClientKind;
-pub use list::caller_of;
+pub use list::{ClientStanding, caller_of, standing};
 pub use output::schemas;
 pub use places::own_program;
 pub use print::snippet;

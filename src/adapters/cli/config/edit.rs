@@ -65,7 +65,8 @@ pub fn run(home: &Home, printer: Printer, args: &ConfigEditArgs) -> Result<Repor
             return Ok(broken(file, &copy, text, diff, problems));
         }
         printer.talk(text.trim_end());
-        if !ask::yes(printer, "It is not in order. Edit it again?") {
+        // No answer is a no: the copy is kept.
+        if !ask::yes(printer, "It is not in order. Edit it again?").unwrap_or(false) {
             return Ok(broken(file, &copy, text, diff, problems));
         }
     }
@@ -84,7 +85,7 @@ fn finish(
     let file = &home.config_path;
     if !args.yes {
         printer.talk(printable(&diff).trim_end());
-        if !ask::yes(printer, "Write this?") {
+        if !ask::yes(printer, "Write this?").unwrap_or(false) {
             let text = format!("Left as it was. {}", kept(copy));
             return Ok(report(text, file, false, diff, Some(copy.to_owned())));
         }

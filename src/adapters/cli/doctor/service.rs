@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::adapters::socket;
 use crate::config::Config;
-use crate::platform::fs::modes::FileTypeExt;
 use crate::contract::Transport;
+use crate::platform::fs::modes::FileTypeExt;
 use crate::providers::secret_prompt::Prompts;
 
 use super::super::call::backend;

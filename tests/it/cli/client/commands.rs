@@ -1,15 +1,14 @@
 //! The commands as a person types them: what they ask, print and refuse.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
 use super::{Desk, text};
 use crate::source::repository;
+use crate::transcripts::terminal::Terminal;
 
 #[test]
 fn without_a_terminal_nothing_is_written_unless_it_is_said() {
@@ -29,47 +28,24 @@ fn without_a_terminal_nothing_is_written_unless_it_is_said() {
     assert_eq!(desk.well(&["client", "list", "--changes"]).out, "No settings were changed.\n");
 }
 
-/// Runs a command in a terminal, answers each question in turn, and gives what it said.
-fn at_a_terminal(desk: &Desk, words: &[&str], answers: &[&str]) -> (i32, String) {
-    let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    grantpt(&main).expect("granted");
-    unlockpt(&main).expect("unlocked");
-    let name = ptsname(&main, Vec::new()).expect("named");
-    let other =
-        OpenOptions::new().read(true).write(true).open(name.to_str().expect("UTF-8")).expect("opened");
-    let side = || Stdio::from(OwnedFd::from(other.try_clone().expect("cloned")));
-    let mut command = desk.command(words);
-    let mut child = command.stdin(side()).stdout(side()).stderr(side()).spawn().expect("the binary runs");
-    drop((command, other));
-    let main = File::from(main);
-    let mut writer = main.try_clone().expect("cloned");
-    let mut answers = answers.iter();
-    let mut said = String::new();
-    let mut reader = BufReader::new(main);
-    let mut line = Vec::new();
-    // The end of a terminal whose other side is closed is an error.
-    while let Ok(1..) = reader.read_until(b'\n', &mut line) {
-        let shown = String::from_utf8_lossy(&line).into_owned();
-        if shown.contains("[Y/n]")
-            && let Some(answer) = answers.next()
-        {
-            writer.write_all(answer.as_bytes()).expect("typed");
-        }
-        said.push_str(&shown);
-        line.clear();
+/// Runs a command on a terminal, answers each question in turn, and gives what it said.
+fn at_a_terminal(desk: &Desk, words: &[&str], answers: &[(&str, &str)]) -> (i32, String) {
+    let mut terminal = Terminal::start(&desk.command(words), 100, 200);
+    for (question, keys) in answers {
+        terminal.answer(question, keys);
     }
-    let status = child.wait().expect("it ends");
-    (status.code().expect("no signal ended it"), said)
+    let (exit, printed) = terminal.ended();
+    (exit, String::from_utf8_lossy(&printed).into_owned())
 }
 
 #[test]
 fn at_a_terminal_the_change_is_shown_and_asked_for() {
     let desk = Desk::new();
-    let (exit, said) = at_a_terminal(&desk, &["client", "install", "cursor"], &["n\n"]);
+    let (exit, said) = at_a_terminal(&desk, &["client", "install", "cursor"], &[("[Y/n]", "n\r")]);
     assert_eq!(exit, 0, "{said}");
     assert!(said.contains("Write this? [Y/n]") && said.contains("left as it is"), "{said}");
     assert!(!desk.path(".cursor").exists());
-    let (exit, said) = at_a_terminal(&desk, &["client", "install", "cursor"], &["\n"]);
+    let (exit, said) = at_a_terminal(&desk, &["client", "install", "cursor"], &[("[Y/n]", "\r")]);
     assert!(exit == 0 && said.contains("wrote"), "{said}");
     assert!(desk.read(".cursor/mcp.json").contains("bailiwick"));
 }
@@ -84,11 +60,12 @@ fn setup_offers_the_clients_that_are_there() {
     assert!(told.err.contains("bailiwick client install cursor gemini"), "{}", told.err);
     let silent = desk.well(&["setup", "project", "--no-clients"]);
     assert!(!silent.err.contains("client install"), "{}", silent.err);
-    let (exit, said) = at_a_terminal(&desk, &["setup", "project"], &["n\n", "y\n"]);
+    let words = ["setup", "project", "--preset", "coding"];
+    let (exit, said) = at_a_terminal(&desk, &words, &[("Change it? [Y/n]", "\r"), ("Connect which?", "2\r")]);
     assert_eq!(exit, 0, "{said}");
     assert!(!desk.path(".cursor/mcp.json").exists() && desk.path(".gemini/settings.json").exists(), "{said}");
     // One that is named is connected without a question.
-    let named = desk.well(&["setup", "project", "--client", "zed", "--json"]).json();
+    let named = desk.well(&["setup", "project", "--client", "zed", "--yes", "--json"]).json();
     assert_eq!(named["clients"]["edits"][0]["result"], "written", "{named}");
     assert!(desk.read(".config/zed/settings.json").contains("context_servers"));
 }

@@ -1,0 +1,224 @@
+//! An event as one line for a person, no wider than the terminal. Nothing that a client chose can steer it.
+
+use super::super::printer::{Paint, one_line, paint};
+use super::event::{Event, Standing};
+
+/// Below so many columns who asked and how long it took are left out.
+const NARROW: usize = 60;
+/// How wide the name of who asked is.
+const WHO: usize = 12;
+/// From how many columns on there is room for the scope beside a target.
+const WITH_SCOPE: usize = 30;
+/// The least that is shown of a target; where there is less room it is left out.
+const LEAST_TARGET: usize = 8;
+
+/// Lays out an event for so many columns; `None` for lines of any length. `time` is when it is told, in RFC 3339.
+pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
+    match event {
+        Event::Request { at, standing, duration_ms, caller, client, scope, op, target, code, .. } => {
+            let is_narrow = room.is_some_and(|room| room < NARROW);
+            let who = client.as_deref().unwrap_or(caller);
+            let took = duration_ms.map_or_else(String::new, took);
+            let front = if is_narrow {
+                format!("{} ", clock(at))
+            } else {
+                format!("{}  {took:>8}  {}  ", clock(at), padded(who, WHO))
+            };
+            let word = format!("{:<8}", word(*standing));
+            let room = room.map(|room| room.saturating_sub(columns(&front) + columns(&word)));
+            let asked = asked(op, scope.as_deref(), target.as_deref(), code.as_deref(), room);
+            format!("{front}{}{asked}", paint(colour(*standing), &word)).trim_end().to_owned()
+        }
+        Event::Many { count, not_ok } => {
+            let not_ok = if *not_ok == 0 { "all ok".to_owned() } else { format!("{not_ok} not ok") };
+            cut(&format!("{}  and {count} more, {not_ok}: `bailiwick history`", clock(time)), room)
+        }
+        Event::Waiting { caller, scope, process_id, .. } => {
+            let said = format!("for you: {caller} asks for a secret, for {process_id} in {scope}");
+            let first = cut(&format!("{}  waits   {}", clock(time), one_line(&said)), room);
+            // The command stands whole on a line of its own, whatever the names are.
+            format!("{first}\n          {}", paint(Paint::Hint, "answer it: bailiwick approve"))
+        }
+        Event::Notice { text } => cut(&format!("{}  note    {}", clock(time), one_line(text)), room),
+        Event::Stopped { requests, processes } => {
+            let seen = match requests {
+                0 => String::new(),
+                1 => " after 1 request".to_owned(),
+                more => format!(" after {more} requests"),
+            };
+            let go_on = match processes {
+                0 => "Nothing that clients started goes on.".to_owned(),
+                1 => "1 process that clients started goes on: `bailiwick processes`.".to_owned(),
+                more => format!("{more} processes that clients started go on: `bailiwick processes`."),
+            };
+            format!("Stopped{seen}. {go_on}")
+        }
+    }
+}
+
+/// Says what was asked, and why not: of too much, the scope goes first, then the front of the target.
+fn asked(
+    op: &str,
+    scope: Option<&str>,
+    target: Option<&str>,
+    code: Option<&str>,
+    room: Option<usize>,
+) -> String {
+    let (op, scope, target) = (one_line(op), scope.map(one_line), target.map(one_line));
+    let place = match (scope, target) {
+        (Some(scope), Some(target)) if room.is_none_or(|room| room >= WITH_SCOPE) => {
+            format!("{scope}:{target}")
+        }
+        (_, Some(only)) | (Some(only), None) => only,
+        (None, None) => String::new(),
+    };
+    let why = code.map(|code| format!(": {code}")).unwrap_or_default();
+    let place = if place.is_empty() { place } else { format!(" {place}") };
+    let Some(room) = room else { return format!("{op}{place}{why}") };
+    let left = room.saturating_sub(columns(&op) + columns(&why));
+    let place = if columns(&place) <= left {
+        place
+    } else if left >= LEAST_TARGET {
+        format!(" {}", cut_front(place.trim_start(), left - 1))
+    } else {
+        String::new()
+    };
+    cut(&format!("{op}{place}{why}"), Some(room))
+}
+
+const fn word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Running => "running",
+        Standing::Ok => "ok",
+        Standing::Refused => "refused",
+        Standing::Asks => "asks",
+        Standing::Failed => "failed",
+    }
+}
+
+const fn colour(standing: Standing) -> Paint {
+    match standing {
+        Standing::Ok => Paint::Good,
+        Standing::Running | Standing::Asks => Paint::Hint,
+        Standing::Refused | Standing::Failed => Paint::Bad,
+    }
+}
+
+/// Gives the hours, minutes and seconds of a time in RFC 3339.
+fn clock(time: &str) -> &str {
+    time.get(11..19).unwrap_or("        ")
+}
+
+fn took(ms: f64) -> String {
+    if ms < 10.0 {
+        format!("{ms:.1} ms")
+    } else if ms < 10_000.0 {
+        format!("{ms:.0} ms")
+    } else {
+        format!("{:.0} s", ms / 1_000.0)
+    }
+}
+
+/// Cuts or fills a text to so many columns.
+fn padded(text: &str, width: usize) -> String {
+    let text = cut(&one_line(text), Some(width));
+    let blanks = width.saturating_sub(columns(&text));
+    format!("{text}{:blanks$}", "")
+}
+
+/// Cuts the end of a text to so many columns.
+fn cut(text: &str, room: Option<usize>) -> String {
+    let Some(room) = room.filter(|room| columns(text) > *room) else { return text.to_owned() };
+    let mut kept = String::new();
+    let mut width = 1;
+    for it in text.chars() {
+        width += columns_of(it);
+        if width > room {
+            break;
+        }
+        kept.push(it);
+    }
+    kept.push('…');
+    kept
+}
+
+/// Cuts the front of a text, of a path its folders, to so many columns.
+fn cut_front(text: &str, room: usize) -> String {
+    if columns(text) <= room {
+        return text.to_owned();
+    }
+    let mut width = 1;
+    let kept = text.chars().rev().take_while(|it| {
+        width += columns_of(*it);
+        width <= room
+    });
+    let kept: Vec<char> = kept.collect();
+    std::iter::once('…').chain(kept.into_iter().rev()).collect()
+}
+
+/// Counts how many columns a terminal shows a text in.
+fn columns(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// Tells how wide a character is, roughly: those of East Asia and pictures take two columns.
+const fn columns_of(character: char) -> usize {
+    match character as u32 {
+        0x1100..=0x115f
+        | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1faff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(client: &str, op: &str, target: &str, code: Option<&str>) -> Event {
+        Event::Request {
+            operation_id: String::new(),
+            at: "2026-11-21T23:12:04.567Z".to_owned(),
+            standing: if code.is_some() { Standing::Refused } else { Standing::Ok },
+            duration_ms: Some(1.25),
+            caller: "local".to_owned(),
+            client: Some(client.to_owned()),
+            transport: "stdio".to_owned(),
+            scope: Some("app".to_owned()),
+            op: op.to_owned(),
+            target: Some(target.to_owned()),
+            code: code.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_request_takes_one_line_of_the_terminals_width_at_most() {
+        let shown = line(&request("claude-code", "file.read", "src/main.rs", None), "", Some(80));
+        assert_eq!(shown, "23:12:04    1.2 ms  claude-code   ok      file.read app:src/main.rs");
+        let long = format!("{}/main.rs", "folder/".repeat(40));
+        for (client, op, target, code) in [
+            ("claude-code", "file.write", long.as_str(), Some("permission_denied")),
+            ("\u{1b}[2J\u{202e}\r\n", "\u{1b}]0;title\u{7}", "a\nb\u{9b}2J", None),
+            (
+                "日本語のクライアント",
+                "file.read",
+                "資料/日本語の名前のとても長いファイル.md",
+                Some("path_out_of_scope"),
+            ),
+        ] {
+            for room in 20..200 {
+                let shown = line(&request(client, op, target, code), "", Some(room));
+                assert!(columns(&shown) <= room.max(30), "{room}: {shown}");
+                assert!(!shown.contains(|it: char| it.is_control() || it == '\u{202e}'), "{shown:?}");
+            }
+        }
+        let shown = line(&request("x", "file.write", &long, Some("permission_denied")), "", Some(80));
+        assert!(shown.ends_with("main.rs: permission_denied"), "{shown}");
+    }
+}

@@ -1,0 +1,13 @@
+//! `setup` and `here`: the config, the owner's token, one open folder, and the clients that are to use it.
+//!
+//! Everything is asked and shown before anything is written; a question that is not answered leaves nothing behind.
+
+mod difference;
+mod output;
+mod plan;
+mod questions;
+mod run;
+mod shown;
+
+pub use output::SetupOutput;
+pub use run::run;

@@ -1,0 +1,114 @@
+//! What setting up would change, worked out before anything is, and then written.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{Config, NewToken, ScopeConfig};
+use crate::contract::{ErrorCode, Failure, id, time};
+use crate::platform::machine;
+use crate::policy::{OwnFolders, Scopes};
+
+use super::super::args::HereArgs;
+use super::super::home::{Home, IfMissing};
+use super::super::open_folder::{Change, open_folder};
+
+/// The folder that is opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Its scope.
+    pub id: String,
+    /// What becomes of the scope.
+    pub change: Change,
+}
+
+/// Everything that is to be written.
+#[derive(Debug)]
+pub struct Plan {
+    before: Option<Config>,
+    /// The config as it is to be.
+    pub config: Config,
+    /// The folder, if one was named.
+    pub opened: Option<Opened>,
+    /// Whether the owner's token has to be made.
+    pub makes_token: bool,
+}
+
+impl Plan {
+    /// Works out what has to change.
+    ///
+    /// # Errors
+    /// When config or tokens are broken, or the folder cannot be a scope.
+    pub fn make(home: &Home, folder: Option<&Path>, how: &HereArgs) -> Result<Self, Failure> {
+        let before = home.config_if_there()?;
+        let mut config = before.clone().unwrap_or_else(|| Config::new(id::new_id(), machine::host_name()));
+        let opened = match folder {
+            Some(folder) => {
+                let (id, change) = open_folder(&mut config, folder, how)?;
+                Some(Opened { folder: folder.to_owned(), id, change })
+            }
+            None => None,
+        };
+        if before.as_ref() != Some(&config) {
+            // By the judge's own reading, so that no config is written that would start nothing.
+            Scopes::compile(&config, &OwnFolders::of(&home.dirs))?;
+        }
+        let makes_token = !home.tokens()?.records().iter().any(|record| record.owner);
+        Ok(Self { before, config, opened, makes_token })
+    }
+
+    /// Tells whether everything is as it is to be already.
+    pub fn is_nothing(&self) -> bool {
+        self.before.as_ref() == Some(&self.config) && !self.makes_token
+    }
+
+    /// Gives the scope of the folder as it is to be.
+    pub fn scope(&self) -> Option<&ScopeConfig> {
+        let opened = self.opened.as_ref()?;
+        self.config.scopes.iter().find(|scope| scope.id == opened.id)
+    }
+
+    /// Gives the scope of the folder as it is now.
+    pub fn scope_before(&self) -> Option<&ScopeConfig> {
+        let opened = self.opened.as_ref()?;
+        self.before.as_ref()?.scopes.iter().find(|scope| scope.id == opened.id)
+    }
+
+    /// Writes the config, and then the token, whose value it gives if it is new.
+    ///
+    /// # Errors
+    /// `conflict` if the config has changed since it was planned; else those of writing.
+    pub fn write(&self, home: &Home) -> Result<Option<String>, Failure> {
+        if self.before.as_ref() != Some(&self.config) {
+            home.edit(IfMissing::Make, |config| {
+                let is_same = match &self.before {
+                    Some(before) => before == config,
+                    None => home.config_if_there()?.is_none(),
+                };
+                if !is_same {
+                    return Err(Failure::new(
+                        ErrorCode::Conflict,
+                        "the config was changed by another command meanwhile; nothing was written",
+                    )
+                    .hint("Run it again."));
+                }
+                config.clone_from(&self.config);
+                Ok(())
+            })?;
+        }
+        home.edit_tokens(|tokens| {
+            if tokens.records().iter().any(|record| record.owner) {
+                return Ok(None);
+            }
+            let new = NewToken {
+                name: "owner".to_owned(),
+                scopes: vec!["*".to_owned()],
+                capabilities: vec!["*".to_owned()],
+                expires_at_ms: None,
+                owner: true,
+            };
+            let (_, secret) = tokens.create(new, time::now_ms()).map_err(|error| error.for_person())?;
+            Ok(Some(secret))
+        })
+    }
+}

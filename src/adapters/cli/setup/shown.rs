@@ -1,0 +1,41 @@
+//! What is shown of a plan before it is written: in plain words, a line for each right.
+
+use crate::contract::{Capability, Failure};
+
+use super::super::commands_setup;
+use super::super::fold::folded;
+use super::super::open_folder::{Change, describe_grants};
+use super::super::printer::{Paint, one_line, paint};
+use super::difference::difference;
+use super::plan::Plan;
+
+/// Says what a plan opens or changes; an empty text where it does neither.
+///
+/// # Errors
+/// When a rule for commands cannot be read.
+pub fn opening(plan: &Plan) -> Result<String, Failure> {
+    let (Some(opened), Some(scope)) = (&plan.opened, plan.scope()) else { return Ok(String::new()) };
+    let folder = one_line(&opened.folder.display().to_string());
+    let mut text = match opened.change {
+        Change::Nothing => return Ok(String::new()),
+        Change::Added => format!("{folder} will be open to AI clients as scope `{}`.\n", opened.id),
+        Change::Changed => {
+            let mut text = format!("{folder} is scope `{}`. This changes:\n", opened.id);
+            for line in plan.scope_before().map(|before| difference(before, scope)).unwrap_or_default() {
+                let kind = if line.starts_with('-') { Paint::Bad } else { Paint::Good };
+                text.push_str(&format!("  {}\n", paint(kind, &one_line(&line))));
+            }
+            text.push_str("Then:\n");
+            text
+        }
+    };
+    text.push_str(&folded(&describe_grants(scope)));
+    text.push_str(&folded(&[(
+        "closed",
+        ".env files, keys and other credentials, until you open them".to_owned(),
+    )]));
+    if scope.capabilities.contains(&Capability::CommandRun) {
+        text.push_str(&format!("\nCommands:\n{}", folded(&commands_setup::describe(&scope.policy)?)));
+    }
+    Ok(text)
+}

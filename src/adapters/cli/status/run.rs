@@ -1,0 +1,113 @@
+//! Finding out how things stand.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::contract::{ErrorCode, Failure, Transport};
+use crate::providers::secret_prompt::Prompts;
+
+use super::super::call::backend;
+use super::super::client::{ClientStanding, standing};
+use super::super::home::Home;
+use super::super::printer::Report;
+use super::super::running::RunningNote;
+use super::super::runtime;
+use super::super::scope::states;
+use super::super::service_facts::service_facts;
+use super::output::{HistoryState, ScopeState, StatusOutput};
+use super::text;
+
+/// How long a service may take to answer.
+const TIME: Duration = Duration::from_secs(2);
+
+/// Tells how things stand. Exits 0 when everything is in order, 18 when something is not.
+///
+/// # Errors
+/// When it is not set up, or config or tokens are broken: with the place and the fix.
+pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
+    let config = home.config()?;
+    let tokens = home.tokens()?.records().len();
+    let scopes: Vec<ScopeState> = states(home, &config)
+        .into_iter()
+        .map(|state| serde_json::from_value(state).expect("a state has these fields"))
+        .collect();
+    let asked = ask(home)?;
+    let is_silent = asked.is_none();
+    let (is_remote, mut info) = asked.unwrap_or((true, Value::Null));
+    let history: HistoryState = match info["status"]["history"].take() {
+        Value::Null => HistoryState::default(),
+        history => serde_json::from_value(history).unwrap_or_default(),
+    };
+    let note = if is_remote { RunningNote::read(&home.dirs) } else { None };
+    let waiting = Prompts::new(&home.dirs.state).waiting().map_or(0, |waiting| waiting.len());
+    let clients = standing(home);
+    let has_problem = is_silent || !history.ok || scopes.iter().any(|scope| scope.problem.is_some());
+    let mut output = StatusOutput {
+        ok: !has_problem,
+        ready: !has_problem && !scopes.is_empty(),
+        next: Vec::new(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine_id: config.machine_id.clone(),
+        machine_name: config.machine_name.clone(),
+        running: is_remote && !is_silent,
+        service: note,
+        started_at: info["service"]["startedAt"].as_str().filter(|_| is_remote).map(str::to_owned),
+        config: home.config_path.clone(),
+        state: home.dirs.state.clone(),
+        scopes,
+        clients: clients.connected.iter().map(|it| (*it).to_owned()).collect(),
+        tokens,
+        waiting,
+        history,
+        commands: info["sandbox"].take(),
+    };
+    output.next = next(&output, &clients, is_silent);
+    let text = text::text(home, &config, &output, is_silent, details);
+    let exit = if has_problem { ErrorCode::ProviderUnavailable.facts().exit_code } else { 0 };
+    let json = serde_json::to_value(&output).expect("an output has a JSON form");
+    Ok(Report { exit, ..Report::new(text, json) })
+}
+
+/// Says what to do, the most urgent first.
+fn next(output: &StatusOutput, clients: &ClientStanding, is_silent: bool) -> Vec<String> {
+    let mut next = Vec::new();
+    if is_silent {
+        let process =
+            output.service.as_ref().map_or_else(String::new, |note| format!(" {}", note.process_id));
+        next.push(format!("End the service's process{process}, and run `bailiwick start` again."));
+    }
+    if !is_silent && !output.history.ok || output.scopes.iter().any(|scope| scope.problem.is_some()) {
+        next.push("Run `bailiwick doctor`: it says what to do.".to_owned());
+    }
+    if output.scopes.is_empty() {
+        next.push("Open a folder: `bailiwick setup FOLDER`.".to_owned());
+    }
+    if output.waiting > 0 {
+        next.push("Answer what waits for you: `bailiwick approve`.".to_owned());
+    }
+    if !output.scopes.is_empty() && clients.connected.is_empty() {
+        next.push(if clients.found.is_empty() {
+            "Connect a client: `bailiwick connect` tells how.".to_owned()
+        } else {
+            format!("Connect a client: `bailiwick client install {}`.", clients.found.join(" "))
+        });
+    }
+    next
+}
+
+/// Asks the running service, or one in this process, how it is: whether it is the running one, and what it says.
+/// `None` where the running one does not answer in time.
+fn ask(home: &Home) -> Result<Option<(bool, Value)>, Failure> {
+    let runtime = runtime::small()?;
+    let asked = runtime.block_on(async {
+        let asked = async {
+            let backend = backend(home, Transport::Cli, None).await?;
+            let info = service_facts(&backend, &["service", "status", "sandbox"]).await?;
+            Ok((backend.is_remote(), info))
+        };
+        tokio::time::timeout(TIME, asked).await.ok().transpose()
+    });
+    runtime.shutdown_background();
+    asked
+}

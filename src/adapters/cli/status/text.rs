@@ -1,0 +1,167 @@
+//! How things stand, for a person: the verdict first, then what is open, then what to do.
+
+use serde_json::Value;
+
+use crate::config::Config;
+
+use super::super::connect::Connection;
+use super::super::fold::folded;
+use super::super::home::Home;
+use super::super::printer::{Paint, one_line, paint};
+use super::super::table::{Fit, Table, table};
+use super::output::{ScopeState, StatusOutput};
+
+/// Lays out what was found.
+pub fn text(home: &Home, config: &Config, output: &StatusOutput, is_silent: bool, details: bool) -> String {
+    let mut text = verdict(output, is_silent);
+    if !output.scopes.is_empty() {
+        text.push('\n');
+        text.push_str(&scopes(&output.scopes, details));
+    }
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    for scope in &output.scopes {
+        if let Some(problem) = &scope.problem {
+            lines.push((PROBLEM, format!("{}: {}", one_line(&scope.id), one_line(problem))));
+        }
+    }
+    if !is_silent && !output.history.ok {
+        let why = output.history.problem.as_deref().unwrap_or("it cannot be written");
+        lines.push((PROBLEM, format!("the history: {}", one_line(why))));
+    }
+    for notice in &output.history.notices {
+        lines.push(("Note", format!("the history: {}", one_line(notice))));
+    }
+    if output.waiting > 0 {
+        let secrets = if output.waiting == 1 { "1 secret is" } else { "secrets are" };
+        let count = if output.waiting == 1 { String::new() } else { format!("{} ", output.waiting) };
+        lines.push(("Waiting", format!("{count}{secrets} asked of you: `bailiwick approve`")));
+    }
+    if !output.clients.is_empty() {
+        lines.push(("Connected", output.clients.join(", ")));
+    }
+    for (place, step) in output.next.iter().enumerate() {
+        lines.push((if place == 0 { "Next" } else { "then" }, step.clone()));
+    }
+    if !lines.is_empty() {
+        text.push('\n');
+        for (label, said) in lines {
+            let line = folded(&[(label, said)]);
+            text.push_str(&if label == PROBLEM {
+                line.replacen(PROBLEM, &paint(Paint::Bad, PROBLEM), 1)
+            } else {
+                line
+            });
+        }
+    }
+    if details {
+        text.push_str(&everything(home, config, output));
+    }
+    text
+}
+
+const PROBLEM: &str = "Problem";
+
+fn verdict(output: &StatusOutput, is_silent: bool) -> String {
+    let version = &output.version;
+    let serves = match &output.service {
+        Some(note) => format!("serves {} (process {})", one_line(&note.url), note.process_id),
+        None => "is running".to_owned(),
+    };
+    if is_silent {
+        let process = output
+            .service
+            .as_ref()
+            .map_or_else(String::new, |note| format!(" (process {})", note.process_id));
+        return format!(
+            "{} a service runs{process}, and does not answer.\n",
+            paint(Paint::Bad, "Not ready:")
+        );
+    }
+    if !output.ok {
+        let also = if output.running { format!(" Bailiwick {version} {serves}.") } else { String::new() };
+        return format!("{} something is wrong, see below.{also}\n", paint(Paint::Bad, "Not ready:"));
+    }
+    if output.scopes.is_empty() {
+        let also = if output.running { format!(" Bailiwick {version} {serves}.") } else { String::new() };
+        return format!("{} no folder is open yet.{also}\n", paint(Paint::Hint, "Not ready:"));
+    }
+    let ready = paint(Paint::Good, "Ready.");
+    if output.running {
+        format!("{ready} Bailiwick {version} {serves}.\n")
+    } else {
+        format!(
+            "{ready} Clients start Bailiwick {version} themselves; no service runs\n(`bailiwick start` serves clients over HTTP).\n"
+        )
+    }
+}
+
+fn scopes(scopes: &[ScopeState], details: bool) -> String {
+    let mut rows = Table::new(&[("SCOPE", Fit::Whole), ("CLIENTS MAY", Fit::Cut), ("FOLDERS", Fit::Cut)]);
+    for scope in scopes {
+        let grants = if details { scope.grants.clone() } else { in_short(&scope.grants) };
+        let roots = if scope.roots.is_empty() { "(the computer)".to_owned() } else { scope.roots.join(", ") };
+        rows.row([one_line(&scope.id), one_line(&grants), one_line(&roots)]);
+    }
+    rows.text()
+}
+
+/// Says grants in a word each; a `?` marks those that ask.
+fn in_short(grants: &str) -> String {
+    let word = |grant: &str| {
+        let (name, asks) = grant.strip_suffix('?').map_or((grant, ""), |name| (name, "?"));
+        let word = match name {
+            "fs:read" => "read",
+            "search:read" => "search",
+            "fs:write" => "write",
+            "git:read" => "Git",
+            "git:write" => "commit",
+            "command:run" => "commands",
+            "process:manage" => "processes",
+            "package:run" => "scripts",
+            "codex:run" => "Codex",
+            "screen:capture" => "screens",
+            "history:read" => "history",
+            other => other,
+        };
+        format!("{word}{asks}")
+    };
+    grants.split(' ').map(word).collect::<Vec<_>>().join(", ")
+}
+
+fn everything(home: &Home, config: &Config, output: &StatusOutput) -> String {
+    let without_token =
+        if config.http.allow_loopback_without_token { "allowed on loopback" } else { "refused" };
+    let rows = [
+        ("computer", format!("{} ({})", one_line(&config.machine_name), config.machine_id)),
+        ("config", home.config_path.display().to_string()),
+        ("tokens", format!("{} in {}", output.tokens, home.dirs.config.join("tokens.json").display())),
+        ("state", home.dirs.state.display().to_string()),
+        ("socket", home.dirs.runtime.join("bailiwick.sock").display().to_string()),
+        ("listens on", format!("{}, port {}", config.host, config.port)),
+        ("without a token", without_token.to_owned()),
+        (
+            "history kept",
+            format!("{} days, {} MiB", config.history.max_age_days, config.history.max_megabytes),
+        ),
+        ("history head", format!("row {}", output.history.head_seq)),
+        ("commands", commands(&output.commands)),
+    ];
+    let mut text = "\nDetails\n".to_owned();
+    text.push_str(&table(&rows.map(|(name, value)| vec![format!("  {name}"), one_line(&value)])));
+    let levels = output.commands["levels"].as_array().into_iter().flatten();
+    for level in levels.filter(|level| level["available"] == false) {
+        let (name, why) = (&level["level"], &level["why"]);
+        let (name, why) = (name.as_str().unwrap_or_default(), why.as_str().unwrap_or_default());
+        text.push_str(&format!("  not at `{name}`: {}\n", one_line(why)));
+    }
+    text.push_str(&format!("\n{}", Connection::new(home, config).long()));
+    text
+}
+
+/// Tells how strongly commands are held here.
+fn commands(sandbox: &Value) -> String {
+    match sandbox["strongest"].as_str() {
+        Some(level) => format!("held at `{level}` unless a scope says otherwise"),
+        None => "cannot be run here".to_owned(),
+    }
+}

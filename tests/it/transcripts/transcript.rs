@@ -1,0 +1,154 @@
+//! A transcript: commands and what the screen showed of them, compared with the committed one.
+
+use std::fmt::Write;
+use std::fs;
+
+use bailiwick::platform::emulator::Emulator;
+use regex::{Captures, Regex};
+
+use super::place::{Place, SHOWN_HOME};
+use super::terminal::Terminal;
+use crate::source::repository;
+
+/// High enough for all that one command prints.
+const ROWS: u16 = 200;
+
+/// Ctrl-C, Ctrl-D and Enter, as bytes.
+pub const CTRL_C: &str = "\x03";
+pub const CTRL_D: &str = "\x04";
+pub const ENTER: &str = "\r";
+
+/// A transcript that grows, and is compared when it is ended.
+pub struct Transcript<'p> {
+    place: &'p Place,
+    name: &'static str,
+    columns: u16,
+    variables: Vec<(&'static str, &'static str)>,
+    folder: &'static str,
+    text: String,
+}
+
+impl<'p> Transcript<'p> {
+    /// Begins one, with what it shows.
+    pub fn begin(place: &'p Place, name: &'static str, shows: &str) -> Self {
+        let text = format!("# {shows}\n");
+        Self { place, name, columns: 80, variables: Vec::new(), folder: "", text }
+    }
+
+    /// On a terminal of so many columns, from now on.
+    pub fn columns(&mut self, columns: u16) -> &mut Self {
+        self.columns = columns;
+        writeln!(self.text, "\n## {columns} columns").expect("a string grows");
+        self
+    }
+
+    /// With a variable, from now on.
+    pub fn with(&mut self, name: &'static str, value: &'static str) -> &mut Self {
+        self.variables.push((name, value));
+        self
+    }
+
+    /// In a folder of the home folder, from now on.
+    pub fn in_folder(&mut self, folder: &'static str) -> &mut Self {
+        self.folder = folder;
+        self
+    }
+
+    /// Says something between two commands.
+    pub fn note(&mut self, text: &str) -> &mut Self {
+        writeln!(self.text, "\n## {text}").expect("a string grows");
+        self
+    }
+
+    /// Starts a command on the terminal.
+    pub fn start(&self, words: &[&str]) -> Terminal {
+        let mut command = self.place.command(words);
+        command.current_dir(self.place.path(self.folder)).envs(self.variables.iter().copied());
+        Terminal::start(&command, ROWS, self.columns)
+    }
+
+    /// Runs a command to its end, pressing keys as it asks: for each a part of the question, and the keys.
+    pub fn run(&mut self, words: &[&str], answers: &[(&str, &str)]) -> i32 {
+        let mut terminal = self.start(words);
+        for (question, keys) in answers {
+            terminal.answer(question, keys);
+        }
+        self.ended(words, terminal)
+    }
+
+    /// Takes in a command that was started, when it has ended.
+    pub fn ended(&mut self, words: &[&str], terminal: Terminal) -> i32 {
+        let (exit, printed) = terminal.ended();
+        let shown = shown(&without_volatile(&printed, self.place), self.columns);
+        let variables: String =
+            self.variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+        let quote =
+            |word: &&str| if word.contains([' ', '*']) { format!("'{word}'") } else { (*word).to_owned() };
+        let words = words.iter().map(quote).collect::<Vec<_>>().join(" ");
+        write!(self.text, "\n$ {variables}bailiwick {words}\n{shown}").expect("a string grows");
+        if exit != 0 {
+            writeln!(self.text, "[exit {exit}]").expect("a string grows");
+        }
+        exit
+    }
+
+    /// Compares it with the committed one, or writes that one.
+    pub fn end(&self) {
+        let path = repository().join(format!("tests/transcripts/{}.txt", self.name));
+        if std::env::var("UPDATE").is_ok_and(|value| value == "1") {
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(&path, &self.text).expect("written");
+            return;
+        }
+        let committed = fs::read_to_string(&path).unwrap_or_default();
+        if committed == self.text {
+            return;
+        }
+        let (mut was, mut is) = (committed.lines(), self.text.lines());
+        let differs = loop {
+            match (was.next(), is.next()) {
+                (None, None) => break String::from("at the end"),
+                (one, other) if one != other => break format!("\n- {one:?}\n+ {other:?}"),
+                _ => {}
+            }
+        };
+        panic!(
+            "tests/transcripts/{}.txt: {differs}\n\nUPDATE=1 writes it; read what it wrote. All of it:\n{}",
+            self.name, self.text
+        );
+    }
+}
+
+/// Gives what a terminal of so many columns shows in the end.
+fn shown(printed: &[u8], columns: u16) -> String {
+    let mut emulator = Emulator::new(ROWS, columns);
+    emulator.feed(printed);
+    let lines = emulator.lines();
+    let count = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    assert!(count < usize::from(ROWS), "more was printed than the terminal shows");
+    lines[..count].iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Replaces what differs from run to run by something of the same length.
+fn without_volatile(printed: &[u8], place: &Place) -> Vec<u8> {
+    let home = place.home().to_str().expect("UTF-8");
+    let mut text = String::from_utf8_lossy(printed).into_owned();
+    let mut replace = |pattern: &str, by: &dyn Fn(&Captures<'_>) -> String| {
+        text = Regex::new(pattern).expect("the pattern is fixed").replace_all(&text, by).into_owned();
+    };
+    // Where there is little room, only the beginning of it is shown.
+    let cut = home[.."/tmp/bw-".len()].to_owned() + "[0-9A-Z]{0,6}";
+    replace(&cut, &|found| SHOWN_HOME[..found[0].len()].to_owned());
+    replace(r"bwl_[A-Za-z0-9_-]{64}", &|_| format!("bwl_{}", "x".repeat(64)));
+    replace(r"\b[0-9A-HJKMNP-TV-Z]{26}\b", &|_| "01ABCDEFGHJKMNPQRSTVWXYZ00".to_owned());
+    replace(r"\b[0-9a-f]{64}\b", &|_| "0".repeat(64));
+    replace(r"\b20\d\d-\d\d-\d\d", &|_| "2026-01-01".to_owned());
+    replace(r"\b\d\d:\d\d:\d\d\b", &|_| "12:00:00".to_owned());
+    replace(r"\.\d{3}Z", &|_| ".000Z".to_owned());
+    // Each of these stands at the end of a line, or in a column that is wide enough for all of them.
+    replace(r"[ \d.]{5} ms", &|_| "  1.0 ms".to_owned());
+    replace(r"process \d+", &|_| "process 4242".to_owned());
+    replace(r"127\.0\.0\.1:\d+", &|_| "127.0.0.1:3939".to_owned());
+    replace(&regex::escape(env!("CARGO_PKG_VERSION")), &|_| "0.0.0".to_owned());
+    text.into_bytes()
+}
