@@ -50,7 +50,7 @@ fn parts(line: &str, room: usize) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut length = 0;
     for word in line.split(' ') {
-        let word_length = word.chars().count();
+        let word_length = shown_length(word);
         match parts.last_mut() {
             Some(part) if length == 0 || length + 1 + word_length <= room => {
                 if length > 0 {
@@ -69,6 +69,17 @@ fn parts(line: &str, room: usize) -> Vec<String> {
     parts
 }
 
+/// Counts the characters that a terminal shows of a word, which colours are none of.
+fn shown_length(word: &str) -> usize {
+    let mut is_colour = false;
+    let shown = word.chars().filter(|it| {
+        let was_colour = is_colour;
+        is_colour = *it == '\x1b' || is_colour && *it != 'm';
+        !was_colour && !is_colour
+    });
+    shown.count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +94,7 @@ mod tests {
         );
         let wide = [("may run", "word ".repeat(40).trim_end().to_owned())];
         assert!(folded_to(&wide, Some(80)).lines().all(|line| (60..=80).contains(&line.len())));
+        assert_eq!(parts("\x1b[31merror:\x1b[0m four", 11), ["\x1b[31merror:\x1b[0m four"]);
         assert_eq!(
             folded_to(&lines, Some(20)),
             "  never run\n    rm -rf *, mkfs*\n    *, shutdown *\n  asks\n    nothing\n"

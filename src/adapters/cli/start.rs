@@ -146,7 +146,11 @@ fn goodbye(home: &Home, printer: Printer, view: Option<LiveView>, in_time: bool)
         None if printer.json => {}
         None => {
             let processes = processes_that_go_on(home);
-            say(printer, live::line(&Event::Stopped { requests: 0, processes }, "", None));
+            let below = if io::stderr().is_terminal() { "\n" } else { "" };
+            say(
+                printer,
+                format!("{below}{}", live::line(&Event::Stopped { requests: 0, processes }, "", None)),
+            );
         }
     }
 }

@@ -119,7 +119,7 @@ fn the_view_shows_requests_as_they_come_and_ctrl_c_ends_it() {
     terminal.until("not_found");
     terminal.press(CTRL_C);
     assert_eq!(it.ended(&words, terminal), 0);
-    it.note("Without the view");
+    it.columns(80).note("Without the view");
     let words = ["start", "--port", "0", "--quiet"];
     let mut terminal = it.start(&words);
     terminal.until("Ctrl-C ends it");

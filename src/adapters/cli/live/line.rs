@@ -17,12 +17,12 @@ pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
     match event {
         Event::Request { at, standing, duration_ms, caller, client, scope, op, target, code, .. } => {
             let is_narrow = room.is_some_and(|room| room < NARROW);
-            let who = client.as_deref().unwrap_or(caller);
+            let who = who(client.as_deref().unwrap_or(caller));
             let took = duration_ms.map_or_else(String::new, took);
             let front = if is_narrow {
                 format!("{} ", clock(at))
             } else {
-                format!("{}  {took:>8}  {}  ", clock(at), padded(who, WHO))
+                format!("{}  {took:>8}  {}  ", clock(at), padded(&who, WHO))
             };
             let word = format!("{:<8}", word(*standing));
             let room = room.map(|room| room.saturating_sub(columns(&front) + columns(&word)));
@@ -54,6 +54,13 @@ pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
             format!("Stopped{seen}. {go_on}")
         }
     }
+}
+
+/// Names who asked; a client whose version there is no room for, by its name alone.
+fn who(name: &str) -> String {
+    let name = one_line(name);
+    let first = name.split(' ').next().unwrap_or_default();
+    if columns(&name) > WHO && !first.is_empty() { first.to_owned() } else { name }
 }
 
 /// Says what was asked, and why not: of too much, the scope goes first, then the front of the target.

@@ -192,6 +192,10 @@ impl Watch {
         } else {
             let room = if self.form == Form::Terminal { width() } else { None };
             for event in calm(events, self.form) {
+                if self.form == Form::Terminal && matches!(event, Event::Stopped { .. }) {
+                    // Below the Ctrl-C.
+                    text.push('\n');
+                }
                 text.push_str(&line(&event, &now, room));
                 text.push('\n');
             }
