@@ -1,6 +1,6 @@
 //! Text for people, folded between words to the width of their terminal. Must not write anything itself.
 
-use super::table::width;
+use super::table::{width, wrapped};
 
 /// How far the text of a labelled line stands in.
 const INDENT: usize = 16;
@@ -10,11 +10,11 @@ const NARROW_INDENT: usize = 4;
 const NARROW: usize = 60;
 
 /// Lays out lines of a label and a text, whose further lines stand below its first, no wider than the terminal.
-pub fn folded(lines: &[(&str, String)]) -> String {
-    folded_to(lines, width())
+pub fn labelled(lines: &[(&str, String)]) -> String {
+    labelled_to(lines, width())
 }
 
-fn folded_to(lines: &[(&str, String)], room: Option<usize>) -> String {
+fn labelled_to(lines: &[(&str, String)], room: Option<usize>) -> String {
     let mut text = String::new();
     for (label, said) in lines {
         let is_narrow = room.is_some_and(|room| room < NARROW);
@@ -23,7 +23,7 @@ fn folded_to(lines: &[(&str, String)], room: Option<usize>) -> String {
             text.push_str(&format!("  {label}\n"));
         }
         let room = room.map_or(usize::MAX, |room| room.saturating_sub(indent).max(1));
-        for (place, line) in said.lines().flat_map(|line| parts(line, room)).enumerate() {
+        for (place, line) in said.lines().flat_map(|line| wrapped(line, room)).enumerate() {
             if place == 0 && !is_narrow {
                 text.push_str(&format!("  {label:<13} {line}\n"));
             } else {
@@ -39,45 +39,10 @@ pub fn folded_prose(text: &str) -> String {
     let Some(room) = width() else { return text.to_owned() };
     let fold = |line: &str| {
         let indent = line.len() - line.trim_start_matches(' ').len();
-        let parts = parts(&line[indent..], room.saturating_sub(indent).max(1));
+        let parts = wrapped(&line[indent..], room.saturating_sub(indent).max(1));
         parts.iter().map(|part| format!("{:indent$}{part}", "")).collect::<Vec<_>>().join("\n")
     };
     text.lines().map(fold).collect::<Vec<_>>().join("\n")
-}
-
-/// Cuts a line between words into parts of so many characters; a longer word stays whole.
-fn parts(line: &str, room: usize) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut length = 0;
-    for word in line.split(' ') {
-        let word_length = shown_length(word);
-        match parts.last_mut() {
-            Some(part) if length == 0 || length + 1 + word_length <= room => {
-                if length > 0 {
-                    part.push(' ');
-                    length += 1;
-                }
-                part.push_str(word);
-                length += word_length;
-            }
-            _ => {
-                parts.push(word.to_owned());
-                length = word_length;
-            }
-        }
-    }
-    parts
-}
-
-/// Counts the characters that a terminal shows of a word, which colours are none of.
-fn shown_length(word: &str) -> usize {
-    let mut is_colour = false;
-    let shown = word.chars().filter(|it| {
-        let was_colour = is_colour;
-        is_colour = *it == '\x1b' || is_colour && *it != 'm';
-        !was_colour && !is_colour
-    });
-    shown.count()
 }
 
 #[cfg(test)]
@@ -89,14 +54,14 @@ mod tests {
         let lines =
             [("never run", "rm -rf *, mkfs* *, shutdown *".to_owned()), ("asks", "nothing".to_owned())];
         assert_eq!(
-            folded_to(&lines, None),
+            labelled_to(&lines, None),
             "  never run     rm -rf *, mkfs* *, shutdown *\n  asks          nothing\n"
         );
         let wide = [("may run", "word ".repeat(40).trim_end().to_owned())];
-        assert!(folded_to(&wide, Some(80)).lines().all(|line| (60..=80).contains(&line.len())));
-        assert_eq!(parts("\x1b[31merror:\x1b[0m four", 11), ["\x1b[31merror:\x1b[0m four"]);
+        assert!(labelled_to(&wide, Some(80)).lines().all(|line| (60..=80).contains(&line.len())));
+        assert_eq!(wrapped("\x1b[31merror:\x1b[0m four", 11), ["\x1b[31merror:\x1b[0m four"]);
         assert_eq!(
-            folded_to(&lines, Some(20)),
+            labelled_to(&lines, Some(20)),
             "  never run\n    rm -rf *, mkfs*\n    *, shutdown *\n  asks\n    nothing\n"
         );
     }

@@ -12,11 +12,10 @@ use serde_json::{Value, json};
 
 use crate::contract::{Failure, fields};
 
-use super::table::{width, wrapped};
-
-pub use super::table::{Fit, Table, table};
-
 use super::fold::folded_prose;
+
+pub use super::fold::labelled;
+pub use super::table::{Fit, Table, table};
 
 /// What a command hands back: the same facts for a person and for a program.
 #[derive(Debug)]
@@ -163,21 +162,6 @@ pub fn paint(paint: Paint, text: &str) -> String {
         Paint::Hint => 36,
     };
     format!("\x1b[{code}m{text}\x1b[0m")
-}
-
-/// How narrow texts beside labels become.
-const MIN_TEXT: usize = 24;
-
-/// Lays out lines of a label and a text; further lines of a text stand below its first. On a terminal they are broken
-/// at its edge.
-pub fn labelled(lines: &[(&str, String)]) -> String {
-    let room = width().map(|width| width.saturating_sub(16).max(MIN_TEXT));
-    let indent = format!("\n{:16}", "");
-    let broken = |text: &str| match room {
-        Some(room) => text.lines().flat_map(|line| wrapped(line, room)).collect::<Vec<_>>().join(&indent),
-        None => text.replace('\n', &indent),
-    };
-    lines.iter().map(|(label, text)| format!("  {label:<13} {}\n", broken(text))).collect()
 }
 
 /// Shows text from elsewhere so that it cannot steer the terminal: control characters, and those that

@@ -139,7 +139,7 @@ pub fn wrapped(line: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0;
     for word in line.split(' ') {
-        let length = word.chars().count();
+        let length = shown_length(word);
         match lines.last_mut() {
             Some(line) if used + 1 + length <= room => {
                 line.push(' ');
@@ -153,6 +153,17 @@ pub fn wrapped(line: &str, room: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Counts the characters that a terminal shows of a word, which colours are none of.
+fn shown_length(word: &str) -> usize {
+    let mut is_colour = false;
+    let shown = word.chars().filter(|it| {
+        let was_colour = is_colour;
+        is_colour = *it == '\x1b' || is_colour && *it != 'm';
+        !was_colour && !is_colour
+    });
+    shown.count()
 }
 
 /// Makes a line of cells and the widths of their columns, without blanks at its end.

@@ -3,9 +3,8 @@
 use crate::contract::{Capability, Failure};
 
 use super::super::commands_setup;
-use super::super::fold::folded;
 use super::super::open_folder::{Change, describe_grants};
-use super::super::printer::{Paint, one_line, paint};
+use super::super::printer::{Paint, labelled, one_line, paint};
 use super::difference::difference;
 use super::plan::Plan;
 
@@ -29,13 +28,13 @@ pub fn opening(plan: &Plan) -> Result<String, Failure> {
             text
         }
     };
-    text.push_str(&folded(&describe_grants(scope)));
-    text.push_str(&folded(&[(
+    text.push_str(&labelled(&describe_grants(scope)));
+    text.push_str(&labelled(&[(
         "closed",
         ".env files, keys and other credentials, until you open them".to_owned(),
     )]));
     if scope.capabilities.contains(&Capability::CommandRun) {
-        text.push_str(&format!("\nCommands:\n{}", folded(&commands_setup::describe(&scope.policy)?)));
+        text.push_str(&format!("\nCommands:\n{}", labelled(&commands_setup::describe(&scope.policy)?)));
     }
     Ok(text)
 }

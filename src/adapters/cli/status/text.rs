@@ -5,9 +5,8 @@ use serde_json::Value;
 use crate::config::Config;
 
 use super::super::connect::Connection;
-use super::super::fold::folded;
 use super::super::home::Home;
-use super::super::printer::{Paint, one_line, paint};
+use super::super::printer::{Paint, labelled, one_line, paint};
 use super::super::table::{Fit, Table, table};
 use super::output::{ScopeState, StatusOutput};
 
@@ -45,7 +44,7 @@ pub fn text(home: &Home, config: &Config, output: &StatusOutput, is_silent: bool
     if !lines.is_empty() {
         text.push('\n');
         for (label, said) in lines {
-            let line = folded(&[(label, said)]);
+            let line = labelled(&[(label, said)]);
             text.push_str(&if label == PROBLEM {
                 line.replacen(PROBLEM, &paint(Paint::Bad, PROBLEM), 1)
             } else {
