@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::guard::narrow_new_file;
 use super::modes::{OpenOptionsExt, set_mode, sync_folder};
 
 /// Makes an empty file of mode 0600, unless something of that name is there already.
@@ -15,7 +16,10 @@ use super::modes::{OpenOptionsExt, set_mode, sync_folder};
 pub fn create_private_file(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        other => other.map(drop),
+        other => {
+            drop(other?);
+            narrow_new_file(path)
+        }
     }
 }
 
@@ -38,6 +42,7 @@ pub fn replace_file(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     let temporary = folder.join(format!(".{}.{}", name.to_string_lossy(), crate::contract::id::new_id()));
     let written = (|| {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        narrow_new_file(&temporary)?;
         file.write_all(content)?;
         set_mode(&temporary, mode)?;
         file.sync_all()?;

@@ -128,7 +128,7 @@ impl RelPath {
     }
 
     /// Gives the path for system calls; `.` for the root.
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     pub(super) fn for_system(&self) -> &OsStr {
         if self.is_root() { OsStr::new(".") } else { OsStr::from_bytes(&self.bytes) }
     }

@@ -34,12 +34,10 @@ mod unix {
 
 #[cfg(windows)]
 mod windows {
-    use std::fs::OpenOptions;
     use std::io;
 
-    use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
+    use tokio::net::windows::named_pipe::NamedPipeServer;
 
-    use crate::contract::id;
     use crate::platform::handle::Handle;
 
     /// What a program prints.
@@ -47,34 +45,24 @@ mod windows {
     /// What a program reads.
     pub type Sender = NamedPipeServer;
 
-    /// Makes a pipe that a program writes to. Call it within a runtime.
+    /// Makes none: nothing is started on this system yet.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Always `Unsupported`.
     pub fn from_program() -> io::Result<(Receiver, Handle)> {
-        make(ServerOptions::new().access_outbound(false), OpenOptions::new().write(true))
+        Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Makes a pipe that a program reads from. Call it within a runtime.
+    /// Makes none: nothing is started on this system yet.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Always `Unsupported`.
     pub fn to_program() -> io::Result<(Handle, Sender)> {
-        let (ours, theirs) = make(ServerOptions::new().access_inbound(false), OpenOptions::new().read(true))?;
-        Ok((theirs, ours))
-    }
-
-    /// The pipes of this system that need not be waited for have names. This one can be opened once, which is done
-    /// here: where a stranger was faster, nothing is made.
-    fn make(ours: &mut ServerOptions, theirs: &OpenOptions) -> io::Result<(NamedPipeServer, Handle)> {
-        let name = format!(r"\\.\pipe\bailiwick-{}", id::new_id());
-        let ours =
-            ours.first_pipe_instance(true).max_instances(1).reject_remote_clients(true).create(&name)?;
-        Ok((ours, theirs.open(&name)?.into()))
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::fs::File;
     use std::io::{Read, Write};

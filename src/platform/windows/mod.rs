@@ -4,4 +4,4 @@ mod rights;
 mod sys;
 
 pub(super) use rights::private_pipe;
-pub use rights::{Object, Others, Rights, make_private_folder, narrow};
+pub use rights::{Object, Others, Rights, make_private_folder, narrow_file, narrow_folder};

@@ -120,11 +120,11 @@ fn own_name() -> Option<&'static str> {
     OWN.get_or_init(find).as_deref()
 }
 
-/// Gives the list that names this user and the system, alone; `inherited` is what tells whether what is made in a
+/// Gives the owner, this user, and the list that names this user and the system, alone; `inherited` is what tells whether what is made in a
 /// folder inherits it.
 fn private_list(inherited: &str, rights: &str) -> io::Result<String> {
     let own = sys::own_account()?;
-    Ok(format!("D:P(A;{inherited};{rights};;;{own})(A;{inherited};{rights};;;SY)"))
+    Ok(format!("O:{own}D:P(A;{inherited};{rights};;;{own})(A;{inherited};{rights};;;SY)"))
 }
 
 /// Makes a folder that only this user can enter.
@@ -139,8 +139,16 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the file system.
-pub fn narrow(path: &Path) -> io::Result<()> {
+pub fn narrow_folder(path: &Path) -> io::Result<()> {
     sys::set_list(path, &private_list("OICI", "FA")?)
+}
+
+/// Takes the rights of all others to a file of this user.
+///
+/// # Errors
+/// Those of the file system.
+pub fn narrow_file(path: &Path) -> io::Result<()> {
+    sys::set_list(path, &private_list("", "FA")?)
 }
 
 /// Makes an end of a named pipe that only this user can open.
@@ -171,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_folder_is_this_users_alone() {
+    fn a_private_folder_and_a_narrowed_file_are_this_users_alone() {
         use std::os::windows::fs::OpenOptionsExt;
         use std::os::windows::io::AsHandle;
         let folder = std::env::temp_dir().join(format!("bailiwick-{}", crate::contract::id::new_id()));
@@ -188,8 +196,11 @@ mod tests {
         assert!(rights.is_ours(), "{}", rights.text);
         assert_eq!(rights.others(), Others::Nothing, "{}", rights.text);
         std::fs::write(folder.join("file"), "x").expect("written");
-        let inherited = look(&folder.join("file"));
-        assert_eq!(inherited.others(), Others::Nothing, "{}", inherited.text);
-        std::fs::remove_dir_all(&folder).expect("removed");
+        // Wine lets nothing be inherited; files that matter get a list of their own.
+        narrow_file(&folder.join("file")).expect("it is ours");
+        let narrowed = look(&folder.join("file"));
+        assert_eq!(narrowed.others(), Others::Nothing, "{}", narrowed.text);
+        std::fs::remove_file(folder.join("file")).expect("removed");
+        std::fs::remove_dir(&folder).expect("removed");
     }
 }

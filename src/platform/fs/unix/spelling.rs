@@ -4,32 +4,36 @@
 //! What was judged is a name, so what is used must be spelt so on the disk, to the byte. A folder's list gives the names
 //! as they are spelt.
 
-use std::os::fd::BorrowedFd;
-
-use rustix::io::Errno;
-
 #[cfg(target_os = "macos")]
 pub(super) use checked::{check_entry, check_opened, check_target};
-
-/// Takes every name as it is: this system tells all of them apart.
 #[cfg(not(target_os = "macos"))]
-pub(super) const fn check_opened(_: BorrowedFd<'_>, _: &[u8], _: BorrowedFd<'_>) -> Result<(), Errno> {
-    Ok(())
-}
+pub(super) use unchecked::{check_entry, check_opened, check_target};
 
-/// Takes every name as it is: this system tells all of them apart.
+/// Takes every name as it is: these systems tell all of them apart.
 #[cfg(not(target_os = "macos"))]
-pub(super) const fn check_entry(_: BorrowedFd<'_>, _: &[u8]) -> Result<(), Errno> {
-    Ok(())
-}
+mod unchecked {
+    use std::os::fd::BorrowedFd;
 
-/// Takes every name as it is: this system tells all of them apart.
-#[cfg(not(target_os = "macos"))]
-pub(super) const fn check_target(
-    _: (BorrowedFd<'_>, &[u8]),
-    _: (BorrowedFd<'_>, &[u8]),
-) -> Result<(), Errno> {
-    Ok(())
+    use rustix::io::Errno;
+
+    pub(in super::super) const fn check_opened(
+        _: BorrowedFd<'_>,
+        _: &[u8],
+        _: BorrowedFd<'_>,
+    ) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    pub(in super::super) const fn check_entry(_: BorrowedFd<'_>, _: &[u8]) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    pub(in super::super) const fn check_target(
+        _: (BorrowedFd<'_>, &[u8]),
+        _: (BorrowedFd<'_>, &[u8]),
+    ) -> Result<(), Errno> {
+        Ok(())
+    }
 }
 
 #[cfg(target_os = "macos")]

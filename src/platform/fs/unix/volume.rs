@@ -5,6 +5,12 @@ use std::path::Path;
 
 use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 
+#[cfg(target_os = "linux")]
+const NO_EXEC: StatVfsMountFlags = StatVfsMountFlags::NOEXEC;
+/// Not told: contained in no answer.
+#[cfg(not(target_os = "linux"))]
+const NO_EXEC: StatVfsMountFlags = StatVfsMountFlags::from_bits_retain(1 << 63);
+
 /// The disk that a path lies on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Volume {
@@ -12,7 +18,7 @@ pub struct Volume {
     pub free_bytes: u64,
     /// Whether nothing can be written.
     pub read_only: bool,
-    /// Whether programs cannot be executed from it.
+    /// Whether programs cannot be executed from it, where the system tells it.
     pub no_exec: bool,
 }
 
@@ -26,7 +32,7 @@ impl Volume {
         Ok(Self {
             free_bytes: facts.f_bavail.saturating_mul(facts.f_frsize),
             read_only: facts.f_flag.contains(StatVfsMountFlags::RDONLY),
-            no_exec: facts.f_flag.contains(StatVfsMountFlags::NOEXEC),
+            no_exec: facts.f_flag.contains(NO_EXEC),
         })
     }
 

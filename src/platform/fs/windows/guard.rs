@@ -88,5 +88,10 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
             format!("{} belongs to another user", path.display()),
         ));
     }
-    if rights.others() == Others::Nothing { Ok(()) } else { crate::platform::windows::narrow(path) }
+    if rights.others() == Others::Nothing { Ok(()) } else { crate::platform::windows::narrow_folder(path) }
+}
+
+/// Takes the rights of all others to a file of this user that nothing was written to yet.
+pub(super) fn narrow_new_file(path: &Path) -> io::Result<()> {
+    crate::platform::windows::narrow_file(path)
 }
