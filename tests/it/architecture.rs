@@ -100,7 +100,11 @@ const FENCES: &[Fence] = &[
     },
     Fence {
         pattern: r"\bwindows_sys\s*(::|;)",
-        inside: &["src/platform/fs/windows/sys.rs", "src/platform/windows/sys.rs"],
+        inside: &[
+            "src/platform/fs/windows/sys.rs",
+            "src/platform/screen/desktop/windows.rs",
+            "src/platform/windows/sys.rs",
+        ],
         because: "calls of Windows have no safe wrapper",
     },
 ];
