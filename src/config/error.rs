@@ -13,7 +13,7 @@ pub struct ConfigError {
     /// The place in it, such as `line 4, column 7` or `scopes[0].id`; empty for the file as a whole.
     pub place: String,
     /// The field alone, such as `scopes[0].id`; empty where it is not about one.
-    pub field: String,
+    pub field: Box<str>,
     /// What is wrong and what was expected. No path outside the file's own words, no secret.
     pub problem: String,
     /// What to do, imperative.
@@ -28,7 +28,7 @@ impl ConfigError {
         Self {
             file: file.to_owned(),
             place: place.to_owned(),
-            field: place.rsplit(", ").next().and_then(quoted).unwrap_or_default().to_owned(),
+            field: place.rsplit(", ").next().and_then(quoted).unwrap_or_default().into(),
             problem: problem.into(),
             fix: fix.into(),
             missing: false,

@@ -85,7 +85,7 @@ impl Search<'_> {
                     Err(error) => {
                         let steps = parsed(&error.field);
                         let field = written(&self.original(&steps));
-                        (steps, ConfigError { place: format!("`{field}`"), field, ..error })
+                        (steps, ConfigError { place: format!("`{field}`"), field: field.into(), ..error })
                     }
                 },
             };
@@ -107,7 +107,7 @@ impl Search<'_> {
         // What lacks because it was set aside is said already.
         let is_said = self.set_aside.iter().any(|it| it.starts_with(&at));
         if !is_said {
-            self.problems.push(ConfigError { field: written(&at), ..error });
+            self.problems.push(ConfigError { field: written(&at).into(), ..error });
         }
         match missing {
             Some(name) => {
@@ -218,7 +218,7 @@ mod tests {
 
     fn found(text: &str) -> Vec<(String, String)> {
         let examined = Config::examine(Path::new("config.json"), text.as_bytes());
-        examined.problems.into_iter().map(|it| (it.field, it.problem)).collect()
+        examined.problems.into_iter().map(|it| (it.field.into_string(), it.problem)).collect()
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
     fn what_is_left_keeps_its_places_in_the_text() {
         let text = br#"{"machineId":"m","machineName":"n","scopes":[{"id":"a","roots":[]},7,{"id":"b","roots":["/b"]}]}"#;
         let examined = Config::examine(Path::new("config.json"), text);
-        let fields: Vec<&str> = examined.problems.iter().map(|it| it.field.as_str()).collect();
+        let fields: Vec<&str> = examined.problems.iter().map(|it| &*it.field).collect();
         assert_eq!(fields, ["scopes[1]", "scopes[0].roots"]);
         assert_eq!((examined.rest.map(|config| config.scopes.len()), examined.scopes), (Some(1), vec![2]));
     }

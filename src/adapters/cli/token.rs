@@ -292,8 +292,8 @@ fn expires(record: &TokenRecord, now: i64) -> String {
 fn ago(ms: i64) -> String {
     match ms {
         ..60_000 => "just now".to_owned(),
-        ..3_600_000 => format!("{} min ago", ms / 60_000),
-        ..172_800_000 => format!("{} h ago", ms / 3_600_000),
+        60_000..3_600_000 => format!("{} min ago", ms / 60_000),
+        3_600_000..172_800_000 => format!("{} h ago", ms / 3_600_000),
         _ => format!("{} days ago", ms / DAY_MS),
     }
 }

@@ -34,7 +34,13 @@ pub fn examine(home: &Home, file: &Path, content: &[u8]) -> Vec<ProblemOutput> {
                 problems.extend(broken.map(|(at, failure)| {
                     let field = format!("scopes[{place}].roots[{at}]");
                     let fix = failure.hints.first().cloned().unwrap_or_default();
-                    placed(&text, ConfigError { field, ..ConfigError::new(file, "", failure.message, fix) })
+                    placed(
+                        &text,
+                        ConfigError {
+                            field: field.into(),
+                            ..ConfigError::new(file, "", failure.message, fix)
+                        },
+                    )
                 }));
                 continue;
             }
@@ -43,8 +49,10 @@ pub fn examine(home: &Home, file: &Path, content: &[u8]) -> Vec<ProblemOutput> {
         let part =
             if field.starts_with("policy") || field == "roots" { field } else { format!("policy.{field}") };
         let field = format!("scopes[{place}].{part}");
-        problems
-            .push(placed(&text, ConfigError { field, ..ConfigError::new(file, "", failure.message, fix) }));
+        problems.push(placed(
+            &text,
+            ConfigError { field: field.into(), ..ConfigError::new(file, "", failure.message, fix) },
+        ));
     }
     problems.sort_by_key(|problem| (problem.line, problem.column));
     problems
@@ -80,7 +88,7 @@ fn placed(text: &str, error: ConfigError) -> ProblemOutput {
     ProblemOutput {
         line: found.map(|(line, _)| line),
         column: found.map(|(_, column)| column),
-        field: error.field,
+        field: error.field.into_string(),
         problem: error.problem,
         fix: error.fix,
     }
