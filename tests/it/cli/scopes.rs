@@ -214,8 +214,8 @@ fn the_list_of_tokens_tells_of_use_and_of_what_expires() {
 
     let listed = place.run(&["token", "list", "--json"]).json();
     let of = |name: &str| {
-        let all = listed["tokens"].as_array().expect("a list").iter();
-        all.cloned().find(|it| it["name"] == name).expect("listed")
+        let mut all = listed["tokens"].as_array().expect("a list").iter();
+        all.find(|it| it["name"] == name).cloned().expect("listed")
     };
     assert_eq!((of("owner")["state"].clone(), of("owner")["lastUsedAt"].is_null()), (json!("valid"), true));
     assert_eq!(
