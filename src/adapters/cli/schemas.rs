@@ -1,6 +1,6 @@
 //! The schemas of what commands print with `--json`: one table, which a test holds against real answers.
 //!
-//! A failure has the same form for every command: `{"ok": false, "error": …}`, as in `schemas/outcome.json`.
+//! A failure has the same form for every command.
 
 use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::Value;
@@ -32,6 +32,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<config::ShowOutput>("config show", "config.show"),
     row::<config::ValidateOutput>("config validate", "config.validate"),
     row::<described::ConnectOutput>("connect", "connect"),
+    row::<described::FailureOutput>("(any, when it fails)", "failure"),
     row::<history::TimelineOutput>("history", "history"),
     row::<history::EntryOutput>("history --follow", "history.follow"),
     row::<history::ConnectionsOutput>("history connections", "history.connections"),

@@ -83,6 +83,10 @@ fn answers_follow_their_schemas() {
         ("config.validate", vec!["config", "validate", "broken.json"], 1),
         ("config.edit", vec!["config", "edit", "--yes"], 0),
         ("connect", vec!["connect"], 0),
+        ("failure", vec!["history", "get", "x"], 2),
+        ("failure", vec!["scope", "show", "none"], 10),
+        ("failure", vec!["histroy"], 2),
+        ("failure", vec!["token", "revoke", "none"], 15),
         ("history", vec!["history"], 0),
         ("history.connections", vec!["history", "connections"], 0),
         ("history.failed-replay", vec!["history", "failed-replay"], 0),
@@ -134,9 +138,7 @@ fn answers_follow_their_schemas() {
         assert_eq!(lines.next().map(|line| line["text"].clone()), Some(json!("hello\n")));
     }
     let screen = place.run(&["screen", "status", "--json"]);
-    if screen.exit == 0 {
-        holds("screen.status", &screen.json());
-    }
+    holds(if screen.exit == 0 { "screen.status" } else { "failure" }, &screen.json());
     // The screen and systemd are not there on every computer; following never ends. The rest has been asked for.
     let asked: BTreeSet<&str> = calls.iter().map(|(name, _, _)| *name).collect();
     let others = ["screen.status", "history.follow", "processes.read", "processes.read.follow"];
