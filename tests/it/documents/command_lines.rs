@@ -22,10 +22,10 @@ pub fn commands(line: &str) -> Vec<Vec<String>> {
     let mut is_redirection = false;
     let mut characters = line.chars().peekable();
     let end_word = |word: &mut Option<String>, commands: &mut Vec<Vec<String>>, is_redirection: &mut bool| {
-        if let Some(word) = word.take() {
-            if !std::mem::take(is_redirection) {
-                commands.last_mut().expect("there is one").push(word);
-            }
+        if let Some(word) = word.take()
+            && !std::mem::take(is_redirection)
+        {
+            commands.last_mut().expect("there is one").push(word);
         }
     };
     while let Some(it) = characters.next() {
