@@ -98,6 +98,8 @@ fn filled(place: &Installation, words: &[String]) -> Option<Vec<String>> {
     for word in &mut filled {
         match word.as_str() {
             "PROCESS" => {
+                // An example before may have taken commands away.
+                place.run(&["scope", "allow", "app", "command:run", "process:manage"]);
                 let start = json!({"scope": "app", "op": "command.start", "input": {"command": ["true"]}});
                 let ran = place.run(&["call", &start.to_string(), "--json"]);
                 // Where commands cannot be held there is no process.
