@@ -23,9 +23,10 @@ fn labelled_to(lines: &[(&str, String)], room: Option<usize>) -> String {
             text.push_str(&format!("  {label}\n"));
         }
         let room = room.map_or(usize::MAX, |room| room.saturating_sub(indent).max(1));
-        for (place, line) in said.lines().flat_map(|line| wrapped(line, room)).enumerate() {
+        for (place, line) in said.split('\n').flat_map(|line| wrapped(line, room)).enumerate() {
             if place == 0 && !is_narrow {
-                text.push_str(&format!("  {label:<13} {line}\n"));
+                text.push_str(format!("  {label:<13} {line}").trim_end());
+                text.push('\n');
             } else {
                 text.push_str(&format!("{:indent$}{line}\n", ""));
             }
