@@ -130,7 +130,7 @@ fn scope_show_tells_everything_and_no_secret() {
     for said in [
         "Scope `project`",
         "folder",
-        "fs:read (read and list files)",
+        "read and list files (fs:read)",
         "git:write",
         "with your yes",
         "open all the same: .env.example",
