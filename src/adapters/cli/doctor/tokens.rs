@@ -74,10 +74,9 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
         in_order += 1;
     }
     if in_order > 0 {
-        let mode = "of mode 0600";
         found.ok(
             "tokens",
-            format!("in order: {in_order} of {}; their file is {mode}", tokens.records().len()),
+            format!("in order: {in_order} of {}; their file is of mode 0600", tokens.records().len()),
         );
     }
 }
