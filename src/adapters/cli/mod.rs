@@ -26,6 +26,7 @@ mod examples;
 mod fold;
 mod history;
 mod home;
+mod jsonc;
 mod live;
 mod man;
 mod mcp;

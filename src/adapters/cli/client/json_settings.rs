@@ -1,11 +1,11 @@
 //! Settings in JSON, with or without comments: edited in their syntax tree, so that all else stays as it is.
 
-use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{
     CstArray, CstContainerNode, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode,
 };
 use serde_json::{Value, json};
 
+use super::super::jsonc;
 use super::entry::Entry;
 use super::kind::TOKEN_PROMPT;
 use super::settings::{Made, Problem};
@@ -134,19 +134,7 @@ pub fn without(mut value: Value, container: &str, name: &str) -> Value {
 }
 
 fn parse(text: &str) -> Result<CstRootNode, Problem> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    CstRootNode::parse(text, &options).map_err(|error| Problem::Syntax {
+    jsonc::parse(text).map_err(|error| Problem::Syntax {
         line: error.line_display(),
         column: error.column_display(),
         message: error.kind().to_string(),

@@ -5,13 +5,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstRootNode};
 use serde_json::Value;
 
 use crate::config::Config;
 use crate::contract::id;
 use crate::platform::machine;
+
+use super::super::jsonc;
 
 /// A mistake and the text without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,19 +45,7 @@ pub fn mends(text: &str, user_home: Option<&Path>) -> Vec<Mend> {
 
 /// Comments and commas that JSON does not have.
 fn plain(text: &str) -> Option<Mend> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let root = CstRootNode::parse(text, &options).ok()?;
+    let root = jsonc::parse(text).ok()?;
     without_extras(root.children());
     let after = root.to_string();
     serde_json::from_str::<serde::de::IgnoredAny>(&after).ok()?;
@@ -85,7 +74,7 @@ fn without_extras(children: Vec<CstNode>) {
 
 /// Parses a text. What is taken out of it lives only as long as it does.
 fn parse(text: &str) -> Option<CstRootNode> {
-    CstRootNode::parse(text, &ParseOptions::default()).ok()
+    jsonc::parse(text).ok()
 }
 
 /// The older key `workspaces`.
