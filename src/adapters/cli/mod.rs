@@ -8,6 +8,7 @@
 mod approve;
 mod args;
 mod ask;
+mod bounded_run;
 mod bundle;
 mod call;
 mod child;
@@ -27,6 +28,7 @@ mod fold;
 mod history;
 mod home;
 mod jsonc;
+mod limit;
 mod live;
 mod man;
 mod mcp;

@@ -1,11 +1,9 @@
 //! The computer: how commands can be held, which programs are there, who runs Bailiwick.
 
 use std::env;
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use crate::config::{Config, ScopeConfig};
 use crate::contract::Capability;
@@ -15,7 +13,9 @@ use crate::platform::machine;
 use crate::policy::{OwnFolders, Scope};
 use crate::providers::command::SearchPath;
 
+use super::super::bounded_run::run_to_end;
 use super::super::home::Home;
+use super::super::limit::Limit;
 use super::finding::Findings;
 
 /// How long a program may take to say its version.
@@ -157,32 +157,9 @@ fn programs(home: &Home, config: &Config, found: &mut Findings) {
 
 /// Asks a program for its version; one that takes its time is ended.
 fn version(path: &Path) -> Option<String> {
-    let mut child = Command::new(path)
-        .arg("--version")
-        .env_clear()
-        .current_dir("/")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let deadline = Instant::now() + VERSION_TIME;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
-            Ok(None) | Err(_) => {
-                // It may have ended by itself meanwhile.
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
-        }
-    };
-    let mut text = String::new();
-    child.stdout.take()?.take(4_096).read_to_string(&mut text).ok()?;
-    status
-        .success()
-        .then(|| text.lines().next().unwrap_or_default().trim().to_owned())
-        .filter(|it| !it.is_empty())
+    let mut command = Command::new(path);
+    command.arg("--version").env_clear().current_dir("/");
+    let ended = run_to_end(&mut command, &Limit::default(), VERSION_TIME).ok()?;
+    let first = ended.out.lines().next().unwrap_or_default().trim().to_owned();
+    (ended.status.success() && !first.is_empty()).then_some(first)
 }

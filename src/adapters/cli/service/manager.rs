@@ -1,12 +1,13 @@
 //! Asking systemd's user manager, with an end to every wait.
 
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use crate::contract::{ErrorCode, Failure};
+
+use super::super::bounded_run::{Unfinished, run_to_end};
+use super::super::limit::Limit;
 
 /// How long the manager may take.
 const TIME: Duration = Duration::from_secs(20);
@@ -33,47 +34,16 @@ pub fn systemctl(words: &[&str]) -> Result<Said, Failure> {
 /// # Errors
 /// As [`systemctl`].
 pub fn ask(program: &str, words: &[&str], environment: &[(&str, &Path)]) -> Result<Said, Failure> {
-    let mut child = Command::new(program)
-        .args(words)
-        .env("LC_ALL", "C.UTF-8")
-        .envs(environment.iter().copied())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| missing(program, &error))?;
-    let reads = |mut pipe: Box<dyn Read + Send>| {
-        thread::spawn(move || {
-            let mut bytes = Vec::new();
-            // What could not be read is not there.
-            let _ = pipe.read_to_end(&mut bytes);
-            String::from_utf8_lossy(&bytes).into_owned()
-        })
-    };
-    let out = child.stdout.take().map(|pipe| reads(Box::new(pipe)));
-    let err = child.stderr.take().map(|pipe| reads(Box::new(pipe)));
-    let deadline = Instant::now() + TIME;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
-            Ok(None) | Err(_) => {
-                // It may have ended by itself meanwhile.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(Failure::new(
-                    ErrorCode::Timeout,
-                    format!("`{program} {}` did not end within {} s", words.join(" "), TIME.as_secs()),
-                ));
-            }
-        }
-    };
-    let said =
-        |reader: Option<thread::JoinHandle<String>>| reader.and_then(|it| it.join().ok()).unwrap_or_default();
-    let (out, err) = (said(out), said(err));
-    let text =
-        [out.trim(), err.trim()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
-    Ok(Said { ok: status.success(), text })
+    let mut command = Command::new(program);
+    command.args(words).env("LC_ALL", "C.UTF-8").envs(environment.iter().copied());
+    match run_to_end(&mut command, &Limit::default(), TIME) {
+        Ok(ended) => Ok(Said { ok: ended.status.success(), text: ended.said() }),
+        Err(Unfinished::NotStarted(error)) => Err(missing(program, &error)),
+        Err(Unfinished::TookTooLong) => Err(Failure::new(
+            ErrorCode::Timeout,
+            format!("`{program} {}` did not end within {} s", words.join(" "), TIME.as_secs()),
+        )),
+    }
 }
 
 fn missing(program: &str, error: &std::io::Error) -> Failure {
