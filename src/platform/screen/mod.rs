@@ -32,3 +32,8 @@ pub use frame::{Content, Cover, Frame};
 pub use geometry::{Point, Rect};
 pub use sources::Sources;
 pub use window::{Display, Window, WindowState};
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::Mark;
+#[cfg(target_os = "linux")]
+pub use x11::Mark;

@@ -8,6 +8,7 @@ mod authority;
 mod capture;
 mod foresight;
 mod image;
+mod mark;
 mod scene;
 mod segment;
 mod server;
@@ -19,4 +20,5 @@ mod trouble;
 mod uncover;
 
 pub(super) use image::Image;
+pub use mark::Mark;
 pub(super) use servers::Servers;

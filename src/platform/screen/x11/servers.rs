@@ -164,7 +164,7 @@ impl Servers {
 
     /// Finds the server of `:0` or `:0.1`, and which of its screens is meant. Nothing is connected to that is not
     /// among the servers of this computer.
-    fn find(&self, display: &str) -> Option<(Address, usize)> {
+    pub(super) fn find(&self, display: &str) -> Option<(Address, usize)> {
         let servers = address::servers(&self.kept.sources);
         if let Some(server) = servers.iter().find(|server| server.id == display) {
             return Some((server.clone(), 0));
