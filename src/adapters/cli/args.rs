@@ -75,7 +75,8 @@ pub enum Command {
     /// Say what is wrong, and mend what is clear
     ///
     /// Changes nothing without `--fix`, which mends only what can mean one thing, shows each change as a diff, and
-    /// keeps what was there: `doctor --undo` puts it back. Exits with 1 if something fails.
+    /// keeps what was there: `doctor --undo` puts it back. `--prove` does each kind of operation for real in a
+    /// throw-away installation and tells what it saw. Exits with 1 if something fails.
     #[command(verbatim_doc_comment)]
     Doctor(DoctorArgs),
     /// Make one file for whoever helps you, without secrets
@@ -119,7 +120,8 @@ pub enum Command {
     Client(ClientCommand),
     /// Print how to connect a client
     Connect,
-    /// Do each kind of operation for real in a temporary folder
+    /// The older name of `doctor --prove`
+    #[command(hide = true)]
     SelfTest,
     /// Print the completions for a shell
     Completions(CompletionsArgs),
@@ -246,6 +248,9 @@ pub struct DoctorArgs {
     /// Put back what the last `--fix` changed
     #[arg(long, conflicts_with_all = ["fix", "dry_run"])]
     pub undo: bool,
+    /// Do each kind of operation for real in a throw-away installation, and tell what was seen
+    #[arg(long, conflicts_with_all = ["fix", "dry_run", "undo"])]
+    pub prove: bool,
 }
 
 /// `bundle`.

@@ -1,4 +1,4 @@
-//! The steps of `try` and `self-test` that run commands: held as strongly as this computer can.
+//! The steps of `try` and `doctor --prove` that run commands: held as strongly as this computer can.
 
 use std::path::Path;
 
@@ -13,14 +13,15 @@ use super::steps::{Expect, Steps, wrong};
 /// What the throw-away scopes allow.
 pub const ALLOWED: &[&str] = &["printf *", "touch *"];
 
-fn run(scope: &str, command: Value) -> Value {
+/// Makes the envelope that runs a command.
+pub fn run(scope: &str, command: Value) -> Value {
     json!({"scope": scope, "op": "command.run", "input": {"command": command}})
 }
 
 /// Runs a command, and looks whether what holds it is what this computer has.
 pub fn a_command(steps: &mut Steps, child: &mut McpChild, scope: &str) {
     let envelope = run(scope, json!(["printf", "%s", "held; $HOME"]));
-    if levels().strongest.is_none_or(|level| level < Containment::Partial) {
+    if unheld().is_some() {
         // Nothing runs unheld unless the person writes so.
         let refusal = Expect::Refusal(ErrorCode::ProviderUnavailable);
         steps.envelope("a command", child, envelope, refusal, |_| Ok(String::new()));
@@ -38,8 +39,18 @@ pub fn a_command(steps: &mut Steps, child: &mut McpChild, scope: &str) {
     });
 }
 
-/// Tries to write outside the scope by a command, and to run what no rule allows.
-pub fn refused_commands(steps: &mut Steps, child: &mut McpChild, scope: &str, outside: &Path) {
+/// Tells why no command can be held here; none if they can.
+pub fn unheld() -> Option<String> {
+    let levels = levels();
+    if levels.strongest.is_some_and(|level| level >= Containment::Partial) {
+        return None;
+    }
+    let why = levels.missing(Containment::Partial).unwrap_or("the system does not say why");
+    Some(format!("commands cannot be held here, and none runs unheld: {why}"))
+}
+
+/// Tries to run what no rule allows.
+pub fn refused_commands(steps: &mut Steps, child: &mut McpChild, scope: &str) {
     let refusal = Expect::Refusal(ErrorCode::PermissionDenied);
     for (name, command) in [
         ("a command not allowed", json!(["rm", "-rf", "."])),
@@ -47,11 +58,12 @@ pub fn refused_commands(steps: &mut Steps, child: &mut McpChild, scope: &str, ou
     ] {
         steps.envelope(name, child, run(scope, command), refusal, |_| Ok(String::new()));
     }
-    if levels().strongest.is_none_or(|level| level < Containment::Partial) {
-        return;
-    }
+}
+
+/// Tries to write outside the scope by a command.
+pub fn write_outside(steps: &mut Steps, child: &mut McpChild, scope: &str, outside: &Path) {
     let touch = run(scope, json!(["touch", outside]));
-    steps.envelope("a write by a command", child, touch, Expect::Success, |data| judge_write(data, outside));
+    steps.envelope("a write outside", child, touch, Expect::Success, |data| judge_write(data, outside));
 }
 
 #[expect(

@@ -10,7 +10,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("start", &["bailiwick start", "bailiwick start --port 4040"]),
     ("mcp", &["bailiwick mcp", "bailiwick mcp --caller laptop"]),
     ("status", &["bailiwick status", "bailiwick status --details"]),
-    ("doctor", &["bailiwick doctor", "bailiwick doctor --fix --dry-run"]),
+    ("doctor", &["bailiwick doctor", "bailiwick doctor --fix --dry-run", "bailiwick doctor --prove"]),
     ("bundle", &["bailiwick bundle --out bailiwick.zip", "bailiwick bundle --inspect bailiwick.zip"]),
     ("approve", &["bailiwick approve --list"]),
     (

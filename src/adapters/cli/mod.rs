@@ -42,7 +42,6 @@ mod runtime;
 mod schemas;
 mod scope;
 mod screen;
-mod self_test;
 mod service;
 mod service_facts;
 mod setup;

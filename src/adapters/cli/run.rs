@@ -14,8 +14,7 @@ use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
-    man, mcp, policy, processes, scope, screen, self_test, service, setup, start, status, token, tools,
-    try_folder,
+    man, mcp, policy, processes, scope, screen, service, setup, start, status, token, tools, try_folder,
 };
 
 /// Runs the command that the process's arguments name.
@@ -67,7 +66,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Start(args) => start::run(&home()?, printer, &args).map(|()| None),
         Command::Mcp(args) => mcp::run(&home()?, args).map(|()| None),
         Command::Status(args) => status::run(&home()?, args.details).map(Some),
-        Command::Doctor(args) => doctor::run(&home()?, &args).map(Some),
+        Command::Doctor(args) => doctor::run(&home()?, printer, &args).map(Some),
         Command::Bundle(args) => bundle::run(&home()?, &args).map(Some),
         Command::Service(command) => service::run(&home()?, &command),
         Command::Approve(args) => approve::run(&home()?, &args).map(Some),
@@ -80,7 +79,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Config(command) => config::run(&home()?, printer, &command).map(Some),
         Command::Client(command) => client::run(&home()?, printer, &command).map(Some),
         Command::Connect => connect::run(&home()?).map(Some),
-        Command::SelfTest => self_test::run(printer).map(Some),
+        Command::SelfTest => doctor::prove(&home()?, printer).map(Some),
         Command::Completions(args) => Ok(Some(completions::run(args.shell))),
         Command::Man(args) => man::run(&args.folder).map(Some),
         Command::Call(_) | Command::Policy(_) => unreachable!("these read their own words"),

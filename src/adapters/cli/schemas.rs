@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::Value;
 
 use super::{
-    approve, bundle, client, command_policy, completions, config, described, history, live, man, policy,
-    processes, scope, screen, service, setup, start, status, token, tools,
+    approve, bundle, client, command_policy, completions, config, described, doctor, history, live, man,
+    policy, processes, scope, screen, service, setup, start, status, token, tools,
 };
 
 /// What a command prints.
@@ -33,6 +33,9 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<config::ValidateOutput>("config validate", "config.validate"),
     row::<described::ConnectOutput>("connect", "connect"),
     row::<described::FailureOutput>("(any, when it fails)", "failure"),
+    row::<doctor::DoctorOutput>("doctor", "doctor"),
+    row::<doctor::ProveOutput>("doctor --prove", "doctor.prove"),
+    row::<doctor::UndoOutput>("doctor --undo", "doctor.undo"),
     row::<history::TimelineOutput>("history", "history"),
     row::<history::EntryOutput>("history --follow", "history.follow"),
     row::<history::ConnectionsOutput>("history connections", "history.connections"),

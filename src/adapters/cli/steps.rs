@@ -1,19 +1,79 @@
-//! The steps of `try` and `self-test`: each is done for real, judged, told, and kept for `--json`.
+//! The steps of `try` and `doctor --prove`: each is done for real, judged, told, and kept for `--json`.
+//!
+//! A step that was not done is never told as one that went well: it is `skipped`, with its reason.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::contract::{ErrorCode, Failure};
 
 use super::child::McpChild;
-use super::printer::{Paint, Printer, Report, one_line, paint};
+use super::limit::Limit;
+use super::printer::{Paint, Printer, one_line, paint};
+
+/// How a step went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StepState {
+    /// It was done, and what was seen is as it must be.
+    Ok,
+    /// It was not done; `saw` says why.
+    Skipped,
+    /// It was done, and what was seen is not as it must be.
+    Failed,
+}
+
+/// One step.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// What it belongs to, such as `Reading`; empty where there are no groups.
+    pub group: &'static str,
+    /// What was done.
+    pub step: String,
+    /// How it went.
+    pub state: StepState,
+    /// What was seen.
+    pub saw: String,
+    /// How long it took, in milliseconds.
+    pub duration_ms: f64,
+}
+
+/// How many steps went how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StepCounts {
+    /// Done, and as it must be.
+    pub ok: usize,
+    /// Not done.
+    pub skipped: usize,
+    /// Done, and not as it must be.
+    pub failed: usize,
+}
+
+/// Why a step does not give what it was to make.
+#[derive(Debug)]
+pub enum Unmade {
+    /// It is not as it must be.
+    Wrong(Failure),
+    /// It cannot be done here, and why.
+    Skipped(String),
+}
+
+impl From<Failure> for Unmade {
+    fn from(failure: Failure) -> Self {
+        Self::Wrong(failure)
+    }
+}
 
 /// What was done so far.
 pub struct Steps {
     printer: Printer,
-    told: Vec<Value>,
-    failed: usize,
+    limit: Limit,
+    group: &'static str,
+    told: Vec<Step>,
 }
 
 /// What was expected of an envelope.
@@ -26,27 +86,81 @@ pub enum Expect {
 }
 
 impl Steps {
-    /// Begins.
-    pub fn new(printer: Printer) -> Self {
-        Self { printer, told: Vec::new(), failed: 0 }
+    /// Begins. Once the limit is over, nothing is done any more.
+    pub fn new(printer: Printer, limit: Limit) -> Self {
+        Self { printer, limit, group: "", told: Vec::new() }
+    }
+
+    /// Gives the bound of all waits.
+    pub fn limit(&self) -> &Limit {
+        &self.limit
+    }
+
+    /// Begins a group.
+    pub fn group(&mut self, name: &'static str) {
+        self.group = name;
     }
 
     /// Does a step: `work` gives what was seen, or why that is not what must be.
     pub fn step<T>(&mut self, name: &str, work: impl FnOnce() -> Result<(T, String), Failure>) -> Option<T> {
-        let began = Instant::now();
-        let result = work();
-        let ms = began.elapsed().as_secs_f64() * 1_000.0;
-        let (ok, saw, made) = match result {
-            Ok((made, saw)) => (true, saw, Some(made)),
-            Err(failure) => (false, failure.message, None),
-        };
-        self.failed += usize::from(!ok);
-        self.told.push(json!({"step": name, "ok": ok, "saw": saw, "durationMs": ms}));
-        if !self.printer.json {
-            let mark = if ok { paint(Paint::Good, "ok  ") } else { paint(Paint::Bad, "FAIL") };
-            self.printer.data(&format!("{mark}  {name:<24} {} ({ms:.1} ms)\n", one_line(&saw)));
+        self.step_or_skip(name, || work().map_err(Unmade::Wrong))
+    }
+
+    /// Does a step that may turn out to be impossible here.
+    pub fn step_or_skip<T>(
+        &mut self,
+        name: &str,
+        work: impl FnOnce() -> Result<(T, String), Unmade>,
+    ) -> Option<T> {
+        if self.limit.is_over() {
+            self.tell(name, StepState::Skipped, "no time was left for it".to_owned(), Duration::ZERO);
+            return None;
         }
+        let began = Instant::now();
+        let (state, saw, made) = match work() {
+            Ok((made, saw)) => (StepState::Ok, saw, Some(made)),
+            Err(Unmade::Wrong(failure)) => (StepState::Failed, failure.message, None),
+            Err(Unmade::Skipped(why)) => (StepState::Skipped, why, None),
+        };
+        self.tell(name, state, saw, began.elapsed());
         made
+    }
+
+    /// Notes what is not done, and why.
+    pub fn skip(&mut self, name: &str, why: impl Into<String>) {
+        self.tell(name, StepState::Skipped, why.into(), Duration::ZERO);
+    }
+
+    fn tell(&mut self, name: &str, state: StepState, saw: String, took: Duration) {
+        if self.limit.is_ended() {
+            // The person has ended it: what was cut off says nothing about this computer.
+            return;
+        }
+        if !self.printer.json {
+            let is_first = self.told.last().is_none_or(|last| last.group != self.group);
+            if is_first && !self.group.is_empty() {
+                let gap = if self.told.is_empty() { "" } else { "\n" };
+                self.printer.data(&format!("{gap}{}\n", self.group));
+            }
+            let mark = match state {
+                StepState::Ok => paint(Paint::Good, "ok  "),
+                StepState::Skipped => paint(Paint::Hint, "skip"),
+                StepState::Failed => paint(Paint::Bad, "FAIL"),
+            };
+            let indent = if self.group.is_empty() { "" } else { "  " };
+            let time = match state {
+                StepState::Skipped => String::new(),
+                StepState::Ok | StepState::Failed => format!(" ({:.1} ms)", took.as_secs_f64() * 1_000.0),
+            };
+            self.printer.data(&format!("{indent}{mark}  {name:<24} {}{time}\n", one_line(&saw)));
+        }
+        self.told.push(Step {
+            group: self.group,
+            step: name.to_owned(),
+            state,
+            saw,
+            duration_ms: took.as_secs_f64() * 1_000.0,
+        });
     }
 
     /// Sends an envelope as a tool call, and holds the answer to what is expected of it.
@@ -84,17 +198,25 @@ impl Steps {
         })
     }
 
-    /// Tells whether every step so far was as it must be.
-    pub fn all_well(&self) -> bool {
-        self.failed == 0
+    /// Counts the steps by how they went.
+    pub fn counts(&self) -> StepCounts {
+        let count = |state| self.told.iter().filter(|step| step.state == state).count();
+        StepCounts {
+            ok: count(StepState::Ok),
+            skipped: count(StepState::Skipped),
+            failed: count(StepState::Failed),
+        }
     }
 
-    /// Ends: the report of all steps.
-    pub fn report(self, text: String, mut also: Value) -> Report {
-        also["ok"] = json!(self.failed == 0);
-        also["steps"] = Value::from(self.told);
-        let exit = if self.failed == 0 { 0 } else { ErrorCode::ExecutionFailed.facts().exit_code };
-        Report { exit, ..Report::new(text, also) }
+    /// Tells whether no step so far went wrong.
+    pub fn all_well(&self) -> bool {
+        self.counts().failed == 0
+    }
+
+    /// Ends: gives the exit code and all steps.
+    pub fn finish(self) -> (u8, Vec<Step>) {
+        let exit = if self.all_well() { 0 } else { ErrorCode::ExecutionFailed.facts().exit_code };
+        (exit, self.told)
     }
 }
 

@@ -1,16 +1,20 @@
 //! A throw-away installation in the temporary folder, removed when its handle goes.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::config::{Config, ScopeConfig, ScopePolicy};
+use crate::config::{Config, ProcessLifetime, ScopeConfig, ScopePolicy};
 use crate::contract::{Capability, ErrorCode, Failure, ScopeType, id};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::create_private_dir;
 use crate::platform::machine;
 
-use super::command_steps::ALLOWED;
 use super::home::Home;
+use super::limit::Limit;
+
+/// How long it is tried to remove the folder.
+const REMOVAL_TIME: Duration = Duration::from_secs(2);
 
 /// The installation.
 pub struct Throwaway {
@@ -45,6 +49,11 @@ impl Throwaway {
         self.base.join("home")
     }
 
+    /// Gives the folder that holds the installation and what lies beside it.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
     /// Makes a folder beside the installation.
     ///
     /// # Errors
@@ -64,36 +73,39 @@ impl Throwaway {
     ///
     /// # Errors
     /// When the temporary folder cannot be used.
-    pub fn open(&self, scopes: &[(&str, PathBuf, Vec<Capability>)]) -> Result<(), Failure> {
+    pub fn open(&self, scopes: Vec<ScopeConfig>) -> Result<(), Failure> {
         let mut config = Config::new(id::new_id(), machine::host_name());
-        for (id, root, capabilities) in scopes {
-            config.scopes.push(ScopeConfig {
-                id: (*id).to_owned(),
-                name: None,
-                scope_type: ScopeType::Folder,
-                roots: vec![root.clone()],
-                capabilities: capabilities.clone(),
-                ask: Vec::new(),
-                deny: Vec::new(),
-                policy: policy(capabilities),
-            });
-        }
+        config.scopes = scopes;
         config.save(&self.home.config_path).map_err(|error| error.for_person())
     }
 }
 
-/// Lets a scope that may run commands run those of the steps.
-fn policy(capabilities: &[Capability]) -> ScopePolicy {
-    let commands: &[&str] = if capabilities.contains(&Capability::CommandRun) { ALLOWED } else { &[] };
-    ScopePolicy {
-        allowed_commands: commands.iter().map(|rule| (*rule).into()).collect(),
-        ..ScopePolicy::default()
+/// Makes a scope over a folder, which runs commands by these rules alone. What it starts ends with its service.
+pub fn folder_scope(id: &str, root: &Path, capabilities: Vec<Capability>, commands: &[&str]) -> ScopeConfig {
+    ScopeConfig {
+        id: id.to_owned(),
+        name: None,
+        scope_type: ScopeType::Folder,
+        roots: vec![root.to_owned()],
+        capabilities,
+        ask: Vec::new(),
+        deny: Vec::new(),
+        policy: ScopePolicy {
+            allowed_commands: commands.iter().map(|rule| (*rule).into()).collect(),
+            process_lifetime: ProcessLifetime::Service,
+            ..ScopePolicy::default()
+        },
     }
 }
 
 impl Drop for Throwaway {
     fn drop(&mut self) {
+        // What has just been ended may still be making its files.
+        let gone = || match fs::remove_dir_all(&self.base) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => None,
+            Ok(()) | Err(_) => Some(()),
+        };
         // What cannot be removed lies in the temporary folder, for the system to remove.
-        let _ = fs::remove_dir_all(&self.base);
+        let _ = Limit::default().wait_for(REMOVAL_TIME, gone);
     }
 }

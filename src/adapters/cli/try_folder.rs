@@ -2,19 +2,25 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::contract::{Capability, ErrorCode, Failure};
 
 use super::args::Preset;
-use super::child::McpChild;
-use super::command_steps::a_command;
+use super::bounded_run::{Unfinished, run_to_end};
+use super::child::{McpChild, USUAL};
+use super::command_steps::{ALLOWED, a_command};
+use super::limit::Limit;
 use super::open_folder::{WholeHome, find_folder};
 use super::printer::{Printer, Report, one_line};
 use super::steps::{Expect, Steps, wrong};
-use super::throwaway::Throwaway;
+use super::throwaway::{Throwaway, folder_scope};
 
+/// How long the check of a history of some rows may take.
+const VERIFY_TIME: Duration = Duration::from_secs(10);
 /// What `try` writes into the scratch scope.
 const NOTE: &str = "Written by an MCP client through Bailiwick.\n";
 
@@ -26,9 +32,10 @@ pub fn run(printer: Printer, folder: &Path) -> Result<Report, Failure> {
     let place = Throwaway::make()?;
     let folder = find_folder(&place.home, folder, WholeHome::Refused)?;
     let scratch = place.make_folder("scratch")?;
-    place.open(&[
-        ("project", folder.clone(), Preset::ReadOnly.capabilities()),
-        ("scratch", scratch.clone(), [Preset::Coding.capabilities(), vec![Capability::CommandRun]].concat()),
+    let writes = [Preset::Coding.capabilities(), vec![Capability::CommandRun]].concat();
+    place.open(vec![
+        folder_scope("project", &folder, Preset::ReadOnly.capabilities(), &[]),
+        folder_scope("scratch", &scratch, writes, ALLOWED),
     ])?;
     if !printer.json {
         printer.data(&format!(
@@ -38,7 +45,7 @@ pub fn run(printer: Printer, folder: &Path) -> Result<Report, Failure> {
             folder.display()
         ));
     }
-    let mut steps = Steps::new(printer);
+    let mut steps = Steps::new(printer, Limit::default());
     converse(&mut steps, &place, &scratch);
     let text = if steps.all_well() {
         "\nNothing of yours was changed, and the throw-away installation is gone. To use it:\n  \
@@ -48,13 +55,16 @@ pub fn run(printer: Printer, folder: &Path) -> Result<Report, Failure> {
     } else {
         "\nNot everything was as it must be; please report what is marked FAIL.\n".to_owned()
     };
-    Ok(steps.report(text, json!({"folder": folder})))
+    let (exit, told) = steps.finish();
+    let json = json!({"ok": exit == 0, "folder": folder, "steps": told});
+    Ok(Report { exit, ..Report::new(text, json) })
 }
 
 fn converse(steps: &mut Steps, place: &Throwaway, scratch: &Path) {
+    let limit = steps.limit().clone();
     let started = steps.step("the client connects", || {
-        let mut child = McpChild::start(&place.folder())?;
-        let server = child.initialize("bailiwick-try")?;
+        let mut child = McpChild::start(&place.folder(), &limit)?;
+        let server = child.initialize("bailiwick-try", USUAL)?;
         let name = server["serverInfo"]["name"].as_str().unwrap_or_default().to_owned();
         let version = server["serverInfo"]["version"].as_str().unwrap_or_default().to_owned();
         let protocol = server["protocolVersion"].as_str().unwrap_or_default().to_owned();
@@ -194,19 +204,20 @@ fn converse(steps: &mut Steps, place: &Throwaway, scratch: &Path) {
             Err(wrong(status.to_string()))
         }
     });
-    steps.step("history verify", || verify(place));
+    steps.step("history verify", || verify(place, &limit));
 }
 
 /// Checks the chain of a throw-away installation by the person's own command.
-pub fn verify(place: &Throwaway) -> Result<((), String), Failure> {
+pub fn verify(place: &Throwaway, limit: &Limit) -> Result<((), String), Failure> {
     let program = std::env::current_exe().map_err(|error| wrong(error.to_string()))?;
-    let output = std::process::Command::new(program)
-        .args(["history", "verify"])
-        .env("BAILIWICK_HOME", place.folder())
-        .output()
-        .map_err(|error| wrong(error.to_string()))?;
-    let said = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
-    if output.status.success() { Ok(((), said)) } else { Err(wrong(format!("{}: {said}", output.status))) }
+    let mut command = Command::new(program);
+    command.args(["history", "verify"]).env("BAILIWICK_HOME", place.folder());
+    let ended = run_to_end(&mut command, limit, VERIFY_TIME).map_err(|unfinished| match unfinished {
+        Unfinished::NotStarted(error) => wrong(error.to_string()),
+        Unfinished::TookTooLong => wrong("`bailiwick history verify` did not end in time"),
+    })?;
+    let said = ended.out.lines().next().unwrap_or_default().to_owned();
+    if ended.status.success() { Ok(((), said)) } else { Err(wrong(format!("{}: {said}", ended.status))) }
 }
 
 /// Finds the list of operations in the data of a history view.

@@ -50,6 +50,11 @@ impl Host {
     }
 }
 
+/// Tells whether a text can stand in `http.allowedHosts`.
+pub fn is_host(text: &str) -> bool {
+    Host::parse(text).is_some()
+}
+
 /// The hosts under which the service answers.
 #[derive(Debug, Clone)]
 pub(super) struct Hosts {

@@ -13,7 +13,9 @@ mod reply;
 mod router;
 mod settings;
 
+pub use host::is_host;
 pub use listener::{Server, serve};
+pub use origin::is_origin;
 pub use router::ROUTES;
 pub use settings::HttpSettings;
 

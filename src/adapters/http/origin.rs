@@ -48,6 +48,16 @@ impl Origins {
     }
 }
 
+/// Tells whether a text is an origin as browsers say it: scheme, name, and a port that is not the usual one.
+pub fn is_origin(text: &str) -> bool {
+    let is_scheme = |it: &str| {
+        it.starts_with(|first: char| first.is_ascii_alphabetic())
+            && it.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    };
+    let parts = text.trim_end_matches('/').split_once("://");
+    parts.is_some_and(|(scheme, name)| is_scheme(scheme) && Host::parse(name).is_some())
+}
+
 fn is_loopback(origin: &str) -> bool {
     let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     rest.and_then(Host::parse).is_some_and(|host| host.is_loopback())

@@ -130,17 +130,19 @@ struct Look {
 impl Look {
     fn add(&self, kind: ClientKind, found: Option<&Path>, place: SettingsPlace, to: &mut Vec<ListedClient>) {
         let id = kind.facts().id;
-        let listed = |name: &str, state, problem: Option<String>, fix: Option<String>| ListedClient {
-            client: kind,
-            title: kind.facts().title,
-            found: found.map(Path::to_owned),
-            settings: place.file.clone(),
-            of_project: place.is_projects,
-            name: name.to_owned(),
-            state,
-            problem,
-            fix,
-        };
+        let listed =
+            |name: &str, entry: &Value, state, problem: Option<String>, fix: Option<String>| ListedClient {
+                client: kind,
+                title: kind.facts().title,
+                found: found.map(Path::to_owned),
+                settings: place.file.clone(),
+                of_project: place.is_projects,
+                name: name.to_owned(),
+                state,
+                problem,
+                fix,
+                entry: entry.clone(),
+            };
         let servers = SettingsFile::read(&place.file).and_then(|file| {
             settings::servers(kind.facts(), file.text()?)
                 .map_err(|problem| problem_failure(kind, &place.file, problem))
@@ -149,7 +151,8 @@ impl Look {
             Ok(servers) => servers,
             Err(failure) => {
                 let fix = failure.hints.first().cloned();
-                to.push(listed(USUAL_NAME, ConnectionState::Unreadable, Some(failure.message), fix));
+                let state = ConnectionState::Unreadable;
+                to.push(listed(USUAL_NAME, &Value::Null, state, Some(failure.message), fix));
                 return;
             }
         };
@@ -173,11 +176,11 @@ impl Look {
                 }
                 _ => Some(format!("bailiwick client install {id}{named}{place}")),
             };
-            to.push(listed(name, state, problem, fix));
+            to.push(listed(name, there, state, problem, fix));
         }
         if to.len() == before {
             let fix = found.map(|_| format!("bailiwick client install {id}"));
-            to.push(listed(USUAL_NAME, ConnectionState::NotConnected, None, fix));
+            to.push(listed(USUAL_NAME, &Value::Null, ConnectionState::NotConnected, None, fix));
         }
     }
 

@@ -49,6 +49,9 @@ pub struct ListedClient {
     pub problem: Option<String>,
     /// The command that makes it right.
     pub fix: Option<String>,
+    /// What stands there, for doctor; null where nothing does. It may hold secrets, and is not printed.
+    #[serde(skip)]
+    pub entry: Value,
 }
 
 /// `client list`.

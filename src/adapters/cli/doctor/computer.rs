@@ -138,7 +138,7 @@ fn programs(home: &Home, config: &Config, found: &mut Findings) {
             config.scopes.iter().filter(needs).filter_map(|scope| Scope::compile(scope, &own).ok()).collect();
         let Some(first) = scopes.first() else { continue };
         match SearchPath::new(&first.commands().hold().search_path, &[]).find(program) {
-            Ok(there) => match version(&there.path) {
+            Ok(there) => match version(&there.path, &Limit::default()) {
                 Some(version) => found.ok("program", format!("{version} ({})", there.path.display())),
                 None => {
                     found.warn("program", format!("{} does not say its version", there.path.display()), fix);
@@ -156,10 +156,10 @@ fn programs(home: &Home, config: &Config, found: &mut Findings) {
 }
 
 /// Asks a program for its version; one that takes its time is ended.
-fn version(path: &Path) -> Option<String> {
+pub fn version(path: &Path, limit: &Limit) -> Option<String> {
     let mut command = Command::new(path);
     command.arg("--version").env_clear().current_dir("/");
-    let ended = run_to_end(&mut command, &Limit::default(), VERSION_TIME).ok()?;
+    let ended = run_to_end(&mut command, limit, VERSION_TIME).ok()?;
     let first = ended.out.lines().next().unwrap_or_default().trim().to_owned();
     (ended.status.success() && !first.is_empty()).then_some(first)
 }

@@ -6,6 +6,7 @@ use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use crate::adapters::http::{is_host, is_origin};
 use crate::config::Config;
 use crate::platform::fs::modes::PermissionsExt;
 
@@ -116,7 +117,42 @@ fn reach(config: &Config, found: &mut Findings) {
             "Set `host` to 127.0.0.1, and put a tunnel or a proxy with TLS in front of it.",
         );
     }
-    if config.http.allow_loopback_without_token {
+    elsewhere(config, found);
+}
+
+/// Under which names a tunnel or a proxy may hand requests on, and whether they need a token.
+fn elsewhere(config: &Config, found: &mut Findings) {
+    let http = &config.http;
+    let (hosts, origins) = (&http.allowed_hosts, &http.allowed_origins);
+    if let Some(wrong) = hosts.iter().find(|host| !is_host(host)) {
+        found.fail(
+            "http-hosts",
+            format!("`http.allowedHosts` has `{wrong}`, which is no name: `bailiwick start` would fail"),
+            "Write the name alone, such as `bw.example`, or with a port, such as `bw.example:443`.",
+        );
+    }
+    if let Some(wrong) = origins.iter().find(|origin| !is_origin(origin)) {
+        found.warn(
+            "http-origins",
+            format!("`http.allowedOrigins` has `{wrong}`, which no browser says: it lets nobody in"),
+            "Write scheme and name alone, such as `https://app.example`.",
+        );
+    }
+    if !hosts.is_empty() && http.allow_loopback_without_token {
+        found.fail(
+            "tunnel-no-token",
+            format!(
+                "whoever reaches {} is let in without a token: a tunnel's requests come from this computer",
+                hosts.join(", ")
+            ),
+            "Set `http.allowLoopbackWithoutToken` to false, and give each client a token.",
+        );
+    } else if !hosts.is_empty() {
+        found.ok(
+            "tunnel",
+            format!("a tunnel or proxy may serve it as {}; a token is needed", hosts.join(", ")),
+        );
+    } else if http.allow_loopback_without_token {
         found.warn(
             "no-token-needed",
             "`http.allowLoopbackWithoutToken` is on: every program and every user of this computer is let in",

@@ -1,12 +1,12 @@
 //! What the checks found: how things stand, in words, and what to do about it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::repair::Repair;
 
 /// How something stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
     /// It was looked at, and is in order.
@@ -35,21 +35,6 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Gives the finding for a program.
-    pub fn to_json(&self) -> Value {
-        let mut value = json!({
-            "group": self.group,
-            "check": self.check,
-            "standing": self.standing,
-            "says": self.says,
-            "fix": self.fix,
-        });
-        if let Some(repair) = &self.repair {
-            value["repair"] = json!({"path": repair.path(), "diff": repair.diff()});
-        }
-        value
-    }
-
     /// Adds what `--fix` does about it.
     pub fn repaired_by(&mut self, repair: Repair) {
         self.repair = Some(repair);

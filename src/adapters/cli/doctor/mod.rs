@@ -4,16 +4,22 @@
 //! keeps what was there, so that `--undo` can take it back.
 
 mod backups;
+mod clients;
 mod computer;
 mod config;
 mod config_text;
 mod finding;
 mod folders;
 mod history;
+mod output;
+mod prove;
 mod repair;
 mod run;
 mod scopes;
+mod screens;
 mod service;
 mod tokens;
 
+pub use output::{DoctorOutput, UndoOutput};
+pub use prove::{ProveOutput, run as prove};
 pub use run::{found, run};

@@ -6,11 +6,12 @@ use crate::contract::Failure;
 
 use super::super::args::DoctorArgs;
 use super::super::home::Home;
-use super::super::printer::{Paint, Report, one_line, paint, printable};
+use super::super::printer::{Paint, Printer, Report, one_line, paint, printable};
 use super::backups::{Backups, undo};
 use super::finding::{Finding, Findings, Standing};
+use super::output::{CheckView, Counts, DoctorOutput, UndoOutput};
 use super::repair::Repair;
-use super::{computer, config, folders, history, scopes, service, tokens};
+use super::{clients, computer, config, folders, history, prove, scopes, screens, service, tokens};
 
 /// More rounds than one installation has mistakes that hide others.
 const MAX_ROUNDS: usize = 64;
@@ -18,8 +19,12 @@ const MAX_ROUNDS: usize = 64;
 /// Looks at an installation. Exits 0 if nothing fails, 1 if something does.
 ///
 /// # Errors
-/// When a repair cannot be made or taken back; what was changed before stays and can be taken back.
-pub fn run(home: &Home, args: &DoctorArgs) -> Result<Report, Failure> {
+/// When a repair cannot be made or taken back; what was changed before stays and can be taken back. Those of
+/// [`prove::run`].
+pub fn run(home: &Home, printer: Printer, args: &DoctorArgs) -> Result<Report, Failure> {
+    if args.prove {
+        return prove::run(home, printer);
+    }
     if args.undo {
         return taken_back(home);
     }
@@ -42,12 +47,7 @@ pub fn run(home: &Home, args: &DoctorArgs) -> Result<Report, Failure> {
 
 /// Gives what every check finds, for a program, without what repairs would change.
 pub fn found(home: &Home) -> Value {
-    let mut checks: Vec<Value> = look(home).list().iter().map(Finding::to_json).collect();
-    for check in &mut checks {
-        if let Some(fields) = check.as_object_mut() {
-            fields.remove("repair");
-        }
-    }
+    let checks: Vec<CheckView> = look(home).list().iter().map(CheckView::without_repair).collect();
     json!({"checks": checks})
 }
 
@@ -63,6 +63,8 @@ fn look(home: &Home) -> Findings {
     history::look(home, &mut found);
     service::look(home, config.as_ref(), &mut found);
     computer::look(home, config.as_ref(), &mut found);
+    screens::look(config.as_ref(), &mut found);
+    clients::look(home, config.as_ref(), &mut found);
     found
 }
 
@@ -72,7 +74,8 @@ fn taken_back(home: &Home) -> Result<Report, Failure> {
     for path in &paths {
         text.push_str(&format!("  {}\n", path.display()));
     }
-    Ok(Report::new(text, json!({"ok": true, "restored": paths})))
+    let output = UndoOutput { ok: true, restored: paths };
+    Ok(Report::new(text, serde_json::to_value(&output).expect("an output has a JSON form")))
 }
 
 fn report(found: &Findings, repaired: &[Finding], args: &DoctorArgs, undo: Option<String>) -> Report {
@@ -113,15 +116,15 @@ fn report(found: &Findings, repaired: &[Finding], args: &DoctorArgs, undo: Optio
         count(Standing::Warn)
     ));
     let mendable = found.list().iter().filter(|finding| finding.repair.is_some()).count();
-    let checks: Vec<Value> = found.list().iter().map(Finding::to_json).collect();
-    let json = json!({
-        "ok": failed == 0,
-        "version": env!("CARGO_PKG_VERSION"),
-        "counts": {"ok": count(Standing::Ok), "warn": count(Standing::Warn), "fail": failed},
-        "checks": checks,
-        "repaired": repaired.iter().map(Finding::to_json).collect::<Vec<_>>(),
-        "undo": undo,
-    });
+    let output = DoctorOutput {
+        ok: failed == 0,
+        version: env!("CARGO_PKG_VERSION"),
+        counts: Counts { ok: count(Standing::Ok), warn: count(Standing::Warn), fail: failed },
+        checks: found.list().iter().map(CheckView::with_repair).collect(),
+        repaired: repaired.iter().map(CheckView::with_repair).collect(),
+        undo,
+    };
+    let json = serde_json::to_value(&output).expect("an output has a JSON form");
     let mut report = Report { exit: u8::from(failed > 0), ..Report::new(text, json) };
     if !repaired.is_empty() {
         report = report.note("`bailiwick doctor --undo` takes the repairs back.");

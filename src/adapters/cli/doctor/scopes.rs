@@ -33,7 +33,8 @@ pub fn look(home: &Home, config: &Config, found: &mut Findings) {
     overlaps(config, found);
 }
 
-fn grants(scope: &ScopeConfig, capability: Capability) -> bool {
+/// Tells whether a scope grants something, be it with a person's yes.
+pub fn grants(scope: &ScopeConfig, capability: Capability) -> bool {
     !scope.deny.contains(&capability)
         && (scope.capabilities.contains(&capability) || scope.ask.contains(&capability))
 }

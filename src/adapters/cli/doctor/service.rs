@@ -29,7 +29,7 @@ const TIME: Duration = Duration::from_secs(1);
 pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     found.group("Service");
     let path = socket::path(&home.dirs);
-    if is_held(&path.with_extension("lock")) {
+    if is_running(home) {
         running(home, found);
     } else {
         left_behind(&path, found);
@@ -45,11 +45,11 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
 }
 
 /// Tells whether a service holds the lock beside the socket.
-fn is_held(lock: &Path) -> bool {
+pub fn is_running(home: &Home) -> bool {
     // Without a lock file there was never a service.
     OpenOptions::new()
         .write(true)
-        .open(lock)
+        .open(socket::path(&home.dirs).with_extension("lock"))
         .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
@@ -121,7 +121,10 @@ fn is_replaced(process_id: u32) -> bool {
 }
 
 /// Asks over HTTP whether the service is well.
-fn healthy(url: &str) -> Result<(), String> {
+///
+/// # Errors
+/// In words: why it is not.
+pub fn healthy(url: &str) -> Result<(), String> {
     let address =
         url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).ok_or("its URL is odd")?;
     let said = |error: std::io::Error| error.to_string();

@@ -1,95 +1,18 @@
-//! `doctor`: faults injected one by one into a healthy installation, each named with its fix; repairs, and their undo.
+//! What is injected into a healthy installation, one by one.
 
-use std::collections::BTreeSet;
-use std::fs::{self, Permissions};
-use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::installation::Installation;
+use super::client_faults::CLIENT_FAULTS;
+use super::{Fault, change, change_tokens, home, in_days, mode, replace, tokens};
 
-/// Something that goes wrong.
-struct Fault {
-    name: &'static str,
-    /// The check that must tell.
-    check: &'static str,
-    /// What its fix must say.
-    fix: &'static str,
-    /// Whether `--fix` mends it.
-    is_mended: bool,
-    inject: fn(&Installation),
-}
-
-/// What a doctor must not touch, and what it must tell, by check.
-fn troubles(report: &Value) -> BTreeSet<String> {
-    let Some(checks) = report["checks"].as_array() else { panic!("no checks: {report}") };
-    let text = |value: &Value| value.as_str().expect("text").to_owned();
-    checks.iter().filter(|check| check["standing"] != "ok").map(|check| text(&check["check"])).collect()
-}
-
-fn doctor(place: &Installation, words: &[&str]) -> Value {
-    let words = [&["doctor", "--json"], words].concat();
-    let ran = place.run(&words);
-    assert!([0, 1].contains(&ran.exit), "{words:?}: {} {}", ran.exit, ran.err);
-    let report = ran.json();
-    assert_eq!(ran.exit == 0, report["ok"] == true, "{words:?}");
-    report
-}
-
-/// An installation in order, with a history and a port that is free.
-fn healthy() -> Installation {
-    let place = Installation::set_up();
-    change(&place, |config| config["port"] = json!(free_port()));
-    assert_eq!(place.run(&["call", "file.list", ".", "--json"]).exit, 0);
-    place
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").port()
-}
-
-fn home(place: &Installation) -> PathBuf {
-    place.folder.path().join("home")
-}
-
-fn change(place: &Installation, change: impl FnOnce(&mut Value)) {
-    let mut config: Value =
-        serde_json::from_str(&fs::read_to_string(place.config()).expect("the config")).expect("JSON");
-    change(&mut config);
-    // In place, so that its mode stays.
-    fs::write(place.config(), serde_json::to_string_pretty(&config).expect("JSON")).expect("written");
-}
-
-fn replace(place: &Installation, from: &str, to: &str) {
-    let text = fs::read_to_string(place.config()).expect("the config");
-    assert!(text.contains(from), "{text}");
-    fs::write(place.config(), text.replacen(from, to, 1)).expect("written");
-}
-
-fn mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, Permissions::from_mode(mode)).expect("own file");
-}
-
-fn tokens(place: &Installation) -> PathBuf {
-    home(place).join("config/tokens.json")
-}
-
-fn change_tokens(place: &Installation, change: impl FnOnce(&mut Value)) {
-    let mut file: Value =
-        serde_json::from_str(&fs::read_to_string(tokens(place)).expect("the tokens")).expect("JSON");
-    change(&mut file["tokens"][0]);
-    fs::write(tokens(place), file.to_string()).expect("written");
-}
-
-fn in_days(days: i64) -> String {
-    let output =
-        Command::new("date").args(["-u", "-d", &format!("{days} days"), "+%Y-%m-%dT%H:%M:%SZ"]).output();
-    String::from_utf8(output.expect("date runs").stdout).expect("UTF-8").trim().to_owned()
+/// Gives all of them.
+pub fn faults() -> impl Iterator<Item = &'static Fault> {
+    FAULTS.iter().chain(CLIENT_FAULTS)
 }
 
 const FAULTS: &[Fault] = &[
@@ -279,6 +202,35 @@ const FAULTS: &[Fault] = &[
         fix: "127.0.0.1",
         is_mended: false,
         inject: |place| change(place, |config| config["host"] = json!("0.0.0.0")),
+    },
+    Fault {
+        name: "a name of a tunnel that is none",
+        check: "http-hosts",
+        fix: "Write the name alone",
+        is_mended: false,
+        inject: |place| {
+            change(place, |config| config["http"] = json!({"allowedHosts": ["https://bw.example"]}));
+        },
+    },
+    Fault {
+        name: "an origin that no browser says",
+        check: "http-origins",
+        fix: "scheme and name",
+        is_mended: false,
+        inject: |place| {
+            change(place, |config| config["http"] = json!({"allowedOrigins": ["app.example/x"]}));
+        },
+    },
+    Fault {
+        name: "a tunnel that lets everybody in",
+        check: "tunnel-no-token",
+        fix: "to false",
+        is_mended: false,
+        inject: |place| {
+            change(place, |config| {
+                config["http"] = json!({"allowedHosts": ["bw.example"], "allowLoopbackWithoutToken": true});
+            });
+        },
     },
     Fault {
         name: "no token is asked for",
@@ -569,151 +521,3 @@ const FAULTS: &[Fault] = &[
         },
     },
 ];
-
-#[test]
-fn every_fault_is_named_with_its_fix_and_nothing_else_is_said() {
-    let usual = troubles(&doctor(&healthy(), &[]));
-    // What tells of the machine that runs this test.
-    assert!(usual.iter().all(|check| ["user", "disk", "temporary"].contains(&check.as_str())), "{usual:?}");
-    let mended = FAULTS.iter().filter(|fault| fault.is_mended).count();
-    assert!(FAULTS.len() >= 40 && mended >= 12, "{} faults, {mended} mended", FAULTS.len());
-    for fault in FAULTS {
-        let name = fault.name;
-        let place = healthy();
-        (fault.inject)(&place);
-        let report = doctor(&place, &[]);
-        let mut expected = usual.clone();
-        expected.insert(fault.check.to_owned());
-        assert_eq!(troubles(&report), expected, "{name}: {report:#}");
-        let checks = report["checks"].as_array().expect("checks");
-        let finding =
-            checks.iter().find(|it| it["check"] == fault.check && it["standing"] != "ok").expect("named");
-        let fix = finding["fix"].as_str().expect("a fix");
-        assert!(!fix.is_empty() && fix.contains(fault.fix), "{name}: {fix}");
-        assert_eq!(finding["repair"].is_object(), fault.is_mended, "{name}: {finding}");
-    }
-}
-
-/// Everything below a folder: kind, mode and content, but not times.
-fn picture(folder: &Path) -> BTreeSet<(PathBuf, u32, Vec<u8>)> {
-    let mut seen = BTreeSet::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let (path, facts) = (entry.path(), entry.metadata().expect("facts"));
-        // SQLite's own files come and go with readers.
-        if path.to_string_lossy().contains("history.db-") {
-            continue;
-        }
-        let content = if facts.is_file() { fs::read(&path).expect("read") } else { Vec::new() };
-        if facts.is_dir() {
-            seen.extend(picture(&path));
-        }
-        seen.insert((path, facts.permissions().mode(), content));
-    }
-    seen
-}
-
-#[test]
-fn what_is_clear_is_mended_shown_before_and_can_be_taken_back() {
-    let usual = troubles(&doctor(&healthy(), &[]));
-    for fault in FAULTS {
-        let name = fault.name;
-        let place = healthy();
-        (fault.inject)(&place);
-        let broken = picture(&home(&place));
-        let shown = doctor(&place, &["--fix", "--dry-run"]);
-        assert_eq!(picture(&home(&place)), broken, "{name}: a dry run changed something");
-        let mended = doctor(&place, &["--fix"]);
-        if !fault.is_mended {
-            assert_eq!(mended["repaired"], json!([]), "{name}");
-            assert_eq!(picture(&home(&place)), broken, "{name}: something was changed that is not clear");
-            continue;
-        }
-        let diff =
-            shown["checks"].as_array().expect("checks").iter().find_map(|it| it["repair"]["diff"].as_str());
-        assert!(diff.is_some_and(|diff| diff.lines().count() >= 2), "{name}: {shown:#}");
-        assert_eq!(troubles(&mended), usual, "{name}: {mended:#}");
-        assert!(mended["undo"].is_string(), "{name}");
-        assert_eq!(place.run(&["status"]).exit, 0, "{name}: it does not work after the repair");
-        assert_eq!(place.run(&["doctor", "--undo", "--json"]).exit, 0, "{name}");
-        // A socket that nobody serves stays away; a file that was put back is new.
-        let stays_well = ["a stale socket", "a file that a crash left"].contains(&name);
-        let gone = |(path, ..): &(PathBuf, u32, Vec<u8>)| !path.ends_with("bailiwick.sock");
-        let kept = |picture: BTreeSet<(PathBuf, u32, Vec<u8>)>| -> Vec<PathBuf> {
-            let own = ["repairs", "history.db", "history.anchor"];
-            let is_same = |path: &Path| !own.iter().any(|name| path.to_string_lossy().contains(name));
-            picture
-                .into_iter()
-                .filter(gone)
-                .filter(|(path, ..)| is_same(path))
-                .map(|(path, ..)| path)
-                .collect()
-        };
-        assert_eq!(kept(picture(&home(&place))), kept(broken), "{name}: it was not taken back");
-        assert_eq!(troubles(&doctor(&place, &[])).contains(fault.check), !stays_well, "{name}");
-    }
-}
-
-#[test]
-fn several_faults_are_mended_in_one_run_and_taken_back_as_one() {
-    let place = healthy();
-    replace(&place, "{", "{ // my own");
-    let text = fs::read_to_string(place.config()).expect("the config");
-    mode(&tokens(&place), 0o644);
-    mode(&home(&place).join("config"), 0o755);
-    let mended = doctor(&place, &["--fix"]);
-    assert_eq!(mended["repaired"].as_array().map(Vec::len), Some(3), "{mended:#}");
-    assert_eq!(mended["ok"], true);
-    let said = place.run(&["doctor", "--undo"]);
-    assert!(said.out.contains("tokens.json") && said.out.contains("config.json"), "{}", said.out);
-    assert_eq!(fs::read_to_string(place.config()).expect("the config"), text);
-    let nothing = place.run(&["doctor", "--undo"]);
-    assert_eq!(nothing.exit, 15, "{}", nothing.err);
-    assert!(nothing.err.contains("no repair"), "{}", nothing.err);
-}
-
-#[test]
-fn a_running_service_is_asked_and_one_that_hangs_is_named() {
-    let place = healthy();
-    let service = place.start();
-    let report = doctor(&place, &[]);
-    let says = |check: &str| -> Vec<String> {
-        let checks = report["checks"].as_array().expect("checks").iter();
-        checks.filter(|it| it["check"] == check).map(|it| it["says"].to_string()).collect()
-    };
-    assert!(says("service-answers")[0].contains(env!("CARGO_PKG_VERSION")), "{report:#}");
-    assert!(says("http")[0].contains("/mcp answers"), "{report:#}");
-    service.signal(rustix::process::Signal::STOP);
-    let stopped = troubles(&doctor(&place, &[]));
-    service.signal(rustix::process::Signal::CONT);
-    assert!(stopped.contains("service-answers") && stopped.contains("http"), "{stopped:?}");
-}
-
-#[test]
-fn a_port_that_another_program_has_is_named_with_a_free_one() {
-    let place = healthy();
-    let other = TcpListener::bind("127.0.0.1:0").expect("a port");
-    change(&place, |config| config["port"] = json!(other.local_addr().expect("bound").port()));
-    let report = doctor(&place, &[]);
-    let finding =
-        report["checks"].as_array().expect("checks").iter().find(|it| it["check"] == "port").expect("named");
-    assert!(finding["fix"].as_str().expect("a fix").contains("which is free"), "{finding}");
-}
-
-#[test]
-fn what_the_environment_does_to_it_is_named() {
-    let place = healthy();
-    let other = place.folder.path().join("bin");
-    fs::create_dir(&other).expect("made");
-    fs::write(other.join("bailiwick"), "#!/bin/sh\n").expect("written");
-    mode(&other.join("bailiwick"), 0o755);
-    for (variable, value, check) in [
-        ("TMPDIR", place.folder.path().join("none"), "temporary"),
-        ("PATH", other, "binary"),
-        ("HOME", place.project(), "scope-home"),
-    ] {
-        let output =
-            place.command(&["doctor", "--json"]).env(variable, value).output().expect("the binary runs");
-        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        assert!(troubles(&report).contains(check), "{variable}: {report:#}");
-    }
-}

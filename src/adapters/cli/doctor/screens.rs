@@ -1,0 +1,121 @@
+//! The screens: whether what scopes may take pictures of can be looked at from here.
+
+use std::env;
+use std::fs::File;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::config::{Config, ScopeConfig};
+use crate::contract::{Capability, ScopeType};
+use crate::operations::screen::access_state;
+use crate::platform::screen::{Access, Displays, Listing, ScreenError, Sources};
+
+use super::finding::Findings;
+use super::scopes::grants;
+
+/// How long the displays may take to answer.
+const TIME: Duration = Duration::from_millis(900);
+
+/// Looks at the screens, if a scope takes pictures of them.
+pub fn look(config: Option<&Config>, found: &mut Findings) {
+    let Some(config) = config else { return };
+    found.group("Screens");
+    let takes_pictures = |scope: &&ScopeConfig| {
+        scope.scope_type == ScopeType::Computer && grants(scope, Capability::ScreenCapture)
+    };
+    let scopes: Vec<&ScopeConfig> = config.scopes.iter().filter(takes_pictures).collect();
+    if scopes.is_empty() {
+        found.ok("screen", "no scope takes pictures of the screens");
+        return;
+    }
+    let shows_something = |scope: &ScopeConfig| {
+        scope.policy.allow_displays == Some(true) || scope.policy.allow_windows == Some(true)
+    };
+    for scope in scopes.iter().filter(|scope| !shows_something(scope)) {
+        found.warn(
+            "screen-rules",
+            format!(
+                "scope `{}` grants screen:capture, but its policy allows neither displays nor windows",
+                scope.id
+            ),
+            "Set `policy.allowDisplays` or `policy.allowWindows` to true, or take screen:capture away.",
+        );
+    }
+    let Some(first) = scopes.iter().find(|scope| shows_something(scope)) else { return };
+    let sources = Sources::of_this_process();
+    authority(found);
+    match listed(sources.clone()) {
+        None => {
+            found.warn(
+                "screen",
+                format!("the displays do not answer within {} ms", TIME.as_millis()),
+                "Look whether a display hangs, or DISPLAY names one that is far away.",
+            );
+        }
+        Some(Err(error)) => {
+            found.warn("screen", error.to_string(), "Run `bailiwick screen status`.");
+        }
+        Some(Ok(listing)) => displays(&sources, &listing, &first.id, found),
+    }
+}
+
+/// The file of cookies that the environment names. Without one it is looked for where it usually lies.
+fn authority(found: &mut Findings) {
+    let Some(path) = env::var_os("XAUTHORITY").filter(|path| !path.is_empty()) else { return };
+    if let Err(error) = File::open(&path) {
+        found.warn(
+            "screen-authority",
+            format!("XAUTHORITY names {}, which cannot be read: {error}", path.to_string_lossy()),
+            "Start Bailiwick inside the desktop session, or with XAUTHORITY set to that session's file.",
+        );
+    }
+}
+
+/// Asks the displays. One that hangs is not waited for: its thread ends with this process.
+fn listed(sources: Sources) -> Option<Result<Listing, ScreenError>> {
+    let (says, hears) = mpsc::channel();
+    let asked = thread::Builder::new().name("screens".to_owned()).spawn(move || {
+        // Nobody hears it once the time is over.
+        let _ = says.send(Displays::new(sources).list());
+    });
+    asked.ok().and_then(|_| hears.recv_timeout(TIME).ok())
+}
+
+fn displays(sources: &Sources, listing: &Listing, scope: &str, found: &mut Findings) {
+    // Displays of other users are there as well, and closed as they should be.
+    let named = sources.display.as_deref().and_then(id_of);
+    let unreachable = listing.unreachable.iter().find(|it| Some(&it.display) == named.as_ref());
+    if let Some(it) = unreachable {
+        let access = access_state(&it.access);
+        found.warn(
+            "screen-display",
+            format!(
+                "DISPLAY names {}, which cannot be looked at: {}",
+                it.display,
+                access.why.unwrap_or(access.state)
+            ),
+            access
+                .setting
+                .unwrap_or_else(|| "Set DISPLAY to a display that is there, or unset it.".to_owned()),
+        );
+    } else if listing.access == Access::Granted {
+        let ids: Vec<&str> = listing.displays.iter().map(|display| display.id.as_str()).collect();
+        found.ok("screen", format!("displays that can be looked at: {}", ids.join(", ")));
+    } else {
+        let access = access_state(&listing.access);
+        found.warn(
+            "screen",
+            format!("scope `{scope}` takes pictures, but {}", access.why.unwrap_or(access.state)),
+            access.setting.unwrap_or_else(|| "Run `bailiwick screen status`.".to_owned()),
+        );
+    }
+}
+
+/// Gives the id of what DISPLAY names: `HOST:NUMBER`, without the screen.
+fn id_of(display: &str) -> Option<String> {
+    let (host, rest) = display.rsplit_once(':')?;
+    let number: u16 = rest.split('.').next()?.parse().ok()?;
+    let host = if host == "unix" { "" } else { host };
+    Some(format!("{host}:{number}"))
+}
