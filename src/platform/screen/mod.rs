@@ -17,6 +17,8 @@ mod frame;
 mod geometry;
 #[cfg(all(target_os = "linux", feature = "wayland"))]
 mod linux;
+#[cfg(not(target_os = "linux"))]
+mod no_mark;
 #[cfg(any(windows, target_os = "macos", target_os = "linux"))]
 mod plain;
 mod sources;
@@ -34,6 +36,6 @@ pub use sources::Sources;
 pub use window::{Display, Window, WindowState};
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::Mark;
+pub use no_mark::Mark;
 #[cfg(target_os = "linux")]
 pub use x11::Mark;

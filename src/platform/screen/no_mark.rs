@@ -1,0 +1,31 @@
+//! Systems on which no mark can be shown, whatever can be captured there. It says so, and nothing else.
+
+use super::{Access, Point, ScreenError, Sources};
+
+/// No window can be shown, so none of these is ever made.
+#[derive(Debug)]
+pub enum Mark {}
+
+impl Mark {
+    /// How wide and how high it would be, in pixels.
+    pub const SIDE: u32 = 16;
+
+    /// Says that it cannot be shown.
+    ///
+    /// # Errors
+    ///
+    /// Always `NoAccess`.
+    pub fn show(_: &Sources, _: &str, _: Point, _: [u8; 3]) -> Result<Self, ScreenError> {
+        let why = "windows of its own are shown on Linux with X11 only, so far".to_owned();
+        Err(ScreenError::NoAccess(Access::Unsupported { why }))
+    }
+
+    /// Gives the colour that the display has where the mark is.
+    ///
+    /// # Errors
+    ///
+    /// None: there is no mark.
+    pub fn seen(&self) -> Result<Option<[u8; 3]>, ScreenError> {
+        match *self {}
+    }
+}
