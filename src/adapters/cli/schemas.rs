@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     approve, bundle, client, command_policy, completions, config, described, doctor, history, live, man,
-    policy, processes, scope, screen, service, setup, start, status, token, tools,
+    policy, processes, scope, screen, service, setup, start, status, token, tools, try_folder,
 };
 
 /// What a command prints.
@@ -76,7 +76,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<token::TokenRevokeOutput>("token revoke", "token.revoke"),
     row::<token::TokenShownOutput>("token rotate", "token.rotate"),
     row::<tools::ToolsOutput>("tools", "tools"),
-    row::<described::TryOutput>("try", "try"),
+    row::<try_folder::TryOutput>("try", "try"),
 ];
 
 const fn row<T: JsonSchema>(command: &'static str, name: &'static str) -> CommandSchema {

@@ -1,10 +1,12 @@
 //! `try`: a real MCP conversation over a real folder, told step by step. Changes nothing of the person's.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::contract::{Capability, ErrorCode, Failure};
@@ -16,13 +18,24 @@ use super::command_steps::{ALLOWED, a_command};
 use super::limit::Limit;
 use super::open_folder::{WholeHome, find_folder};
 use super::printer::{Printer, Report, one_line};
-use super::steps::{Expect, Steps, wrong};
+use super::steps::{Expect, Step, Steps, wrong};
 use super::throwaway::{Throwaway, folder_scope};
 
 /// How long the check of a history of some rows may take.
 const VERIFY_TIME: Duration = Duration::from_secs(10);
 /// What `try` writes into the scratch scope.
 const NOTE: &str = "Written by an MCP client through Bailiwick.\n";
+
+/// `try`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TryOutput {
+    /// Whether all steps went as they must.
+    pub ok: bool,
+    /// The folder that was looked at.
+    pub folder: PathBuf,
+    /// The steps, in their order.
+    pub steps: Vec<Step>,
+}
 
 /// Tries Bailiwick on a folder.
 ///
@@ -56,7 +69,8 @@ pub fn run(printer: Printer, folder: &Path) -> Result<Report, Failure> {
         "\nNot everything was as it must be; please report what is marked FAIL.\n".to_owned()
     };
     let (exit, told) = steps.finish();
-    let json = json!({"ok": exit == 0, "folder": folder, "steps": told});
+    let output = TryOutput { ok: exit == 0, folder, steps: told };
+    let json = serde_json::to_value(&output).expect("an output has a JSON form");
     Ok(Report { exit, ..Report::new(text, json) })
 }
 
