@@ -98,7 +98,6 @@ fn answers_follow_their_schemas() {
         ("history.last", vec!["history", "last", "--query", "nothing like it"], 0),
         ("history.sessions", vec!["history", "sessions"], 0),
         ("history.verify", vec!["history", "verify"], 0),
-        ("man", vec!["man", "pages"], 0),
         ("policy.explain", vec!["policy", "explain", "file.stat", "hello.txt"], 0),
         ("policy.explain", vec!["policy", "explain", "file.stat", "../x"], 13),
         ("policy.explain.command", vec!["policy", "explain", "git status"], 0),
