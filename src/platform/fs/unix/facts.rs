@@ -38,11 +38,12 @@ impl Stat {
         Some(Self::from_system(&rustix::fs::stat(path).ok()?))
     }
 
-    #[expect(
-        clippy::unnecessary_cast,
-        clippy::cast_possible_wrap,
-        reason = "the fields' types differ between platforms"
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::cast_possible_wrap, reason = "times are signed elsewhere")
     )]
+    #[cfg_attr(target_os = "macos", expect(clippy::cast_sign_loss, reason = "devices are compared as bits"))]
+    #[expect(clippy::unnecessary_cast, reason = "the fields' types differ between platforms")]
     pub(super) fn from_system(stat: &rustix::fs::Stat) -> Self {
         let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
         Self {
