@@ -59,7 +59,8 @@ mod tests {
             "  never run     rm -rf *, mkfs* *, shutdown *\n  asks          nothing\n"
         );
         let wide = [("may run", "word ".repeat(40).trim_end().to_owned())];
-        assert!(labelled_to(&wide, Some(80)).lines().all(|line| (60..=80).contains(&line.len())));
+        let wide = labelled_to(&wide, Some(80));
+        assert_eq!(wide.lines().map(str::len).collect::<Vec<_>>(), [80, 80, 80, 20], "{wide}");
         assert_eq!(wrapped("\x1b[31merror:\x1b[0m four", 11), ["\x1b[31merror:\x1b[0m four"]);
         assert_eq!(
             labelled_to(&lines, Some(20)),
