@@ -97,9 +97,9 @@ fn an_interactive_shell_has_job_control_and_its_last_words_are_kept() {
         wait_for(async {
             let mut control = process.control().await;
             process.shows("$ ");
-            control.input(b"sleep 60\n").await.expect("typed");
-            process.shows("sleep 60\r\n");
-            // It takes the foreground at its own time: what is typed before interrupts the shell itself.
+            // It says so once it has the foreground: what is typed before would interrupt the shell itself.
+            control.input(b"sh -c 'echo at\"\" work; sleep 60'\n").await.expect("typed");
+            process.shows("at work");
             for _ in 0..1000 {
                 control.input(b"\x03").await.expect("typed");
                 tokio::time::sleep(std::time::Duration::from_millis(10)).await;
