@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::contract::ScopeType;
+use crate::contract::fields::nearest;
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{
     FileStamp, OwnFileError, Secrecy, create_private_dir, read_own_file, replace_private_file,
@@ -175,7 +176,10 @@ pub(super) fn broken(path: &Path, field: &str, error: &serde_json::Error) -> Con
     // serde_json ends its text with the position, which is said already.
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
-    let fix = if text.contains("trailing comma") {
+    let meant = meant(text);
+    let fix = if let Some(fix) = &meant {
+        fix
+    } else if text.contains("trailing comma") {
         "Remove the comma before the closing bracket."
     } else if text.starts_with("unknown field") {
         "Correct the field's name, or remove it."
@@ -193,6 +197,13 @@ pub(super) fn broken(path: &Path, field: &str, error: &serde_json::Error) -> Con
         }
     };
     ConfigError::new(path, &place.join(", "), text, fix)
+}
+
+/// Gives the one of the expected words that is nearest to the one that stands there.
+fn meant(text: &str) -> Option<String> {
+    let mut words = text.strip_prefix("unknown variant ")?.split('`').skip(1).step_by(2);
+    let word = words.next()?;
+    nearest(word, words, 1).first().map(|name| format!("Did you mean `{name}`?"))
 }
 
 /// Tells whether a text can be the id of a scope.

@@ -40,10 +40,10 @@ pub fn run(home: &Home, args: &ConfigValidateArgs) -> Result<Report, Failure> {
     let ok = problems.is_empty();
     let mut text = problems_text(&file, &problems);
     let shown = one_line(&file.display().to_string());
-    text.push_str(&if ok {
-        format!("{} {shown} would be accepted.\n", paint(Paint::Good, "in order:"))
-    } else {
-        format!("{} mistakes; nothing is served by this file.\n", problems.len())
+    text.push_str(&match problems.len() {
+        0 => format!("{} {shown} would be accepted.\n", paint(Paint::Good, "in order:")),
+        1 => "1 mistake; nothing is served by this file.\n".to_owned(),
+        more => format!("{more} mistakes; nothing is served by this file.\n"),
     });
     let report = Report { exit: u8::from(!ok), ..Report::of(text, &ValidateOutput { ok, file, problems }) };
     Ok(if ok || args.file.is_some() {
