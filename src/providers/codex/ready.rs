@@ -293,10 +293,18 @@ impl Confined {
                 _ => read_only.push(person.clone()),
             }
         }
+        // In the private tree of `full` a home among temporary files is there only if it is mounted. Codex would make
+        // one that is not, and two of its sandboxes at a time are in each other's way.
+        let is_there = |home: &PathBuf| {
+            found.level != Containment::Full
+                || home == &found.home
+                || read_only.contains(home)
+                || read_write.contains(home)
+        };
         let shown = |home: &PathBuf| {
             let temporary = [Path::new(SANDBOX_TEMPORARY), &std::env::temp_dir()];
             roots.iter().any(|root| home.starts_with(root))
-                || temporary.iter().any(|folder| home.starts_with(folder))
+                || is_there(home) && temporary.iter().any(|folder| home.starts_with(folder))
         };
         let denied = found.person.iter().chain([&found.home]).filter(|home| shown(home)).cloned().collect();
         match mode {
