@@ -69,7 +69,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         name: "an unknown capability",
         check: "config",
-        fix: "expected form",
+        fix: "Did you mean `fs:read`?",
         is_mended: false,
         inject: |place| replace(place, "fs:read", "fs:raed"),
     },
