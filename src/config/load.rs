@@ -9,8 +9,9 @@ use crate::contract::ScopeType;
 use crate::contract::fields::nearest;
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{
-    FileStamp, OwnFileError, Secrecy, create_private_dir, read_own_file, replace_private_file,
+    FileStamp, OwnFileError, Protection, Secrecy, create_private_dir, read_own_file, replace_private_file,
 };
+use crate::platform::paths;
 
 use super::{Config, ConfigError};
 
@@ -51,7 +52,9 @@ impl Config {
                 OwnFileError::NotFound => {
                     "Run `bailiwick setup FOLDER` to open a folder and make the file.".to_owned()
                 }
-                OwnFileError::Exposed(_) => format!("Run `chmod 600 {}`.", path.display()),
+                OwnFileError::Exposed(_) => {
+                    format!("Run `{}`.", Protection::narrowing_command(path, false))
+                }
                 _ => "Check the file's kind, owner and permissions.".to_owned(),
             };
             ConfigError {
@@ -267,7 +270,7 @@ pub(super) fn check(path: &Path, config: &Config) -> Result<(), ConfigError> {
             return wrong(
                 place(&format!("roots[{at}]")),
                 "an absolute path was expected",
-                "Write the folder's whole path, from `/`.",
+                &format!("Write the folder's whole path, {}.", paths::EXAMPLE),
             );
         }
         if scope.policy.max_runtime_seconds == Some(0) {
@@ -300,7 +303,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Config, ConfigError> {
-        Config::parse(Path::new("config.json"), text.as_bytes())
+        Config::parse(Path::new("config.json"), paths::rooted(text).as_bytes())
     }
 
     const HEAD: &str = r#""machineId":"m","machineName":"n""#;
@@ -365,8 +368,8 @@ mod tests {
                 "workspaces":[{{"id":"a","path":"/other"}},{{"id":"b","path":"/b","capabilities":["fs:read"]}}]}}"#
         ))
         .expect("read");
-        let seen: Vec<_> = config.scopes.iter().map(|it| (it.id.as_str(), it.roots[0].to_str())).collect();
-        assert_eq!(seen, [("a", Some("/a")), ("b", Some("/b"))]);
+        let roots = config.scopes.iter().map(|it| format!("{} {:?}", it.id, it.roots[0]));
+        assert_eq!(roots.collect::<Vec<_>>(), ["a \"/a\"", "b \"/b\""].map(paths::rooted));
         let error =
             parse(&format!(r#"{{{HEAD},"workspaces":[{{"id":"b","path":"b"}}]}}"#)).expect_err("relative");
         assert!(error.place.contains("scopes[0].roots[0]"), "{error}");

@@ -214,10 +214,12 @@ fn parsed(field: &str) -> Vec<Step> {
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::paths::rooted;
+
     use super::*;
 
     fn found(text: &str) -> Vec<(String, String)> {
-        let examined = Config::examine(Path::new("config.json"), text.as_bytes());
+        let examined = Config::examine(Path::new("config.json"), rooted(text).as_bytes());
         examined.problems.into_iter().map(|it| (it.field.into_string(), it.problem)).collect()
     }
 
@@ -253,8 +255,8 @@ mod tests {
 
     #[test]
     fn what_is_left_keeps_its_places_in_the_text() {
-        let text = br#"{"machineId":"m","machineName":"n","scopes":[{"id":"a","roots":[]},7,{"id":"b","roots":["/b"]}]}"#;
-        let examined = Config::examine(Path::new("config.json"), text);
+        let text = r#"{"machineId":"m","machineName":"n","scopes":[{"id":"a","roots":[]},7,{"id":"b","roots":["/b"]}]}"#;
+        let examined = Config::examine(Path::new("config.json"), rooted(text).as_bytes());
         let fields: Vec<&str> = examined.problems.iter().map(|it| &*it.field).collect();
         assert_eq!(fields, ["scopes[1]", "scopes[0].roots"]);
         assert_eq!((examined.rest.map(|config| config.scopes.len()), examined.scopes), (Some(1), vec![2]));

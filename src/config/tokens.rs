@@ -12,7 +12,7 @@ use crate::contract::time::{parse_rfc3339, rfc3339};
 use crate::contract::{Caller, Capability, CapabilityGrant, ScopeGrant, Transport, hex, id};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{
-    FileStamp, OwnFileError, Secrecy, create_private_dir, read_own_file, replace_private_file,
+    FileStamp, OwnFileError, Protection, Secrecy, create_private_dir, read_own_file, replace_private_file,
 };
 
 use super::ConfigError;
@@ -128,8 +128,8 @@ impl Tokens {
                 let fix = match &error {
                     OwnFileError::Exposed(_) => {
                         format!(
-                            "Run `chmod 600 {}`, and rotate the tokens if others could read it.",
-                            path.display()
+                            "Run `{}`, and rotate the tokens if others could read it.",
+                            Protection::narrowing_command(&path, false)
                         )
                     }
                     OwnFileError::Link => "Put the file itself in its place, of mode 0600.".to_owned(),
@@ -325,7 +325,6 @@ fn decode_hash(text: &str) -> Option<[u8; 32]> {
 
 #[cfg(test)]
 mod tests {
-    use crate::platform::fs::modes::{PermissionsExt, set_mode};
     use std::fs;
 
     use super::*;
@@ -334,7 +333,7 @@ mod tests {
         let home = std::env::temp_dir().join(format!("bailiwick-tokens-{}", id::new_id()));
         let dirs = Dirs::below(home.clone());
         test(&dirs);
-        fs::remove_dir_all(home).expect("removed");
+        crate::platform::fs::remove_tree(&home).expect("removed");
     }
 
     fn token(name: &str) -> NewToken {
@@ -381,8 +380,8 @@ mod tests {
             let path = Tokens::path(dirs);
             let text = fs::read_to_string(&path).expect("readable");
             assert!(!text.contains(&secret[4..]));
-            assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
-            set_mode(&path, 0o644).expect("own file");
+            assert!(Protection::is_private(&path, false));
+            Protection::expose(&path);
             let error = Tokens::load(dirs).expect_err("refused");
             assert!(error.problem.contains("other users can read"), "{error}");
         });

@@ -4,7 +4,7 @@
 //! `history.anchor` (see `anchor.rs`), `history.lock` (held while the store is opened or set aside),
 //! `history.key` (see `redact`). A damaged store is renamed to `history.db.damaged-<time>`.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use crate::contract::{id, time};
-use crate::platform::fs::{FileId, create_private_dir, create_private_file};
+use crate::platform::fs::{FileId, FileLock, create_private_dir, create_private_file};
 
 use super::row::{GENESIS, Hash};
 
@@ -278,19 +278,13 @@ fn set_aside(folder: &Path) -> Result<String, StoreError> {
 }
 
 /// Takes the lock that keeps processes from opening and setting aside at the same time.
-pub fn lock(folder: &Path) -> Result<File, StoreError> {
-    let path = folder.join(LOCK_NAME);
-    create_private_file(&path)?;
-    let file = File::options().write(true).open(path)?;
+pub fn lock(folder: &Path) -> Result<FileLock, StoreError> {
     let deadline = Instant::now() + BUSY;
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(fs::TryLockError::WouldBlock) if Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            Err(fs::TryLockError::WouldBlock) => return Err(StoreError::Busy),
-            Err(fs::TryLockError::Error(error)) => return Err(error.into()),
+        match FileLock::try_take(folder, LOCK_NAME)? {
+            Some(lock) => return Ok(lock),
+            None if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
+            None => return Err(StoreError::Busy),
         }
     }
 }

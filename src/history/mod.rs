@@ -30,7 +30,7 @@ pub use event::{EventDraft, Phase};
 mod tests;
 
 pub use groups::{Group, GroupBy, Groups};
-pub use query::{Entry, Filter, Page, State, newest_row, query, rows_after};
+pub use query::{Entry, Filter, Page, State, query};
 pub use redact::Redactor;
 pub use store::{HistoryError, HistoryHandle, HistoryReadError, HistorySettings, Pending};
 pub use tail::Tail;

@@ -15,8 +15,6 @@ use crate::contract::{Cancel, hex};
 
 /// How many rows one page looks at.
 const MAX_ROWS: usize = 20_000;
-/// How many new rows are read at a time.
-const MAX_NEW_ROWS: i64 = 1_000;
 /// How many entries one page holds.
 const MAX_ENTRIES: usize = 1_000;
 /// How many virtual instructions pass between two looks at the cancellation.
@@ -132,58 +130,6 @@ pub fn query(folder: &Path, filter: &Filter) -> Result<Page, HistoryReadError> {
         return Ok(Page::default());
     }
     let read = || page(&open_reader(folder)?, filter);
-    read().map_err(|error| HistoryReadError(error.to_string()))
-}
-
-/// Gives the number of the newest row; 0 where there is none.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn newest_row(folder: &Path) -> Result<i64, HistoryReadError> {
-    let read = || -> Result<i64, StoreError> {
-        let connection = open_reader(folder)?;
-        if !has_schema(&connection)? {
-            return Ok(0);
-        }
-        let newest: Option<i64> =
-            connection.prepare_cached("SELECT max(seq) FROM events")?.query_row([], |row| row.get(0))?;
-        Ok(newest.unwrap_or(0))
-    };
-    if !folder.join(super::database::FILE_NAME).exists() {
-        return Ok(0);
-    }
-    read().map_err(|error| HistoryReadError(error.to_string()))
-}
-
-/// Reads what was written after a row, oldest first: operations that ended, and notices. For the person who looks
-/// on. Gives also the row up to which it has looked; cursor and limit of the filter are not asked.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn rows_after(folder: &Path, seq: i64, filter: &Filter) -> Result<(Vec<Entry>, i64), HistoryReadError> {
-    let read = || -> Result<(Vec<Entry>, i64), StoreError> {
-        let connection = open_reader(folder)?;
-        if !has_schema(&connection)? {
-            return Ok((Vec::new(), seq));
-        }
-        let needle = filter.text.as_deref().map(str::to_lowercase);
-        let mut rows =
-            connection.prepare_cached("SELECT * FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2")?;
-        let mut rows = rows.query(params![seq, MAX_NEW_ROWS])?;
-        let (mut entries, mut seen) = (Vec::new(), seq);
-        while let Some(row) = rows.next()? {
-            seen = row.get("seq")?;
-            let (kind, scope): (i64, String) = (row.get("kind")?, row.get("scope")?);
-            let is_asked_for = filter.scope.as_ref().is_none_or(|wanted| *wanted == scope);
-            if kind != Kind::Received as i64 && is_asked_for && holds(row, filter, needle.as_deref())? {
-                entries.push(entry(row)?);
-            }
-        }
-        Ok((entries, seen))
-    };
-    if !folder.join(super::database::FILE_NAME).exists() {
-        return Ok((Vec::new(), seq));
-    }
     read().map_err(|error| HistoryReadError(error.to_string()))
 }
 
@@ -313,7 +259,7 @@ fn first_id(ms: i64) -> String {
 }
 
 /// Tells whether a row is asked for.
-fn holds(row: &Row<'_>, filter: &Filter, needle: Option<&str>) -> rusqlite::Result<bool> {
+pub(super) fn holds(row: &Row<'_>, filter: &Filter, needle: Option<&str>) -> rusqlite::Result<bool> {
     let text = |name: &str| -> rusqlite::Result<&str> {
         Ok(row.get_ref(name)?.as_str_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default())
     };

@@ -7,9 +7,15 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, params};
 
 use super::database::{FILE_NAME, StoreError, open_reader};
-use super::query::{Entry, entry, has_schema};
+use super::query::{Entry, Filter, entry, has_schema, holds};
+use super::row::Kind;
 use super::store::HistoryReadError;
 use crate::platform::fs::FileId;
+
+/// The rows after one, so many at most.
+const ROWS_AFTER: &str = "SELECT * FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+/// How many rows [`Tail::more_of`] looks at.
+const MAX_ROWS: i64 = 1_000;
 
 /// A place in the history, from which is read on.
 #[derive(Debug)]
@@ -40,8 +46,7 @@ impl Tail {
     pub fn more(&mut self, limit: usize) -> Result<Vec<Entry>, HistoryReadError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let entries = self.read(|connection, after| {
-            let mut rows =
-                connection.prepare_cached("SELECT * FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2")?;
+            let mut rows = connection.prepare_cached(ROWS_AFTER)?;
             let entries = rows.query_map(params![after, limit], entry)?;
             Ok(entries.collect::<rusqlite::Result<Vec<_>>>()?)
         })?;
@@ -50,6 +55,37 @@ impl Tail {
             self.after = last.seq;
         }
         Ok(entries)
+    }
+
+    /// Gives what came since, oldest first: operations that ended, and notices, as far as the filter holds. The
+    /// filter's cursor and limit are not asked.
+    ///
+    /// # Errors
+    /// As [`Tail::more`].
+    pub fn more_of(&mut self, filter: &Filter) -> Result<Vec<Entry>, HistoryReadError> {
+        let needle = filter.text.as_deref().map(str::to_lowercase);
+        let read = self.read(|connection, after| {
+            let mut rows = connection.prepare_cached(ROWS_AFTER)?;
+            let mut rows = rows.query(params![after, MAX_ROWS])?;
+            let (mut entries, mut seen) = (Vec::new(), after);
+            while let Some(row) = rows.next()? {
+                seen = row.get("seq")?;
+                let (kind, scope): (i64, String) = (row.get("kind")?, row.get("scope")?);
+                let is_asked_for = filter.scope.as_ref().is_none_or(|wanted| *wanted == scope);
+                if kind != Kind::Received as i64 && is_asked_for && holds(row, filter, needle.as_deref())? {
+                    entries.push(entry(row)?);
+                }
+            }
+            Ok((entries, seen))
+        })?;
+        let Some((entries, seen)) = read else { return Ok(Vec::new()) };
+        self.after = seen;
+        Ok(entries)
+    }
+
+    /// Gives the number of the last row that it has looked at; 0 before the first.
+    pub fn place(&self) -> i64 {
+        self.after
     }
 
     fn read<T>(

@@ -49,6 +49,41 @@ impl Dirs {
     }
 }
 
+/// The variable below which the folders lie.
+pub const BASE: &str = if cfg!(windows) { "LOCALAPPDATA" } else { "HOME" };
+
+/// Gives the folders that hold the settings, keys and sessions of all programs of this user, beside the home folder
+/// itself: on Windows alone they have a place of their own that can lie outside it.
+pub fn settings_of_all() -> Vec<PathBuf> {
+    if cfg!(windows) {
+        ["APPDATA", "LOCALAPPDATA"].into_iter().filter_map(absolute).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+/// A system whose folders are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum System {
+    /// Linux.
+    Linux,
+    /// macOS.
+    MacOs,
+    /// Windows.
+    Windows,
+}
+
+impl System {
+    /// The system that this program was built for.
+    pub const THIS: Self = if cfg!(target_os = "macos") {
+        Self::MacOs
+    } else if cfg!(windows) {
+        Self::Windows
+    } else {
+        Self::Linux
+    };
+}
+
 /// The folders in which programs of this user keep their settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserFolders {
@@ -59,26 +94,45 @@ pub struct UserFolders {
     pub application_settings: PathBuf,
     /// Where programs of the terminal keep them: `~/.config`, on macOS too; `%APPDATA%` on Windows.
     pub terminal_settings: PathBuf,
+    /// Where Windows keeps what packaged programs take for `%APPDATA%` and the like: `%LOCALAPPDATA%\Packages`.
+    pub packages: Option<PathBuf>,
 }
 
 impl UserFolders {
     /// Finds the folders. Gives `None` where the user has no home folder.
+    pub fn find() -> Option<Self> {
+        Self::of(System::THIS, absolute)
+    }
+
+    /// Finds the folders of a user of a system by absolute paths that variables hold.
     ///
     /// # Source
-    /// As for [`Dirs::find`].
-    pub fn find() -> Option<Self> {
-        let home = absolute(if cfg!(windows) { "USERPROFILE" } else { "HOME" })?;
-        if cfg!(windows) {
-            let settings = absolute("APPDATA").unwrap_or_else(|| home.join("AppData/Roaming"));
-            return Some(Self { home, application_settings: settings.clone(), terminal_settings: settings });
+    /// As for [`Dirs::find`]. On macOS no program asks for `XDG_CONFIG_HOME` unless it says so.
+    pub fn of(system: System, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {
+        match system {
+            System::Windows => {
+                let home = variable("USERPROFILE")?;
+                let settings = variable("APPDATA").unwrap_or_else(|| home.join("AppData").join("Roaming"));
+                let local = variable("LOCALAPPDATA").unwrap_or_else(|| home.join("AppData").join("Local"));
+                Some(Self {
+                    home,
+                    application_settings: settings.clone(),
+                    terminal_settings: settings,
+                    packages: Some(local.join("Packages")),
+                })
+            }
+            System::MacOs | System::Linux => {
+                let home = variable("HOME")?;
+                let config = home.join(".config");
+                let (application_settings, terminal_settings) = if system == System::MacOs {
+                    (home.join("Library/Application Support"), config)
+                } else {
+                    let settings = variable("XDG_CONFIG_HOME").unwrap_or(config);
+                    (settings.clone(), settings)
+                };
+                Some(Self { home, application_settings, terminal_settings, packages: None })
+            }
         }
-        let terminal_settings = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
-        let application_settings = if cfg!(target_os = "macos") {
-            home.join("Library/Application Support")
-        } else {
-            terminal_settings.clone()
-        };
-        Some(Self { home, application_settings, terminal_settings })
     }
 }
 
@@ -94,6 +148,7 @@ pub const BUNDLE_PLATFORM: &str = if cfg!(target_os = "macos") {
     "linux"
 };
 
-fn absolute(variable: &str) -> Option<PathBuf> {
+/// Gives the absolute path that a variable holds, if it does.
+pub fn absolute(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

@@ -1,6 +1,9 @@
 //! Facts about this computer and this process.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+use super::dirs::System;
 
 #[cfg(unix)]
 pub use unix::{host_name, user_id};
@@ -43,9 +46,20 @@ mod windows {
     }
 }
 
+/// Gives the variables of this process without which programs of the system do not start or find their parts. Nothing on
+/// Unix.
+pub fn needed_environment() -> impl Iterator<Item = (&'static str, OsString)> {
+    const NEEDED: &[&str] =
+        if cfg!(windows) { &["SystemRoot", "SystemDrive", "PATH", "PATHEXT"] } else { &[] };
+    NEEDED.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)))
+}
+
+/// The variable that tells the home folder.
+pub const HOME: &str = NAMES[2];
+
 /// Gives the home folder of the person, where the environment tells it.
 pub fn home_folder() -> Option<PathBuf> {
-    std::env::var_os(NAMES[2]).map(PathBuf::from).filter(|home| home.is_absolute() && home != Path::new("/"))
+    std::env::var_os(HOME).map(PathBuf::from).filter(|home| home.is_absolute() && home != Path::new("/"))
 }
 
 /// Gives the name of the user that this process runs as, or `user` where the environment does not tell it.
@@ -54,4 +68,34 @@ pub fn user_name() -> String {
     let named = NAMES[..2].iter().filter_map(|name| std::env::var(name).ok());
     let mut fitting = named.filter(|name| (1..=64).contains(&name.len()) && name.bytes().all(word));
     fitting.next().unwrap_or_else(|| if user_id() == 0 { "root" } else { "user" }.to_owned())
+}
+
+/// Tells whether a program is a stand-in that would ask the person to install the real one: those of macOS for
+/// developers' tools, Git among them.
+///
+/// # Source
+/// xcode-select(1), "FILES"; where the tools are installed and none was chosen, the shims find these.
+pub fn is_stand_in(system: System, program: &Path, is_there: impl Fn(&str) -> bool) -> bool {
+    const REAL: [&str; 3] =
+        ["/var/db/xcode_select_link", "/Library/Developer/CommandLineTools", "/Applications/Xcode.app"];
+    const SHIMS: [&str; 6] = ["git", "make", "clang", "cc", "python3", "swift"];
+    system == System::MacOs
+        && SHIMS.iter().any(|name| program == Path::new("/usr/bin").join(name))
+        && !REAL.into_iter().any(is_there)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tools_of_macos_are_stand_ins_until_they_are_installed() {
+        let git = Path::new("/usr/bin/git");
+        let installed = |path: &str| path == "/Library/Developer/CommandLineTools";
+        assert!(is_stand_in(System::MacOs, git, |_| false));
+        assert!(!is_stand_in(System::MacOs, git, installed));
+        assert!(!is_stand_in(System::MacOs, Path::new("/opt/homebrew/bin/git"), |_| false));
+        assert!(!is_stand_in(System::MacOs, Path::new("/usr/bin/true"), |_| false));
+        assert!(!is_stand_in(System::Linux, git, |_| false));
+    }
 }

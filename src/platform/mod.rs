@@ -9,12 +9,19 @@ pub mod emulator;
 pub mod fs;
 pub mod handle;
 pub mod launch;
+#[cfg(target_os = "macos")]
+mod libproc;
 pub mod local_socket;
 pub mod machine;
 pub mod names;
+pub mod paths;
 pub mod port;
+pub mod programs;
+pub mod quoting;
 pub mod screen;
+pub mod service_manager;
 pub mod signals;
+pub mod system;
 pub mod tty;
 #[cfg(windows)]
 pub mod windows;

@@ -7,6 +7,9 @@
 #[cfg(unix)]
 pub use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+/// Whether names are any bytes; else they are texts.
+pub const ARE_BYTES: bool = cfg!(unix);
+
 #[cfg(windows)]
 pub use text::{OsStrExt, OsStringExt};
 

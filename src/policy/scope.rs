@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::config::{Config, ScopeConfig};
 use crate::contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
-use crate::contract::path::decode_name;
 use crate::contract::{Access, Caller, Capability, ErrorCode, Failure, RawPath, ScopeType};
 use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, PathProblem, RelPath, Root};
+use crate::platform::paths;
 
 use super::command::Commands;
 use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
@@ -217,7 +217,7 @@ impl Scope {
     pub fn locate(&self, path: &RawPath, access: Access) -> Result<PermittedPath, Failure> {
         let text = path.0.as_str();
         let (root, rest) = self.choose_root(text).ok_or_else(|| self.outside(text))?;
-        let rel = RelPath::parse(&decode_name(rest)).map_err(|problem| match problem {
+        let rel = RelPath::parse(&paths::client_bytes(rest)).map_err(|problem| match problem {
             PathProblem::Climbs | PathProblem::Absolute => self.outside(text),
             PathProblem::Nul | PathProblem::TooLong | PathProblem::Name(_) => {
                 Failure::invalid("target", format!("{problem}: `{}`", clip(text)))
@@ -233,11 +233,8 @@ impl Scope {
 
     fn choose_root<'a>(&self, text: &'a str) -> Option<(&Arc<ScopeRoot>, &'a str)> {
         let first = self.roots.first()?;
-        if text.starts_with('/') {
-            return self.roots.iter().find_map(|root| {
-                let rest = text.strip_prefix(root.path.to_str()?.trim_end_matches('/'))?;
-                (rest.is_empty() || rest.starts_with('/')).then(|| (root, rest.trim_start_matches('/')))
-            });
+        if paths::is_absolute(text) {
+            return self.roots.iter().find_map(|root| Some((root, paths::beneath(&root.path, text)?)));
         }
         if self.roots.len() > 1
             && let Some((name, rest)) = text.split_once(':')
@@ -262,6 +259,10 @@ fn open_root(path: &Path, own: &OwnFolders) -> Result<Root, Failure> {
             "roots",
             format!("the root `{}` must be an absolute path", path.display()),
         ));
+    }
+    if let Some(why) = paths::not_served(path) {
+        return Err(Failure::denied("path-kind", format!("the scope's folder is not served: {why}"))
+            .hint("For the person: name a folder of a drive of this computer."));
     }
     if own.touches(path) {
         if FileId::of(path).is_none() {

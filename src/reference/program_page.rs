@@ -15,6 +15,7 @@ pub fn page() -> String {
          - **asks**: it runs with a person's yes.\n\
          - **full**: it runs in a full sandbox only; where the scope asks for a weaker one, with a person's yes.\n\
          - **shell**: it runs in a full sandbox only, where `policy.shell` is `sandboxed`.\n\
+         - **shell text**: the same, or by a rule that is the whole command, word for word.\n\
          - **any code**: it runs, and can run anything; the sandbox alone holds it.\n",
     );
     for profile in all() {
@@ -41,6 +42,7 @@ fn rows(profile: &Profile) -> Vec<Vec<String>> {
                 Then::Ask => "asks",
                 Then::Held => "full",
                 Then::Shell => "shell",
+                Then::ShellText => "shell text",
                 Then::Code => "any code",
             };
             vec![what(&row.what), then.to_owned(), row.why.replace('*', "\\*"), code(row.sample)]

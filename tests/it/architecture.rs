@@ -101,8 +101,13 @@ const FENCES: &[Fence] = &[
     Fence {
         pattern: r"\bwindows_sys\s*(::|;)",
         inside: &[
+            "src/platform/fs/windows/notify.rs",
             "src/platform/fs/windows/sys.rs",
+            "src/platform/launch/windows/pseudo_console.rs",
+            "src/platform/launch/windows/sys.rs",
             "src/platform/screen/desktop/windows.rs",
+            "src/platform/tty/console.rs",
+            "src/platform/windows/console.rs",
             "src/platform/windows/sys.rs",
         ],
         because: "calls of Windows have no safe wrapper",
@@ -111,10 +116,17 @@ const FENCES: &[Fence] = &[
 
 /// The modules that may have unsafe code, each for one system and one kind of calls.
 const WITH_UNSAFE_CODE: &[&str] = &[
+    "src/platform/fs/windows/notify.rs",
     "src/platform/fs/windows/sys.rs",
+    "src/platform/launch/process/portable/sys.rs",
     "src/platform/launch/sys.rs",
+    "src/platform/launch/windows/pseudo_console.rs",
+    "src/platform/launch/windows/sys.rs",
+    "src/platform/libproc.rs",
     "src/platform/screen/desktop/macos.rs",
     "src/platform/screen/desktop/windows.rs",
+    "src/platform/tty/console.rs",
+    "src/platform/windows/console.rs",
     "src/platform/windows/sys.rs",
 ];
 

@@ -5,19 +5,27 @@
 
 mod audit;
 mod diff;
+// Only for the X server is there a harness.
+#[cfg(target_os = "linux")]
+mod display;
+// There is no display that a test could start.
+#[cfg(not(target_os = "linux"))]
+#[path = "cases/no_display.rs"]
 mod display;
 mod file;
 mod mask;
 mod run;
 mod schema;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use bailiwick::operations::FAMILIES;
 
-use file::{CaseFile, Kind};
+use file::{Case, CaseFile, Kind};
+
+use crate::system::{Need, tell};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/operations")
@@ -38,6 +46,81 @@ fn case_files() -> BTreeMap<String, PathBuf> {
     found
 }
 
+/// Which needs of a case are missing here.
+#[derive(Debug, Default)]
+struct Missing {
+    /// Those that its blocks have: it cannot be run.
+    of_blocks: BTreeSet<Need>,
+    /// Those that it declares: it is run, and must not end as it says.
+    declared: BTreeSet<Need>,
+    /// Whether its operation is for other systems.
+    is_for_others: bool,
+}
+
+impl Missing {
+    /// # Errors
+    /// The line, and a sentence, about a word in a block `needs` that is none.
+    fn of(operation: &str, case: &Case) -> Result<Self, (usize, String)> {
+        let missing = |needs: BTreeSet<Need>| needs.into_iter().filter(|need| !need.is_there()).collect();
+        let mut entries = FAMILIES.iter().flat_map(|family| family.operations);
+        let spec = entries.find(|entry| entry.spec.name == operation).map(|entry| entry.spec);
+        Ok(Self {
+            of_blocks: missing(case.needs_of_blocks()),
+            declared: missing(case.declared_needs()?),
+            is_for_others: spec.is_some_and(|spec| !spec.supports_platform(std::env::consts::OS)),
+        })
+    }
+
+    /// Runs a case, if it can be. Gives what is missing, and what differs that should not.
+    async fn run(self, case: &mut Case, update: bool) -> (BTreeSet<Need>, Vec<run::Problem>) {
+        let mut missing: BTreeSet<Need> = self.of_blocks.union(&self.declared).copied().collect();
+        if !self.of_blocks.is_empty() {
+            return (missing, Vec::new());
+        }
+        let found = run::run(case, update && missing.is_empty() && !self.is_for_others).await;
+        if self.is_for_others && found.iter().any(|(_, problem)| problem.contains("unsupported_platform")) {
+            missing.insert(Need::Platform);
+            return (missing, Vec::new());
+        }
+        if self.declared.is_empty() {
+            return (missing, found);
+        }
+        if found.is_empty() {
+            let problem = "it needs nothing that is missing here: it ends as it says".to_owned();
+            return (missing, vec![(0, problem)]);
+        }
+        (missing, Vec::new())
+    }
+}
+
+/// Counts what was shown and what was not.
+#[derive(Debug, Default)]
+struct Figures {
+    ran: usize,
+    /// By what was missing: `git`, or `links, modes`.
+    left_out: BTreeMap<String, usize>,
+}
+
+impl Figures {
+    fn count(&mut self, missing: &BTreeSet<Need>) {
+        if missing.is_empty() {
+            self.ran += 1;
+        } else {
+            let words: Vec<&str> = missing.iter().map(|need| need.as_str()).collect();
+            *self.left_out.entry(words.join(", ")).or_default() += 1;
+        }
+    }
+
+    fn line(&self, differ: usize) -> String {
+        let all = self.ran + self.left_out.values().sum::<usize>();
+        let mut line = format!("cases: {} of {all} ran, {differ} differ", self.ran);
+        for (missing, count) in &self.left_out {
+            line.push_str(&format!("; {count} need {missing}"));
+        }
+        line
+    }
+}
+
 #[test]
 fn cases() {
     let wanted = std::env::var("CASE").ok().map(|name| name.replace('/', "."));
@@ -48,7 +131,8 @@ fn cases() {
         .build()
         .expect("a runtime can be made");
     let mut problems = Vec::new();
-    let mut ran = 0;
+    let mut figures = Figures::default();
+    let mut differ = 0;
     for (operation, path) in case_files() {
         if wanted.as_ref().is_some_and(|wanted| *wanted != operation) {
             continue;
@@ -62,19 +146,25 @@ fn cases() {
                 continue;
             }
         };
-        ran += file.cases.len();
         // Cases wait for the disk most of the time; those of one file run side by side.
         let running: Vec<_> = std::mem::take(&mut file.cases)
             .into_iter()
             .map(|mut case| {
+                let operation = operation.clone();
                 runtime.spawn(async move {
-                    let found = run::run(&mut case, update).await;
-                    (case, found)
+                    let missing = match Missing::of(&operation, &case) {
+                        Ok(missing) => missing,
+                        Err(problem) => return (case, BTreeSet::new(), vec![problem]),
+                    };
+                    let (missing, found) = missing.run(&mut case, update).await;
+                    (case, missing, found)
                 })
             })
             .collect();
         for case in running {
-            let (case, found) = runtime.block_on(case).expect("a case runs to its end");
+            let (case, missing, found) = runtime.block_on(case).expect("a case runs to its end");
+            figures.count(&missing);
+            differ += usize::from(!found.is_empty());
             problems.extend(
                 found.into_iter().map(|(line, problem)| {
                     format!("{shown}:{line}: {} ({operation})\n{problem}", case.title)
@@ -86,11 +176,12 @@ fn cases() {
             fs::write(&path, file.text()).expect("a case file can be written");
         }
     }
-    assert!(ran > 0, "no case was run; is CASE misspelt?");
+    tell(&figures.line(differ));
+    assert!(figures.ran > 0, "no case was run; is CASE misspelt?");
     assert!(
         problems.is_empty(),
-        "{} of {ran} cases differ. If the new outcome is right: UPDATE=1 cargo test --test it cases, and read the diff.\n\n{}",
-        problems.len(),
+        "{differ} of {} cases differ. If the new outcome is right: UPDATE=1 cargo test --test it cases, and read the diff.\n\n{}",
+        figures.ran,
         problems.join("\n")
     );
 }

@@ -3,6 +3,8 @@
 //! `tests/commands/*.md` hold the strings and arrays; `UPDATE=1 cargo test --test it commands` rewrites
 //! their plans. `BAILIWICK_FUZZ_STRINGS=100000` makes the random comparison as long as one likes.
 
+// The real bash is asked what it would start.
+#[cfg(target_os = "linux")]
 mod bash;
 mod corpus;
 pub mod generator;
@@ -15,11 +17,14 @@ use bailiwick::contract::{CommandInput, CommandPlan, Failure};
 use bailiwick::policy::command::{Commands, Grant, recognise};
 use serde_json::Value;
 
+#[cfg(target_os = "linux")]
 use bash::Bash;
 use corpus::{CommandFile, Found, written};
+#[cfg(target_os = "linux")]
 use generator::Numbers;
 
 /// How many random strings a usual run compares.
+#[cfg(target_os = "linux")]
 const STRINGS: usize = 2_000;
 
 fn read(line: &str) -> Result<CommandPlan, Failure> {
@@ -113,6 +118,8 @@ fn the_page_on_commands_names_every_construct_that_is_refused() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+// Only there is bash.
+#[cfg(target_os = "linux")]
 #[test]
 fn bash_starts_what_was_read_in_the_case_files() {
     let mut bash = Bash::new();
@@ -129,6 +136,8 @@ fn bash_starts_what_was_read_in_the_case_files() {
     assert_none(&problems);
 }
 
+// Only there is bash.
+#[cfg(target_os = "linux")]
 #[test]
 fn bash_starts_what_was_read_in_random_strings() {
     let strings = std::env::var("BAILIWICK_FUZZ_STRINGS").ok().and_then(|count| count.parse().ok());
@@ -173,6 +182,8 @@ fn bash_starts_what_was_read_in_random_strings() {
     assert_none(&problems[..problems.len().min(20)]);
 }
 
+// Only there is bash.
+#[cfg(target_os = "linux")]
 #[test]
 fn no_builtin_and_no_keyword_of_bash_is_taken_for_a_program() {
     let bash = Bash::new();

@@ -1,9 +1,13 @@
 //! Edits that land, or say exactly why not: a corpus of real changes, random patches, many callers, kills.
 
 mod callers;
+// Git is asked thousands of times for the form of a change, minutes under wine; there random patches and the case files land.
+#[cfg(unix)]
 mod corpus;
 mod fuzz;
 mod merges;
 mod sources;
 mod syntax;
+// What the corpus is made of.
+#[cfg(unix)]
 mod variants;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,11 +9,13 @@ use bailiwick::config::Config;
 use bailiwick::contract::{Caller, Envelope, Transport};
 use bailiwick::operations::FAMILIES;
 use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::fs::modes::symlink;
 use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
+use crate::system::Need;
 use crate::temporary::TemporaryFolder;
 
 /// What stands only in files outside the scope's folder.
@@ -131,7 +132,9 @@ impl Ground {
             ("to-env", PathBuf::from(".env")),
             ("git-by-another-name", PathBuf::from(".git")),
         ] {
-            symlink(leads_to, app.join(name)).expect("a link can be made");
+            if Need::Links.is_there() {
+                symlink(leads_to, app.join(name)).expect("a link can be made");
+            }
         }
     }
 
@@ -271,15 +274,21 @@ fn no_operation_reaches_outside_or_into_closed_files_by_any_path() {
             continue;
         }
         for path in HOSTILE {
-            for attack in attacks(entry.spec.example, &path.replace("<temporary>", temporary)) {
+            let attacks = attacks(entry.spec.example, &path.replace("<temporary>", temporary));
+            let last = attacks.len() - 1;
+            for (at, attack) in attacks.into_iter().enumerate() {
                 let shown = attack.to_string();
                 let outcome = send(&runtime, &service, attack);
                 let text = outcome.to_string();
                 tried += 1;
                 assert!(!text.contains(OUTSIDE), "{shown} read outside:\n{text}");
                 assert!(!text.contains(CLOSED), "{shown} read a closed file:\n{text}");
-                assert_eq!(ground.untouchable(), before, "{shown} changed what it must not:\n{text}");
-                if outcome["ok"] == true {
+                let done = outcome["ok"] == true;
+                // Looking takes long elsewhere: before all is laid out anew it tells as much, and not always which it was.
+                if cfg!(target_os = "linux") || done || at == last {
+                    assert_eq!(ground.untouchable(), before, "{shown} changed what it must not:\n{text}");
+                }
+                if done {
                     worked += 1;
                     ground.lay_out();
                 }

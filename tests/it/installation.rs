@@ -60,7 +60,7 @@ impl Installation {
     }
 
     pub fn config(&self) -> PathBuf {
-        self.folder.path().join("home/config/config.json")
+        self.folder.path().join("home").join("config").join("config.json")
     }
 
     pub fn command(&self, words: &[&str]) -> Command {
@@ -70,6 +70,7 @@ impl Installation {
             .current_dir(self.folder.path())
             .env("BAILIWICK_HOME", self.folder.path().join("home"))
             .env("HOME", self.folder.path())
+            .env("USERPROFILE", self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -107,6 +108,8 @@ pub struct Service {
 }
 
 impl Service {
+    /// Sends a signal, as keys and other programs do.
+    #[cfg(unix)]
     pub fn signal(&self, signal: rustix::process::Signal) {
         let process = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(process, signal).expect("it runs");

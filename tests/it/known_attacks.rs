@@ -13,7 +13,7 @@ struct Guards {
     functions: BTreeSet<String>,
     /// Cases, as `family.verb: title`.
     cases: BTreeSet<String>,
-    /// The text of the client tests.
+    /// The text of the client tests, and of those on other systems.
     checks: String,
 }
 
@@ -38,8 +38,9 @@ impl Guards {
                 titles.filter_map(|title| Some(format!("{operation}: {}", title.split_once(": ")?.1))),
             );
         }
-        let checks = files("tests/clients")
-            .iter()
+        let checks = ["tests/clients", "tests/platforms"]
+            .into_iter()
+            .flat_map(files)
             .filter(|path| path.extension().is_some_and(|it| it == "py"))
             .filter_map(|path| fs::read_to_string(path).ok())
             .collect();

@@ -1,15 +1,20 @@
 //! The launcher with real processes: plans, limits, killing, and what is shut at each level.
 
+#[cfg(not(feature = "portable-launch"))]
 mod bounds;
 mod deaths;
 mod door;
+#[cfg(not(feature = "portable-launch"))]
 mod figures;
+#[cfg(not(feature = "portable-launch"))]
 mod inner;
 mod keeping;
 mod killing;
 mod lasting;
 mod place;
 mod plans;
+#[cfg(not(feature = "portable-launch"))]
 mod probes;
 mod terminal;
+#[cfg(not(feature = "portable-launch"))]
 mod tools;

@@ -5,6 +5,10 @@
     clippy::panic,
     reason = "tests make files of their own, and fail by panicking"
 )]
+#![cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, unused_imports, reason = "only tests that are left out here use them")
+)]
 
 mod adapters;
 mod architecture;
@@ -12,31 +16,55 @@ mod bundle;
 mod cases;
 mod cli;
 mod code;
+// A stand-in for Codex is a script, which is started as commands are.
+#[cfg(target_os = "linux")]
 mod codex;
+// Programs of Unix at every level of the sandbox, and their trees of processes read from /proc.
+#[cfg(target_os = "linux")]
 mod command;
 mod command_rules;
+// The real Git and the wrappers of GNU are asked what they would start.
+#[cfg(target_os = "linux")]
 mod command_spelling;
 mod commands;
 mod containment;
 mod digests;
+// Faults are put in by modes, links, sockets and signals, and looked for on a terminal; X servers are started.
+#[cfg(target_os = "linux")]
 mod doctor;
 mod documents;
 mod edits;
 mod git;
 mod history;
 mod installation;
+// The launcher itself: namespaces, Landlock, seccomp, control groups and signals.
+#[cfg(target_os = "linux")]
 mod launch;
 mod hostile_paths;
 mod known_attacks;
+mod left_out;
 mod policy;
+// Lasting processes are programs of Unix.
+#[cfg(target_os = "linux")]
 mod process;
 mod reference;
+// Displays are X servers that the tests start.
+#[cfg(target_os = "linux")]
 mod screen;
 mod search;
 mod snapshot;
-mod service_unit;
+// A user manager of systemd, and units for one.
+#[cfg(target_os = "linux")]
+mod service;
 mod source;
+mod system;
 mod temporary;
+// Terminals are those of Linux, with its programs in them.
+#[cfg(target_os = "linux")]
 mod terminal;
+// The program is run on a terminal of Linux.
+#[cfg(target_os = "linux")]
 mod transcripts;
+// What is waited for is what programs of Unix do.
+#[cfg(target_os = "linux")]
 mod wait;

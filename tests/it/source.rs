@@ -33,6 +33,12 @@ pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// Gives the path of a file from the repository's root, with `/`.
+pub fn shown_path(path: &Path) -> String {
+    let below = path.strip_prefix(repository()).expect("it was found below the repository");
+    below.to_string_lossy().replace('\\', "/")
+}
+
 /// Reads every `.rs` file below a folder of the repository.
 pub fn rust_files(folder: &str) -> Vec<SourceFile> {
     files(folder)
@@ -40,9 +46,8 @@ pub fn rust_files(folder: &str) -> Vec<SourceFile> {
         .filter(|path| path.extension().is_some_and(|it| it == "rs"))
         .map(|path| {
             let text = fs::read_to_string(&path).expect("a source file is UTF-8");
-            let shown = path.strip_prefix(repository()).expect("it was found below the repository");
             let code = code_only(&text);
-            SourceFile { path: shown.to_string_lossy().replace('\\', "/"), text, code }
+            SourceFile { path: shown_path(&path), text, code }
         })
         .collect()
 }

@@ -95,8 +95,11 @@ pub enum Command {
     History(HistoryArgs),
     /// Show what was started and goes on; read what it prints; end it
     Processes(ProcessesArgs),
-    /// Have your session start the service and keep it running (systemd)
-    #[command(subcommand)]
+    /// Have your session start the service and keep it running
+    ///
+    /// A unit of systemd's user manager on Linux, an agent of launchd on macOS, a task of the Task Scheduler on
+    /// Windows. It needs no rights but yours, and its file holds no secret.
+    #[command(subcommand, verbatim_doc_comment)]
     Service(ServiceCommand),
     /// Manage the scopes: which folders are open, and for what
     #[command(subcommand)]
@@ -124,6 +127,10 @@ pub enum Command {
     #[command(hide = true)]
     SelfTest,
     /// Print the completions for a shell
+    ///
+    /// In bash, zsh and fish they know the ids of your scopes, processes and operations and the names of your
+    /// tokens too, by asking this program; in PowerShell and elvish only commands, flags and fixed words.
+    #[command(verbatim_doc_comment)]
     Completions(CompletionsArgs),
     /// Write the manual pages, one for each command
     Man(ManArgs),
@@ -210,6 +217,20 @@ pub struct StartArgs {
     /// Show no requests at a terminal
     #[arg(long, conflicts_with = "log")]
     pub quiet: bool,
+    /// What a manager of services cannot give.
+    #[command(flatten)]
+    pub background: BackgroundArgs,
+}
+
+/// The flags of `start` for managers that give neither an environment nor a place for what is said.
+#[derive(Debug, Clone, Default, Args)]
+pub struct BackgroundArgs {
+    /// Work on the installation in this folder, as by `BAILIWICK_HOME`
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    pub home: Option<PathBuf>,
+    /// Write all that is said to this file, and let go of the console
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub said: Option<PathBuf>,
 }
 
 /// `mcp`.
@@ -372,7 +393,7 @@ pub struct ProcessStopArgs {
 /// `service …`.
 #[derive(Debug, Subcommand)]
 pub enum ServiceCommand {
-    /// Write a unit for systemd's user manager, and start it
+    /// Write the service's file for this system, have it checked, and start it
     Install(ServiceInstallArgs),
     /// Start the service
     Start,
@@ -382,7 +403,7 @@ pub enum ServiceCommand {
     Status,
     /// Show what it said
     Logs(ServiceLogsArgs),
-    /// End it and remove its unit
+    /// End it and remove its file
     Remove(ServiceRemoveArgs),
 }
 

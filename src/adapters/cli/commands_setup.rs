@@ -1,14 +1,16 @@
 //! Turning commands on for a scope: the rules it begins with, the toolchains it finds, and what that means.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::config::{CommandRule, ScopeConfig, ScopePolicy};
+use crate::config::{CommandRule, SandboxLevel, ScopeConfig, ScopePolicy};
 use crate::contract::{Capability, Failure};
 use crate::platform::fs::modes::MetadataExt;
+use crate::platform::fs::{Others, Ownership};
+use crate::platform::programs::usual_folders;
+use crate::platform::{dirs, machine};
 use crate::policy::command::Rules;
 
 /// Programs that projects use, and that can run the project's code.
@@ -46,8 +48,6 @@ const MAX_RUNTIME_SECONDS: u64 = 1_800;
 const MAX_OUTPUT_BYTES: u64 = 200_000;
 /// Folders that every sandbox has anyway.
 const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/etc"];
-/// The order in which the system's programs are looked up.
-const SYSTEM_PATH: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 /// Grants commands, and fills in what the scope does not say itself.
 pub fn turn_on(scope: &mut ScopeConfig) {
@@ -88,7 +88,7 @@ pub fn turn_on(scope: &mut ScopeConfig) {
 
 /// Gives the folders in which the system has its programs, in the order in which they are looked up.
 pub fn system_path() -> Vec<PathBuf> {
-    SYSTEM_PATH.iter().map(PathBuf::from).filter(|folder| folder.is_dir()).collect()
+    usual_folders().into_iter().filter(|folder| folder.is_dir()).collect()
 }
 
 /// Says plainly what the rules of a scope mean.
@@ -111,12 +111,17 @@ pub fn describe(policy: &ScopePolicy) -> Result<Vec<(&'static str, String)>, Fai
             .collect();
         if lines.is_empty() { "nothing".to_owned() } else { lines.join(", ") }
     };
-    let network = policy.network.map_or("a loopback of their own".to_owned(), |it| it.to_string());
+    let network = match (policy.sandbox, policy.network) {
+        // Nothing is there that could hold it.
+        (SandboxLevel::None, _) => "full".to_owned(),
+        (_, None) => "a loopback of their own".to_owned(),
+        (_, Some(network)) => network.to_string(),
+    };
     let held = match policy.sandbox {
-        crate::config::SandboxLevel::Auto => "a sandbox, as strong as this computer has one",
-        crate::config::SandboxLevel::Full => "a full sandbox",
-        crate::config::SandboxLevel::Partial => "a partial sandbox (files and system calls)",
-        crate::config::SandboxLevel::None => "NOTHING: they can do what you can do",
+        SandboxLevel::Auto => "a sandbox, as strong as this computer has one",
+        SandboxLevel::Full => "a full sandbox",
+        SandboxLevel::Partial => "a partial sandbox (files and system calls)",
+        SandboxLevel::None => "NOTHING: they can do what you can do",
     };
     let folders = |folders: &[PathBuf]| {
         folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join("\n")
@@ -158,14 +163,10 @@ struct Toolchains {
 
 impl Toolchains {
     fn find(roots: &[PathBuf]) -> Self {
-        let Some(home) = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) else {
-            return Self::default();
-        };
+        let Some(home) = machine::home_folder() else { return Self::default() };
         let mut found = Self::default();
-        let place = |variable: &str, usual: &str| {
-            let named = env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-            named.unwrap_or_else(|| home.join(usual))
-        };
+        let place =
+            |variable: &str, usual: &str| dirs::absolute(variable).unwrap_or_else(|| home.join(usual));
         // Rust: the proxies of rustup need to know where the toolchains are. Credentials stay outside.
         let (cargo, rustup) = (place("CARGO_HOME", ".cargo"), place("RUSTUP_HOME", ".rustup"));
         if found.programs(roots, &cargo.join("bin")) {
@@ -230,7 +231,8 @@ impl Toolchains {
 
     /// Adds a folder of programs, and where its links lead.
     fn programs(&mut self, roots: &[PathBuf], folder: &Path) -> bool {
-        if !folder.is_dir() || !is_safe(roots, folder) {
+        // A folder of Unix is no absolute path elsewhere.
+        if !folder.is_absolute() || !folder.is_dir() || !is_safe(roots, folder) {
             return false;
         }
         if !self.search_path.iter().any(|it| it == folder) {
@@ -303,7 +305,10 @@ fn is_safe(roots: &[PathBuf], folder: &Path) -> bool {
     let Ok(real) = folder.canonicalize() else { return false };
     let inside = |root: &PathBuf| real.starts_with(root.canonicalize().as_ref().unwrap_or(root));
     let Ok(facts) = fs::metadata(&real) else { return false };
-    facts.mode() & 0o022 == 0 && !roots.iter().any(inside)
+    // Where there are no bits, a list of rights tells it.
+    let is_closed =
+        facts.mode() & 0o022 == 0 && Ownership::of(&real).is_ok_and(|it| it.others != Others::Change);
+    is_closed && !roots.iter().any(inside)
 }
 
 /// Gives the folder whose name has the highest version.

@@ -1,11 +1,14 @@
 //! How a client connects: the commands and snippets that a person copies.
 
 use std::env;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::contract::Failure;
+use crate::platform::dirs::System;
+use crate::platform::quoting::{quote, quote_command};
 
 use super::client::{ClientKind, Reach, own_program, snippet};
 use super::home::Home;
@@ -29,12 +32,13 @@ impl Connection {
         if home.config_is_named {
             arguments.extend(["--config".to_owned(), home.config_path.display().to_string()]);
         }
-        let set = |name: &str| env::var(name).ok().filter(|value| value.starts_with('/'));
+        let set = |name: &str| env::var(name).ok().filter(|value| Path::new(value).is_absolute());
         // A client may be started without what this terminal has set, and many pass none of it on.
         let names: &[&str] = match set("BAILIWICK_HOME") {
             Some(_) => &["BAILIWICK_HOME"],
             None if home.config_is_named => &[],
-            None => &["XDG_CONFIG_HOME", "XDG_STATE_HOME"],
+            None if System::THIS == System::Linux => &["XDG_CONFIG_HOME", "XDG_STATE_HOME"],
+            None => &[],
         };
         let environment = names.iter().filter_map(|name| Some(((*name).to_owned(), set(name)?)));
         Self { command, arguments, environment: environment.collect(), url: url(&config.host, config.port) }
@@ -133,9 +137,13 @@ Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN holds a token):
     }
 
     fn command_line(&self) -> String {
-        let environment: String =
-            self.environment.iter().map(|(name, value)| format!("{name}={} ", quote(value))).collect();
-        format!("{environment}{}", self.words())
+        let set = |(name, value): &(String, String)| match System::THIS {
+            System::Windows => format!("$env:{name}={}; ", quote(value)),
+            System::Linux | System::MacOs => format!("{name}={} ", quote(value)),
+        };
+        let environment: String = self.environment.iter().map(set).collect();
+        let words = std::iter::once(&self.command).chain(&self.arguments);
+        format!("{environment}{}", quote_command(words.map(String::as_str)))
     }
 
     fn flags(&self, flag: &str) -> String {
@@ -154,8 +162,10 @@ Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN holds a token):
     }
 
     fn claude_code_http(&self) -> String {
+        let variable =
+            if System::THIS == System::Windows { "$env:BAILIWICK_TOKEN" } else { "$BAILIWICK_TOKEN" };
         format!(
-            "claude mcp add --transport http bailiwick {} --header \"Authorization: Bearer $BAILIWICK_TOKEN\"",
+            "claude mcp add --transport http bailiwick {} --header \"Authorization: Bearer {variable}\"",
             self.url
         )
     }
@@ -197,25 +207,9 @@ pub fn url(host: &str, port: u16) -> String {
     }
 }
 
-/// Quotes a word for a POSIX shell, if it needs it.
-pub fn quote(word: &str) -> String {
-    let plain = |it: char| it.is_ascii_alphanumeric() || "/._-=:@%+,".contains(it);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_quoted_for_the_shell_only_where_needed() {
-        assert_eq!(quote("/usr/bin/bailiwick"), "/usr/bin/bailiwick");
-        assert_eq!(quote("/my tools/it's"), r"'/my tools/it'\''s'");
-        assert_eq!(quote(""), "''");
-    }
 
     #[test]
     fn urls_name_an_address_that_a_local_client_reaches() {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Config, ConfigError, Tokens};
 use crate::contract::{Caller, ErrorCode, Failure, Transport, id, time};
-use crate::platform::dirs::Dirs;
-use crate::platform::fs::create_private_dir;
-use crate::platform::fs::modes::OpenOptionsExt;
+use crate::platform::dirs::{self, Dirs};
+use crate::platform::fs::{create_private_dir, create_private_file};
 use crate::platform::machine;
+use crate::platform::paths;
 use crate::policy::{OwnFolders, Scopes};
 use crate::service::{Service, ServiceSettings};
 
@@ -46,15 +46,23 @@ impl Home {
             .is_some_and(|home| !home.is_empty() && !Path::new(&home).is_absolute())
         {
             return Err(Failure::invalid("BAILIWICK_HOME", "BAILIWICK_HOME is not an absolute path")
-                .hint("Write the folder's whole path, from `/`."));
+                .hint(format!("Write the folder's whole path, {}.", paths::EXAMPLE)));
         }
-        let mut dirs = Dirs::find().ok_or_else(|| {
+        let dirs = Dirs::find().ok_or_else(|| {
             Failure::new(
                 ErrorCode::ProviderUnavailable,
-                "HOME is not set, so there is no place for the config",
+                format!("{} is not set, so there is no place for the config", dirs::BASE),
             )
-            .hint("Set HOME, or set BAILIWICK_HOME to a folder of your own.")
+            .hint(format!("Set {}, or set BAILIWICK_HOME to a folder of your own.", dirs::BASE))
         })?;
+        Self::in_dirs(dirs, named)
+    }
+
+    /// Takes the installation in these folders, unless `--config` names another one.
+    ///
+    /// # Errors
+    /// `invalid_request` for a name of a config that leads nowhere.
+    pub fn in_dirs(mut dirs: Dirs, named: Option<&Path>) -> Result<Self, Failure> {
         let Some(named) = named else {
             return Ok(Self { config_path: Config::path(&dirs), dirs, config_is_named: false });
         };
@@ -162,7 +170,8 @@ impl Home {
         let path = self.dirs.config.join(".lock");
         let locked = (|| {
             create_private_dir(&self.dirs.config)?;
-            let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
+            create_private_file(&path)?;
+            let file = OpenOptions::new().write(true).open(&path)?;
             file.lock()?;
             Ok(file)
         })();

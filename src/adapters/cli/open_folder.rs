@@ -3,11 +3,11 @@
 //! Refuses what would open more than a project: the top of the file system, the home folder without a
 //! word about it, and whatever holds Bailiwick's own files.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::config::{Config, ScopeConfig, ScopePolicy, is_scope_id};
 use crate::contract::{Capability, ErrorCode, Failure, ScopeType};
+use crate::platform::{dirs, machine, paths};
 use crate::policy::OwnFolders;
 
 use super::args::{HereArgs, Preset};
@@ -63,7 +63,7 @@ impl From<bool> for WholeHome {
 /// `not_found` or `invalid_request`; `permission_denied` for folders that must not be opened.
 pub fn find_folder(home: &Home, named: &Path, whole_home: WholeHome) -> Result<PathBuf, Failure> {
     let shown = named.display();
-    let folder = named.canonicalize().map_err(|error| match error.kind() {
+    let folder = paths::real(named).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             Failure::new(ErrorCode::NotFound, format!("there is no folder `{shown}`"))
                 .hint("Name a folder that exists.")
@@ -78,8 +78,20 @@ pub fn find_folder(home: &Home, named: &Path, whole_home: WholeHome) -> Result<P
         return Err(Failure::denied("whole-computer", "the whole file system is not opened as a scope")
             .hint("Name the folder of one project."));
     }
-    let user_home = env::var_os("HOME").and_then(|path| PathBuf::from(path).canonicalize().ok());
-    if whole_home == WholeHome::Refused && user_home.is_some_and(|user_home| user_home.starts_with(&folder)) {
+    if let Some(why) = paths::not_served(&folder) {
+        return Err(Failure::denied("path-kind", format!("`{shown}` is not opened: {why}"))
+            .hint("Name a folder of a drive of this computer."));
+    }
+    if paths::is_system_folder(&folder) {
+        return Err(Failure::denied(
+            "system-folder",
+            format!("`{shown}` is a folder of the system or of all programs, or lies in one"),
+        )
+        .hint("Name the folder of one project."));
+    }
+    let homes = machine::home_folder().into_iter().chain(dirs::settings_of_all());
+    let holds_a_home = homes.filter_map(|path| paths::real(&path).ok()).any(|home| home.starts_with(&folder));
+    if whole_home == WholeHome::Refused && holds_a_home {
         return Err(Failure::denied(
             "whole-home",
             format!("`{shown}` is your home folder or contains it: keys, mail and browsers lie there"),
@@ -157,7 +169,7 @@ pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result
 /// Tells whether a scope is the one of a folder, and of an id if one is named.
 pub fn is_open(scope: &ScopeConfig, folder: &Path, id: Option<&str>) -> bool {
     scope.scope_type == ScopeType::Folder
-        && scope.roots.first().and_then(|root| root.canonicalize().ok()).as_deref() == Some(folder)
+        && scope.roots.first().and_then(|root| paths::real(root).ok()).as_deref() == Some(folder)
         && id.is_none_or(|id| id == scope.id)
 }
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::contract::{Failure, fields};
+use crate::platform::tty;
 
 use super::fold::folded_prose;
 
@@ -152,7 +153,8 @@ pub fn paint(paint: Paint, text: &str) -> String {
     let off = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || env::var_os("TERM").is_some_and(|value| value == "dumb")
         || !io::stderr().is_terminal()
-        || !io::stdout().is_terminal();
+        || !io::stdout().is_terminal()
+        || !tty::shows_colours();
     if off {
         return text.to_owned();
     }

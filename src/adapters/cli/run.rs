@@ -26,6 +26,10 @@ pub fn main() -> ExitCode {
             Home::find(shared.config.as_deref()).and_then(|home| mcp::run(&home, args)).map(|()| None),
         );
     }
+    if let Some(words) = completions::asked(&words) {
+        Printer { json: false }.data(&completions::values(&words));
+        return ExitCode::SUCCESS;
+    }
     match definition::parse(&words) {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&words, &error),
@@ -63,7 +67,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Here(args) => {
             setup::run(&home()?, printer, Some(Path::new(".")), &args.how, &args.clients).map(Some)
         }
-        Command::Start(args) => start::run(&home()?, printer, &args).map(|()| None),
+        Command::Start(args) => start::run(home()?, printer, &args).map(|()| None),
         Command::Mcp(args) => mcp::run(&home()?, args).map(|()| None),
         Command::Status(args) => status::run(&home()?, args.details).map(Some),
         Command::Doctor(args) => doctor::run(&home()?, printer, &args).map(Some),

@@ -23,7 +23,7 @@ use super::home::Home;
 use super::live::{self, Event, Form, LiveView};
 use super::printer::{Printer, one_line};
 use super::running::{RunningNote, processes_that_go_on};
-use super::runtime;
+use super::{runtime, service};
 
 /// How long what runs may take to end; with what follows, the process is gone within 2 s.
 const STOP_TIMEOUT: Duration = Duration::from_millis(1_600);
@@ -54,7 +54,8 @@ pub struct Started {
 ///
 /// # Errors
 /// When Bailiwick is not set up, another service runs, or the port is taken: nothing is served then.
-pub fn run(home: &Home, printer: Printer, args: &StartArgs) -> Result<(), Failure> {
+pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure> {
+    let home = &service::begin(home, &args.background)?;
     let config = home.config()?;
     let has_tokens = !home.tokens()?.records().is_empty();
     let mut settings = HttpSettings::from_config(&config);

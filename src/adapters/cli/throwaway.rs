@@ -7,8 +7,9 @@ use std::time::Duration;
 use crate::config::{Config, ProcessLifetime, ScopeConfig, ScopePolicy};
 use crate::contract::{Capability, ErrorCode, Failure, ScopeType, id};
 use crate::platform::dirs::Dirs;
-use crate::platform::fs::create_private_dir;
+use crate::platform::fs::{create_private_dir, remove_tree};
 use crate::platform::machine;
+use crate::platform::paths;
 
 use super::home::Home;
 use super::limit::Limit;
@@ -37,7 +38,7 @@ impl Throwaway {
             .hint("Set TMPDIR to a folder of your own.")
         };
         let base =
-            std::env::temp_dir().canonicalize().map_err(failed)?.join(format!("bailiwick-{}", id::new_id()));
+            paths::real(&std::env::temp_dir()).map_err(failed)?.join(format!("bailiwick-{}", id::new_id()));
         create_private_dir(&base).map_err(failed)?;
         let dirs = Dirs::below(base.join("home"));
         let home = Home { config_path: Config::path(&dirs), dirs, config_is_named: false };
@@ -101,7 +102,7 @@ pub fn folder_scope(id: &str, root: &Path, capabilities: Vec<Capability>, comman
 impl Drop for Throwaway {
     fn drop(&mut self) {
         // What has just been ended may still be making its files.
-        let gone = || match fs::remove_dir_all(&self.base) {
+        let gone = || match remove_tree(&self.base) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => None,
             Ok(()) | Err(_) => Some(()),
         };

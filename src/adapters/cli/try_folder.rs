@@ -210,6 +210,11 @@ fn converse(steps: &mut Steps, place: &Throwaway, scratch: &Path) {
         }
         Ok(((), format!("{} operations in `project`, {refused} of them refused", rows.len())))
     });
+    leave(steps, child, place);
+}
+
+/// Ends the client, and checks the chain of the throw-away installation that it worked in.
+pub fn leave(steps: &mut Steps, child: McpChild, place: &Throwaway) {
     steps.step("the client leaves", || {
         let status = child.end()?;
         if status.success() {
@@ -218,11 +223,12 @@ fn converse(steps: &mut Steps, place: &Throwaway, scratch: &Path) {
             Err(wrong(status.to_string()))
         }
     });
+    let limit = steps.limit().clone();
     steps.step("history verify", || verify(place, &limit));
 }
 
-/// Checks the chain of a throw-away installation by the person's own command.
-pub fn verify(place: &Throwaway, limit: &Limit) -> Result<((), String), Failure> {
+/// Checks the chain by the person's own command.
+fn verify(place: &Throwaway, limit: &Limit) -> Result<((), String), Failure> {
     let program = std::env::current_exe().map_err(|error| wrong(error.to_string()))?;
     let mut command = Command::new(program);
     command.args(["history", "verify"]).env("BAILIWICK_HOME", place.folder());

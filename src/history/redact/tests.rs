@@ -4,11 +4,10 @@ use super::Redactor;
 use super::key::Key;
 use super::rules::RULES;
 
-#[expect(clippy::disallowed_methods, reason = "the folder is the test's own")]
 fn redactor(values: &[&str]) -> Redactor {
     let folder = std::env::temp_dir().join(format!("bailiwick-key-{}", crate::contract::id::new_id()));
     let key = Key::open(&folder);
-    std::fs::remove_dir_all(&folder).expect("the key was kept there");
+    crate::platform::fs::remove_tree(&folder).expect("the key was kept there");
     Redactor::new(key, values.iter().map(|value| (*value).to_owned()).collect())
 }
 

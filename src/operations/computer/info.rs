@@ -14,6 +14,7 @@ use crate::contract::{
 use crate::operations::codex::around as around_codex;
 use crate::operations::screen::access_state;
 use crate::platform::launch::levels;
+use crate::platform::system::system;
 use crate::policy::{InputPath, Permit, STAGES, Scope, Standing};
 use crate::providers::codex;
 use crate::providers::command::level;
@@ -30,7 +31,7 @@ pub struct Op;
 pub enum Part {
     /// The computer's id and name.
     Identity,
-    /// Operating system and architecture.
+    /// Operating system, its name and version as it tells them, and architecture.
     Platform,
     /// Version and start of the service.
     Service,
@@ -134,7 +135,7 @@ fn identity(cx: &Context) -> Value {
 }
 
 fn platform() -> Value {
-    json!({"os": std::env::consts::OS, "architecture": std::env::consts::ARCH})
+    json!({"os": std::env::consts::OS, "system": system(), "architecture": std::env::consts::ARCH})
 }
 
 fn service(cx: &Context) -> Value {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Capability, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
+    Capability, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
 };
 use crate::platform::launch::kept::ControlError;
 use crate::policy::Permit;
@@ -46,7 +46,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "process.resize",
         summary: "Change the size of a process's terminal",
-        details: "Its programs are told (SIGWINCH), and most draw anew.",
+        details: "Its programs are told (by SIGWINCH, or by their console), and most draw anew.",
         capabilities: &[&[Capability::ProcessManage]],
         effect: Effect::RunsCode,
         target: TargetRule::Id("the processId"),
@@ -79,6 +79,7 @@ impl Operation for Op {
         let mut control = process.control().await?;
         control.resize(new).await.map_err(|error| match error {
             ControlError::NoTerminal => no_terminal(&process.facts.id),
+            ControlError::System(why) => not_resized(&process.facts.id, &why),
             other => refused(&process, &other),
         })?;
         if old != new {
@@ -92,4 +93,11 @@ impl Operation for Op {
         cx.summarize(format!("{columns} columns, {rows} rows"));
         Ok(Output { process_id: process.facts.id.clone(), rows, columns })
     }
+}
+
+fn not_resized(process_id: &str, why: &str) -> Failure {
+    Failure::new(
+        ErrorCode::ExecutionFailed,
+        format!("the terminal of process {process_id} keeps its size, as the system says: {why}"),
+    )
 }

@@ -36,7 +36,7 @@ pub struct Input {
     pub keys: Vec<String>,
     /// Bytes in base64.
     pub base64: Option<String>,
-    /// End the input after this: closes the pipe, or types Ctrl-D into the terminal.
+    /// End the input after this: closes the pipe, or types Ctrl-D (on Windows Ctrl-Z and Enter) into the terminal.
     pub close: bool,
     /// A secret that the person types, and you never see.
     pub secret: Option<SecretInput>,

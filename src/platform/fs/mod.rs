@@ -13,6 +13,7 @@ mod beneath;
 #[cfg_attr(unix, path = "unix/change.rs")]
 #[cfg_attr(windows, path = "windows/change.rs")]
 mod change;
+mod claim;
 #[cfg_attr(unix, path = "unix/dir.rs")]
 #[cfg_attr(windows, path = "windows/dir.rs")]
 mod dir;
@@ -33,10 +34,23 @@ pub mod modes;
 #[cfg_attr(unix, path = "unix/naming.rs")]
 #[cfg_attr(windows, path = "windows/naming.rs")]
 mod naming;
+#[cfg(windows)]
+#[path = "windows/notify.rs"]
+mod notify;
 mod opened;
 mod own_file;
+mod ownership;
+#[cfg_attr(unix, path = "unix/ownership.rs")]
+#[cfg_attr(windows, path = "windows/ownership.rs")]
+mod ownership_told;
 mod private;
+#[cfg_attr(unix, path = "unix/protection.rs")]
+#[cfg_attr(windows, path = "windows/protection.rs")]
+mod protection;
 mod rel_path;
+#[cfg_attr(unix, path = "unix/remove_tree.rs")]
+#[cfg_attr(windows, path = "windows/remove_tree.rs")]
+mod remove_tree;
 #[cfg_attr(unix, path = "unix/root.rs")]
 #[cfg_attr(windows, path = "windows/root.rs")]
 mod root;
@@ -54,17 +68,26 @@ mod tests;
 #[cfg_attr(windows, path = "windows/volume.rs")]
 mod volume;
 mod watch;
+#[cfg(windows)]
+#[path = "windows/watch.rs"]
+mod watch_windows;
 
 pub use attributes::Attributes;
+pub use claim::claim_file;
 pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;
 pub use file_lock::FileLock;
 pub use guard::{Exposure, create_private_dir};
 pub use opened::Opened;
 pub use own_file::{FileStamp, OwnFileError, Secrecy, read_own_file};
-pub use private::{create_private_file, replace_file, replace_private_file};
+pub use ownership::{Others, Owner, Ownership};
+pub use private::{create_private_file, new_private_file, replace_file, replace_private_file};
+pub use protection::Protection;
 pub use rel_path::{PathProblem, RelPath};
+pub use remove_tree::remove_tree;
 pub use root::Root;
 pub use stat::{FileId, FileKind, NO_USER, Stat};
+#[cfg(windows)]
+pub(super) use sys::is_removed;
 pub use volume::Volume;
 pub use watch::{Drained, FolderEvent, FolderWatch, WatchId};

@@ -105,8 +105,6 @@ mod windows {
     pub trait MetadataExt {
         /// Gives what [`PermissionsExt::mode`] gives.
         fn mode(&self) -> u32;
-        /// Gives the number that stands for this user: a file's owner has no number here.
-        fn uid(&self) -> u32;
         /// Gives 1: how many names a file has is not told with its facts.
         fn nlink(&self) -> u64;
         /// Gives when it was made, in seconds since 1970.
@@ -118,10 +116,6 @@ mod windows {
     impl MetadataExt for Metadata {
         fn mode(&self) -> u32 {
             self.permissions().mode()
-        }
-
-        fn uid(&self) -> u32 {
-            crate::platform::machine::user_id()
         }
 
         fn nlink(&self) -> u64 {

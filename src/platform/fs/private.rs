@@ -1,11 +1,21 @@
 //! Bailiwick's own files: folders of mode 0700, files of mode 0600, replaced as a whole.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
 use super::guard::narrow_new_file;
 use super::modes::{OpenOptionsExt, set_mode, sync_folder};
+
+/// Makes a file of mode 0600 under a name that nothing has yet, to write and read it.
+///
+/// # Errors
+/// Those of the file system; `AlreadyExists` if something has the name.
+pub fn new_private_file(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
+    narrow_new_file(path)?;
+    Ok(file)
+}
 
 /// Makes an empty file of mode 0600, unless something of that name is there already.
 ///
@@ -14,12 +24,9 @@ use super::modes::{OpenOptionsExt, set_mode, sync_folder};
 /// # Errors
 /// Those of the file system.
 pub fn create_private_file(path: &Path) -> io::Result<()> {
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+    match new_private_file(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        other => {
-            drop(other?);
-            narrow_new_file(path)
-        }
+        other => other.map(drop),
     }
 }
 
@@ -41,8 +48,7 @@ pub fn replace_file(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let temporary = folder.join(format!(".{}.{}", name.to_string_lossy(), crate::contract::id::new_id()));
     let written = (|| {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-        narrow_new_file(&temporary)?;
+        let mut file = new_private_file(&temporary)?;
         file.write_all(content)?;
         set_mode(&temporary, mode)?;
         file.sync_all()?;

@@ -44,8 +44,8 @@ pub struct FileId {
     pub inode: u64,
 }
 
-/// The number of a user or group that the system does not tell. It is nobody's: what must belong to this user or to root
-/// is refused.
+/// The number of a user or group that the system does not tell. It is nobody's: who owns something is asked by
+/// [`super::Ownership`].
 pub const NO_USER: u32 = u32::MAX;
 
 /// Facts about a file at one moment.

@@ -4,13 +4,15 @@
 //! be heard of every change, [`FolderWatch::hears`] says so, and callers look for themselves.
 
 use std::ffi::OsStr;
+#[cfg(not(windows))]
 use std::io;
 
+#[cfg(not(windows))]
 use super::Dir;
 
 /// A watched folder, as the system names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WatchId(i32);
+pub struct WatchId(pub(super) i32);
 
 /// A change of an entry of a watched folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +36,11 @@ pub enum Drained {
     Lost,
 }
 
+#[cfg(windows)]
+pub use super::watch_windows::FolderWatch;
 #[cfg(target_os = "linux")]
 pub use linux::FolderWatch;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 pub use none::FolderWatch;
 
 #[cfg(target_os = "linux")]
@@ -151,7 +155,10 @@ mod linux {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+/// macOS. Its one system that tells changes of whole trees (FSEvents) tells them some time after they were made, and
+/// does not say up to when it has told all: an answer could miss the edit just before it. What tells them at once
+/// (kqueue) says of a folder neither names nor that a file in it was written.
+#[cfg(not(any(target_os = "linux", windows)))]
 mod none {
     use super::{Dir, Drained, FolderEvent, WatchId, io};
 
@@ -230,6 +237,6 @@ mod tests {
         watch.remove(id);
         fs::write(folder.join("a"), "two").expect("written");
         assert_eq!(heard(), []);
-        fs::remove_dir_all(&folder).expect("it was made above");
+        crate::platform::fs::remove_tree(&folder).expect("it was made above");
     }
 }

@@ -1,7 +1,5 @@
 //! The connection to the launcher process: one socket, over which jobs are handed in.
 
-use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -9,15 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, sendmsg,
-    socketpair,
-};
 use tokio::net::UnixStream;
 
 use super::protect::{Placeholders, protect};
-use super::wire::{Head, Kind, MAX_HANDED, Order};
-use super::{LAUNCHER_NAME, LaunchError, LaunchRequest};
+use super::wire::{Head, Kind, Order};
+use super::{LAUNCHER_NAME, LaunchError, LaunchRequest, handing};
 
 /// How long a launcher may take to accept a job before it counts as stuck.
 const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -75,8 +69,7 @@ impl Connection {
         also: &[BorrowedFd<'_>],
     ) -> Result<UnixStream, LaunchError> {
         let failed = |error: Errno| LaunchError::Launcher(error.to_string());
-        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
-            .map_err(failed)?;
+        let (ours, theirs) = handing::pair().map_err(failed)?;
         if let Some(connection) = slot
             && connection.hand_in(&theirs, parcel, also).await.is_err()
         {
@@ -99,8 +92,7 @@ impl Connection {
     #[expect(clippy::disallowed_methods, reason = "the launcher is this program itself")]
     fn start(program: &Path) -> Result<Self, LaunchError> {
         let (ours, theirs) =
-            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-                .map_err(|error| LaunchError::Launcher(error.to_string()))?;
+            handing::launcher_pair().map_err(|error| LaunchError::Launcher(error.to_string()))?;
         let process = Command::new(program)
             .arg0(LAUNCHER_NAME)
             .env_clear()
@@ -128,21 +120,19 @@ impl Connection {
             .chain(also.iter().copied())
             .collect();
         let started = tokio::time::Instant::now();
-        loop {
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
-            let mut ancillary = SendAncillaryBuffer::new(&mut space);
-            if !ancillary.push(SendAncillaryMessage::ScmRights(&handed)) {
-                return Err(Errno::TOOBIG);
-            }
-            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-            match sendmsg(socket, &[IoSlice::new(&head)], &mut ancillary, flags) {
-                Ok(_) => return Ok(()),
+        let mut sent = 0;
+        while sent < head.len() {
+            // What is handed over goes with the first bytes.
+            let handed = if sent == 0 { handed.as_slice() } else { &[] };
+            match handing::send(socket, &head[sent..], handed) {
+                Ok(length) => sent += length,
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) if started.elapsed() < MAX_WAIT => {
+                Err(Errno::AGAIN | Errno::NOBUFS) if started.elapsed() < MAX_WAIT => {
                     tokio::time::sleep(Duration::from_millis(2)).await;
                 }
                 Err(error) => return Err(error),
             }
         }
+        Ok(())
     }
 }

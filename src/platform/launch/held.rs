@@ -7,6 +7,7 @@
 pub(super) struct Names(pub(super) u32);
 
 impl Names {
+    #[cfg(unix)]
     pub(super) const fn with(self, bit: u32) -> Self {
         Self(self.0 | bit)
     }
@@ -35,6 +36,9 @@ pub(super) mod layer {
     pub(in super::super) const NO_NEW_PRIVILEGES: u32 = 1 << 8;
     pub(in super::super) const LANDLOCK: u32 = 1 << 9;
     pub(in super::super) const SECCOMP: u32 = 1 << 10;
+    pub(in super::super) const SANDBOX_EXEC: u32 = 1 << 11;
+    /// A job object of Windows, which leaves nothing behind.
+    pub(in super::super) const JOB_OBJECT: u32 = 1 << 20;
 
     /// The names, in the order in which the layers are put on.
     pub(in super::super) const NAMES: &[(u32, &str)] = &[
@@ -49,6 +53,8 @@ pub(super) mod layer {
         (NO_NEW_PRIVILEGES, "noNewPrivileges"),
         (LANDLOCK, "landlock"),
         (SECCOMP, "seccomp"),
+        (SANDBOX_EXEC, "sandbox-exec"),
+        (JOB_OBJECT, "jobObject"),
     ];
 }
 
@@ -81,6 +87,13 @@ pub(super) mod open {
     /// Namespaces and mounts can be made inside, and Landlock is left out for it.
     pub(in super::super) const INNER_SANDBOXES: u32 = 1 << 12;
 
+    /// More memory than the limit can be taken: macOS does not hold to it.
+    pub(in super::super) const MEMORY_LIMIT: u32 = 1 << 13;
+    /// What is reached as loopback is the computer's own, with all that listens there.
+    pub(in super::super) const LOCAL_SERVICES: u32 = 1 << 14;
+    /// A process that hides from its parent can outlive its job, still held as it was.
+    pub(in super::super) const DETACHED_PROCESSES: u32 = 1 << 15;
+
     /// The names.
     pub(in super::super) const NAMES: &[(u32, &str)] = &[
         (FILES, "files"),
@@ -96,5 +109,8 @@ pub(super) mod open {
         (TRUNCATE, "truncate"),
         (DEVICE_CONTROL, "deviceControl"),
         (INNER_SANDBOXES, "innerSandboxes"),
+        (MEMORY_LIMIT, "memoryLimit"),
+        (LOCAL_SERVICES, "localServices"),
+        (DETACHED_PROCESSES, "detachedProcesses"),
     ];
 }

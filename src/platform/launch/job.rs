@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio::net::UnixStream;
 
-use super::held::{Names, layer, open};
 use super::protect::Placeholders;
 use super::wire::{KEEP, MAX_MESSAGE_BYTES, Report, STOP};
 use super::{Ended, Held, LaunchError};
@@ -63,13 +62,14 @@ impl Job {
         let mut job = Self { control: Some(control), held: unknown, ended: None, placeholders };
         job.control()?.send(order).await;
         let error = match job.control()?.next_report().await {
-            Ok(Report::Running { level, network, degraded, layers, open }) => {
-                let (layers, open) = (Names(layers).show(layer::NAMES), Names(open).show(open::NAMES));
-                job.held = Held { level, network, degraded, layers, open };
-                return Ok(job);
-            }
             Ok(Report::Failed(error)) | Err(error) => error,
-            Ok(Report::Ended { .. }) => LaunchError::Lost,
+            Ok(report) => match report.held() {
+                Some(held) => {
+                    job.held = held;
+                    return Ok(job);
+                }
+                None => LaunchError::Lost,
+            },
         };
         job.ended = Some(Err(error.clone()));
         Err(error)

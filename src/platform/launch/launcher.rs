@@ -25,7 +25,7 @@ impl Default for Launcher {
 impl Launcher {
     /// Makes a launcher that is this program itself, started again at the first command.
     pub fn new() -> Self {
-        Self::with_program(PathBuf::from("/proc/self/exe"))
+        Self::with_program(own_program())
     }
 
     /// Makes a launcher that is the given `bailiwick` program; for tests and benches, which are not.
@@ -72,12 +72,13 @@ impl Launcher {
 
     fn life(&self) -> Result<std::os::fd::BorrowedFd<'_>, LaunchError> {
         use std::os::fd::AsFd;
-        let failed = |error: rustix::io::Errno| LaunchError::Launcher(error.to_string());
+        let failed = |error: std::io::Error| LaunchError::Launcher(error.to_string());
         if self.life.get().is_none() {
+            let (reader, writer) = std::io::pipe().map_err(failed)?;
             // Another call may be first: then this pipe is closed again.
-            let _ = self.life.set(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed)?);
+            let _ = self.life.set((reader.into(), writer.into()));
         }
-        let (reader, _) = self.life.get().ok_or_else(|| failed(rustix::io::Errno::PIPE))?;
+        let (reader, _) = self.life.get().ok_or_else(|| failed(std::io::ErrorKind::BrokenPipe.into()))?;
         Ok(reader.as_fd())
     }
 
@@ -85,4 +86,17 @@ impl Launcher {
     pub async fn process_id(&self) -> Option<u32> {
         self.connection.lock().await.as_ref().and_then(Connection::process_id)
     }
+}
+
+/// Gives this program, as it was when it was started.
+#[cfg(target_os = "linux")]
+fn own_program() -> PathBuf {
+    PathBuf::from("/proc/self/exe")
+}
+
+/// Gives the path of this program.
+#[cfg(not(target_os = "linux"))]
+fn own_program() -> PathBuf {
+    // Without a path of its own it is looked for as its caller found it.
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("bailiwick"))
 }

@@ -29,7 +29,7 @@ impl Levels {
     }
 }
 
-pub(super) const NOTHING: &str = "commands can be run on Linux only, as yet";
+pub(super) const NOTHING: &str = "commands cannot be run on this system, as yet";
 
 /// Gives what this computer can do. The first call looks, which takes a few milliseconds.
 pub fn levels() -> &'static Levels {
@@ -37,12 +37,23 @@ pub fn levels() -> &'static Levels {
     LEVELS.get_or_init(probe)
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn probe() -> Levels {
     super::process::probe()
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+fn probe() -> Levels {
+    const MISSING: &str = "Bailiwick has no sandbox on Windows, as yet";
+    Levels {
+        strongest: Some(Containment::None),
+        full_missing: Some(MISSING.to_owned()),
+        partial_missing: Some(MISSING.to_owned()),
+        landlock_abi: 0,
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 fn probe() -> Levels {
     Levels {
         strongest: None,

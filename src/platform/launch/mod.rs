@@ -8,41 +8,53 @@
 //! Nothing here decides whether a command may run. It starts exactly what it is given, as strongly held as
 //! it is told, or not at all.
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos", windows))]
+mod answers;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod connection;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 mod elsewhere;
 mod error;
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
+mod flags;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod handing;
 mod held;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod job;
 pub mod kept;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod launcher;
 mod levels;
 pub mod pipe;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod process;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod protect;
 mod request;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
 mod sys;
-#[cfg(target_os = "linux")]
+#[cfg_attr(
+    not(any(target_os = "linux", target_os = "macos")),
+    expect(dead_code, reason = "a part of it is for launchers, and not every system has one")
+)]
 mod wire;
+#[cfg(windows)]
+mod windows;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 pub use elsewhere::{Job, Launcher, serve_if_asked};
 pub use error::LaunchError;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use job::Job;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use launcher::Launcher;
 pub use levels::{Levels, levels};
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use process::serve_if_asked;
 pub use request::{Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, ProcessLimits, Step};
+#[cfg(windows)]
+pub use windows::{Job, Launcher, serve_if_asked};
 
 /// The `argv[0]` by which this program knows that it is to be the launcher.
 pub const LAUNCHER_NAME: &str = "bailiwick-launcher";

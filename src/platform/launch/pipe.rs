@@ -34,35 +34,65 @@ mod unix {
 
 #[cfg(windows)]
 mod windows {
+    use std::fs::OpenOptions;
     use std::io;
+    use std::os::windows::fs::OpenOptionsExt;
+    use std::task::{Context, Poll, Waker};
 
-    use tokio::net::windows::named_pipe::NamedPipeServer;
+    use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
 
+    use crate::contract::hex;
     use crate::platform::handle::Handle;
+    use crate::platform::windows::private_pipe;
 
     /// What a program prints.
     pub type Receiver = NamedPipeServer;
     /// What a program reads.
     pub type Sender = NamedPipeServer;
 
-    /// Makes none: nothing is started on this system yet.
+    /// `GENERIC_READ`, with the right to set how the pipe is read.
+    const TO_READ: u32 = 0x8000_0000 | 0x100;
+    /// `GENERIC_WRITE`, with the right to ask what the pipe is.
+    const TO_WRITE: u32 = 0x4000_0000 | 0x80;
+
+    /// Makes a pipe that a program writes to. Call it within a runtime.
     ///
     /// # Errors
-    /// Always `Unsupported`.
+    /// Those of the system, such as too many open files.
     pub fn from_program() -> io::Result<(Receiver, Handle)> {
-        Err(io::ErrorKind::Unsupported.into())
+        make(true, TO_WRITE)
     }
 
-    /// Makes none: nothing is started on this system yet.
+    /// Makes a pipe that a program reads from. Call it within a runtime.
     ///
     /// # Errors
-    /// Always `Unsupported`.
+    /// Those of the system, such as too many open files.
     pub fn to_program() -> io::Result<(Handle, Sender)> {
-        Err(io::ErrorKind::Unsupported.into())
+        make(false, TO_READ).map(|(sender, handle)| (handle, sender))
+    }
+
+    /// Only pipes with a name can be waited for. This one's cannot be guessed, and it has room for one caller alone,
+    /// which is this function.
+    fn make(is_read: bool, program_access: u32) -> io::Result<(NamedPipeServer, Handle)> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        let name = format!(r"\\.\pipe\bailiwick-stream-{}", hex(&random));
+        let mut options = ServerOptions::new();
+        options.access_inbound(is_read).access_outbound(!is_read);
+        options.first_pipe_instance(true).max_instances(1).reject_remote_clients(true);
+        let own = private_pipe(&options, &name)?;
+        let program = OpenOptions::new().access_mode(program_access).open(&name)?;
+        // The caller is there, so that nothing is to be waited for; before, nothing could be read.
+        let connected = std::pin::pin!(own.connect()).poll(&mut Context::from_waker(Waker::noop()));
+        match connected {
+            Poll::Ready(connected) => connected?,
+            Poll::Pending => return Err(io::ErrorKind::NotConnected.into()),
+        }
+        Ok((own, program.into()))
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::fs::File;
     use std::io::{Read, Write};

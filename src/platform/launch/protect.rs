@@ -9,23 +9,16 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, FileType, FlockOperation, Mode, OFlags, flock, fstat, mkdirat, openat, statat, unlinkat,
+    AtFlags, FileType, FlockOperation, Mode, OFlags, RawMode, flock, fstat, mkdirat, openat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
+use super::flags::FOLDER;
+use super::wire::Pin;
 use super::{Hold, LaunchError};
 
-/// A path that is mounted over itself, so that it cannot be renamed, removed or replaced.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pin {
-    /// The absolute path; no part of it beneath the root is a link.
-    pub(super) path: PathBuf,
-    /// Whether what is below it cannot be changed either.
-    pub(super) read_only: bool,
-}
-
 /// The mode that marks an empty folder as a placeholder. Nobody makes such a folder otherwise.
-const PLACEHOLDER_MODE: u32 = 0o1555;
+const PLACEHOLDER_MODE: RawMode = 0o1555;
 
 /// Placeholders that this job needs; removed with the value, by whoever is the last.
 #[derive(Debug, Default)]
@@ -119,8 +112,7 @@ fn protect_one(
     if names.is_empty() || names.iter().any(|name| !matches!(name, Component::Normal(_))) {
         return Err(io::Error::other("it must be a plain path below a root"));
     }
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut folder = rustix::fs::open(root, flags, Mode::empty())?;
+    let mut folder = rustix::fs::open(root, FOLDER, Mode::empty())?;
     let mut at = root.to_owned();
     for (position, name) in names.iter().enumerate() {
         let parent = at.clone();
@@ -145,7 +137,7 @@ fn protect_one(
                     if is_last {
                         return Ok(());
                     }
-                    folder = openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+                    folder = openat(&folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
                 }
                 FileType::RegularFile => {
                     // A `.git` that is a file, for one: nothing can be below it while it stays a file.

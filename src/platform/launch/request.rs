@@ -39,6 +39,36 @@ pub struct Step {
     pub commands: Vec<LaunchCommand>,
 }
 
+impl Step {
+    /// Tells whether it starts after a step of which the last command succeeded, or did not.
+    pub(super) fn is_due(&self, succeeded: bool) -> bool {
+        match self.joiner {
+            None | Some(Joiner::Then) => true,
+            Some(Joiner::And) => succeeded,
+            Some(Joiner::Or) => !succeeded,
+        }
+    }
+}
+
+/// Gives standard input, output and error as redirections leave them. `nothing` is what is read from, and written to, for
+/// nothing.
+pub(super) fn redirected<T: Copy>(
+    [mut stdin, mut stdout, mut stderr]: [T; 3],
+    redirects: &[Redirect],
+    nothing: (T, T),
+) -> [T; 3] {
+    for redirect in redirects {
+        match redirect {
+            Redirect::StdinFromNull => stdin = nothing.0,
+            Redirect::StdoutToNull => stdout = nothing.1,
+            Redirect::StderrToNull => stderr = nothing.1,
+            Redirect::StderrToStdout => stderr = stdout,
+            Redirect::StdoutToStderr => stdout = stderr,
+        }
+    }
+    [stdin, stdout, stderr]
+}
+
 /// One program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchCommand {
@@ -79,7 +109,7 @@ pub enum InnerSandboxes {
     Refused,
     /// It can, beneath its own: for programs that bring a sandbox for what they start. At the level full, Landlock is
     /// left out then, which forbids all mounts: the private tree, the namespaces and the filter hold it. At partial
-    /// it makes no difference.
+    /// it makes no difference; on macOS, which lets nobody into a second sandbox, such programs fail.
     Allowed,
 }
 

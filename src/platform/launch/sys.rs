@@ -39,6 +39,11 @@ pub(super) fn fork_into(namespaces: i32) -> io::Result<Forked> {
     })
 }
 
+/// Forks this process.
+pub(super) fn fork() -> io::Result<Forked> {
+    fork_into(0)
+}
+
 /// Ends this process at once: no destructor, no handler, nothing written.
 pub(super) fn exit_now(code: i32) -> ! {
     // SAFETY: `_exit` has no requirements, and does not return.

@@ -3,14 +3,14 @@
 //! Both ends are the same binary, so there is no version. Lengths are checked all the same.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::held::{Names, layer, open};
 use super::kept::TerminalSize;
-use super::protect::Pin;
-use super::{Hold, InnerSandboxes, LaunchCommand, LaunchError, ProcessLimits, Step};
+use super::{Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, ProcessLimits, Step};
 use crate::contract::command::{Containment, Joiner, Network, Redirect};
 use crate::platform::fs::FileId;
+use crate::platform::names::{OsStrExt, OsStringExt};
 
 /// The longest message, in bytes: more than any argv and environment that the kernel takes.
 pub(super) const MAX_MESSAGE_BYTES: usize = 32 << 20;
@@ -35,6 +35,15 @@ pub(super) struct Order {
     pub(super) kept: Option<KeptOrder>,
 }
 
+/// A path that is mounted over itself, so that it cannot be renamed, removed or replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pin {
+    /// The absolute path; no part of it beneath the root is a link.
+    pub(super) path: PathBuf,
+    /// Whether what is below it cannot be changed either.
+    pub(super) read_only: bool,
+}
+
 /// What a supervisor says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Report {
@@ -44,6 +53,15 @@ pub(super) enum Report {
     Failed(LaunchError),
     /// The plan ended; nothing of it is left.
     Ended { exit_code: Option<i32>, signal: Option<i32>, left_killed: u32 },
+}
+
+impl Report {
+    /// Gives what holds a plan that runs.
+    pub(super) fn held(&self) -> Option<Held> {
+        let Self::Running { level, network, degraded, layers, open } = *self else { return None };
+        let (layers, open) = (Names(layers).show(layer::NAMES), Names(open).show(open::NAMES));
+        Some(Held { level, network, degraded, layers, open })
+    }
 }
 
 /// A message that cannot be read.

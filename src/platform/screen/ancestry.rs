@@ -10,20 +10,20 @@ pub struct Ancestor {
 }
 
 /// A process is followed to at most so many that it comes from.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 const MOST: usize = 32;
 
-/// Gives the processes that a process comes from, its parent first and without the system's first process. On macOS
-/// and Windows nothing is told.
-#[cfg(target_os = "linux")]
+/// Gives the processes that a process comes from, its parent first and without the system's first process. On Windows
+/// nothing is told.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub fn ancestors(pid: u32) -> Vec<Ancestor> {
     let parents = std::iter::successors(parent(pid), |pid| parent(*pid));
     parents.take(MOST).map(|pid| Ancestor { pid, name: program_name(pid) }).collect()
 }
 
-/// Gives the processes that a process comes from, its parent first and without the system's first process. On macOS
-/// and Windows nothing is told.
-#[cfg(not(target_os = "linux"))]
+/// Gives the processes that a process comes from, its parent first and without the system's first process. On Windows
+/// nothing is told.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub fn ancestors(_: u32) -> Vec<Ancestor> {
     Vec::new()
 }
@@ -35,6 +35,20 @@ fn parent(pid: u32) -> Option<u32> {
     let after_name = stat.rsplit(|byte| *byte == b')').next()?;
     let parent = std::str::from_utf8(after_name).ok()?.split_ascii_whitespace().nth(1)?;
     parent.parse().ok().filter(|pid| *pid > 1)
+}
+
+#[cfg(target_os = "macos")]
+fn parent(pid: u32) -> Option<u32> {
+    let facts = crate::platform::libproc::facts(i32::try_from(pid).ok()?)?;
+    u32::try_from(facts.parent).ok().filter(|pid| *pid > 1)
+}
+
+/// Gives the name of a process's program file.
+#[cfg(target_os = "macos")]
+fn program_name(pid: u32) -> Option<String> {
+    let program = crate::platform::libproc::program(i32::try_from(pid).ok()?)?;
+    let name = super::plain::plain(&program.file_name()?.to_string_lossy());
+    (!name.is_empty()).then_some(name)
 }
 
 /// Gives the name of a process's program file; its short name where the file may not be seen.

@@ -1,16 +1,19 @@
 //! The terminal of the person who runs a command: asking there, with and without echo.
 
 #[cfg(windows)]
-mod elsewhere;
+mod console;
+mod typing;
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
 use crate::contract::Secret;
 
-#[cfg(windows)]
-pub use elsewhere::{Tty, forget_typed, output_columns};
 #[cfg(unix)]
-pub use unix::{Tty, forget_typed, output_columns};
+pub use unix::{Tty, forget_typed, output_columns, shows_colours};
+#[cfg(windows)]
+pub use windows::{Tty, forget_typed, output_columns, shows_colours};
 
 /// Whether what is typed is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,13 +14,18 @@ use rustix::termios::{
 };
 use tokio::io::unix::AsyncFd;
 
+use super::typing::{Step, Typing};
 use super::{Echo, Line};
-use crate::contract::Secret;
 
 /// Gives the columns of the terminal that standard output is; `None` where it is none, or does not know.
 pub fn output_columns() -> Option<u16> {
     let size = tcgetwinsize(rustix::stdio::stdout()).ok()?;
     (size.ws_col > 0).then_some(size.ws_col)
+}
+
+/// Tells whether terminals take sequences for colours: they do.
+pub const fn shows_colours() -> bool {
+    true
 }
 
 /// The terminal that controls this process.
@@ -70,38 +75,17 @@ impl Tty {
     pub async fn ask(&self, question: &str, echo: Echo) -> io::Result<Line> {
         let _quiet = Quiet::begin(&self.terminal)?;
         self.write(question).await?;
-        let mut line = Secret::default();
-        let ended = loop {
+        let mut typing = Typing::new(echo);
+        let finished = loop {
             let Some(byte) = self.byte().await? else { break false };
-            match byte {
-                b'\r' | b'\n' => break true,
-                0x03 | 0x1c => break false,
-                0x04 if line.bytes().is_empty() => break false,
-                0x08 | 0x7f if !line.bytes().is_empty() => {
-                    line.erase_character();
-                    if echo == Echo::Shown {
-                        self.write("\x08 \x08").await?;
-                    }
-                }
-                0x15 => {
-                    if echo == Echo::Shown {
-                        let shown = String::from_utf8_lossy(line.bytes()).chars().count();
-                        self.write(&"\x08 \x08".repeat(shown)).await?;
-                    }
-                    line.clear();
-                }
-                // Other control characters are no part of a line.
-                0x00..=0x1f | 0x7f => {}
-                _ if line.push(byte) => {
-                    if echo == Echo::Shown && byte.is_ascii() {
-                        self.write(char::from(byte).encode_utf8(&mut [0; 4])).await?;
-                    }
-                }
-                _ => self.write("\x07").await?,
+            match typing.take(byte) {
+                Step::Show(text) => self.write(&text).await?,
+                Step::Finished => break true,
+                Step::Interrupted => break false,
             }
         };
         self.write("\n").await?;
-        Ok(if ended { Line::Typed(line) } else { Line::Interrupted })
+        Ok(if finished { Line::Typed(typing.into_line()) } else { Line::Interrupted })
     }
 
     async fn byte(&self) -> io::Result<Option<u8>> {

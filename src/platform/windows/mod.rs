@@ -1,7 +1,10 @@
 //! Who this user is to Windows, and who else has rights to something.
 
+mod console;
 mod rights;
 mod sys;
 
-pub(super) use rights::private_pipe;
-pub use rights::{Object, Others, Rights, make_private_folder, narrow_file, narrow_folder};
+pub(super) use console::say_into;
+pub use rights::{Object, OwnList, Rights, make_private_folder, narrow_file, narrow_folder, set_rights};
+pub(super) use rights::{own_account, private_pipe};
+pub(super) use sys::version;

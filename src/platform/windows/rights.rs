@@ -11,21 +11,14 @@ use std::sync::OnceLock;
 use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
 
 use super::sys;
+use crate::platform::fs::Others;
 
-/// Accounts that can do everything anyhow, and those that stand for the owner: the system, administrators, the creator
-/// of what is made in a folder, the owner.
-const TRUSTED: [&str; 4] = ["SY", "BA", "CO", "OW"];
+/// `NT SERVICE\TrustedInstaller`, to whom the system's own files belong.
+const INSTALLER: &str = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464";
 
-/// What others can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Others {
-    /// Nothing.
-    Nothing,
-    /// Read it.
-    Read,
-    /// Change it, or who may change it.
-    Change,
-}
+/// Accounts that can do everything anyhow, and those that stand for the owner: the system, administrators, the system's
+/// installer, the creator of what is made in a folder, the owner.
+const TRUSTED: [&str; 5] = ["SY", "BA", INSTALLER, "CO", "OW"];
 
 /// What something open is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +30,7 @@ pub enum Object {
 }
 
 /// Owner and list of something open.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rights {
     /// As text: `O:…D:…`.
     text: String,
@@ -57,9 +50,53 @@ impl Rights {
         owner(&self.text).is_some_and(|owner| owner == "BA" || own_name() == Some(owner))
     }
 
+    /// Tells whether the system owns it, or its installer.
+    pub fn is_the_systems(&self) -> bool {
+        owner(&self.text).is_some_and(|owner| owner == "SY" || owner == INSTALLER)
+    }
+
+    /// Gives the list alone, as text.
+    pub fn list(&self) -> &str {
+        self.text.find("D:").map_or("", |at| &self.text[at..])
+    }
+
+    /// Gives what of the list is its own, and not what the folder above hands down; none if nothing is.
+    pub fn own_part(&self) -> Option<OwnList> {
+        let list = self.list().strip_prefix("D:")?;
+        let (flags, entries) = list.split_at(list.find('(').unwrap_or(list.len()));
+        let is_protected = flags.contains('P');
+        // Conditions have brackets of their own. Such a list is taken as a whole.
+        let is_parted = !["(X", "(Z"].iter().any(|kind| entries.contains(kind));
+        let is_own =
+            |entry: &&str| !is_parted || !entry.split(';').nth(1).is_some_and(|flags| flags.contains("ID"));
+        let own: String =
+            entries.split('(').skip(1).filter(is_own).map(|entry| format!("({entry}")).collect();
+        let is_there = is_protected || !own.is_empty();
+        (is_there && !flags.contains("NO_ACCESS")).then(|| OwnList { text: format!("D:{own}"), is_protected })
+    }
+
     /// Tells the most that anybody else can do with it. What is not understood counts as a change.
     pub fn others(&self) -> Others {
         others(&self.text, own_name().unwrap_or_default())
+    }
+}
+
+/// A list of rights that something has of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnList {
+    /// As text: `D:…`.
+    text: String,
+    /// Whether nothing of the folder above is added.
+    is_protected: bool,
+}
+
+impl OwnList {
+    /// Gives it to a file that is open with the right to change its list.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn give(&self, file: BorrowedHandle<'_>) -> io::Result<()> {
+        sys::set_list_of(file, &self.text, self.is_protected)
     }
 }
 
@@ -151,6 +188,19 @@ pub fn narrow_file(path: &Path) -> io::Result<()> {
     sys::set_list(path, &private_list("", "FA")?)
 }
 
+/// Gives a file or folder a list of rights as [`Rights::list`] tells one, as its own.
+///
+/// # Errors
+/// Those of the file system.
+pub fn set_rights(path: &Path, list: &str) -> io::Result<()> {
+    sys::set_list(path, list)
+}
+
+/// Gives the account of this user, as `S-1-…`.
+pub(in super::super) fn own_account() -> io::Result<String> {
+    sys::own_account()
+}
+
 /// Makes an end of a named pipe that only this user can open.
 pub(in super::super) fn private_pipe(options: &ServerOptions, name: &str) -> io::Result<NamedPipeServer> {
     sys::pipe(options, name, &private_list("", "GA")?)
@@ -173,9 +223,45 @@ mod tests {
             ("O:LAD:NO_ACCESS_CONTROL", Others::Change),
             ("O:LA", Others::Change),
             ("O:LAD:P(A;;;;;WD)", Others::Nothing),
+            ("O:LAD:(XA;;FX;;;WD;(@User.Title==1))", Others::Change),
         ] {
             assert_eq!(others(list, "LA"), expected, "{list}");
         }
+    }
+
+    #[test]
+    fn of_a_list_that_is_what_is_not_handed_down() {
+        for (list, own) in [
+            ("O:LAD:AI(A;ID;FA;;;LA)(A;ID;0x1200a9;;;BU)", None),
+            ("O:LAD:AI(A;;FR;;;WD)(A;ID;FA;;;LA)", Some(("D:(A;;FR;;;WD)", false))),
+            ("O:LAD:PAI(A;;FA;;;LA)", Some(("D:(A;;FA;;;LA)", true))),
+            ("O:LAD:P", Some(("D:", true))),
+            ("O:LAD:", None),
+            ("O:LAD:NO_ACCESS_CONTROL", None),
+            ("O:LA", None),
+            (
+                "O:LAD:AI(XA;;FX;;;WD;(@User.Title==1))(A;ID;FA;;;LA)",
+                Some(("D:(XA;;FX;;;WD;(@User.Title==1))(A;ID;FA;;;LA)", false)),
+            ),
+        ] {
+            let told = Rights { text: list.to_owned() }.own_part();
+            let told = told.as_ref().map(|list| (list.text.as_str(), list.is_protected));
+            assert_eq!(told, own, "{list}");
+        }
+    }
+
+    #[test]
+    fn what_the_system_installs_is_the_systems_and_nobody_else_changes_it() {
+        // As `C:\Program Files` has it.
+        let text = format!(
+            "O:{INSTALLER}D:PAI(A;;FA;;;{INSTALLER})(A;CIIO;GA;;;{INSTALLER})(A;;0x1301bf;;;SY)(A;OICIIO;GA;;;SY)\
+             (A;;0x1301bf;;;BA)(A;OICIIO;GA;;;BA)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)(A;OICIIO;GA;;;CO)\
+             (A;;0x1200a9;;;AC)(A;OICIIO;GXGR;;;AC)"
+        );
+        let rights = Rights { text };
+        assert!(rights.is_the_systems() && !rights.is_ours());
+        assert_eq!(rights.others(), Others::Read);
+        assert!(!Rights { text: "O:BUD:".to_owned() }.is_the_systems());
     }
 
     #[test]

@@ -14,14 +14,16 @@ use windows_sys::Win32::Foundation::{HANDLE, LocalFree};
 use windows_sys::Win32::Security::Authorization::{
     ConvertSecurityDescriptorToStringSecurityDescriptorW, ConvertSidToStringSidW,
     ConvertStringSecurityDescriptorToSecurityDescriptorW, GetSecurityInfo, SE_FILE_OBJECT, SE_KERNEL_OBJECT,
-    SetNamedSecurityInfoW,
+    SetNamedSecurityInfoW, SetSecurityInfo,
 };
 use windows_sys::Win32::Security::{
     ACL, DACL_SECURITY_INFORMATION, GetSecurityDescriptorDacl, GetTokenInformation,
     OWNER_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR,
-    SECURITY_ATTRIBUTES, TOKEN_QUERY, TOKEN_USER, TokenUser,
+    SECURITY_ATTRIBUTES, SetFileSecurityW, TOKEN_QUERY, TOKEN_USER, TokenUser,
+    UNPROTECTED_DACL_SECURITY_INFORMATION,
 };
 use windows_sys::Win32::Storage::FileSystem::CreateDirectoryW;
+use windows_sys::Win32::System::SystemInformation::OSVERSIONINFOEXW;
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
 /// The version of the texts.
@@ -67,6 +69,21 @@ unsafe fn take_text(text: *mut u16) -> String {
         }
     }
     String::from_utf16_lossy(&units)
+}
+
+// Windows-sys has it only among the calls for drivers.
+#[link(name = "ntdll")]
+unsafe extern "system" {
+    fn RtlGetVersion(told: *mut OSVERSIONINFOEXW) -> i32;
+}
+
+/// Gives the version of the system: not the one that it pretends to have for old programs.
+pub(in super::super) fn version() -> Option<OSVERSIONINFOEXW> {
+    let size = u32::try_from(size_of::<OSVERSIONINFOEXW>()).ok()?;
+    let mut told = OSVERSIONINFOEXW { dwOSVersionInfoSize: size, ..OSVERSIONINFOEXW::default() };
+    // SAFETY: the pointer is to the structure that its size says it is.
+    let status = unsafe { RtlGetVersion(&raw mut told) };
+    (status >= 0).then_some(told)
 }
 
 /// Gives the account of this process's user, as `S-1-…`.
@@ -134,6 +151,21 @@ impl Descriptor {
         }
     }
 
+    /// Gives the list, which must not outlive this.
+    fn list(&self) -> io::Result<*mut ACL> {
+        let (mut present, mut defaulted) = (0, 0);
+        let mut found: *mut ACL = null_mut();
+        // SAFETY: the descriptor is a good one; what is found lies within it.
+        let done = unsafe {
+            GetSecurityDescriptorDacl(self.0.0, &raw mut present, &raw mut found, &raw mut defaulted)
+        };
+        if done == 0 {
+            return Err(last());
+        }
+        // Without a list everybody would have every right.
+        if present == 0 || found.is_null() { Err(io::ErrorKind::InvalidInput.into()) } else { Ok(found) }
+    }
+
     fn text(&self) -> io::Result<String> {
         let mut text = null_mut();
         // SAFETY: the descriptor is a good one; the system hands memory out through the pointer.
@@ -191,29 +223,38 @@ pub(super) fn make_folder(path: &Path, list: &str) -> io::Result<()> {
     if unsafe { CreateDirectoryW(path.as_ptr(), &raw const attributes) } == 0 { Err(last()) } else { Ok(()) }
 }
 
-/// Gives a folder another list of rights, and nothing of the lists above it.
+/// Gives a file or folder another list of rights, and nothing of the lists above it.
 pub(super) fn set_list(path: &Path, list: &str) -> io::Result<()> {
     let descriptor = Descriptor::of(list)?;
-    let (mut present, mut defaulted) = (0, 0);
-    let mut found: *mut ACL = null_mut();
-    // SAFETY: the descriptor is a good one; what is found lies within it.
-    let done = unsafe {
-        GetSecurityDescriptorDacl(descriptor.0.0, &raw mut present, &raw mut found, &raw mut defaulted)
-    };
-    if done == 0 {
-        return Err(last());
-    }
-    // Without a list everybody would have every right.
-    if present == 0 || found.is_null() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
+    let found = descriptor.list()?;
     let path = path_text(path);
+    let which = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
     // SAFETY: the path ends with a zero, the list lives within the descriptor until the call is over.
     let code = unsafe {
-        SetNamedSecurityInfoW(
-            path.as_ptr(),
+        SetNamedSecurityInfoW(path.as_ptr(), SE_FILE_OBJECT, which, null_mut(), null_mut(), found, null())
+    };
+    if code != 0 {
+        return Err(io::Error::from_raw_os_error(code.cast_signed()));
+    }
+    // Wine adds the list of the folder above all the same; this call takes the list as it is.
+    // SAFETY: the path ends with a zero, the descriptor is a good one, and both live until the call is over.
+    if unsafe { SetFileSecurityW(path.as_ptr(), which, descriptor.0.0) } == 0 { Err(last()) } else { Ok(()) }
+}
+
+/// Gives a file that is open another list of rights. What the folder above hands down is added, unless it is protected.
+pub(super) fn set_list_of(file: BorrowedHandle<'_>, list: &str, is_protected: bool) -> io::Result<()> {
+    let descriptor = Descriptor::of(list)?;
+    let found = descriptor.list()?;
+    let protected = match is_protected {
+        true => PROTECTED_DACL_SECURITY_INFORMATION,
+        false => UNPROTECTED_DACL_SECURITY_INFORMATION,
+    };
+    // SAFETY: the handle is open, the list lives within the descriptor until the call is over.
+    let code = unsafe {
+        SetSecurityInfo(
+            file.as_raw_handle(),
             SE_FILE_OBJECT,
-            DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION,
+            DACL_SECURITY_INFORMATION | protected,
             null_mut(),
             null_mut(),
             found,

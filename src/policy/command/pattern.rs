@@ -172,6 +172,16 @@ impl Pattern {
         matches_all(&self.tokens, &reading.hoisted) || (!negates && matches_all(&self.tokens, argv))
     }
 
+    /// Tells whether the rule is a command, word for word, and nothing else.
+    pub fn is(&self, argv: &[&str]) -> bool {
+        let is_it = |token: &Token, word: &str| match token {
+            Token::OneOf(words) => matches!(words.as_slice(), [it] if it == word && !it.contains('*')),
+            Token::Rest | Token::Not(_) => false,
+        };
+        self.tokens.len() == argv.len()
+            && self.tokens.iter().zip(argv).all(|(token, word)| is_it(token, word))
+    }
+
     /// Tells whether the rule names a word literally.
     pub fn names(&self, word: &str) -> bool {
         self.tokens.iter().any(|token| match token {

@@ -1,17 +1,16 @@
 //! The commands of a scope: its rules and how it holds; and what the policy hands out when it permits.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{SandboxLevel, ScopePolicy, ShellMode};
 use crate::contract::environment::{dangerous, is_name};
 use crate::contract::{CommandInput, CommandPlan, Failure, Network};
+use crate::platform::programs::usual_folders;
 
 use super::{Decision, Rules, Verdict, recognise};
 
-/// The folders in which programs are looked up, unless a scope names others.
-const SEARCH_PATH: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
 /// The refusals of the recogniser for texts that a shell could read.
 const FOR_A_SHELL: &[&str] = &["not-literal", "shell-builtin", "program-word"];
 /// How many processes a command may have, unless a scope says otherwise.
@@ -62,7 +61,7 @@ pub struct CommandPolicy {
 impl CommandPolicy {
     /// Tells whether programs are looked up in the usual folders: the scope names no others.
     pub fn has_default_search_path(&self) -> bool {
-        self.search_path.iter().map(PathBuf::as_path).eq(SEARCH_PATH.iter().map(Path::new))
+        self.search_path == usual_folders()
     }
 }
 
@@ -165,11 +164,8 @@ impl Commands {
                 .hint("Take it out; a fixed value of your own goes into `policy.environment`."));
             }
         }
-        let search_path = if policy.search_path.is_empty() {
-            SEARCH_PATH.iter().map(PathBuf::from).collect()
-        } else {
-            policy.search_path.clone()
-        };
+        let search_path =
+            if policy.search_path.is_empty() { usual_folders() } else { policy.search_path.clone() };
         let megabytes = |count: u64| count.saturating_mul(1 << 20);
         let hold = CommandPolicy {
             sandbox: policy.sandbox,

@@ -137,8 +137,9 @@ impl Rules {
         let profiled = if expanded == argv { reading } else { Reading::of(&expanded) };
         verdict.profile = profiled.profile.map(Profile::name);
         let names = |word: &str| matching.iter().any(|(_, rule)| rule.names(word));
+        let is_whole = matching.iter().any(|(_, rule)| rule.is(&argv));
         for found in care(&profiled) {
-            self.apply(&found, &names, &mut verdict);
+            self.apply(&found, &names, is_whole, &mut verdict);
         }
         if let Some(profile) = profiled.profile
             && let Some(why) = profile.code
@@ -164,8 +165,14 @@ impl Rules {
         verdict
     }
 
-    /// Adds what a row of the program's profile says.
-    fn apply(&self, found: &Care, names: &dyn Fn(&str) -> bool, verdict: &mut CommandVerdict) {
+    /// Adds what a row of the program's profile says. `is_whole` tells that a rule is the whole command.
+    fn apply(
+        &self,
+        found: &Care,
+        names: &dyn Fn(&str) -> bool,
+        is_whole: bool,
+        verdict: &mut CommandVerdict,
+    ) {
         let lifted = !found.words.is_empty() && found.words.iter().all(|word| names(word));
         let (program, why) = (found.program, found.row.why);
         let said = match found.words.as_slice() {
@@ -180,7 +187,12 @@ impl Rules {
             Then::Code => {
                 verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
             }
-            Then::Shell if self.shell == ShellMode::Off => reason(Decision::Deny),
+            // Where shells are held by a full sandbox, a rule takes none of it away.
+            Then::ShellText if is_whole && (self.shell == ShellMode::Off || !self.may_be_full) => {
+                reason(Decision::Allow);
+                verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
+            }
+            Then::Shell | Then::ShellText if self.shell == ShellMode::Off => reason(Decision::Deny),
             Then::Refuse | Then::Ask | Then::Held if lifted => {
                 reason(Decision::Allow);
                 if found.row.then == Then::Refuse {
@@ -189,12 +201,12 @@ impl Rules {
             }
             Then::Refuse => reason(Decision::Deny),
             Then::Ask => reason(Decision::Ask),
-            Then::Held | Then::Shell if self.may_be_full => {
+            Then::Held | Then::Shell | Then::ShellText if self.may_be_full => {
                 reason(Decision::Allow);
                 verdict.must_be_full.get_or_insert(said);
             }
             Then::Held => reason(Decision::Ask),
-            Then::Shell => reason(Decision::Deny),
+            Then::Shell | Then::ShellText => reason(Decision::Deny),
         }
     }
 

@@ -113,13 +113,13 @@ mod tests {
 
     impl Drop for Ground {
         fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
+            let _ = crate::platform::fs::remove_tree(&self.0);
         }
     }
 
     #[test]
     fn a_picture_is_found_in_its_scope_only_private_and_unchanged() {
-        use crate::platform::fs::modes::PermissionsExt;
+        use crate::platform::fs::Protection;
 
         let (ground, store) = Ground::new();
         let mut kept = facts();
@@ -135,9 +135,9 @@ mod tests {
         assert_eq!(store.picture(&kept).as_deref(), Some(&b"pixels"[..]));
         assert_eq!(store.picture(&bare), None);
         let folder = ground.0.join("captures");
-        assert_eq!(fs::metadata(&folder).expect("there").permissions().mode() & 0o777, 0o700);
+        assert!(Protection::is_private(&folder, true));
         for file in files(&folder) {
-            assert_eq!(fs::metadata(&file.path).expect("there").permissions().mode() & 0o777, 0o600);
+            assert!(Protection::is_private(&file.path, false));
         }
         fs::write(folder.join(format!("{}{PICTURE}", kept.capture_id)), b"others").expect("written");
         assert_eq!(store.picture(&kept), None, "a picture that was changed is none");

@@ -2,13 +2,12 @@
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::contract::{id, time};
-use crate::platform::fs::modes::OpenOptionsExt;
-use crate::platform::fs::{Secrecy, create_private_dir, read_own_file};
+use crate::platform::fs::{Secrecy, create_private_dir, new_private_file, read_own_file};
 use crate::providers::file::sha256_hex;
 
 use super::prune::{Bounds, prune};
@@ -100,8 +99,7 @@ impl CaptureStore {
 
     /// Makes a file. One that a crash cut off cannot be read, or has another hash: it counts for none.
     fn write(&self, capture_id: &str, kind: &str, bytes: &[u8]) -> io::Result<()> {
-        let path = self.file(capture_id, kind);
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
+        new_private_file(&self.file(capture_id, kind))?.write_all(bytes)
     }
 
     fn forget(&self, capture_id: &str) {

@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::platform::paths;
+
 /// The longest line that is read; longer ones are counted.
 const MAX_LINE_BYTES: usize = 4 << 20;
 /// The most commands, files, calls and errors that are kept.
@@ -292,22 +294,17 @@ impl Events {
 
     /// Gives a path as clients know it.
     fn shown(&self, path: &str) -> String {
-        let path = std::path::Path::new(path);
-        let within = match path.strip_prefix(&self.place.folder) {
-            Ok(within) => Some(within),
-            Err(_) if path.is_relative() => Some(path),
-            Err(_) => None,
-        };
-        let joined = match within {
-            Some(within) if self.place.shown.is_empty() || self.place.shown == "." => within.to_owned(),
-            Some(within) if self.place.shown.ends_with([':', '/']) => {
-                PathBuf::from(format!("{}{}", self.place.shown, within.display()))
-            }
-            Some(within) => std::path::Path::new(&self.place.shown).join(within),
+        let within = paths::beneath(&self.place.folder, path);
+        let joined = match within.or((!paths::is_absolute(path)).then_some(path)).map(paths::with_slashes) {
+            Some(within) => match self.place.shown.as_str() {
+                "" | "." => within.into_owned(),
+                shown if shown.ends_with([':', '/']) => format!("{shown}{within}"),
+                shown => format!("{shown}/{within}"),
+            },
             // Where it lies outside of the scope is not for clients.
-            None => path.file_name().map(PathBuf::from).unwrap_or_default(),
+            None => path.rsplit(std::path::is_separator).next().unwrap_or_default().to_owned(),
         };
-        clip(&joined.to_string_lossy(), MAX_COMMAND_BYTES)
+        clip(&joined, MAX_COMMAND_BYTES)
     }
 
     fn error(&mut self, message: &str) -> Option<Step> {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::contract::Failure;
 use crate::contract::environment::{dangerous, is_name};
 use crate::platform::machine::user_name;
+use crate::platform::programs::{self, SEARCH_PATH_SEPARATOR};
 
 /// How many variables a caller may set.
 const MAX_ASKED: usize = 64;
@@ -50,9 +51,12 @@ pub fn environment(
     let mut path = OsString::new();
     for folder in surroundings.search_path {
         if !path.is_empty() {
-            path.push(":");
+            path.push(SEARCH_PATH_SEPARATOR);
         }
         path.push(folder);
+    }
+    for (name, value) in programs::environment(surroundings.home, surroundings.temporary) {
+        set(name, &value);
     }
     set("PATH", &path);
     set("HOME", surroundings.home.as_os_str());
@@ -143,8 +147,13 @@ mod tests {
     fn nothing_of_the_services_own_environment_is_in_it() {
         let built = build(&[], &[], &[]).expect("nothing is asked");
         let names: Vec<&str> = built.keys().map(String::as_str).collect();
-        assert_eq!(names, ["CI", "HOME", "LANG", "NO_COLOR", "PATH", "TERM", "TMPDIR", "USER"]);
-        assert_eq!(built["PATH"], "/usr/bin:/bin");
+        // What no program of this system goes without.
+        let needed = programs::environment(Path::new("/private/home"), Path::new("/private/tmp"));
+        let mut expected = vec!["CI", "HOME", "LANG", "NO_COLOR", "PATH", "TERM", "TMPDIR", "USER"];
+        expected.extend(needed.iter().map(|(name, _)| *name));
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+        assert_eq!(built["PATH"], ["/usr/bin", "/bin"].join(SEARCH_PATH_SEPARATOR));
         assert_eq!(built["HOME"], "/private/home");
     }
 

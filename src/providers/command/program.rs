@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use crate::contract::command::is_program_name;
 use crate::contract::{ErrorCode, Failure, fields};
-use crate::platform::fs::{FileId, FileKind, Stat};
-use crate::platform::machine::user_id;
+use crate::platform::fs::{FileId, FileKind, Ownership, Stat};
+use crate::platform::programs::{SEARCH_PATH_SEPARATOR, candidates, may_run, read_by_others};
 
 /// How many names of programs are compared with a misspelt one.
 const MAX_NAMES: usize = 20_000;
@@ -64,14 +64,16 @@ impl<'a> SearchPath<'a> {
         }
         let mut refused = None;
         for folder in self.folders.iter().filter(|folder| folder.is_absolute()) {
-            let path = folder.join(name);
-            let Some(stat) = Stat::of(&path) else { continue };
-            if stat.kind != FileKind::File || stat.mode & 0o111 == 0 {
-                continue;
-            }
-            match self.judge(folder, &path, &stat) {
-                Ok(program) => return Ok(program),
-                Err(why) => refused = refused.or(Some((folder.clone(), why))),
+            for candidate in candidates(name) {
+                let path = folder.join(candidate);
+                let Some(stat) = Stat::of(&path) else { continue };
+                if stat.kind != FileKind::File || !may_run(&stat) {
+                    continue;
+                }
+                match self.judge(folder, &path, &stat) {
+                    Ok(program) => return Ok(program),
+                    Err(why) => refused = refused.or(Some((folder.clone(), why))),
+                }
             }
         }
         Err(match refused {
@@ -83,7 +85,7 @@ impl<'a> SearchPath<'a> {
             .hint(
                 "For the person: put only folders on `policy.searchPath` that you and root alone can change.",
             ),
-            None => self.not_found(name),
+            None => self.batch_file(name).unwrap_or_else(|| self.not_found(name)),
         })
     }
 
@@ -99,7 +101,7 @@ impl<'a> SearchPath<'a> {
         let real_folder = real.parent().ok_or("it has no folder")?;
         self.judge_folder(folder)?;
         self.judge_folder(real_folder)?;
-        judge_owner(stat, "the file can be changed by others")?;
+        judge_owner(path, stat, "the file can be changed by others")?;
         if FileId::of(&real) != Some(stat.id) {
             return Err("it changes while it is looked at");
         }
@@ -119,12 +121,27 @@ impl<'a> SearchPath<'a> {
     fn look_at_folder(&self, folder: &Path) -> Result<(), &'static str> {
         let real = folder.canonicalize().map_err(|_| "the folder cannot be reached")?;
         let stat = Stat::of(&real).ok_or("the folder cannot be reached")?;
-        judge_owner(&stat, "the folder can be changed by others")?;
+        judge_owner(&real, &stat, "the folder can be changed by others")?;
         let mut chain = real.ancestors().filter_map(FileId::of);
         if chain.any(|id| self.closed.contains(&id)) {
             return Err("that is inside the folder of a scope, where clients write");
         }
         Ok(())
+    }
+
+    /// Refuses what `cmd` would read: words that were judged once would be read a second time.
+    fn batch_file(&self, name: &str) -> Option<Failure> {
+        let folders = self.folders.iter().filter(|folder| folder.is_absolute());
+        let mut files = folders.flat_map(|folder| read_by_others(name).map(|file| folder.join(file)));
+        let found = files.find(|path| Stat::of(path).is_some_and(|stat| stat.kind == FileKind::File))?;
+        Some(
+            Failure::denied(
+                "batch-file",
+                format!("`{name}` is the batch file {}, and cmd would read its words again", found.display()),
+            )
+            .at_stage("command")
+            .hint("Name the program that it starts, such as `node` with the script for `npm`."),
+        )
     }
 
     fn not_found(&self, name: &str) -> Failure {
@@ -140,7 +157,7 @@ impl<'a> SearchPath<'a> {
         };
         failure.hint(format!(
             "For the person: install it, or add its folder to `policy.searchPath` (now {}).",
-            searched.join(":")
+            searched.join(SEARCH_PATH_SEPARATOR)
         ))
     }
 
@@ -153,14 +170,13 @@ impl<'a> SearchPath<'a> {
     }
 }
 
-fn judge_owner(stat: &Stat, otherwise: &'static str) -> Result<(), &'static str> {
-    let own = stat.user == 0 || stat.user == user_id();
-    if own && stat.mode & 0o002 == 0 { Ok(()) } else { Err(otherwise) }
+fn judge_owner(path: &Path, stat: &Stat, otherwise: &'static str) -> Result<(), &'static str> {
+    if Ownership::of_known(path, stat).is_trusted() { Ok(()) } else { Err(otherwise) }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::platform::fs::modes::{set_mode, symlink};
+    use crate::platform::fs::modes::{HAS_BITS, set_mode, symlink};
     use std::fs;
 
     use super::*;
@@ -184,8 +200,20 @@ mod tests {
 
     impl Drop for Folder {
         fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
+            let _ = crate::platform::fs::remove_tree(&self.0);
         }
+    }
+
+    /// Gives the name of the file that a program has on this system.
+    fn file(name: &str) -> String {
+        candidates(name).last().expect("any name has one")
+    }
+
+    /// Makes a link. Tells whether there is one then: not every system makes them for everybody.
+    fn linked(to: &str, at: &Path) -> bool {
+        let is_there = symlink(to, at).is_ok() && at.symlink_metadata().is_ok_and(|facts| facts.is_symlink());
+        assert!(is_there || !HAS_BITS, "a link can be made");
+        is_there
     }
 
     fn find(folders: &[PathBuf], closed: &[FileId], name: &str) -> Result<Program, Failure> {
@@ -195,10 +223,13 @@ mod tests {
     #[test]
     fn a_link_is_followed_for_identity_and_keeps_its_name() {
         let folder = Folder::new();
-        let real = folder.program("bin/tool-3.1");
-        symlink("tool-3.1", folder.0.join("bin/tool")).expect("a link can be made");
+        let real = folder.program(&format!("bin/{}", file("tool-3.1")));
+        let link = folder.0.join("bin").join(file("tool"));
+        if !linked(&file("tool-3.1"), &link) {
+            return;
+        }
         let found = find(&[folder.0.join("bin")], &[], "tool").expect("it is there");
-        assert_eq!(found.path, folder.0.join("bin/tool"));
+        assert_eq!(found.path, link);
         assert_eq!(Some(found.identity), FileId::of(&real));
     }
 
@@ -206,20 +237,25 @@ mod tests {
     fn nothing_in_a_root_is_found_not_even_by_a_link_to_it() {
         let folder = Folder::new();
         fs::create_dir_all(folder.0.join("root/bin")).expect("a folder can be made");
-        folder.program("root/bin/tool");
-        symlink("../root/bin/tool", folder.0.join("bin/tool")).expect("a link can be made");
+        folder.program(&format!("root/bin/{}", file("tool")));
+        let has_link =
+            linked(&format!("../root/bin/{}", file("tool")), &folder.0.join("bin").join(file("tool")));
         let closed = [FileId::of(&folder.0.join("root")).expect("it exists")];
-        for place in ["root/bin", "bin"] {
+        for place in if has_link { &["root/bin", "bin"][..] } else { &["root/bin"] } {
             let failure = find(&[folder.0.join(place)], &closed, "tool").expect_err(place);
             assert_eq!(failure.rule(), Some("untrusted-program"), "{place}");
         }
-        assert!(find(&[folder.0.join("bin")], &[], "tool").is_ok());
+        assert!(!has_link || find(&[folder.0.join("bin")], &[], "tool").is_ok());
     }
 
     #[test]
     fn nothing_that_others_can_change_is_found() {
+        // Elsewhere lists of rights say it, which `platform::fs` tests.
+        if !HAS_BITS {
+            return;
+        }
         let folder = Folder::new();
-        let program = folder.program("bin/tool");
+        let program = folder.program(&format!("bin/{}", file("tool")));
         let bin = folder.0.join("bin");
         set_mode(&program, 0o757).expect("it is ours");
         assert!(find(std::slice::from_ref(&bin), &[], "tool").is_err(), "the file");
@@ -232,13 +268,14 @@ mod tests {
     fn the_first_that_can_be_executed_wins_and_a_misspelt_name_finds_its_neighbour() {
         let folder = Folder::new();
         fs::create_dir_all(folder.0.join("first")).expect("a folder can be made");
+        // What may not be executed: by its bits, or by its ending.
         fs::write(folder.0.join("first/tool"), "").expect("a file can be written");
-        folder.program("bin/tool");
+        let program = folder.program(&format!("bin/{}", file("tool")));
         let folders = [folder.0.join("first"), folder.0.join("bin"), PathBuf::from("relative")];
-        assert_eq!(find(&folders, &[], "tool").expect("it is there").path, folder.0.join("bin/tool"));
-        let failure = find(&folders, &[], "tolo").expect_err("there is none");
+        assert_eq!(find(&folders, &[], "tool").expect("it is there").path, program);
+        let failure = find(&folders, &[], &file("tolo")).expect_err("there is none");
         assert_eq!(failure.code, ErrorCode::NotFound);
-        assert_eq!(failure.hints[0], "Did you mean tool?");
+        assert_eq!(failure.hints[0], format!("Did you mean {}?", file("tool")));
         for path in ["bin/tool", "./tool", "..", "", "a b"] {
             assert_eq!(find(&folders, &[], path).expect_err(path).code, ErrorCode::InvalidRequest);
         }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::contract::id;
-use crate::platform::fs::create_private_dir;
+use crate::platform::fs::{create_private_dir, remove_tree};
 
 /// How many characters of an id name a folder: sockets in it have little room for their paths.
 const NAME_CHARS: usize = 8;
@@ -50,7 +50,7 @@ impl Drop for TemporaryFolder {
         // Empty as a rule. A full one may take a while, which nobody has to wait for.
         if fs::remove_dir(&self.path).is_err() {
             let path = std::mem::take(&mut self.path);
-            std::thread::spawn(move || fs::remove_dir_all(path));
+            std::thread::spawn(move || remove_tree(&path));
         }
     }
 }

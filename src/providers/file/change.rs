@@ -1,7 +1,7 @@
 //! What stands at a place before it is changed: its facts and its version.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 
 use crate::contract::{Cancel, ErrorCode, Failure};
 use crate::platform::fs::modes::FileExt;
@@ -67,6 +67,10 @@ pub fn existing(
             return Ok(Some(Existing { stat: opened.stat, version, file: Some(opened.file) }));
         }
         Ok(mut opened) => {
+            if known.is_some() {
+                // Where reading at a place moves the file's own position.
+                opened.file.rewind().map_err(|error| place.failure(&error.into()))?;
+            }
             let hashed =
                 opened.stat.size <= WHOLE_BYTES || if_version.is_some_and(|token| token.starts_with("s-"));
             let sha256 = if hashed { Some(hash_file(&mut opened.file, cancel)?) } else { None };

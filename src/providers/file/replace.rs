@@ -92,7 +92,7 @@ pub fn replace_held(
             .detail("kind", stat.kind.describe())
             .hint("Use file.write to replace a file, or choose another name."));
     }
-    let before = existing(place, replacement.if_version, replacement.known, cancel)?;
+    let mut before = existing(place, replacement.if_version, replacement.known, cancel)?;
     let version =
         replacement.version.map_or_else(|| content_version(&sha256_hex(replacement.content)), str::to_owned);
     let mut warnings = Vec::new();
@@ -107,7 +107,7 @@ pub fn replace_held(
     }
     if !replacement.dry_run {
         sweep(&place.dir);
-        write_beside(place, replacement, before.as_ref(), cancel, &mut warnings)?;
+        write_beside(place, replacement, before.as_mut(), cancel, &mut warnings)?;
     }
     Ok(Replaced { version_before: before.map(|before| before.version), version, warnings })
 }
@@ -115,7 +115,7 @@ pub fn replace_held(
 fn write_beside(
     place: &Place,
     replacement: &Replacement<'_>,
-    before: Option<&Existing>,
+    mut before: Option<&mut Existing>,
     cancel: &Cancel,
     warnings: &mut Vec<String>,
 ) -> Result<(), Failure> {
@@ -124,13 +124,19 @@ fn write_beside(
     let mode = if before.is_some() || replacement.mode.is_some() { 0o600 } else { NEW_MODE };
     let mut file = place.dir.create_file(&temporary, mode).map_err(|error| place.failure(&error))?;
     let written = (|| {
+        if let Some(before) = &before {
+            // Before there is anything to read for those who may not.
+            keep_attributes(place, &file, before, warnings)?;
+        }
         for chunk in replacement.content.chunks(CHUNK_BYTES) {
             cancel.check()?;
             file.write_all(chunk).map_err(|error| place.failure(&error.into()))?;
         }
-        if let Some(before) = before {
-            keep_attributes(place, &file, before, warnings);
+        if let Some(before) = &mut before {
+            // Where renames are not those of POSIX, nothing replaces a file that is open.
+            before.file = None;
         }
+        let before = before.as_deref();
         if let Some(mode) = replacement.mode.or(before.map(|before| before.stat.mode)) {
             file.set_mode(mode).map_err(|error| place.failure(&error))?;
         }
@@ -158,16 +164,22 @@ fn write_beside(
     place.dir.sync().map_err(|error| place.failure(&error))
 }
 
-fn keep_attributes(place: &Place, file: &std::fs::File, before: &Existing, warnings: &mut Vec<String>) {
+fn keep_attributes(
+    place: &Place,
+    file: &std::fs::File,
+    before: &Existing,
+    warnings: &mut Vec<String>,
+) -> Result<(), Failure> {
     if let Some(old) = &before.file {
-        file.copy_attributes(old);
+        file.copy_attributes(old).map_err(|error| place.failure(&error))?;
     }
-    let Ok(new) = file.facts() else { return };
+    let Ok(new) = file.facts() else { return Ok(()) };
     let user_kept = new.user == before.stat.user || file.set_user(before.stat.user).is_ok();
     let group_kept = new.group == before.stat.group || file.set_group(before.stat.group).is_ok();
     if !user_kept || !group_kept {
         warnings.push(format!("`{}` has another owner or group now.", place.path.shown()));
     }
+    Ok(())
 }
 
 /// Looks once more, right before the rename, whether the file is still the one that was judged.

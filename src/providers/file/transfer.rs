@@ -259,8 +259,9 @@ fn copy_entry(
     let Opened { mut file, stat } = dir.open_file(name).map_err(failed)?;
     path.judge_names_of(&stat)?;
     let mut new = to.create_file(new_name, 0o600).map_err(failed)?;
+    // Before there is anything to read for those who may not.
+    new.copy_attributes(&file).map_err(failed)?;
     copy_content(&mut file, &mut new, cancel).map_err(|failure| failure.unwrap_or_else(failed))?;
-    new.copy_attributes(&file);
     new.set_mode(stat.mode).map_err(failed)?;
     // Not every file system keeps times.
     let _ = new.set_modified_as(&stat);

@@ -2,7 +2,9 @@
 
 use std::io::Read;
 
+use crate::contract::{ErrorCode, Failure};
 use crate::platform::fs::{DoorError, RelPath};
+use crate::platform::paths::HAS_DRIVES;
 
 use super::Repository;
 
@@ -12,29 +14,51 @@ const MAX_CONFIG_BYTES: u64 = 262_144;
 /// any other way than by their letters.
 const WORDS: &[&[u8]] = &[b"filter", b"include", b"worktreeconfig"];
 
+/// How a section begins by which a configuration reads another file. It cannot be written in any other way.
+const INCLUDE: &[u8] = b"[include";
+
 /// Tells whether a configuration could name drivers, so that Git has to be asked which.
-pub(super) fn may_name_drivers(repository: &Repository) -> bool {
-    let folders = [repository.own(), repository.common()];
-    folders.into_iter().any(|folder| {
-        let Ok(folder) = folder else { return true };
-        ["config", "config.worktree"].iter().any(|name| {
+///
+/// # Errors
+/// `path_out_of_scope` where paths can lead to another computer and the configuration may include a file from there.
+pub(super) fn may_name_drivers(repository: &Repository) -> Result<bool, Failure> {
+    let mut found = false;
+    for folder in [repository.own(), repository.common()] {
+        let Ok(folder) = folder else { return unread() };
+        for name in ["config", "config.worktree"] {
             let path = RelPath::parse(name.as_bytes()).unwrap_or_default();
             let mut text = Vec::new();
             match folder.open_file(&path) {
-                Err(DoorError::NotFound) => false,
-                Err(_) => true,
-                Ok(opened) if opened.stat.size > MAX_CONFIG_BYTES => true,
-                Ok(opened) => {
-                    opened.file.take(MAX_CONFIG_BYTES).read_to_end(&mut text).is_err() || has_words(&text)
+                Err(DoorError::NotFound) => {}
+                Ok(opened) if opened.stat.size <= MAX_CONFIG_BYTES => {
+                    if opened.file.take(MAX_CONFIG_BYTES).read_to_end(&mut text).is_err() {
+                        return unread();
+                    }
+                    if HAS_DRIVES && has(&text, INCLUDE) {
+                        return Err(not_opened("its configuration includes another file"));
+                    }
+                    found |= WORDS.iter().any(|word| has(&text, word));
                 }
+                Ok(_) | Err(_) => return unread(),
             }
-        })
-    })
+        }
+    }
+    Ok(found)
 }
 
-fn has_words(text: &[u8]) -> bool {
-    let text = text.to_ascii_lowercase();
-    WORDS.iter().any(|word| memchr::memmem::find(&text, word).is_some())
+/// Says that a configuration was not looked through here. Git is asked what is in it, unless asking could be too much.
+fn unread() -> Result<bool, Failure> {
+    if HAS_DRIVES { Err(not_opened("its configuration cannot be looked through")) } else { Ok(true) }
+}
+
+fn not_opened(why: &str) -> Failure {
+    Failure::new(ErrorCode::PathOutOfScope, format!("the repository is not opened: {why}"))
+        .detail("rule", "repository")
+        .hint("For the person: write into `.git/config` itself what it includes: a file to include can lie on another computer, which Git would ask.")
+}
+
+fn has(text: &[u8], word: &[u8]) -> bool {
+    memchr::memmem::find(&text.to_ascii_lowercase(), word).is_some()
 }
 
 /// Gives the settings that switch off every driver among names of settings that Git listed, NUL after each.
@@ -73,8 +97,15 @@ mod tests {
 
     #[test]
     fn a_word_is_found_in_any_case_and_an_ordinary_configuration_has_none() {
+        let has_words = |text: &[u8]| WORDS.iter().any(|word| has(text, word));
         assert!(has_words(b"[FILTER \"x\"]\nclean = y\n"));
         assert!(has_words(b"[includeIf \"gitdir:/\"]\npath=x\n"));
         assert!(!has_words(b"[core]\n\tbare = false\n[branch \"main\"]\n\tmerge = refs/heads/main\n"));
+        for included in
+            ["[include]\npath=x\n", "[core] [IncludeIf \"gitdir/i:C:/\"] path=x", "\u{feff}[Include] path=x"]
+        {
+            assert!(has(included.as_bytes(), INCLUDE), "{included}");
+        }
+        assert!(!has(b"[branch \"include\"]\nmerge = refs/heads/include\n", INCLUDE));
     }
 }

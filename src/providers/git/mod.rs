@@ -6,6 +6,7 @@ mod check;
 mod commits;
 mod difference;
 mod drivers;
+mod neutral;
 mod parse;
 mod record;
 mod repository;

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use crate::contract::{ErrorCode, Failure};
 use crate::platform::fs::RelPath;
-use crate::platform::names::OsStrExt;
+use crate::platform::programs::{candidates, may_run};
 
 use super::status::whole;
 use super::{Asked, Fields, Git, Hash, Person, Reach, lossy};
@@ -186,9 +186,11 @@ pub async fn end_merge(git: &Git) -> Result<(), Failure> {
 pub fn hooks(git: &Git) -> Result<Vec<&'static str>, Failure> {
     let common = git.repository.common()?;
     let known = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "reference-transaction"];
-    let found = known.into_iter().filter(|name| {
-        let path = RelPath::parse(b"hooks").map(|hooks| hooks.child(OsStr::from_bytes(name.as_bytes())));
-        path.is_ok_and(|path| common.stat(&path).is_ok_and(|stat| stat.mode & 0o111 != 0))
-    });
+    let is_there = |file: &str| {
+        let path = RelPath::parse(b"hooks").map(|hooks| hooks.child(OsStr::new(file)));
+        path.is_ok_and(|path| common.stat(&path).is_ok_and(|stat| may_run(&stat)))
+    };
+    let found =
+        known.into_iter().filter(|name| is_there(name) || candidates(name).any(|file| is_there(&file)));
     Ok(found.collect())
 }

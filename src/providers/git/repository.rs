@@ -13,9 +13,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::contract::{Access, ErrorCode, Failure};
-use crate::platform::fs::{DoorError, FileKind, RelPath, Root};
-use crate::platform::machine::user_id;
+use crate::platform::fs::{DoorError, FileKind, Ownership, RelPath, Root};
 use crate::platform::names::OsStrExt;
+use crate::platform::paths::{HAS_DRIVES, for_programs, may_be_remote};
 use crate::policy::{PermittedPath, Scope};
 
 /// The longest `.git` file, `commondir` or `alternates` that is read.
@@ -98,8 +98,8 @@ impl Repository {
         let path = root.on_disk()?;
         match git_dir_above(&path)? {
             Some((git_dir, work_tree)) => {
-                let prefix = path.strip_prefix(&work_tree).map(|path| path.as_os_str().as_bytes());
-                let prefix = RelPath::parse(prefix.unwrap_or_default()).map_err(|_| none(&folder))?;
+                let below = path.strip_prefix(&work_tree).map(for_programs).unwrap_or_default();
+                let prefix = RelPath::parse(below.as_os_str().as_bytes()).map_err(|_| none(&folder))?;
                 Self::check(git_dir, work_tree, root, prefix, target, scope)
             }
             None => Err(none(&folder)),
@@ -135,6 +135,9 @@ impl Repository {
         }
         let mut alternates = Vec::new();
         bounds.alternates(&common_dir.join("objects"), MAX_ALTERNATES, &mut alternates)?;
+        if HAS_DRIVES {
+            judge_work_trees(&common_dir)?;
+        }
         Ok(Self { git_dir, common_dir, work_tree, start, alternates, prefix, target })
     }
 
@@ -302,7 +305,7 @@ fn git_dir_above(root: &Path) -> Result<Option<(PathBuf, PathBuf)>, Failure> {
         let path = folder.join(".git");
         match stat.kind {
             FileKind::Dir if !has_head(&path) => {}
-            FileKind::Dir if stat.user != user_id() => {
+            FileKind::Dir if !Ownership::of_known(&path, &stat).is_mine() => {
                 return Err(Failure::denied(
                     "repository-owner",
                     "the repository around the scope's folder belongs to another user",
@@ -338,6 +341,9 @@ impl Bounds {
     /// Gives the real path of a folder that must lie inside.
     fn inside(&self, path: &Path, what: &str) -> Result<PathBuf, Failure> {
         // What is not there and what lies outside answer the same: a refusal does not tell what exists.
+        if may_be_remote(for_programs(path).as_os_str().as_bytes()) {
+            return Err(leads_out(what));
+        }
         let real = path.canonicalize().map_err(|_| leads_out(what))?;
         if self.folders.iter().any(|folder| real.starts_with(folder)) {
             Ok(real)
@@ -350,6 +356,10 @@ impl Bounds {
         let Ok(root) = Root::open(objects) else { return Ok(()) };
         let Some(text) = pointer(&root, "info/alternates")? else { return Ok(()) };
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && line[0] != b'#') {
+            // Git takes such a line for a quoted one, and goes elsewhere than it says here.
+            if line[0] == b'"' {
+                return Err(leads_out("its list of alternates"));
+            }
             let path = self.inside(&objects.join(OsStr::from_bytes(line)), "its list of alternates")?;
             if depth == 0 {
                 return Err(leads_out("its list of alternates"));
@@ -361,6 +371,25 @@ impl Bounds {
         }
         Ok(())
     }
+}
+
+/// Refuses a repository that has noted a working tree on another computer: Git would look for it there.
+fn judge_work_trees(common_dir: &Path) -> Result<(), Failure> {
+    let Ok(root) = Root::open(common_dir) else { return Ok(()) };
+    let noted = RelPath::parse(b"worktrees").map_err(|_| leads_out("its list of working trees"))?;
+    let entries = match root.open_dir(&noted).and_then(|dir| dir.entries()) {
+        Ok(entries) => entries,
+        Err(DoorError::NotFound | DoorError::NotADirectory) => return Ok(()),
+        Err(_) => return Err(leads_out("its list of working trees")),
+    };
+    for entry in entries {
+        let Some(name) = entry.name.to_str() else { return Err(leads_out("its list of working trees")) };
+        let place = pointer(&root, &format!("worktrees/{name}/gitdir"))?;
+        if place.is_some_and(|place| may_be_remote(&place)) {
+            return Err(leads_out("a working tree that it has noted"));
+        }
+    }
+    Ok(())
 }
 
 /// Reads a small file of Git's own that names a place; `None` if there is none.

@@ -11,7 +11,9 @@ use crate::platform::dirs::Dirs;
 use crate::platform::fs::{FileId, create_private_dir};
 use crate::platform::launch::{Hold, InnerSandboxes, LaunchCommand, Launcher, ProcessLimits, Step};
 use crate::platform::machine::home_folder;
-use crate::platform::names::{OsStrExt, OsStringExt};
+use crate::platform::names::OsStrExt;
+use crate::platform::paths::{HAS_DRIVES, for_programs};
+use crate::platform::programs::{SEARCH_PATH_SEPARATOR, bare_environment};
 use crate::policy::{Scope, Scopes};
 use crate::providers::command::{
     Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, level, run,
@@ -19,6 +21,7 @@ use crate::providers::command::{
 
 use super::Repository;
 use super::drivers::{may_name_drivers, without_drivers};
+use super::neutral::{Listed, Nothing, as_words, environment, settings};
 
 /// How many files Git may have open.
 const MAX_OPEN_FILES: u64 = 8_192;
@@ -26,62 +29,6 @@ const MAX_OPEN_FILES: u64 = 8_192;
 const MAX_MESSAGE_BYTES: usize = 16_384;
 /// How much of the list of settings is read.
 const MAX_SETTINGS_BYTES: usize = 4 << 20;
-/// What every call is given before what the repository says.
-const SETTINGS: &[(&str, &str)] = &[
-    ("core.fsmonitor", "false"),
-    ("core.hooksPath", "/dev/null"),
-    ("core.attributesFile", "/dev/null"),
-    ("core.excludesFile", "/dev/null"),
-    ("core.pager", "cat"),
-    ("core.editor", "false"),
-    ("core.sshCommand", "false"),
-    ("core.askPass", "false"),
-    ("core.quotePath", "false"),
-    ("core.commentChar", "#"),
-    ("credential.helper", ""),
-    ("protocol.allow", "never"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
-    ("commit.gpgSign", "false"),
-    ("tag.gpgSign", "false"),
-    ("log.showSignature", "false"),
-    ("log.follow", "false"),
-    ("log.mailmap", "false"),
-    ("i18n.logOutputEncoding", "UTF-8"),
-    ("i18n.commitEncoding", "UTF-8"),
-    ("blame.ignoreRevsFile", ""),
-    ("submodule.recurse", "false"),
-    ("diff.ignoreSubmodules", "dirty"),
-    ("diff.submodule", "short"),
-    ("diff.noprefix", "false"),
-    ("diff.mnemonicPrefix", "false"),
-    ("diff.orderFile", "/dev/null"),
-    ("diff.colorMoved", "no"),
-    ("status.submoduleSummary", "false"),
-    ("status.relativePaths", "false"),
-    ("safe.bareRepository", "explicit"),
-    ("color.ui", "false"),
-    ("advice.detachedHead", "false"),
-];
-/// The environment of every call, beside the places. Nothing else is in it.
-const ENVIRONMENT: &[(&str, &str)] = &[
-    ("LC_ALL", "C"),
-    ("LANG", "C"),
-    ("TZ", "UTC"),
-    ("TERM", "dumb"),
-    ("GIT_CONFIG_NOSYSTEM", "1"),
-    ("GIT_CONFIG_SYSTEM", "/dev/null"),
-    ("GIT_ATTR_NOSYSTEM", "1"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_LITERAL_PATHSPECS", "1"),
-    ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_ALLOW_PROTOCOL", ""),
-    ("GIT_PAGER", "cat"),
-    ("GIT_EDITOR", "false"),
-    ("GIT_SSH_COMMAND", "false"),
-    ("GIT_ASKPASS", "false"),
-];
-
 /// What a call may do to the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
@@ -237,7 +184,9 @@ pub struct Git {
     trusted: Vec<PathBuf>,
     level: Containment,
     home: PathBuf,
+    nothing: Nothing,
     settings: Vec<(OsString, OsString)>,
+    blame_leads_out: bool,
 }
 
 impl Git {
@@ -250,20 +199,31 @@ impl Git {
         let (mut git, ask) = tokio::task::spawn_blocking(look).await.map_err(|error| {
             Failure::new(ErrorCode::ExecutionFailed, format!("Git could not be made ready: {error}"))
         })??;
-        if ask {
-            let asked = Asked::to_read(["config", "--list", "--name-only", "-z"]).keep(MAX_SETTINGS_BYTES);
-            let listed = git.run(asked).await?;
-            if !listed.is_whole {
-                return Err(Failure::new(
-                    ErrorCode::ExecutionFailed,
-                    "the repository's configuration is too large to be looked through",
-                ));
-            }
-            for (name, value) in without_drivers(&listed.success()?) {
-                git.settings.push((OsString::from_vec(name), value.into()));
-            }
+        if HAS_DRIVES {
+            // How lines end is what the person chose when they installed Git, and no other call sees that.
+            let words = ["config", "--list", "--show-scope", "-z"];
+            let listed =
+                Listed::of(&git.list(Asked { reach: Reach::Settings, ..Asked::to_read(words) }).await?);
+            git.blame_leads_out = listed.blame_leads_out;
+            git.settings.extend(as_words(without_drivers(&listed.names)));
+            git.settings.extend(listed.line_ends);
+        } else if ask {
+            let names = git.list(Asked::to_read(["config", "--list", "--name-only", "-z"])).await?;
+            git.settings.extend(as_words(without_drivers(&names)));
         }
         Ok(git)
+    }
+
+    /// Lists settings, all of them.
+    async fn list(&self, asked: Asked) -> Result<Vec<u8>, Failure> {
+        let listed = self.run(asked.keep(MAX_SETTINGS_BYTES)).await?;
+        if !listed.is_whole {
+            return Err(Failure::new(
+                ErrorCode::ExecutionFailed,
+                "the repository's configuration is too large to be looked through",
+            ));
+        }
+        listed.success()
     }
 
     fn look(repository: Repository, around: Surroundings) -> Result<(Self, bool), Failure> {
@@ -288,8 +248,8 @@ impl Git {
             )
             .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")
         })?;
-        let ask = may_name_drivers(&repository);
-        let settings = SETTINGS.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let nothing = Nothing::ready(&home)?;
+        let ask = may_name_drivers(&repository)?;
         let mut readable = vec![found.real_folder, repository.start.on_disk()?];
         readable.extend(repository.alternates.iter().cloned());
         readable.extend(rules_above(&repository)?);
@@ -300,7 +260,9 @@ impl Git {
             trusted: search.trusted(),
             level,
             home,
-            settings,
+            settings: settings(&nothing),
+            blame_leads_out: false,
+            nothing,
             repository,
             around,
         };
@@ -323,6 +285,13 @@ impl Git {
     /// `timeout`, `cancelled`, `provider_unavailable`, `execution_failed`.
     pub async fn run(&self, asked: Asked) -> Result<Printed, Failure> {
         self.around.cancel.check()?;
+        if self.blame_leads_out && asked.words.first().is_some_and(|word| word == "blame") {
+            return Err(Failure::new(
+                ErrorCode::ExecutionFailed,
+                "`blame.ignoreRevsFile` of the repository leads out of its working tree, and Git would read it",
+            )
+            .hint("For the person: take it out of `.git/config`, or name a file in the working tree."));
+        }
         let prepared = self.prepare(&asked)?;
         let folder = asked.folder.clone();
         let running = Running {
@@ -348,13 +317,17 @@ impl Git {
 
     /// Takes the places of the repository on this computer out of a message.
     fn without_places(&self, message: &str, folder: Option<&Path>) -> String {
+        if message.is_empty() {
+            return String::new();
+        }
         let repository = &self.repository;
         let places = [&repository.git_dir, &repository.common_dir, &repository.work_tree, &self.home];
         folder
             .into_iter()
             .chain(places.iter().map(|place| place.as_path()))
-            .filter_map(|place| place.to_str())
-            .fold(message.to_owned(), |message, place| message.replace(place, "."))
+            .flat_map(|place| [for_programs(place), place.to_owned()])
+            .filter_map(|place| place.into_os_string().into_string().ok())
+            .fold(message.to_owned(), |message, place| message.replace(&place, "."))
     }
 
     fn prepare(&self, asked: &Asked) -> Result<Prepared, Failure> {
@@ -412,30 +385,32 @@ impl Git {
 
     fn environment(&self, asked: &Asked) -> Vec<(OsString, OsString)> {
         let repository = &self.repository;
-        let mut environment: Vec<(OsString, OsString)> =
-            ENVIRONMENT.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let person = home_folder().filter(|_| asked.reach == Reach::Settings);
+        let mut environment = environment(&self.nothing, person.is_some());
         let mut set = |name: &str, value: &OsStr| environment.push((name.into(), value.to_owned()));
-        set("GIT_DIR", repository.git_dir.as_os_str());
-        set("GIT_WORK_TREE", repository.work_tree.as_os_str());
+        for (name, value) in bare_environment(&self.home) {
+            set(name, &value);
+        }
+        set("GIT_DIR", for_programs(&repository.git_dir).as_os_str());
+        set("GIT_WORK_TREE", for_programs(&repository.work_tree).as_os_str());
         if repository.is_linked() {
-            set("GIT_COMMON_DIR", repository.common_dir.as_os_str());
+            set("GIT_COMMON_DIR", for_programs(&repository.common_dir).as_os_str());
         }
         let mut path = OsString::new();
         for folder in &self.trusted {
             if !path.is_empty() {
-                path.push(":");
+                path.push(SEARCH_PATH_SEPARATOR);
             }
             path.push(folder);
         }
         set("PATH", &path);
-        set("TMPDIR", self.home.as_os_str());
+        set("TMPDIR", for_programs(&self.home).as_os_str());
         set("GIT_OPTIONAL_LOCKS", OsStr::new("0"));
-        let person = home_folder().filter(|_| asked.reach == Reach::Settings);
         match person {
-            Some(home) => set("HOME", home.as_os_str()),
+            Some(home) => set("HOME", for_programs(&home).as_os_str()),
             None => {
-                set("HOME", self.home.as_os_str());
-                set("GIT_CONFIG_GLOBAL", OsStr::new("/dev/null"));
+                set("HOME", for_programs(&self.home).as_os_str());
+                set("GIT_CONFIG_GLOBAL", self.nothing.as_os_str());
             }
         }
         set("GIT_CONFIG_COUNT", OsStr::new(&self.settings.len().to_string()));
@@ -443,6 +418,7 @@ impl Git {
             set(&format!("GIT_CONFIG_KEY_{at}"), name);
             set(&format!("GIT_CONFIG_VALUE_{at}"), value);
         }
+        environment.retain(|(name, _)| !asked.environment.iter().any(|(again, _)| again == name));
         environment.extend(asked.environment.iter().cloned());
         environment
     }

@@ -9,6 +9,7 @@ use crate::contract::path::encode_name;
 use crate::contract::{Access, ErrorCode, Failure, RawPath};
 use crate::platform::fs::RelPath;
 use crate::platform::names::OsStrExt;
+use crate::platform::paths::{for_programs, of_programs};
 use crate::policy::{PermittedPath, Scope};
 
 use super::status::whole;
@@ -48,7 +49,7 @@ fn parse(text: &[u8]) -> Vec<WorkTree> {
             None => (field, &b""[..]),
         };
         if key == b"worktree" {
-            let path = PathBuf::from(OsStr::from_bytes(value));
+            let path = of_programs(Path::new(OsStr::from_bytes(value)));
             found.push(WorkTree { path, is_main: found.is_empty(), ..WorkTree::default() });
             continue;
         }
@@ -105,7 +106,7 @@ pub async fn add(git: &Git, folder: &Path, what: &CheckOut) -> Result<(), Failur
             commit.as_ref()
         }
     };
-    words.extend(["--".into(), folder.into(), commit.into()]);
+    words.extend(["--".into(), for_programs(folder).into(), commit.into()]);
     let printed = git.run(Asked::to_write(words).folder(folder)).await?;
     if printed.messages.contains("already used by worktree")
         || printed.messages.contains("already checked out")
@@ -126,7 +127,7 @@ pub async fn add(git: &Git, folder: &Path, what: &CheckOut) -> Result<(), Failur
 /// `execution_failed` if Git still knows it afterwards; those of a call.
 pub async fn remove(git: &Git, tree: &WorkTree) -> Result<(), Failure> {
     let words: [OsString; 5] =
-        ["worktree".into(), "remove".into(), "--force".into(), "--".into(), tree.path.clone().into()];
+        ["worktree".into(), "remove".into(), "--force".into(), "--".into(), for_programs(&tree.path).into()];
     let mut asked = Asked::to_write(words);
     if tree.path.parent().is_some() && super::runner::is_there(&tree.path) {
         asked = asked.folder(&tree.path);
@@ -185,8 +186,11 @@ pub async fn opened_elsewhere(git: &Git, commit: &str, top: &PermittedPath) -> R
 /// Those of a call.
 pub async fn shows_as_new(git: &Git, folder: &Path) -> Result<bool, Failure> {
     let Ok(below) = folder.strip_prefix(&git.repository.work_tree) else { return Ok(false) };
+    let below = for_programs(below);
     let words: [&OsStr; 4] = ["check-ignore".as_ref(), "-q".as_ref(), "--".as_ref(), below.as_os_str()];
-    Ok(git.run(Asked::to_read(words)).await?.code == 1)
+    // It knows no literal paths, and takes none for a pattern.
+    let environment = vec![("GIT_LITERAL_PATHSPECS".into(), "0".into())];
+    Ok(git.run(Asked { environment, ..Asked::to_read(words) }).await?.code == 1)
 }
 
 /// Counts files of the index that go through a filter program.

@@ -1,16 +1,12 @@
 //! What is known of a process before it starts: written once, beside its output.
 
-#![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
-
-use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::ProcessLifetime;
-use crate::platform::fs::modes::OpenOptionsExt;
-use crate::platform::fs::{OwnFileError, Secrecy, read_own_file};
+use crate::platform::fs::{OwnFileError, Secrecy, new_private_file, read_own_file};
 
 /// The file of the facts in a process's folder.
 const FILE: &str = "facts.json";
@@ -77,7 +73,6 @@ impl Facts {
     /// Those of the file system.
     pub(super) fn write(&self, folder: &Path) -> std::io::Result<()> {
         let text = serde_json::to_vec(self).expect("facts have a JSON form");
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(FILE))?;
-        file.write_all(&text)
+        new_private_file(&folder.join(FILE))?.write_all(&text)
     }
 }

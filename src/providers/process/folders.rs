@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::contract::id::{is_id, new_id};
-use crate::platform::fs::create_private_dir;
+use crate::platform::fs::{create_private_dir, remove_tree};
 
 use super::Facts;
 
@@ -28,7 +28,7 @@ pub fn begin(inside: &Path, facts: &Facts) -> io::Result<PathBuf> {
     let unfinished = inside.join(format!("{UNFINISHED}{}", facts.id));
     create_private_dir(&unfinished)?;
     if let Err(error) = facts.write(&unfinished) {
-        let _ = fs::remove_dir_all(&unfinished);
+        let _ = remove_tree(&unfinished);
         return Err(error);
     }
     Ok(unfinished)
@@ -43,7 +43,7 @@ pub fn appear(unfinished: &Path, id: &str) -> io::Result<PathBuf> {
     match fs::rename(unfinished, &folder) {
         Ok(()) => Ok(folder),
         Err(error) => {
-            let _ = fs::remove_dir_all(unfinished);
+            let _ = remove_tree(unfinished);
             Err(error)
         }
     }
@@ -80,14 +80,14 @@ pub fn age(folder: &Path) -> Duration {
 pub fn remove(folder: &Path) {
     let Some(inside) = folder.parent() else { return };
     let aside = inside.join(format!("{UNFINISHED}{}", new_id()));
-    if fs::rename(folder, &aside).is_ok() {
-        let _ = fs::remove_dir_all(aside);
-    }
+    // A system may rename no folder while something in it is open.
+    let named = if fs::rename(folder, &aside).is_ok() { aside.as_path() } else { folder };
+    let _ = remove_tree(named);
 }
 
 /// Removes a folder for temporary files that a process left.
 pub fn remove_temporary(folder: &Path) {
-    let _ = fs::remove_dir_all(folder);
+    let _ = remove_tree(folder);
 }
 
 /// Removes what was being made or removed by a service that did not come to an end with it.
@@ -96,7 +96,7 @@ pub fn remove_abandoned(inside: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         if name.to_string_lossy().starts_with(UNFINISHED) && age(&entry.path()) > ABANDONED {
-            let _ = fs::remove_dir_all(entry.path());
+            let _ = remove_tree(&entry.path());
         }
     }
 }

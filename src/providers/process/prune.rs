@@ -142,7 +142,7 @@ mod tests {
 
     impl Drop for Ground {
         fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.folder);
+            let _ = crate::platform::fs::remove_tree(&self.folder);
         }
     }
 

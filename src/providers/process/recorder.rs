@@ -51,7 +51,6 @@ pub struct RunRecorder {
     /// The folder and the ring, once it is much.
     disk: Option<(PathBuf, RingWriter)>,
     is_broken: bool,
-    is_finished: bool,
 }
 
 impl Processes {
@@ -80,7 +79,6 @@ impl Processes {
             memory_bytes: 0,
             disk: None,
             is_broken: false,
-            is_finished: false,
         }
     }
 }
@@ -119,13 +117,12 @@ impl RunRecorder {
                 format!("what the command printed could not be kept: {}", error.kind()),
             )
         })?;
-        self.is_finished = true;
         Ok(self.facts.id.clone())
     }
 
     fn write_end(&mut self, end: RunEnd) -> io::Result<()> {
         self.spill()?;
-        let Some((folder, ring)) = &self.disk else { return Err(io::ErrorKind::NotFound.into()) };
+        let Some((folder, ring)) = self.disk.take() else { return Err(io::ErrorKind::NotFound.into()) };
         let unknown = Held {
             level: Containment::None,
             network: Network::Full,
@@ -151,8 +148,13 @@ impl RunRecorder {
             failure: None,
         };
         ring.count_into(&mut status);
-        StatusWriter::create(folder, &status)?;
-        let folder = folders::appear(folder, &self.facts.id)?;
+        // Not every system renames a folder in which a file is open.
+        drop(ring);
+        let appeared = StatusWriter::create(&folder, &status).and_then(|status| {
+            drop(status);
+            folders::appear(&folder, &self.facts.id)
+        });
+        let folder = appeared.inspect_err(|_| folders::remove(&folder))?;
         self.processes.add(self.facts.clone(), folder);
         Ok(())
     }
@@ -179,9 +181,8 @@ impl RunRecorder {
 
 impl Drop for RunRecorder {
     fn drop(&mut self) {
-        if let Some((folder, _)) = self.disk.take()
-            && !self.is_finished
-        {
+        if let Some((folder, ring)) = self.disk.take() {
+            drop(ring);
             folders::remove(&folder);
         }
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::contract::{id, time};
-use crate::platform::fs::{Secrecy, create_private_dir, read_own_file, replace_private_file};
+use crate::platform::fs::{Secrecy, claim_file, create_private_dir, read_own_file, replace_private_file};
 
 use super::Prompt;
 
@@ -207,7 +207,7 @@ impl Prompts {
 
     fn take(&self, prompt: &Prompt) -> Result<Claim, PromptError> {
         let claim = Claim { prompt: prompt.clone(), folder: self.folder.clone() };
-        match fs::rename(self.open_path(&prompt.process_id), claim.path("taken")) {
+        match claim_file(&self.open_path(&prompt.process_id), &claim.path("taken")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(PromptError::Gone),
             other => other?,
         }
@@ -326,7 +326,7 @@ mod tests {
 
     impl Drop for Place {
         fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.state);
+            let _ = crate::platform::fs::remove_tree(&self.state);
         }
     }
 

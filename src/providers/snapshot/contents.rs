@@ -4,14 +4,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "the file is Bailiwick's own, in its state folder")]
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::contract::id;
-use crate::platform::fs::create_private_dir;
-use crate::platform::fs::modes::{FileExt, MetadataExt, OpenOptionsExt};
+use crate::platform::fs::modes::{FileExt, MetadataExt};
+use crate::platform::fs::{create_private_dir, new_private_file};
 
 /// How much is gathered before it is written.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -41,7 +41,7 @@ impl Contents {
             let _ = fs::remove_file(entry.path());
         }
         let path = folder.join(id::new_id());
-        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        let file = new_private_file(&path)?;
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -123,6 +123,8 @@ impl<'a> Writer<'a> {
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::fs::modes::HAS_BITS;
+
     use super::*;
 
     #[test]
@@ -137,7 +139,11 @@ mod tests {
         for (text, place) in texts.iter().zip(places) {
             assert_eq!(contents.read(place).as_ref(), Some(text));
         }
-        assert_eq!(fs::read_dir(state.join("snapshots")).expect("it is there").count(), 0);
-        fs::remove_dir_all(&state).expect("it was made above");
+        let names = || fs::read_dir(state.join("snapshots")).expect("it is there").count();
+        // Where a name goes with the last handle, as under wine, it is there until the contents are closed.
+        assert!(names() == 0 || !HAS_BITS);
+        drop(contents);
+        assert_eq!(names(), 0);
+        crate::platform::fs::remove_tree(&state).expect("it was made above");
     }
 }

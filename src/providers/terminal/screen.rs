@@ -164,6 +164,23 @@ mod tests {
         assert_eq!(shown(b"a\tb\x1b[4hX\x08\x1b[4l").lines, ["a       bX"]);
     }
 
+    /// It asks what it draws into, switches ways of input on, tells a size, and draws by places and by what it leaves out.
+    #[test]
+    fn draws_what_a_console_of_windows_draws() {
+        let begins =
+            "\x1b[1t\x1b[c\x1b[?1004h\x1b[?9001h\x1b[?25l\x1b[2J\x1b[m\x1b[H\x1b]0;C:\\cmd.exe\x07\x1b[?25h";
+        let draws =
+            "Microsoft\r\n(c)\x1b[4;1HC:\\>\x1b[?25l\x1b[2;1H\x1b[5X\x1b[1;7H\x1b[K\x1b[4;5Hdir\x1b[?25h";
+        let picture = shown(format!("{begins}{draws}").as_bytes());
+        assert_eq!(picture.lines, ["Micros", "", "", "C:\\>dir"]);
+        assert_eq!((picture.cursor.row, picture.cursor.column, picture.cursor.visible), (4, 8, true));
+        assert_eq!(picture.title.as_deref(), Some("C:\\cmd.exe"));
+        let resized =
+            "\x1b[8;3;10t\x1b[?25l\x1b[HC:\\>\x1b[K\r\n\x1b[K\r\n\x1b[K\r\n\x1b[K\x1b[1;5H\x1b[?25h";
+        let picture = shown(format!("{begins}{draws}{resized}").as_bytes());
+        assert_eq!((picture.lines, picture.cursor.column), (vec!["C:\\>".to_owned()], 5));
+    }
+
     #[test]
     fn characters_may_be_cut_anywhere() {
         let output = "gr\u{fc}\u{df} \u{4f60}\u{597d} \u{1f600}!".as_bytes();

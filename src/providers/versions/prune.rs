@@ -114,6 +114,6 @@ mod tests {
         std::thread::sleep(Duration::from_millis(20));
         prune_to(&folder, Duration::from_millis(1), 1_000);
         assert!(store.content(&second).is_none() && store.changes_of("app", "a").is_empty());
-        fs::remove_dir_all(&state).expect("it was made above");
+        crate::platform::fs::remove_tree(&state).expect("it was made above");
     }
 }

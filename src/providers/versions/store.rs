@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::contract::{id, time};
-use crate::platform::fs::modes::OpenOptionsExt;
-use crate::platform::fs::{Secrecy, create_private_dir, read_own_file};
+use crate::platform::fs::{Secrecy, create_private_dir, new_private_file, read_own_file};
 use crate::providers::file::{content_version, sha256_hex};
 
 use super::prune::prune;
@@ -175,7 +174,7 @@ impl VersionStore {
 fn write_record(folder: &Path, name: &str, json: &[u8]) -> io::Result<()> {
     in_folder(folder, || {
         let path = folder.join(name);
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut file = new_private_file(&path)?;
         file.write_all(json).inspect_err(|_| drop(fs::remove_file(&path)))
     })
 }
@@ -206,7 +205,7 @@ fn in_folder(folder: &Path, act: impl Fn() -> io::Result<()>) -> io::Result<()> 
 fn write_new(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
     in_folder(folder, || {
         let temporary = folder.join(format!(".{}", id::new_id()));
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        let mut file = new_private_file(&temporary)?;
         let written = file.write_all(content).and_then(|()| fs::rename(&temporary, folder.join(name)));
         if written.is_err() {
             // It is ours alone, and pruning finds it later.
@@ -235,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_was_kept_is_found_in_its_scope_only() {
-        use crate::platform::fs::modes::PermissionsExt;
+        use crate::platform::fs::Protection;
 
         let state = std::env::temp_dir().join(format!("bailiwick-versions-{}", id::new_id()));
         let store = VersionStore::below(&state);
@@ -249,13 +248,13 @@ mod tests {
         assert_eq!(store.content(&sha256).as_deref(), Some(&b"one"[..]));
         assert_eq!((store.record("other", &first), store.changes_of("other", "a").len()), (None, 0));
         let file = state.join("versions/contents").join(&sha256[..2]).join(&sha256);
-        assert_eq!(fs::metadata(&file).expect("it is there").permissions().mode() & 0o777, 0o600);
+        assert!(Protection::is_private(&file, false));
         // A content that was changed is no content.
         fs::write(&file, b"eno").expect("it can be written");
         assert_eq!(store.content(&sha256), None);
         store.forget(&second);
         assert_eq!(store.record("app", &second), None);
         assert_eq!(store.record("app", "../log/x"), None);
-        fs::remove_dir_all(&state).expect("it was made above");
+        crate::platform::fs::remove_tree(&state).expect("it was made above");
     }
 }

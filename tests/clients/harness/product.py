@@ -26,7 +26,16 @@ class Product:
         self.service = None
         make_project(self.project)
         (folder / "outside.txt").write_text("outside\n")
-        self.cli("setup", str(self.project), "--id", "app", "--preset", "coding", "--yes")
+        self.cli("setup", self.written(self.project), "--id", "app", "--preset", "coding", "--yes")
+
+    @property
+    def program(self) -> list:
+        """The words by which the product is started."""
+        return [str(self.binary)]
+
+    def written(self, path: Path) -> str:
+        """Writes a path as the product knows it."""
+        return str(path)
 
     @property
     def environment(self) -> dict:
@@ -41,7 +50,7 @@ class Product:
     def run(self, *arguments: str, seconds: int = 60) -> subprocess.CompletedProcess:
         """Runs a command of the CLI, whatever its exit code."""
         return subprocess.run(
-            [str(self.binary), *arguments], env=self.environment, capture_output=True, text=True, timeout=seconds,
+            [*self.program, *arguments], env=self.environment, capture_output=True, text=True, timeout=seconds,
             stdin=subprocess.DEVNULL,
         )
 
@@ -56,7 +65,7 @@ class Product:
         """Starts the service and waits until it answers."""
         log = open(self.folder / "service.log", "ab")
         self.service = subprocess.Popen(
-            [str(self.binary), "start", "--port", str(self.port)], env=self.environment, stdin=subprocess.DEVNULL,
+            [*self.program, "start", "--port", str(self.port)], env=self.environment, stdin=subprocess.DEVNULL,
             stdout=log, stderr=log,
         )
         log.close()
@@ -101,7 +110,7 @@ class Product:
 
     def command(self, *options: str) -> list:
         """Gives the command of a stdio server."""
-        return [str(self.binary), "mcp", *options]
+        return [*self.program, "mcp", *options]
 
     def stdio(self, *options: str) -> Stdio:
         """Starts a stdio server."""

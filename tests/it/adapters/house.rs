@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,11 +12,13 @@ use bailiwick::adapters::socket;
 use bailiwick::config::{Config, NewToken, Tokens};
 use bailiwick::contract::{Caller, Transport, time};
 use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::fs::modes::symlink;
 use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::system::Need;
 use crate::temporary::TemporaryFolder;
 
 /// A service and what it is made of.
@@ -51,7 +52,9 @@ impl House {
         ] {
             fs::write(at(path), text).expect("a file is written");
         }
-        symlink("../outside/secret.txt", at("app/out")).expect("a link is made");
+        if Need::Links.is_there() {
+            symlink("../outside/secret.txt", at("app/out")).expect("a link is made");
+        }
         let config: Config = serde_json::from_value(json!({
             "machineId": "01JD0000000000000000000000",
             "machineName": "test",

@@ -1,15 +1,21 @@
 //! The transports: the same envelopes through each, and what each has to withstand.
 
+// Clients of the Unix socket, spoken to byte by byte.
+#[cfg(target_os = "linux")]
 mod cancelling;
 mod envelopes;
 mod house;
 mod http_attacks;
 pub mod http_client;
 mod http_limits;
+// The Unix socket, its file and its mode; the named pipe has tests beside its code.
+#[cfg(target_os = "linux")]
 mod local_socket;
 mod mcp_stdio;
 mod mcp_tools;
 mod openapi;
+// Signals, and pipes that are polled.
+#[cfg(target_os = "linux")]
 mod program;
 mod same_outcome;
 pub(crate) mod stdio_client;

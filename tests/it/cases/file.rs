@@ -1,6 +1,12 @@
 //! Case files: Markdown with headings for cases and fenced blocks for steps; written back unchanged
 //! but for the blocks that a run replaced.
 
+use std::collections::BTreeSet;
+
+use bailiwick::contract::path::decode_name;
+
+use crate::system::Need;
+
 /// What a case shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -62,6 +68,57 @@ pub struct Case {
     pub kind: Kind,
     /// Prose and blocks, in order.
     pub parts: Vec<Part>,
+}
+
+impl Case {
+    /// Gives what the case says that it needs, in blocks `needs`: a word a line.
+    ///
+    /// # Errors
+    /// The line of the block, and a sentence about the word that is none.
+    pub fn declared_needs(&self) -> Result<BTreeSet<Need>, (usize, String)> {
+        let mut needs = BTreeSet::new();
+        for block in self.blocks().filter(|block| block.name == "needs") {
+            for word in block.content.split_whitespace() {
+                let need = Need::ALL.into_iter().find(|need| need.as_str() == word);
+                needs.insert(need.ok_or_else(|| (block.line, format!("needs: `{word}` is no need")))?);
+            }
+        }
+        Ok(needs)
+    }
+
+    /// Gives what the blocks need by which the case makes its files.
+    pub fn needs_of_blocks(&self) -> BTreeSet<Need> {
+        self.blocks()
+            .filter_map(|block| match block.name.as_str() {
+                "link" => Some(Need::Links),
+                "mode" => Some(Need::Modes),
+                "fifo" => Some(Need::Pipes),
+                "git" => Some(Need::Git),
+                "display" => Some(Need::Displays),
+                "file" | "file-base64" | "dir" | "hard-link" if is_odd(&block.argument) => Some(Need::Names),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Block(block) => Some(block),
+            Part::Prose(_) => None,
+        })
+    }
+}
+
+/// Tells whether some system cannot have a file of this name.
+///
+/// # Source
+/// "Naming Files, Paths, and Namespaces" of Microsoft's documentation.
+fn is_odd(path: &str) -> bool {
+    let bytes = decode_name(path);
+    let forbidden = |byte: &u8| *byte < b' ' || b"<>:\"|?*\\".contains(byte);
+    bytes.iter().any(forbidden)
+        || std::str::from_utf8(&bytes).is_err()
+        || path.split('/').any(|name| name.ends_with(' ') || (name.ends_with('.') && !name.starts_with('.')))
 }
 
 /// One case file.

@@ -82,7 +82,8 @@ impl Seen {
             }
         }
         for (folder, placeholder) in &self.folders {
-            text = text.replace(placeholder, folder);
+            // The call is JSON.
+            text = text.replace(placeholder, &folder.replace('\\', r"\\"));
         }
         text
     }
@@ -103,6 +104,10 @@ impl Seen {
                 for (folder, placeholder) in &self.folders {
                     if text.contains(folder) {
                         *text = text.replace(folder, placeholder);
+                        if cfg!(windows) {
+                            // As the folder's path is the system's own, so are its separators.
+                            *text = text.replace(r"\\?\<", "<").replace('\\', "/");
+                        }
                     }
                 }
                 mask_marks(text);
@@ -176,6 +181,7 @@ fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
         "version" if text?.starts_with("m-") => Some("<version>"),
         "version" if text? == env!("CARGO_PKG_VERSION") => Some("<release>"),
         "os" if text? == std::env::consts::OS => Some("<os>"),
+        "system" if text? == bailiwick::platform::system::system().unwrap_or_default() => Some("<system>"),
         "architecture" if text? == std::env::consts::ARCH => Some("<architecture>"),
         _ => None,
     }

@@ -1,8 +1,7 @@
 //! Runs one case: its blocks in order, against a service in a temporary folder.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +9,9 @@ use bailiwick::config::{Config, ScopeConfig};
 use bailiwick::contract::path::decode_name;
 use bailiwick::contract::{Caller, CapabilityGrant, Envelope, ScopeGrant, Transport};
 use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::fs::modes::{set_mode, symlink};
 use bailiwick::platform::launch::Launcher;
+use bailiwick::platform::names::OsStrExt;
 use bailiwick::platform::screen::Sources;
 use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
@@ -22,10 +23,11 @@ use super::display::Shown;
 use super::file::{Block, Case, Part};
 use super::mask::Seen;
 use super::schema;
+use crate::system::{git_of_the_person, has_sandbox, make_pipe};
 use crate::temporary::TemporaryFolder;
 
 /// A problem and the line that it belongs to.
-type Problem = (usize, String);
+pub type Problem = (usize, String);
 
 /// Runs a case and gives what differs. With `update`, the expected blocks are replaced instead.
 pub async fn run(case: &mut Case, update: bool) -> Vec<Problem> {
@@ -136,10 +138,8 @@ impl World {
             "capabilities": ["fs:read", "search:read", "fs:write", "history:read"],
         });
         let shown = |path: &Path| path.to_str().expect("temporary paths are UTF-8").to_owned();
-        let seen = Seen {
-            folders: vec![(shown(&root), "<root>"), (shown(folder.path()), "<temporary>")],
-            ..Seen::default()
-        };
+        let folders = vec![(shown(&root), "<root>"), (shown(folder.path()), "<temporary>")];
+        let seen = Seen { folders, ..Seen::default() };
         Self { folder, scope, caller: Caller::local(Transport::Stdio), service: None, display: None, seen }
     }
 
@@ -165,9 +165,11 @@ impl World {
             }
             "link" => symlink(text, &path),
             "hard-link" => fs::hard_link(self.path(text), &path),
-            "fifo" => make_fifo(&path),
+            "fifo" => make_pipe(&path),
             "git" => return self.git(block),
             "display" => return self.show(block),
+            // They are read before the case begins.
+            "needs" => Ok(()),
             "dir" => {
                 make_dir(&path);
                 Ok(())
@@ -193,16 +195,24 @@ impl World {
     }
 
     /// Does with Git what the person did before: a command a line, always at the same time by the same author.
-    fn git(&self, block: &Block) -> Result<(), String> {
+    fn git(&mut self, block: &Block) -> Result<(), String> {
         let folder = self.path(&block.argument);
         make_dir(&folder);
-        for line in block.content.lines().filter(|line| !line.trim().is_empty()) {
+        if !has_sandbox() && self.scope["policy"].get("sandbox").is_none() {
+            self.scope["policy"]["sandbox"] = json!("none");
+        }
+        // Whatever Git's installer was told. A bare repository has no files.
+        let own_ends = |line: &str| cfg!(windows) && line.starts_with("init") && !line.contains("--bare");
+        let lines = block.content.lines().filter(|line| !line.trim().is_empty());
+        for line in lines
+            .flat_map(|line| iter::once(line).chain(own_ends(line).then_some("config core.autocrlf false")))
+        {
             let words = line.split('\'').enumerate().flat_map(|(at, part)| {
                 // Between two marks stands one word.
                 if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
             });
             let time = "2026-01-02T03:04:05Z";
-            let output = std::process::Command::new("git")
+            let output = git_of_the_person()
                 .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
                 .args(words)
                 .current_dir(&folder)
@@ -221,7 +231,8 @@ impl World {
     }
 
     fn policy(&mut self, text: &str) -> Result<(), String> {
-        let patch: Value = serde_json::from_str(text).map_err(|error| format!("policy: {error}"))?;
+        let text = self.seen.fill(text);
+        let patch: Value = serde_json::from_str(&text).map_err(|error| format!("policy: {error}"))?;
         merge(&mut self.scope, patch);
         let config = self.config()?;
         match &self.service {
@@ -361,15 +372,6 @@ fn make_dir(path: &Path) {
     }
     fs::create_dir(path).expect("a folder can be made in the temporary folder");
     set_mode(path, 0o755).expect("its mode can be set");
-}
-
-fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-}
-
-fn make_fifo(path: &Path) -> std::io::Result<()> {
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
-    Ok(mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o644), 0)?)
 }
 
 /// Merges objects key by key; anything else replaces what was there.

@@ -1,27 +1,36 @@
 //! `config …`: what is in force, what is wrong in it, and changing it in an editor.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
+#[cfg(unix)]
+use bailiwick::platform::fs::modes::PermissionsExt;
+use bailiwick::platform::fs::modes::set_mode;
 use serde_json::{Value, json};
 
-use crate::installation::{Installation, Ran};
+use crate::installation::Installation;
+#[cfg(unix)]
+use crate::installation::Ran;
+use crate::system::{Need, lacks};
 
 /// Runs `config edit` with an editor that is a script; `$1` is the copy.
+#[cfg(unix)]
 fn edit(place: &Installation, script: &str, words: &[&str]) -> Ran {
     let editor = place.folder.path().join("editor");
     fs::write(&editor, format!("#!/bin/sh\n{script}\n")).expect("written");
-    fs::set_permissions(&editor, fs::Permissions::from_mode(0o700)).expect("own file");
+    set_mode(&editor, 0o700).expect("own file");
     let mut command = place.command(&[&["config", "edit"], words].concat());
     command.env("EDITOR", &editor).env_remove("VISUAL").output().expect("the binary runs").into()
 }
 
+#[cfg(unix)]
 fn copies(place: &Installation) -> Vec<String> {
     let folder = place.config().parent().expect("a folder").to_owned();
     let names = fs::read_dir(folder).expect("there").map(|it| it.expect("read").file_name().into_string());
     names.map(|name| name.expect("UTF-8")).filter(|name| name.starts_with("config.edit")).collect()
 }
 
+// Its mistakes are in paths of Unix.
+#[cfg(unix)]
 #[test]
 fn every_mistake_is_named_with_its_place_and_the_smallest_change() {
     let place = Installation::set_up();
@@ -89,7 +98,10 @@ fn every_mistake_is_named_with_its_place_and_the_smallest_change() {
         );
     }
     assert_eq!(place.run(&["config", "validate", "none.json"]).exit, 15);
-    fs::set_permissions(place.config(), fs::Permissions::from_mode(0o666)).expect("own file");
+    if lacks(Need::Modes) {
+        return;
+    }
+    set_mode(&place.config(), 0o666).expect("own file");
     let open = place.run(&["config", "validate"]);
     assert!(open.exit == 1 && open.out.contains("chmod 600"), "{}", open.out);
 }
@@ -109,11 +121,13 @@ fn path_and_show_tell_what_is_in_force() {
     assert_eq!(all["scopes"][0]["name"], "project");
 }
 
+// The editor is a script of the shell.
+#[cfg(unix)]
 #[test]
 fn an_edit_is_checked_shown_and_only_then_written() {
     let place = Installation::set_up();
     let before = fs::read_to_string(place.config()).expect("there");
-    fs::set_permissions(place.config(), fs::Permissions::from_mode(0o640)).expect("own file");
+    set_mode(&place.config(), 0o640).expect("own file");
 
     let unchanged = edit(&place, "true", &["--yes"]);
     assert_eq!((unchanged.exit, unchanged.out.as_str()), (0, "Nothing was changed.\n"), "{}", unchanged.err);

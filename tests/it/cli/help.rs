@@ -69,6 +69,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// An installation with what the examples name.
+#[cfg(unix)]
 fn ground() -> Installation {
     let place = Installation::new();
     let at = |path: &str| place.folder.path().join(path);
@@ -89,6 +90,7 @@ fn ground() -> Installation {
 }
 
 /// Puts in ids for the words in capitals, and makes again what an example before has taken away.
+#[cfg(unix)]
 fn filled(place: &Installation, words: &[String]) -> Option<Vec<String>> {
     if words.iter().any(|word| word == "laptop") {
         // It may be there already.
@@ -124,6 +126,7 @@ fn filled(place: &Installation, words: &[String]) -> Option<Vec<String>> {
 }
 
 /// The exit codes that are in order on any computer.
+#[cfg(unix)]
 fn expected(words: &[String]) -> &'static [i32] {
     match words[0].as_str() {
         // Systemd may not be there, and nothing is installed.
@@ -138,6 +141,7 @@ fn expected(words: &[String]) -> &'static [i32] {
 }
 
 /// Runs a command that goes on until Ctrl-C.
+#[cfg(unix)]
 fn run_until_interrupted(place: &Installation, words: &[&str]) {
     let mut child = place.command(words).spawn().expect("the binary runs");
     let mut line = String::new();
@@ -148,6 +152,8 @@ fn run_until_interrupted(place: &Installation, words: &[&str]) {
     assert!(child.wait().expect("it ends").success(), "{words:?}");
 }
 
+// Examples start programs of Unix, and those that go on are ended by a signal.
+#[cfg(unix)]
 #[test]
 fn every_command_has_examples_and_they_run() {
     let place = ground();

@@ -1,6 +1,10 @@
 //! `code.*` against real projects: overviews, what source files define, and the index of it.
 
+// Its projects are repositories that the real Git makes.
+#[cfg(target_os = "linux")]
 mod context;
 mod definitions;
 mod index;
+// Python is asked for the same.
+#[cfg(target_os = "linux")]
 mod python;

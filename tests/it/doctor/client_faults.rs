@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Fault, change, home, mode};
 use crate::installation::Installation;
+use crate::system::free_port;
 
 /// The settings of Cursor: where they are written.
 pub fn settings(place: &Installation) -> PathBuf {
@@ -100,7 +101,7 @@ pub const CLIENT_FAULTS: &[Fault] = &[
             // Put there by `client install`, so that it is known to be Bailiwick's; then the port changes.
             let installed = place.run(&["client", "install", "cursor", "--http", "--yes"]);
             assert_eq!(installed.exit, 0, "{}", installed.err);
-            change(place, |config| config["port"] = json!(super::free_port()));
+            change(place, |config| config["port"] = json!(free_port()));
         },
     },
     Fault {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::installation::Installation;
 use crate::source::repository;
+use crate::system::free_port;
 
 mod client_faults;
 mod faults;
@@ -63,10 +64,6 @@ fn healthy() -> Installation {
     change(&place, |config| config["port"] = json!(free_port()));
     assert_eq!(place.run(&["call", "file.list", ".", "--json"]).exit, 0);
     place
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").port()
 }
 
 fn home(place: &Installation) -> PathBuf {

@@ -5,7 +5,7 @@ use std::fs;
 
 use regex::{Captures, Regex};
 
-use crate::source::{files, repository};
+use crate::source::{files, repository, shown_path};
 
 /// The documents in the repository's top folder.
 const AT_THE_TOP: &[&str] =
@@ -32,9 +32,8 @@ pub struct Block {
 /// Reads every document.
 pub fn pages() -> Vec<Page> {
     let below = ["docs", "examples"].into_iter().flat_map(files);
-    let below = below.filter(|path| path.extension().is_some_and(|it| it == "md")).map(|path| {
-        path.strip_prefix(repository()).expect("it was found there").to_string_lossy().into_owned()
-    });
+    let below = below.filter(|path| path.extension().is_some_and(|it| it == "md"));
+    let below = below.map(|path| shown_path(&path));
     AT_THE_TOP.iter().map(|path| (*path).to_owned()).chain(below).map(|path| Page::read(&path)).collect()
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::markdown::Page;
 use super::terminal::Terminal;
-use crate::source::{files, repository};
+use crate::source::{files, repository, shown_path};
 
 /// What a page asks for, with the lines that it covers.
 #[derive(Debug)]
@@ -170,8 +170,7 @@ fn what_the_guides_show_was_printed() {
     let only = std::env::var("PAGE").unwrap_or_default();
     let mut guides = Vec::new();
     for path in ["docs/guides", "docs/clients", "docs/concepts"].into_iter().flat_map(files) {
-        let path =
-            path.strip_prefix(repository()).expect("it was found there").to_string_lossy().into_owned();
+        let path = shown_path(&path);
         if path.ends_with(".md") && path.contains(&only) {
             guides.push(Page::read(&path));
         }

@@ -1,7 +1,6 @@
 //! A computer as the documents show it: a home folder with a project, a shell, and Bailiwick on its path.
 
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use regex::Regex;
 
+use crate::system::free_port;
 use crate::temporary::TemporaryFolder;
 
 /// The home folder that documents show.
@@ -25,13 +25,11 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Makes a home folder with the project `~/work/app`, which holds a few files and a repository of Git.
+    /// Makes a home folder with the project `~/code/app`, which holds a few files and a repository of Git.
     pub fn new() -> Self {
-        let port =
-            TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port").port();
-        let terminal = Self { folder: TemporaryFolder::new(), port, service: None };
+        let terminal = Self { folder: TemporaryFolder::new(), port: free_port(), service: None };
         let home = terminal.home();
-        let app = home.join("work/app");
+        let app = home.join("code/app");
         for folder in [&home.join(".local/bin"), &app.join("src"), &home.join("state")] {
             fs::create_dir_all(folder).expect("a folder is made");
         }

@@ -1,7 +1,6 @@
 //! Many callers of one file, and callers that are killed.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, LazyLock};
@@ -10,10 +9,12 @@ use std::time::Instant;
 use bailiwick::config::{Config, ScopeConfig};
 use bailiwick::contract::{Caller, Envelope, Transport};
 use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::fs::modes::{HAS_BITS, PermissionsExt, set_mode};
 use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::system::{Need, lacks, tries};
 use crate::temporary::TemporaryFolder;
 
 static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
@@ -66,7 +67,7 @@ impl World {
         let file = home.join("config/config.json");
         fs::write(&file, self.config().to_string()).expect("the temporary folder can be written");
         for (path, mode) in [(&home, 0o700), (&home.join("config"), 0o700), (&file, 0o600)] {
-            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("modes can be set");
+            set_mode(path, mode).expect("modes can be set");
         }
     }
 
@@ -95,8 +96,13 @@ fn edit(target: &str, old: &str, new: &str) -> Value {
 
 #[test]
 fn of_a_thousand_disjoint_edits_by_eight_callers_none_is_lost() {
+    if lacks(Need::Replacing) {
+        return;
+    }
+    let rounds = tries(125) as usize;
     let world = World::new();
-    let lines = |mark: &str| -> String { (0..1000).map(|line| format!("line {line} {mark}\n")).collect() };
+    let lines =
+        |mark: &str| -> String { (0..rounds * 8).map(|line| format!("line {line} {mark}\n")).collect() };
     fs::write(world.root().join("shared.txt"), lines("old")).expect("the scope can be written");
     // Two services on one state folder stand for two processes: their locks are files either way.
     let services = [world.service(), world.service()];
@@ -104,7 +110,7 @@ fn of_a_thousand_disjoint_edits_by_eight_callers_none_is_lost() {
         for caller in 0..8_usize {
             let service = &services[caller % 2];
             scope.spawn(move || {
-                for round in 0..125 {
+                for round in 0..rounds {
                     let line = round * 8 + caller;
                     let answer = call(
                         service,
@@ -122,6 +128,9 @@ fn of_a_thousand_disjoint_edits_by_eight_callers_none_is_lost() {
 
 #[test]
 fn edits_by_several_processes_all_land() {
+    if lacks(Need::Replacing) {
+        return;
+    }
     let world = World::new();
     world.write_config();
     let lines = |mark: &str| -> String { (0..24).map(|line| format!("line {line} {mark}\n")).collect() };
@@ -144,6 +153,9 @@ fn edits_by_several_processes_all_land() {
 
 #[test]
 fn edits_of_the_same_lines_have_one_winner() {
+    if lacks(Need::Replacing) {
+        return;
+    }
     let world = World::new();
     fs::write(world.root().join("a.txt"), "value: none\n").expect("the scope can be written");
     let service = world.service();
@@ -171,7 +183,7 @@ fn files_that_were_written_are_put_back_when_a_later_one_fails() {
     for (name, content) in [("a.txt", "one\n"), ("gone.txt", "gone\n"), ("from.txt", "two\n")] {
         fs::write(root.join(name), content).expect("the scope can be written");
     }
-    fs::set_permissions(root.join("a.txt"), fs::Permissions::from_mode(0o640)).expect("modes can be set");
+    set_mode(&root.join("a.txt"), 0o640).expect("modes can be set");
     // What fails cannot be seen before: the last file would lie in a folder that the one before it is.
     let patch = "*** Begin Patch\n*** Update File: a.txt\n-one\n+1\n*** Delete File: gone.txt\n\
                  *** Update File: from.txt\n*** Move to: to.txt\n-two\n+2\n*** Add File: deep/er\n+file\n\
@@ -188,7 +200,7 @@ fn files_that_were_written_are_put_back_when_a_later_one_fails() {
         assert_eq!(fs::read_to_string(root.join(name)).expect("it is there"), content);
     }
     let mode = fs::metadata(root.join("a.txt")).expect("it is there").permissions().mode() & 0o777;
-    assert_eq!(mode, 0o640);
+    assert!(mode == 0o640 || !HAS_BITS, "{mode:o}");
 }
 
 #[test]

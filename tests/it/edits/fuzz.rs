@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use bailiwick::providers::edit::{
@@ -12,6 +11,7 @@ use bailiwick::providers::edit::{
 };
 
 use crate::commands::generator::Numbers;
+use crate::system::{Need, git_of_the_person, lacks};
 use crate::temporary::TemporaryFolder;
 
 /// How many files one `git diff` compares.
@@ -84,7 +84,7 @@ fn changed(numbers: &mut Numbers, lines: &[String]) -> Vec<String> {
 }
 
 fn diff_folders(folder: &Path, context: usize) -> String {
-    let output = Command::new("git")
+    let output = git_of_the_person()
         .current_dir(folder)
         .args([
             "-c",
@@ -103,6 +103,9 @@ fn diff_folders(folder: &Path, context: usize) -> String {
 
 #[test]
 fn what_git_diff_prints_gives_what_git_has() {
+    if lacks(Need::Git) {
+        return;
+    }
     let until = Instant::now() + duration();
     let mut numbers = Numbers::new(5);
     let (mut applied, mut ambiguous) = (0, 0);

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::source::{files, repository};
+use crate::system::git_of_the_person;
 
 /// The longest file that is taken whole, in lines.
 const MAX_LINES: usize = 20_000;
@@ -43,7 +43,7 @@ pub fn pairs() -> Vec<Pair> {
 }
 
 fn git(arguments: &[&str]) -> Option<Vec<u8>> {
-    let output = Command::new("git").current_dir(repository()).args(arguments).output().ok()?;
+    let output = git_of_the_person().current_dir(repository()).args(arguments).output().ok()?;
     output.status.success().then_some(output.stdout)
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::callers::{World, call};
 use super::sources::pairs;
+use crate::system::{Need, lacks};
 
 /// A file of a language, an edit that is well, and one that breaks it.
 struct Sample {
@@ -277,6 +278,10 @@ fn new_files_and_whole_files_are_checked_too() {
 
 #[test]
 fn real_changes_bring_no_syntax_errors() {
+    // The changes are those of the repository's history.
+    if lacks(Need::Git) {
+        return;
+    }
     /// How long a text can be for this test, whose grammars are not optimized.
     const LONGEST: usize = 60_000;
     let (mut checked, mut reported) = (0, Vec::new());

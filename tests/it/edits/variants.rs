@@ -3,10 +3,10 @@
 //! What must come out is worked out here by lists of lines, without any code that is tested.
 
 use std::fs;
-use std::process::Command;
 
 use bailiwick::providers::edit::{Anchor, LineEdit, TextEdit, anchor};
 
+use crate::system::git_of_the_person;
 use crate::temporary::TemporaryFolder;
 
 /// A part of a file that changes: where, how many lines go, and the lines that come.
@@ -303,7 +303,7 @@ pub fn git_diff(old: &str, new: &str, context: usize) -> Option<String> {
     let folder = TemporaryFolder::new();
     fs::write(folder.path().join("old"), old).expect("the temporary folder can be written");
     fs::write(folder.path().join("file"), new).expect("the temporary folder can be written");
-    let output = Command::new("git")
+    let output = git_of_the_person()
         .current_dir(folder.path())
         .args(["-c", "core.autocrlf=false", "diff", "--no-index", "--no-ext-diff", "--no-color"])
         .args([&format!("-U{context}"), "--", "old", "file"])

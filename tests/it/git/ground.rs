@@ -1,19 +1,20 @@
 //! A service in a temporary folder, and the Git of the person beside it.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 use bailiwick::config::Config;
 use bailiwick::contract::{Caller, Envelope, Transport};
 use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::fs::modes::set_mode;
 use bailiwick::platform::launch::Launcher;
+use bailiwick::platform::paths::for_programs;
 use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::system::{git_of_the_person, has_sandbox};
 use crate::temporary::TemporaryFolder;
 
 /// Every operation that reads, with a request that works in a repository with two commits and a file `a.txt`.
@@ -46,7 +47,10 @@ pub struct Ground {
 
 impl Ground {
     /// Makes a scope at `root` with this policy.
-    pub fn new(root: &str, policy: Value) -> Self {
+    pub fn new(root: &str, mut policy: Value) -> Self {
+        if !has_sandbox() && policy.get("sandbox").is_none() {
+            policy["sandbox"] = json!("none");
+        }
         let folder = TemporaryFolder::new();
         let root = folder.path().join(root);
         fs::create_dir_all(&root).expect("a folder is made");
@@ -90,6 +94,8 @@ impl Ground {
     pub fn repository(&self, folder: &str) {
         fs::create_dir_all(self.path(folder)).expect("a folder is made");
         self.git(folder, &["init", "-q"]);
+        // Whatever Git's installer was told.
+        self.git(folder, &["config", "core.autocrlf", "false"]);
         self.git(folder, &["config", "user.name", "Ada"]);
         self.git(folder, &["config", "user.email", "ada@example.com"]);
         self.write(&format!("{folder}/a.txt"), "one\n");
@@ -107,10 +113,10 @@ impl Ground {
     /// Writes a program that leaves a mark wherever it can: beside the scope, and in the home that it is given.
     pub fn program(&self, path: &str) -> String {
         let canary = self.path("canary");
-        self.write(path, &format!("#!/bin/sh\n: > {}\n: > \"$HOME/canary\"\ncat\n", canary.display()));
+        self.write(path, &format!("#!/bin/sh\n: > {}\n: > \"$HOME/canary\"\ncat\n", written(&canary)));
         let path = self.path(path);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode is set");
-        path.display().to_string()
+        set_mode(&path, 0o755).expect("a mode is set");
+        written(&path)
     }
 
     /// Tells whether such a program ran, and takes its marks away.
@@ -144,11 +150,23 @@ impl Ground {
     }
 }
 
+/// Gives those levels of these words that this computer has: on Linux all, where there is no sandbox `none`.
+pub fn sandboxes<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    let all = has_sandbox();
+    assert!(all || !cfg!(target_os = "linux"), "the tests are run where the sandbox is whole");
+    words.iter().copied().filter(|word| all || *word == "none").collect()
+}
+
+/// Writes a path as Git takes it everywhere.
+pub fn written(path: &Path) -> String {
+    for_programs(path).display().to_string()
+}
+
 /// Runs Git as a person does, without their settings.
 pub fn person_git(folder: &Path, words: &[&str]) -> std::process::Output {
     let home = folder.ancestors().find(|it| it.join("home").is_dir()).unwrap_or(folder).join("canary-home");
     fs::create_dir_all(&home).expect("a folder is made");
-    Command::new("git")
+    git_of_the_person()
         .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
         .args(words)
         .current_dir(folder)

@@ -1,10 +1,16 @@
 //! `git.*` against real repositories, hostile ones too.
 
-mod hostile;
-mod outside;
-mod shapes;
 mod ground;
+mod hostile;
+// They start Git hundreds of times, minutes under wine; there the case files and the conversation show the operations.
+#[cfg(target_os = "linux")]
 mod odd;
+mod outside;
+// They start Git hundreds of times, minutes under wine; there the case files and the conversation show the operations.
+#[cfg(target_os = "linux")]
+mod shapes;
+// They start Git hundreds of times, minutes under wine; there the case files and the conversation show the operations.
+#[cfg(target_os = "linux")]
 mod worktrees;
 
 pub use ground::{Ground, person_git};

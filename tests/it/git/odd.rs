@@ -2,19 +2,23 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::chown;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bailiwick::platform::fs::remove_tree;
+use bailiwick::platform::names::OsStrExt;
 use serde_json::{Value, json};
 
-use super::ground::{Ground, person_git, reads};
+use super::ground::{Ground, person_git, reads, written};
+use crate::system::{Need, lacks};
 
 /// Who owns nothing else on most computers.
+#[cfg(unix)]
 const NOBODY: u32 = 65_534;
 
+#[cfg(unix)]
 fn give_away(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::chown;
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).all(|path| path.is_symlink() || !path.is_dir() || give_away(&path))
         && fs::read_dir(path)
@@ -30,8 +34,13 @@ fn entry<'a>(answer: &'a Value, path: &str) -> &'a Value {
     entries.iter().find(|entry| entry["path"] == path).unwrap_or_else(|| panic!("{path} in {answer:#}"))
 }
 
+// Root of Unix gives files away.
+#[cfg(unix)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repository_of_another_user_is_data_in_the_scope_and_refused_above_it() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("whole/part", json!({}));
     ground.repository("whole/part");
     let program = ground.program("evil");
@@ -45,7 +54,7 @@ async fn a_repository_of_another_user_is_data_in_the_scope_and_refused_above_it(
         ground.data(read.clone()).await;
         assert!(!ground.ran(), "{read} ran a program of another user's repository");
     }
-    fs::remove_dir_all(ground.path("whole/part/.git")).expect("it is there");
+    remove_tree(&ground.path("whole/part/.git")).expect("it is there");
     ground.repository("whole");
     assert!(give_away(&ground.path("whole/.git")));
     for read in reads() {
@@ -56,6 +65,9 @@ async fn a_repository_of_another_user_is_data_in_the_scope_and_refused_above_it(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_scope_that_is_a_bare_repository_has_none() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("source");
     ground.git(".", &["clone", "-q", "--bare", "source", "app"]);
@@ -67,6 +79,9 @@ async fn a_scope_that_is_a_bare_repository_has_none() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_merge_in_conflict_is_shown_resolved_and_concluded() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("app");
     ground.git("app", &["commit", "-q", "-a", "-m", "ours"]);
@@ -94,6 +109,9 @@ async fn a_merge_in_conflict_is_shown_resolved_and_concluded() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rebase_a_cherry_pick_and_a_revert_in_progress_make_their_commits_themselves() {
+    if lacks(Need::Git) {
+        return;
+    }
     for (words, name) in [
         (["rebase", "-q", "main"], "rebase"),
         (["cherry-pick", "-x", "main"], "cherryPick"),
@@ -118,6 +136,9 @@ async fn a_rebase_a_cherry_pick_and_a_revert_in_progress_make_their_commits_them
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_renamed_and_edited_is_shown_as_both() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("app");
     let lines: String = (0..40).map(|line| format!("line {line}\n")).collect();
@@ -141,10 +162,13 @@ async fn what_was_renamed_and_edited_is_shown_as_both() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_submodule_that_is_dirty_inside_is_told_by_itself_only() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("library");
     ground.repository("app");
-    let library = ground.path("library").display().to_string();
+    let library = written(&ground.path("library"));
     ground.git("app", &["submodule", "--quiet", "add", &library, "library"]);
     ground.git("app", &["commit", "-q", "-a", "-m", "with a submodule"]);
     ground.write("app/library/a.txt", "dirty\n");
@@ -161,6 +185,9 @@ async fn a_submodule_that_is_dirty_inside_is_told_by_itself_only() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn names_that_are_not_utf8_go_through_every_operation() {
+    if lacks(Need::Git) || lacks(Need::Names) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("app");
     let (raw, shown) = (OsStr::from_bytes(b"caf\xe9 -\xff.txt"), r"caf\xe9 -\xff.txt");
@@ -194,6 +221,9 @@ async fn names_that_are_not_utf8_go_through_every_operation() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_difference_of_100_megabytes_comes_in_bounded_pages() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({"maxOutputBytes": 20_000}));
     ground.repository("app");
     let content = |letter: &str| format!("{}\n", letter.repeat(99)).repeat(10_000);
@@ -219,6 +249,9 @@ async fn a_difference_of_100_megabytes_comes_in_bounded_pages() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lock_that_was_left_over_stops_changes_and_no_reads() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("app");
     ground.write("app/.git/index.lock", "");
@@ -238,6 +271,9 @@ async fn a_lock_that_was_left_over_stops_changes_and_no_reads() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repository_that_changes_is_read_as_it_was_at_some_moment() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Arc::new(Ground::new("app", json!({})));
     ground.repository("app");
     let stop = Arc::new(AtomicBool::new(false));
@@ -281,6 +317,9 @@ async fn a_repository_that_changes_is_read_as_it_was_at_some_moment() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn repositories_of_newer_formats_are_read_and_changed() {
+    if lacks(Need::Git) {
+        return;
+    }
     for format in ["--object-format=sha256", "--ref-format=reftable"] {
         let ground = Ground::new("app", json!({}));
         fs::create_dir_all(ground.path("app")).expect("a folder is made");

@@ -1,11 +1,14 @@
 //! Nothing outside the scope is shown, wherever a repository points.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 
+use bailiwick::platform::fs::modes::symlink;
+use bailiwick::platform::fs::remove_tree;
+use bailiwick::platform::paths::HAS_DRIVES;
 use serde_json::{Value, json};
 
-use super::ground::{Ground, person_git, reads};
+use super::ground::{Ground, person_git, reads, written};
+use crate::system::{Need, lacks};
 
 /// What must never be in an answer: it is the content, the names and the messages of a repository outside.
 const SECRET: &str = "hidden";
@@ -25,57 +28,103 @@ async fn all_refuse(ground: &Ground, what: &str) {
         let answer = ground.send(read.clone()).await;
         assert!(!answer.to_string().contains(SECRET), "{what}: {read}: {answer:#}");
         assert_eq!(answer["error"]["code"], "path_out_of_scope", "{what}: {read}: {answer:#}");
-        let place = ground.path("other").display().to_string();
+        let place = written(&ground.path("other"));
         assert!(!answer.to_string().contains(&place), "{what} names the place: {answer:#}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_git_file_or_link_that_leads_out_is_refused() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = with_hidden();
     let other = ground.path("other/.git");
-    ground.write("app/.git", &format!("gitdir: {}\n", other.display()));
+    ground.write("app/.git", &format!("gitdir: {}\n", written(&other)));
     all_refuse(&ground, "a gitdir elsewhere").await;
     ground.write("app/.git", "gitdir: ../other/.git\n");
     all_refuse(&ground, "a relative gitdir elsewhere").await;
     ground.write("app/.git", "gitdir: /nowhere/at/all\n");
     all_refuse(&ground, "a gitdir that is not there answers the same").await;
     fs::remove_file(ground.path("app/.git")).expect("it is there");
-    symlink(&other, ground.path("app/.git")).expect("a link is made");
-    all_refuse(&ground, "a link elsewhere").await;
+    if Need::Links.is_there() {
+        symlink(&other, ground.path("app/.git")).expect("a link is made");
+        all_refuse(&ground, "a link elsewhere").await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parts_of_gits_own_folder_that_lead_out_are_refused() {
+    if lacks(Need::Git) {
+        return;
+    }
     for part in ["objects", "HEAD", "index", "refs", "config", "objects/info", "packed-refs"] {
+        if lacks(Need::Links) {
+            break;
+        }
         let ground = with_hidden();
         ground.repository("app");
         let (own, other) = (ground.path("app/.git").join(part), ground.path("other/.git").join(part));
         if !other.exists() {
             fs::write(&other, "").expect("a file is written");
         }
-        let _ = fs::remove_dir_all(&own);
+        let _ = remove_tree(&own);
         let _ = fs::remove_file(&own);
         symlink(&other, &own).expect("a link is made");
         all_refuse(&ground, part).await;
     }
     let ground = with_hidden();
     ground.repository("app");
-    let objects = ground.path("other/.git/objects").display().to_string();
+    let objects = written(&ground.path("other/.git/objects"));
     ground.write("app/.git/objects/info/alternates", &format!("# more\n{objects}\n"));
     all_refuse(&ground, "alternates").await;
     ground.write("app/.git/objects/info/alternates", "../../../other/.git/objects\n");
     all_refuse(&ground, "relative alternates").await;
+    if !lacks(Need::Names) {
+        // Git takes the quotes off; as it stands there is such a folder inside.
+        let decoy = ground.path("app/.git/objects").join(format!("\"{objects}\""));
+        fs::create_dir_all(&decoy).expect("a folder is made");
+        ground.write("app/.git/objects/info/alternates", &format!("\"{objects}\"\n"));
+        all_refuse(&ground, "quoted alternates").await;
+    }
     fs::remove_file(ground.path("app/.git/objects/info/alternates")).expect("it is there");
     ground.write("app/.git/commondir", "../../other/.git\n");
     all_refuse(&ground, "a common folder").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repository_that_leads_to_another_computer_is_not_opened_where_paths_can() {
+    if lacks(Need::Git) {
+        return;
+    }
+    let remote = "//server/share/x";
+    for (file, text) in [
+        (".git/config", format!("[core]\n[IncludeIf \"gitdir/i:C:/\"]\n\tpath = {remote}\n")),
+        (".git/config.worktree", format!("[include]\n\tpath = {remote}\n")),
+        (".git/objects/info/alternates", format!("{remote}\n")),
+        (".git/commondir", r"\\server\share\x".to_owned()),
+        (".git/worktrees/other/gitdir", format!("{remote}/.git\n")),
+    ] {
+        let ground = Ground::new("app", json!({"sandbox": "none"}));
+        ground.repository("app");
+        ground.write(&format!("app/{file}"), &text);
+        if HAS_DRIVES || file.ends_with("alternates") || file.ends_with("commondir") {
+            all_refuse(&ground, file).await;
+        }
+    }
+    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    ground.write("app/.git", &format!("gitdir: {remote}\n"));
+    all_refuse(&ground, "a gitdir").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_that_name_places_outside_show_nothing_of_them() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = with_hidden();
     ground.repository("app");
-    let other = ground.path("other").display().to_string();
+    let other = written(&ground.path("other"));
     for (name, value) in [
         ("core.worktree", other.clone()),
         ("core.excludesFile", format!("{other}/hidden.txt")),
@@ -100,6 +149,9 @@ async fn settings_that_name_places_outside_show_nothing_of_them() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bare_repository_in_a_folder_is_not_taken_for_one() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({"sandbox": "none"}));
     ground.repository("app");
     ground.git("app", &["init", "-q", "--bare", "data"]);
@@ -114,6 +166,9 @@ async fn a_bare_repository_in_a_folder_is_not_taken_for_one() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_scope_in_a_repository_shows_nothing_of_the_rest() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("whole/part", json!({}));
     ground.repository("whole");
     ground.write("whole/hidden.txt", "hidden content\n");
@@ -152,6 +207,9 @@ async fn a_scope_in_a_repository_shows_nothing_of_the_rest() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_content_of_a_closed_file_is_in_no_answer() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({"closedFiles": ["private/**"]}));
     ground.repository("app");
     ground.write("app/.env", "TOKEN=hidden-1\nand a line that stays\nand another\n");

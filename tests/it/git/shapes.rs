@@ -2,10 +2,14 @@
 
 use serde_json::json;
 
-use super::ground::{Ground, reads};
+use super::ground::{Ground, reads, written};
+use crate::system::{Need, lacks};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_working_tree_beside_its_repository_works_if_both_are_in_the_scope() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("app/main");
     ground.git("app/main", &["worktree", "add", "-q", "-b", "side", "../side"]);
@@ -26,6 +30,9 @@ async fn a_working_tree_beside_its_repository_works_if_both_are_in_the_scope() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_working_tree_whose_repository_lies_outside_is_refused() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("side", json!({}));
     ground.repository("main");
     ground.git("main", &["worktree", "add", "-q", "-b", "side", "../side"]);
@@ -34,9 +41,12 @@ async fn a_working_tree_whose_repository_lies_outside_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shallow_clone_is_read_as_far_as_it_goes() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("source");
-    let source = format!("file://{}", ground.path("source").display());
+    let source = format!("file:///{}", written(&ground.path("source")).trim_start_matches('/'));
     ground.git("app", &["clone", "-q", "--depth=1", &source, "."]);
     let log = ground.data(json!({"op": "git.log"})).await;
     assert_eq!(log["commits"].as_array().map(Vec::len), Some(1), "{log:#}");
@@ -46,10 +56,13 @@ async fn a_shallow_clone_is_read_as_far_as_it_goes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_submodule_is_one_entry_and_its_commits_are_seen() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("library");
     ground.repository("app");
-    let library = ground.path("library").display().to_string();
+    let library = written(&ground.path("library"));
     ground.git("app", &["submodule", "--quiet", "add", &library, "library"]);
     ground.git("app", &["commit", "-q", "-m", "with a submodule"]);
     ground.git("app/library", &["commit", "-q", "--allow-empty", "-m", "further"]);
@@ -63,6 +76,9 @@ async fn a_submodule_is_one_entry_and_its_commits_are_seen() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_status_is_the_one_that_git_itself_prints() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("app");
     ground.write("app/deep/er/x.txt", "x\n");
@@ -95,6 +111,9 @@ async fn the_status_is_the_one_that_git_itself_prints() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_after_the_other_gives_the_whole_difference() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({"maxOutputBytes": 4000}));
     ground.repository("app");
     for file in 0..40 {
@@ -125,7 +144,10 @@ async fn a_page_after_the_other_gives_the_whole_difference() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_git_the_answer_says_what_is_missing() {
-    let ground = Ground::new("app", json!({"searchPath": ["/nonexistent"]}));
+    if lacks(Need::Git) {
+        return;
+    }
+    let ground = Ground::new("app", json!({"searchPath": [std::env::temp_dir().join("nonexistent")]}));
     ground.repository("app");
     for read in reads() {
         let answer = ground.send(read.clone()).await;

@@ -2,9 +2,12 @@
 
 use std::fs;
 
+use bailiwick::platform::fs::modes::symlink;
+use bailiwick::platform::fs::remove_tree;
 use serde_json::{Value, json};
 
-use super::ground::{Ground, person_git};
+use super::ground::{Ground, person_git, sandboxes, written};
+use crate::system::{Need, lacks};
 
 fn create(path: &str) -> Value {
     json!({"op": "git.worktree_create", "target": "main", "input": {"path": path, "branch": path}})
@@ -23,7 +26,10 @@ fn committed(ground: &Ground) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn making_and_removing_a_working_tree_runs_nothing_of_the_repository() {
-    for sandbox in ["auto", "none"] {
+    if lacks(Need::Git) {
+        return;
+    }
+    for sandbox in sandboxes(&["auto", "none"]) {
         let ground = Ground::new("app", json!({"sandbox": sandbox}));
         committed(&ground);
         let program = ground.program("evil");
@@ -38,7 +44,7 @@ async fn making_and_removing_a_working_tree_runs_nothing_of_the_repository() {
             ("core.fsmonitor", &program),
             ("checkout.workers", "4"),
             ("extensions.worktreeConfig", "true"),
-            ("core.hooksPath", &ground.path("hooks").display().to_string()),
+            ("core.hooksPath", &written(&ground.path("hooks"))),
         ] {
             ground.git("app/main", &["config", name, value]);
         }
@@ -72,6 +78,9 @@ async fn making_and_removing_a_working_tree_runs_nothing_of_the_repository() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_scope_in_a_repository_gets_no_working_tree_of_the_rest() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("whole/part", json!({}));
     ground.repository("whole");
     ground.write("whole/part/x.txt", "x\n");
@@ -88,6 +97,9 @@ async fn a_scope_in_a_repository_gets_no_working_tree_of_the_rest() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_working_tree_that_git_was_made_to_believe_in_is_not_removed() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     committed(&ground);
     ground.git("app/main", &["worktree", "add", "-q", "--detach", "../side"]);
@@ -106,7 +118,7 @@ async fn a_working_tree_that_git_was_made_to_believe_in_is_not_removed() {
         ("outside", "../outside"),
         ("app/main", "main"),
     ] {
-        fs::write(&note, format!("{}/.git\n", ground.path(folder).display())).expect("a file is written");
+        fs::write(&note, format!("{}/.git\n", written(&ground.path(folder)))).expect("a file is written");
         let answer = ground.send(remove(asked, true)).await;
         assert_eq!(answer["ok"], false, "{folder}: {answer:#}");
         assert!(ground.path(folder).join("a.txt").exists(), "{folder}: {answer:#}");
@@ -116,10 +128,13 @@ async fn a_working_tree_that_git_was_made_to_believe_in_is_not_removed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_working_tree_whose_folder_is_gone_can_be_forgotten() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     committed(&ground);
     ground.git("app/main", &["worktree", "add", "-q", "-b", "side", "../side"]);
-    fs::remove_dir_all(ground.path("app/side")).expect("it is there");
+    remove_tree(&ground.path("app/side")).expect("it is there");
     let list = ground.data(json!({"op": "git.worktree_list", "target": "main"})).await;
     assert_eq!(list["worktrees"][1]["missing"], true, "{list:#}");
     ground.data(remove("side", false)).await;
@@ -129,10 +144,13 @@ async fn a_working_tree_whose_folder_is_gone_can_be_forgotten() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_submodule_with_its_work_is_not_lost_without_force() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     ground.repository("library");
     committed(&ground);
-    let library = ground.path("library").display().to_string();
+    let library = written(&ground.path("library"));
     ground.git("app/main", &["submodule", "--quiet", "add", &library, "library"]);
     ground.git("app/main", &["commit", "-q", "-a", "-m", "with a submodule"]);
     ground.data(create("side")).await;
@@ -149,11 +167,18 @@ async fn a_submodule_with_its_work_is_not_lost_without_force() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_working_tree_that_cannot_be_made_leaves_nothing() {
+    if lacks(Need::Git) {
+        return;
+    }
     let ground = Ground::new("app", json!({}));
     committed(&ground);
     ground.write("app/taken/x.txt", "x\n");
-    std::os::unix::fs::symlink(ground.path("outside"), ground.path("app/link")).expect("a link is made");
-    for path in ["taken", "main", "link", "link/side"] {
+    let mut paths = vec!["taken", "main"];
+    if Need::Links.is_there() {
+        symlink(ground.path("outside"), ground.path("app/link")).expect("a link is made");
+        paths.extend(["link", "link/side"]);
+    }
+    for path in paths {
         let mut ask = create("fix");
         ask["input"]["path"] = json!(path);
         let code = ground.code(ask).await;

@@ -118,6 +118,7 @@ fn who_says_nothing_makes_room_for_others_and_who_never_reads_is_not_waited_for(
     }
 }
 
+#[cfg(not(feature = "portable-launch"))]
 #[test]
 fn what_is_contained_reaches_nothing_of_its_keeper() {
     let mut place = Place::new();
@@ -207,6 +208,7 @@ fn a_process_of_another_user_is_not_heard_although_it_knows_the_key() {
     }
 }
 
+#[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_port_is_seen_and_dialled_in_the_network_of_the_process() {
     if !Path::new("/usr/bin/python3").exists() {
@@ -249,6 +251,7 @@ fn a_port_is_seen_and_dialled_in_the_network_of_the_process() {
     }
 }
 
+#[cfg(not(feature = "portable-launch"))]
 #[test]
 fn what_the_program_could_not_connect_to_is_neither_seen_nor_dialled() {
     let mut place = Place::new();

@@ -214,6 +214,7 @@ fn the_temporary_folder_and_placeholders_are_gone_after_the_end() {
     }
 }
 
+#[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_protected_name_stays_protected_when_other_jobs_and_the_service_end() {
     let mut place = Place::new();
@@ -235,6 +236,7 @@ fn a_protected_name_stays_protected_when_other_jobs_and_the_service_end() {
     eventually("the launcher is gone", || !lives(launcher));
 }
 
+#[cfg(not(feature = "portable-launch"))]
 #[test]
 fn many_protected_names_that_do_not_exist_are_held_or_refused_as_a_whole() {
     let mut place = Place::new();

@@ -306,6 +306,7 @@ fn a_command_that_signals_its_group_ends_itself_alone() {
     }
 }
 
+#[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_supervisor_cannot_be_killed_or_stopped_from_inside() {
     let place = Place::new();

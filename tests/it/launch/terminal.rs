@@ -136,6 +136,7 @@ fn a_secret_that_is_typed_reaches_the_program_and_not_the_ring() {
     }
 }
 
+#[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_process_with_a_terminal_cannot_type_into_it() {
     let place = Place::new();

@@ -1,16 +1,20 @@
 //! Every kind of change, and what is no change.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
+use bailiwick::platform::fs::modes::{set_mode, symlink};
+use bailiwick::platform::names::OsStrExt;
 use serde_json::json;
 
 use super::ground::{Ground, lines, soon};
+use crate::system::{Need, lacks};
 
 #[test]
 fn what_was_added_modified_deleted_and_renamed_is_told_with_its_lines() {
+    if lacks(Need::Links) || lacks(Need::Modes) {
+        return;
+    }
     let ground = Ground::new(json!({}));
     for (path, content) in [
         ("same.txt", "same\n"),
@@ -39,7 +43,7 @@ fn what_was_added_modified_deleted_and_renamed_is_told_with_its_lines() {
     fs::rename(ground.path("deep/er"), ground.path("other/er")).expect("it is moved");
     ground.write("copy.txt", "by content\n");
     fs::remove_file(ground.path("copied-then-gone.txt")).expect("it is there");
-    fs::set_permissions(ground.path("script"), fs::Permissions::from_mode(0o755)).expect("a mode is set");
+    set_mode(&ground.path("script"), 0o755).expect("a mode is set");
     fs::remove_file(ground.path("link")).expect("it is there");
     symlink("edited.txt", ground.path("link")).expect("a link is made");
     let changes = before.compare(&soon()).expect("they are compared");
@@ -136,6 +140,9 @@ fn what_is_ignored_is_left_out_also_when_that_changes() {
 
 #[test]
 fn no_link_is_followed_and_names_need_not_be_text() {
+    if lacks(Need::Links) || lacks(Need::Names) {
+        return;
+    }
     let ground = Ground::new(json!({}));
     let odd = Path::new(std::ffi::OsStr::from_bytes(b"b\xff.txt"));
     ground.write("../outside/secret.txt", "outside\n");

@@ -1,7 +1,6 @@
 //! The command: gathers, redacts, writes.
 
-use std::env;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::contract::{ErrorCode, Failure, time};
 use crate::history::Redactor;
-use crate::platform::fs::modes::OpenOptionsExt;
+use crate::platform::fs::new_private_file;
+use crate::platform::machine;
 
 use super::super::args::BundleArgs;
 use super::super::home::Home;
@@ -46,7 +46,7 @@ pub fn run(home: &Home, args: &BundleArgs) -> Result<Report, Failure> {
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("bailiwick-{stamp}.zip")));
     let out = std::path::absolute(&out)
         .map_err(|error| Failure::invalid("--out", format!("`{}`: {error}", out.display())))?;
-    let user_home = env::var_os("HOME").map(PathBuf::from);
+    let user_home = machine::home_folder();
     // Without a state folder there is no key: then marks cannot be compared with those in a history, of which there
     // is none either.
     let redactor = Redactor::open(&home.dirs.state);
@@ -93,7 +93,7 @@ pub fn table(manifest: &Value) -> String {
 
 fn write(out: &Path, files: &[(&str, String)]) -> io::Result<()> {
     // Its owner's alone, and never over another file.
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(out)?;
+    let file = new_private_file(out)?;
     let mut contents: Vec<(&str, &[u8])> =
         files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
     let entries =

@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use serde_json::{Map, Value};
 
 use super::super::printer::{one_line, printable, table};
+use crate::platform::quoting::quote;
 
 /// The text of a result, and talk about it for standard error.
 #[derive(Debug, Default)]
@@ -37,9 +38,7 @@ pub fn render(op: &str, data: &Value) -> Rendered {
     });
     let mut rendered = Rendered { text, notes: Vec::new() };
     if let Some(cursor) = data["nextCursor"].as_str() {
-        rendered
-            .notes
-            .push(format!("\nThere is more: add --cursor {}", super::super::connect::quote(cursor)));
+        rendered.notes.push(format!("\nThere is more: add --cursor {}", quote(cursor)));
     } else if data["truncated"] == true {
         rendered.notes.push("\nThe result was cut; ask for less at a time to see all.".to_owned());
     }

@@ -33,6 +33,7 @@ pub use entry::Reach;
 pub use kind::ClientKind;
 pub use list::{ClientStanding, caller_of, look as look_at_clients, standing};
 pub use output::{ConnectionState, ListedClient, schemas};
-pub use places::own_program;
+pub use places::{on_path, own_program};
 pub use print::snippet;
 pub use run::run;
+pub use undo::open_changes;

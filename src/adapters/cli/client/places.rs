@@ -4,7 +4,10 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::contract::{ErrorCode, Failure};
-use crate::platform::dirs::UserFolders;
+use crate::platform::dirs::{System, UserFolders, absolute};
+use crate::platform::fs::FileId;
+use crate::platform::machine::HOME;
+use crate::platform::{paths, programs};
 
 use super::args::Place;
 use super::kind::ClientKind;
@@ -41,32 +44,17 @@ impl SettingsPlace {
     /// As [`SettingsPlace::find`]; `provider_unavailable` without a home folder.
     pub fn of_user(kind: ClientKind) -> Result<Self, Failure> {
         let folders = UserFolders::find().ok_or_else(|| {
-            Failure::new(ErrorCode::ProviderUnavailable, "HOME is not set, so no settings can be found")
-                .hint("Set HOME, or name the file with --settings.")
+            Failure::new(
+                ErrorCode::ProviderUnavailable,
+                format!("{HOME} is not set, so no settings can be found"),
+            )
+            .hint(format!("Set {HOME}, or name the file with --settings."))
         })?;
-        let own = |variable: &str, usual: &str| {
-            let moved = env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-            moved.unwrap_or_else(|| folders.home.join(usual))
-        };
-        let file = match kind {
-            ClientKind::ClaudeDesktop => {
-                folders.application_settings.join("Claude/claude_desktop_config.json")
-            }
-            ClientKind::ClaudeCode => own("CLAUDE_CONFIG_DIR", "").join(".claude.json"),
-            ClientKind::Codex => own("CODEX_HOME", ".codex").join("config.toml"),
-            ClientKind::VsCode => folders.application_settings.join("Code/User/mcp.json"),
-            ClientKind::Cursor => folders.home.join(".cursor/mcp.json"),
-            ClientKind::Windsurf => folders.home.join(".codeium/windsurf/mcp_config.json"),
-            ClientKind::Zed => folders.terminal_settings.join("zed/settings.json"),
-            ClientKind::Gemini => folders.home.join(".gemini/settings.json"),
-            ClientKind::Generic => {
-                return Err(Failure::invalid(
-                    "CLIENT",
-                    "it is not known where other clients keep their settings",
-                )
-                .hint("Name the file with --settings, or see `bailiwick client print generic`."));
-            }
-        };
+        let file = user_file(kind, System::THIS, &folders, absolute, |folder| folder.is_dir());
+        let file = file.ok_or_else(|| {
+            Failure::invalid("CLIENT", "it is not known where other clients keep their settings")
+                .hint("Name the file with --settings, or see `bailiwick client print generic`.")
+        })?;
         Ok(Self { file, is_projects: false })
     }
 
@@ -82,12 +70,57 @@ impl SettingsPlace {
             )
             .hint("Leave out --project, or name a file with --settings.")
         })?;
-        let folder = folder.canonicalize().ok().filter(|it| it.is_dir()).ok_or_else(|| {
+        let folder = paths::real(folder).ok().filter(|it| it.is_dir()).ok_or_else(|| {
             Failure::invalid("--project", format!("there is no folder `{}`", folder.display()))
                 .hint("Name the project's folder.")
         })?;
         Ok(Self { file: folder.join(name), is_projects: true })
     }
+}
+
+/// Gives the file in which a client keeps the settings of a user, where it is known.
+///
+/// # Source
+/// Claude Desktop: modelcontextprotocol.io/docs/develop/connect-local-servers; as a package of Windows it finds its own
+/// copy of `%APPDATA%` (learn.microsoft.com/windows/msix/desktop/desktop-to-uwp-behind-the-scenes, and issue 26073 of
+/// anthropics/claude-code). Claude Code: code.claude.com/docs/en/settings. Codex:
+/// developers.openai.com/codex/config-reference. VS Code: code.visualstudio.com/docs/configure/settings, "settings file
+/// locations", beside which `mcp.json` lies. Cursor: cursor.com/docs/context/mcp. Windsurf:
+/// docs.windsurf.com/windsurf/cascade/mcp. Zed: zed.dev/docs/configuring-zed. Gemini CLI:
+/// geminicli.com/docs/reference/configuration. Where they name `~`, it is `%USERPROFILE%` on Windows.
+fn user_file(
+    kind: ClientKind,
+    system: System,
+    folders: &UserFolders,
+    variable: impl Fn(&str) -> Option<PathBuf>,
+    is_folder: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
+    /// The package of Claude Desktop: its name, and what Windows makes of its publisher's.
+    const CLAUDE_PACKAGE: &str = "Claude_pzs8sxrjxfjjc";
+    let home = |below: &[&str]| below.iter().fold(folders.home.clone(), |path, name| path.join(name));
+    Some(match kind {
+        ClientKind::ClaudeDesktop => {
+            let packaged = folders.packages.as_ref().map(|packages| packages.join(CLAUDE_PACKAGE));
+            let settings = match packaged.filter(|package| is_folder(package)) {
+                Some(package) => package.join("LocalCache").join("Roaming"),
+                None => folders.application_settings.clone(),
+            };
+            settings.join("Claude").join("claude_desktop_config.json")
+        }
+        ClientKind::ClaudeCode => {
+            variable("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home(&[])).join(".claude.json")
+        }
+        ClientKind::Codex => variable("CODEX_HOME").unwrap_or_else(|| home(&[".codex"])).join("config.toml"),
+        ClientKind::VsCode => folders.application_settings.join("Code").join("User").join("mcp.json"),
+        ClientKind::Cursor => home(&[".cursor", "mcp.json"]),
+        ClientKind::Windsurf => home(&[".codeium", "windsurf", "mcp_config.json"]),
+        ClientKind::Zed => {
+            let name = if system == System::Windows { "Zed" } else { "zed" };
+            folders.terminal_settings.join(name).join("settings.json")
+        }
+        ClientKind::Gemini => home(&[".gemini", "settings.json"]),
+        ClientKind::Generic => return None,
+    })
 }
 
 /// Gives the name of a client's settings in a project's folder, where it has such.
@@ -126,13 +159,123 @@ pub fn evidence(kind: ClientKind) -> Option<PathBuf> {
 /// Gives the program that clients are to start: by the name under which the person has it, which stays the same
 /// when a new version replaces it.
 pub fn own_program(running: &Path) -> PathBuf {
-    let is_running = |found: &PathBuf| found.canonicalize().ok().as_deref() == Some(running);
+    let own = FileId::of(running);
+    let is_running = |found: &PathBuf| own.is_some() && FileId::of(found) == own;
     let name = running.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     on_path(name).filter(is_running).unwrap_or_else(|| running.to_owned())
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
+/// Finds a program as a shell would, but for the folder that it stands in.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let names: Vec<String> = programs::candidates(name).chain(programs::read_by_others(name)).collect();
     let folders = env::var_os("PATH")?;
-    let mut files = env::split_paths(&folders).filter(|it| it.is_absolute()).map(|folder| folder.join(name));
+    let folders: Vec<PathBuf> = env::split_paths(&folders).filter(|it| it.is_absolute()).collect();
+    let mut files = folders.iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
     files.find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tells where each client keeps its settings, by variables and folders that are there.
+    fn files(system: System, variables: &[(&str, &str)], there: &[&str]) -> Vec<String> {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, path)| PathBuf::from(path))
+        };
+        let folders = UserFolders::of(system, variable).expect("there is a home folder");
+        let known = ClientKind::all().iter().filter(|kind| **kind != ClientKind::Generic);
+        let file = |kind: &ClientKind| {
+            let is_there = |folder: &Path| there.contains(&plain(folder).as_str());
+            plain(&user_file(*kind, system, &folders, variable, is_there).expect("it is known"))
+        };
+        known.map(file).collect()
+    }
+
+    /// Systems write separators differently; both are the same path here.
+    fn plain(path: &Path) -> String {
+        path.display().to_string().replace('\\', "/")
+    }
+
+    #[test]
+    fn each_client_is_found_on_linux() {
+        let usual = files(System::Linux, &[("HOME", "/home/me")], &[]);
+        assert_eq!(
+            usual,
+            [
+                "/home/me/.config/Claude/claude_desktop_config.json",
+                "/home/me/.claude.json",
+                "/home/me/.codex/config.toml",
+                "/home/me/.config/Code/User/mcp.json",
+                "/home/me/.cursor/mcp.json",
+                "/home/me/.codeium/windsurf/mcp_config.json",
+                "/home/me/.config/zed/settings.json",
+                "/home/me/.gemini/settings.json",
+            ]
+        );
+        let moved = [
+            ("HOME", "/home/me"),
+            ("XDG_CONFIG_HOME", "/c"),
+            ("CODEX_HOME", "/x"),
+            ("CLAUDE_CONFIG_DIR", "/y"),
+        ];
+        let moved = files(System::Linux, &moved, &[]);
+        assert_eq!(moved[1..4], ["/y/.claude.json", "/x/config.toml", "/c/Code/User/mcp.json"]);
+        assert_eq!(moved[6], "/c/zed/settings.json");
+    }
+
+    #[test]
+    fn each_client_is_found_on_macos() {
+        let found = files(System::MacOs, &[("HOME", "/Users/me"), ("XDG_CONFIG_HOME", "/c")], &[]);
+        assert_eq!(
+            found,
+            [
+                "/Users/me/Library/Application Support/Claude/claude_desktop_config.json",
+                "/Users/me/.claude.json",
+                "/Users/me/.codex/config.toml",
+                "/Users/me/Library/Application Support/Code/User/mcp.json",
+                "/Users/me/.cursor/mcp.json",
+                "/Users/me/.codeium/windsurf/mcp_config.json",
+                "/Users/me/.config/zed/settings.json",
+                "/Users/me/.gemini/settings.json",
+            ]
+        );
+    }
+
+    #[test]
+    fn each_client_is_found_on_windows() {
+        let roaming = "C:/Users/me/AppData/Roaming";
+        let usual = files(System::Windows, &[("USERPROFILE", "C:/Users/me")], &[]);
+        assert_eq!(
+            usual,
+            [
+                format!("{roaming}/Claude/claude_desktop_config.json"),
+                "C:/Users/me/.claude.json".to_owned(),
+                "C:/Users/me/.codex/config.toml".to_owned(),
+                format!("{roaming}/Code/User/mcp.json"),
+                "C:/Users/me/.cursor/mcp.json".to_owned(),
+                "C:/Users/me/.codeium/windsurf/mcp_config.json".to_owned(),
+                format!("{roaming}/Zed/settings.json"),
+                "C:/Users/me/.gemini/settings.json".to_owned(),
+            ]
+        );
+        let moved = [
+            ("USERPROFILE", "C:/Users/me"),
+            ("APPDATA", "D:/Roaming"),
+            ("LOCALAPPDATA", "D:/Local"),
+            ("CODEX_HOME", "D:/codex"),
+        ];
+        let package = "D:/Local/Packages/Claude_pzs8sxrjxfjjc";
+        assert_eq!(
+            files(System::Windows, &moved, &[package])[..4],
+            [
+                format!("{package}/LocalCache/Roaming/Claude/claude_desktop_config.json"),
+                "C:/Users/me/.claude.json".to_owned(),
+                "D:/codex/config.toml".to_owned(),
+                "D:/Roaming/Code/User/mcp.json".to_owned(),
+            ]
+        );
+        assert_eq!(files(System::Windows, &moved, &[])[0], "D:/Roaming/Claude/claude_desktop_config.json");
+    }
 }

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::contract::{ErrorCode, Failure};
 use crate::platform::fs::modes::{DirBuilderExt, MetadataExt, open_without_waiting};
-use crate::platform::fs::replace_file;
-use crate::platform::machine;
+use crate::platform::fs::{Ownership, Stat, replace_file};
 
 /// The largest settings file that is read.
 const MAX_BYTES: u64 = 64 << 20;
@@ -31,7 +30,7 @@ pub struct SettingsFile {
 #[derive(Debug, Clone, Copy)]
 struct Facts {
     mode: u32,
-    owner: u32,
+    is_mine: bool,
     names: u64,
 }
 
@@ -59,7 +58,9 @@ impl SettingsFile {
             return Err(Failure::new(ErrorCode::Conflict, format!("{} is too large", path.display()))
                 .hint("`bailiwick client print` shows what to paste into it."));
         }
-        let facts = Facts { mode: facts.mode() & 0o7777, owner: facts.uid(), names: facts.nlink() };
+        let stat = Stat::of(&target).ok_or_else(|| unreadable(path, &io::ErrorKind::NotFound.into()))?;
+        let is_mine = Ownership::of_known(&target, &stat).is_mine();
+        let facts = Facts { mode: facts.mode() & 0o7777, is_mine, names: stat.links };
         Ok(Self { content: Some(content), facts: Some(facts), ..absent })
     }
 
@@ -84,7 +85,7 @@ impl SettingsFile {
     pub fn check_writable(&self) -> Result<(), Failure> {
         let shown = self.path.display();
         match self.facts {
-            Some(facts) if facts.owner != machine::user_id() => {
+            Some(facts) if !facts.is_mine => {
                 Err(Failure::denied("other-owner", format!("{shown} belongs to another user"))
                     .hint("Run this as the user whose client it is."))
             }

@@ -7,8 +7,7 @@ use std::process::Command;
 
 use crate::contract::{ErrorCode, Failure, id};
 use crate::platform::fs::modes::MetadataExt;
-use crate::platform::fs::{replace_file, replace_private_file};
-use crate::platform::machine;
+use crate::platform::fs::{Ownership, replace_file, replace_private_file};
 use crate::providers::edit::{Text, text_diff};
 
 use super::super::args::ConfigEditArgs;
@@ -150,8 +149,7 @@ fn open(editor: &[String], copy: &Path) -> Result<(), Failure> {
 }
 
 fn check_owner(file: &Path) -> Result<(), Failure> {
-    let facts = fs::metadata(file).map_err(|error| unwritable(file, &error))?;
-    if facts.uid() == machine::user_id() {
+    if Ownership::of(file).map_err(|error| unwritable(file, &error))?.is_mine() {
         return Ok(());
     }
     let shown = one_line(&file.display().to_string());

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::contract::{ErrorCode, Failure};
-use crate::platform::fs::{Secrecy, read_own_file};
+use crate::platform::fs::{Protection, Secrecy, read_own_file};
 
 use super::super::args::ConfigValidateArgs;
 use super::super::home::Home;
@@ -33,7 +33,10 @@ pub fn run(home: &Home, args: &ConfigValidateArgs) -> Result<Report, Failure> {
                 column: None,
                 field: String::new(),
                 problem: error.to_string(),
-                fix: format!("Run `chmod 600 {}`, as the user whose file it is.", file.display()),
+                fix: format!(
+                    "Run `{}`, as the user whose file it is.",
+                    Protection::narrowing_command(&file, false)
+                ),
             },
         );
     }

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{ErrorCode, Failure, id};
-use crate::platform::fs::modes::{PermissionsExt, set_mode};
-use crate::platform::fs::{create_private_dir, replace_private_file};
+use crate::platform::fs::{Protection, create_private_dir, remove_tree, replace_private_file};
 
 use super::repair::Repair;
 
@@ -27,12 +26,12 @@ pub struct Backups {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Change {
     path: PathBuf,
-    /// The permission bits that it had; none if it was not there.
-    mode: Option<u32>,
+    /// How it was protected; none if it was not there.
+    protection: Option<String>,
     /// The file beside this one that holds what was there.
     content: Option<String>,
-    /// Whether only the permission bits were changed.
-    mode_only: bool,
+    /// Whether only that was changed.
+    protection_only: bool,
 }
 
 fn place(state: &Path) -> PathBuf {
@@ -59,17 +58,16 @@ impl Backups {
         let failed = |error: std::io::Error| {
             Failure::new(ErrorCode::ExecutionFailed, format!("{}: {error}", repair.path().display()))
         };
-        let facts = fs::symlink_metadata(repair.path()).ok();
-        let mode_only = matches!(repair, Repair::Mode { .. });
+        let protection_only = matches!(repair, Repair::Narrow { .. });
         let mut change = Change {
             path: repair.path().to_owned(),
-            mode: facts.as_ref().map(|facts| facts.permissions().mode() & 0o7777),
+            protection: Protection::of_name(repair.path()).ok().map(|it| it.kept()),
             content: None,
-            mode_only,
+            protection_only,
         };
         create_private_dir(&self.folder).map_err(failed)?;
         // A socket or a pipe has no content.
-        if !mode_only && fs::metadata(repair.path()).is_ok_and(|facts| facts.is_file()) {
+        if !protection_only && fs::metadata(repair.path()).is_ok_and(|facts| facts.is_file()) {
             let name = self.changes.len().to_string();
             let content = fs::read(repair.path()).map_err(failed)?;
             replace_private_file(&self.folder.join(&name), &content).map_err(failed)?;
@@ -96,7 +94,7 @@ impl Backups {
         let runs = runs(state);
         for run in runs.iter().rev().skip(KEPT) {
             // What cannot be removed is tried again with the next run.
-            let _ = fs::remove_dir_all(place(state).join(run));
+            let _ = remove_tree(&place(state).join(run));
         }
     }
 }
@@ -131,16 +129,14 @@ pub fn undo(state: &Path) -> Result<Vec<PathBuf>, Failure> {
     for change in changes.iter().rev() {
         let path = &change.path;
         let done = (|| {
-            match (&change.content, change.mode) {
-                (Some(name), mode) => {
+            match (&change.content, &change.protection) {
+                (Some(name), protection) => {
                     replace_private_file(path, &fs::read(folder.join(name))?)?;
-                    if let Some(mode) = mode {
-                        set_mode(path, mode)?;
+                    if let Some(protection) = protection {
+                        Protection::restore(path, protection)?;
                     }
                 }
-                (None, Some(mode)) if change.mode_only => {
-                    set_mode(path, mode)?;
-                }
+                (None, Some(protection)) if change.protection_only => Protection::restore(path, protection)?,
                 // A socket that nobody served cannot be put back, and need not be.
                 (None, Some(_)) => return Ok(false),
                 (None, None) => fs::remove_file(path)?,
@@ -151,6 +147,6 @@ pub fn undo(state: &Path) -> Result<Vec<PathBuf>, Failure> {
             put_back.push(path.clone());
         }
     }
-    fs::remove_dir_all(&folder).map_err(|error| failed(&folder, error))?;
+    remove_tree(&folder).map_err(|error| failed(&folder, error))?;
     Ok(put_back)
 }

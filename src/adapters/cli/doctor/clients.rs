@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::config::Config;
 
-use super::super::client::{ConnectionState, ListedClient, look_at_clients};
+use super::super::client::{ConnectionState, ListedClient, look_at_clients, on_path};
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::limit::Limit;
@@ -180,6 +180,5 @@ fn located(program: &str) -> Option<PathBuf> {
     if path.components().count() > 1 {
         return path.is_file().then(|| path.to_owned());
     }
-    let folders = env::var_os("PATH")?;
-    env::split_paths(&folders).map(|folder| folder.join(program)).find(|file| file.is_file())
+    on_path(program)
 }

@@ -8,12 +8,15 @@ use std::time::Duration;
 use crate::config::{Config, ScopeConfig};
 use crate::contract::Capability;
 use crate::contract::command::Containment;
+use crate::platform::dirs::System;
 use crate::platform::launch::levels;
 use crate::platform::machine;
+use crate::platform::paths;
 use crate::policy::{OwnFolders, Scope};
 use crate::providers::command::SearchPath;
 
 use super::super::bounded_run::run_to_end;
+use super::super::client::on_path;
 use super::super::home::Home;
 use super::super::limit::Limit;
 use super::finding::Findings;
@@ -97,11 +100,9 @@ fn user(found: &mut Findings) {
 
 /// The `bailiwick` that a shell would start.
 fn other_binary(found: &mut Findings) {
-    let Some(own) = env::current_exe().ok().and_then(|path| path.canonicalize().ok()) else { return };
-    let path = env::var_os("PATH").unwrap_or_default();
-    let first = env::split_paths(&path).map(|folder| folder.join("bailiwick")).find(|path| path.is_file());
-    match first {
-        Some(first) if first.canonicalize().is_ok_and(|real| real != own) => {
+    let Some(own) = env::current_exe().ok().and_then(|path| paths::real(&path).ok()) else { return };
+    match on_path("bailiwick") {
+        Some(first) if paths::real(&first).is_ok_and(|real| real != own) => {
             found.warn(
                 "binary",
                 format!("a shell starts {}, but this is {}", first.display(), own.display()),
@@ -118,12 +119,13 @@ fn other_binary(found: &mut Findings) {
 /// Programs without which something that is granted fails.
 fn programs(home: &Home, config: &Config, found: &mut Findings) {
     let own = OwnFolders::of(&home.dirs);
+    let install_git = match System::THIS {
+        System::Linux => "Install Git (on Debian: `apt-get install git`).",
+        System::MacOs => "Install Git (`xcode-select --install`).",
+        System::Windows => "Install Git (`winget install Git.Git`).",
+    };
     let wanted: [(&str, &[Capability], &str); 2] = [
-        (
-            "git",
-            &[Capability::GitRead, Capability::GitWrite],
-            "Install Git (on Debian: `apt-get install git`).",
-        ),
+        ("git", &[Capability::GitRead, Capability::GitWrite], install_git),
         (
             "codex",
             &[Capability::CodexRun],
@@ -138,6 +140,13 @@ fn programs(home: &Home, config: &Config, found: &mut Findings) {
             config.scopes.iter().filter(needs).filter_map(|scope| Scope::compile(scope, &own).ok()).collect();
         let Some(first) = scopes.first() else { continue };
         match SearchPath::new(&first.commands().hold().search_path, &[]).find(program) {
+            Ok(there) if machine::is_stand_in(System::THIS, &there.path, |path| Path::new(path).exists()) => {
+                found.warn(
+                    "program",
+                    format!("{} only asks to install the real {program}", there.path.display()),
+                    "Install Apple's tools for developers: `xcode-select --install`.",
+                );
+            }
             Ok(there) => match version(&there.path, &Limit::default()) {
                 Some(version) => found.ok("program", format!("{version} ({})", there.path.display())),
                 None => {
@@ -158,7 +167,7 @@ fn programs(home: &Home, config: &Config, found: &mut Findings) {
 /// Asks a program for its version; one that takes its time is ended.
 pub fn version(path: &Path, limit: &Limit) -> Option<String> {
     let mut command = Command::new(path);
-    command.arg("--version").env_clear().current_dir("/");
+    command.arg("--version").env_clear().envs(machine::needed_environment()).current_dir("/");
     let ended = run_to_end(&mut command, limit, VERSION_TIME).ok()?;
     let first = ended.out.lines().next().unwrap_or_default().trim().to_owned();
     (ended.status.success() && !first.is_empty()).then_some(first)

@@ -1,14 +1,13 @@
 //! The config file: its mode, its text, what it says.
 
-use std::env;
 use std::fs;
 use std::io;
 use std::net::IpAddr;
-use std::path::PathBuf;
 
 use crate::adapters::http::{is_host, is_origin};
 use crate::config::Config;
-use crate::platform::fs::modes::PermissionsExt;
+use crate::platform::fs::{Others, Protection};
+use crate::platform::{machine, paths};
 
 use super::super::home::Home;
 use super::config_text::mends;
@@ -20,8 +19,8 @@ pub fn look(home: &Home, found: &mut Findings) -> Option<Config> {
     found.group("Config");
     let path = &home.config_path;
     let shown = path.display();
-    let facts = match fs::metadata(path) {
-        Ok(facts) => facts,
+    let protection = match Protection::of(path) {
+        Ok(protection) => protection,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             found.fail(
                 "config-there",
@@ -39,20 +38,21 @@ pub fn look(home: &Home, found: &mut Findings) -> Option<Config> {
             return None;
         }
     };
-    let mode = facts.permissions().mode() & 0o7777;
-    if mode & 0o022 != 0 {
+    let is_exposed = protection.others() == Others::Change;
+    if is_exposed {
         // The mode of a link says nothing; what it leads to is changed where it lies.
-        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let path = paths::real(path).unwrap_or_else(|_| path.clone());
+        let command = Protection::narrowing_command(&home.config_path, false);
         found
             .fail(
                 "config-mode",
-                format!("other users can change {shown} (its mode is {mode:04o}): nothing is served"),
-                format!("Run `chmod 600 {shown}`, and read whether it still says what you decided."),
+                format!("other users can change {shown} ({protection}): nothing is served"),
+                format!("Run `{command}`, and read whether it still says what you decided."),
             )
-            .repaired_by(Repair::Mode { path, from: mode, to: 0o600 });
+            .repaired_by(Repair::Narrow { path, from: protection, is_folder: false });
     }
     let text = fs::read_to_string(path).ok();
-    let user_home = env::var_os("HOME").map(PathBuf::from);
+    let user_home = machine::home_folder();
     let mended = text.as_deref().map(|text| mends(text, user_home.as_deref())).unwrap_or_default();
     let is_mended = !mended.is_empty();
     for mend in mended {
@@ -70,7 +70,7 @@ pub fn look(home: &Home, found: &mut Findings) -> Option<Config> {
             Some(config)
         }
         // What is wrong is said above, with its repair.
-        Err(_) if is_mended || mode & 0o022 != 0 => None,
+        Err(_) if is_mended || is_exposed => None,
         Err(error) => {
             found.fail("config", error.to_string(), error.fix);
             None

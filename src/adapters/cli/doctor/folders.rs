@@ -6,9 +6,9 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::platform::fs::Volume;
-use crate::platform::fs::modes::MetadataExt;
-use crate::platform::machine;
+use crate::platform::fs::modes::HAS_BITS;
+use crate::platform::fs::{Others, Protection, Volume};
+use crate::platform::paths;
 
 use super::super::home::Home;
 use super::finding::Findings;
@@ -44,18 +44,16 @@ pub fn look(home: &Home, found: &mut Findings) {
 /// Tells whether a folder is this user's alone.
 fn private(name: &'static str, folder: &Path, found: &mut Findings) -> bool {
     let shown = folder.display();
+    let unreadable = |error: &io::Error, found: &mut Findings| {
+        let why = format!("{shown}: {error}");
+        found.fail("folder", why, "Check the owner and permissions of the folders above it.");
+        false
+    };
     let facts = match fs::metadata(folder) {
         Ok(facts) => facts,
         // It is made when it is needed.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
-        Err(error) => {
-            found.fail(
-                "folder",
-                format!("{shown}: {error}"),
-                "Check the owner and permissions of the folders above it.",
-            );
-            return false;
-        }
+        Err(error) => return unreadable(&error, found),
     };
     if !facts.is_dir() {
         found.fail(
@@ -65,26 +63,32 @@ fn private(name: &'static str, folder: &Path, found: &mut Findings) -> bool {
         );
         return false;
     }
-    if facts.uid() != machine::user_id() {
+    let protection = match Protection::of(folder) {
+        Ok(protection) => protection,
+        Err(error) => return unreadable(&error, found),
+    };
+    if !protection.is_ours() {
+        let take = if HAS_BITS {
+            format!("Run `chown -R \"$USER\" {shown}` as root")
+        } else {
+            format!("Run `takeown /F \"{shown}\" /R` as an administrator")
+        };
         found.fail(
             "folder-owner",
             format!("{shown} belongs to another user"),
-            format!(
-                "Run `chown -R \"$USER\" {shown}` as root, or set BAILIWICK_HOME to a folder of your own."
-            ),
+            format!("{take}, or set BAILIWICK_HOME to a folder of your own."),
         );
         return false;
     }
-    let mode = facts.mode() & 0o7777;
-    if mode & 0o077 != 0 {
-        let path = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    if protection.others() != Others::Nothing {
+        let path = paths::real(folder).unwrap_or_else(|_| folder.to_owned());
         found
             .fail(
                 "folder-mode",
-                format!("other users can enter {shown} (its mode is {mode:04o})"),
-                format!("Run `chmod 700 {shown}`."),
+                format!("other users can enter {shown} ({protection})"),
+                format!("Run `{}`.", Protection::narrowing_command(folder, true)),
             )
-            .repaired_by(Repair::Mode { path, from: mode, to: 0o700 });
+            .repaired_by(Repair::Narrow { path, from: protection, is_folder: true });
         return false;
     }
     if !Volume::may_write(folder) {
@@ -104,23 +108,24 @@ fn content(folder: &Path, found: &mut Findings) -> bool {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let Ok(facts) = entry.metadata() else { continue };
-        let mode = facts.mode() & 0o7777;
         // The config may be read by others; its own check says who may change it.
         let may_be_read = ["config.json", "config.schema.json"].contains(&name.as_str());
         // These come and go with whoever reads the store, and have its mode.
         if name.starts_with("history.db-") {
             continue;
         }
-        if !facts.file_type().is_symlink() && !may_be_read && name != "tokens.json" && mode & 0o077 != 0 {
+        let protection =
+            if may_be_read || name == "tokens.json" { None } else { Protection::of_name(&path).ok() };
+        if let Some(from) = protection.filter(|it| it.others() != Others::Nothing) {
             in_order = false;
-            let to = if facts.is_dir() { 0o700 } else { 0o600 };
+            let is_folder = facts.is_dir();
             found
                 .warn(
                     "file-mode",
-                    format!("{} is not yours alone (its mode is {mode:04o})", path.display()),
-                    format!("Run `chmod {to:o} {}`.", path.display()),
+                    format!("{} is not yours alone ({from})", path.display()),
+                    format!("Run `{}`.", Protection::narrowing_command(&path, is_folder)),
                 )
-                .repaired_by(Repair::Mode { path: path.clone(), from: mode, to });
+                .repaired_by(Repair::Narrow { path: path.clone(), from, is_folder });
         }
         if is_left_in_the_works(&name, &facts) {
             in_order = false;

@@ -23,3 +23,4 @@ mod tokens;
 pub use output::{DoctorOutput, UndoOutput};
 pub use prove::{ProveOutput, run as prove};
 pub use run::{found, run};
+pub use service::is_running;

@@ -4,21 +4,21 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::platform::fs::modes::{PermissionsExt, set_mode};
-use crate::platform::fs::replace_private_file;
+use crate::platform::fs::{Protection, replace_private_file};
+use crate::platform::paths;
 use crate::providers::edit::{Text, text_diff};
 
 /// One change to one of Bailiwick's own files or folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Repair {
-    /// Gives a file or folder other permission bits.
-    Mode {
-        /// What.
+    /// Takes everything from others.
+    Narrow {
+        /// The file or folder.
         path: PathBuf,
-        /// The bits that it has.
-        from: u32,
-        /// The bits that it gets.
-        to: u32,
+        /// How it is protected now.
+        from: Protection,
+        /// Whether it is a folder.
+        is_folder: bool,
     },
     /// Replaces the text of a file, or makes the file.
     Replace {
@@ -40,7 +40,7 @@ impl Repair {
     /// Names what is changed.
     pub fn path(&self) -> &Path {
         match self {
-            Self::Mode { path, .. } | Self::Replace { path, .. } | Self::Remove { path } => path,
+            Self::Narrow { path, .. } | Self::Replace { path, .. } | Self::Remove { path } => path,
         }
     }
 
@@ -48,7 +48,7 @@ impl Repair {
     pub fn diff(&self) -> String {
         let path = self.path().display().to_string();
         match self {
-            Self::Mode { from, to, .. } => format!("{path}\nold mode {from:04o}\nnew mode {to:04o}\n"),
+            Self::Narrow { from, is_folder, .. } => format!("{path}\n{}", from.narrowing_diff(*is_folder)),
             Self::Remove { .. } => format!("{path}\nremoved\n"),
             Self::Replace { before, after, .. } => {
                 let name = path.trim_start_matches('/');
@@ -66,12 +66,11 @@ impl Repair {
     pub fn apply(&self) -> io::Result<()> {
         let changed = || io::Error::other("it has changed since it was looked at");
         match self {
-            Self::Mode { path, from, to } => {
-                let facts = fs::symlink_metadata(path)?;
-                if facts.file_type().is_symlink() || facts.permissions().mode() & 0o7777 != *from {
+            Self::Narrow { path, from, is_folder } => {
+                if Protection::of_name(path).ok().as_ref() != Some(from) {
                     return Err(changed());
                 }
-                set_mode(path, *to)
+                Protection::narrow(path, *is_folder)
             }
             Self::Replace { path, before, after } => {
                 let now = match fs::read_to_string(path) {
@@ -83,7 +82,7 @@ impl Repair {
                     return Err(changed());
                 }
                 // A link in the config's place is the person's choice: what it leads to is replaced.
-                let target = path.canonicalize().unwrap_or_else(|_| path.clone());
+                let target = paths::real(path).unwrap_or_else(|_| path.clone());
                 replace_private_file(&target, after.as_bytes())
             }
             Self::Remove { path } => fs::remove_file(path),

@@ -1,12 +1,12 @@
 //! The scopes: whether their folders can be served, and whether what they grant can be used.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::config::{Config, ScopeConfig};
 use crate::contract::command::Network;
 use crate::contract::{Capability, ScopeType};
 use crate::platform::fs::{FileId, Volume};
+use crate::platform::{machine, paths};
 use crate::policy::{OwnFolders, Scope};
 use crate::providers::command::level;
 
@@ -168,8 +168,8 @@ fn folders_of_programs(scope: &ScopeConfig, found: &mut Findings) -> bool {
 }
 
 fn holds_the_home(root: &Path) -> bool {
-    let home = env::var_os("HOME").and_then(|path| PathBuf::from(path).canonicalize().ok());
-    let root = root.canonicalize().ok();
+    let home = machine::home_folder().and_then(|path| paths::real(&path).ok());
+    let root = paths::real(root).ok();
     home.zip(root).is_some_and(|(home, root)| home.starts_with(root))
 }
 
@@ -181,7 +181,7 @@ fn overlaps(config: &Config, found: &mut Findings) {
         .iter()
         .flat_map(|scope| scope.roots.iter().map(|root| (scope.id.as_str(), root)))
         .filter_map(|(id, root)| {
-            let root = root.canonicalize().ok()?;
+            let root = paths::real(root).ok()?;
             let chain = chain(&root);
             Some((id, root, chain))
         })

@@ -1,10 +1,9 @@
 //! The tokens: their file, their ends, what they open.
 
-use std::fs;
-
 use crate::config::{Config, Tokens};
 use crate::contract::time;
-use crate::platform::fs::modes::PermissionsExt;
+use crate::platform::fs::modes::HAS_BITS;
+use crate::platform::fs::{Others, Protection};
 
 use super::super::home::Home;
 use super::finding::Findings;
@@ -21,12 +20,9 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
         Ok(tokens) => tokens,
         Err(error) => {
             let finding = found.fail("tokens", format!("{error}: nobody is let in by a token"), error.fix);
-            let mode = fs::symlink_metadata(&path)
-                .ok()
-                .filter(|facts| facts.is_file())
-                .map(|facts| facts.permissions().mode() & 0o7777);
-            if let Some(from) = mode.filter(|mode| mode & 0o077 != 0) {
-                finding.repaired_by(Repair::Mode { path, from, to: 0o600 });
+            let protection = Protection::of_name(&path).ok().filter(|it| it.others() != Others::Nothing);
+            if let Some(from) = protection.filter(|_| path.is_file()) {
+                finding.repaired_by(Repair::Narrow { path, from, is_folder: false });
             }
             return;
         }
@@ -76,7 +72,11 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     if in_order > 0 {
         found.ok(
             "tokens",
-            format!("in order: {in_order} of {}; their file is of mode 0600", tokens.records().len()),
+            format!(
+                "in order: {in_order} of {}; their file is {}",
+                tokens.records().len(),
+                if HAS_BITS { "of mode 0600" } else { "yours alone" }
+            ),
         );
     }
 }

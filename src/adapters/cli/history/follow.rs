@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::contract::{ErrorCode, Failure};
-use crate::history::{self, Entry};
+use crate::history::{Entry, HistoryReadError, Tail};
 
 use super::super::args::HistoryArgs;
 use super::super::home::Home;
@@ -32,13 +32,13 @@ pub fn follow(home: &Home, printer: Printer, args: &HistoryArgs) -> Result<(), F
     runtime.block_on(async {
         let stopped = runtime::asked_to_stop();
         tokio::pin!(stopped);
-        let unreadable = |error: history::HistoryReadError| {
+        let unreadable = |error: HistoryReadError| {
             Failure::new(ErrorCode::ProviderUnavailable, error.to_string())
                 .hint("`bailiwick doctor` says how the history is.")
         };
-        let mut seen = history::newest_row(&home.dirs.state).map_err(unreadable)?;
+        let mut tail = Tail::from_now(&home.dirs.state).map_err(unreadable)?;
         let mut entries = read(home, &filter)?.entries;
-        entries.retain(|entry| entry.seq <= seen);
+        entries.retain(|entry| entry.seq <= tail.place());
         entries.reverse();
         if !printer.json {
             if let Some(note) = unknown_scope(home, args) {
@@ -65,7 +65,7 @@ pub fn follow(home: &Home, printer: Printer, args: &HistoryArgs) -> Result<(), F
                 () = &mut stopped => return Ok(()),
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
-            (entries, seen) = history::rows_after(&home.dirs.state, seen, &filter).map_err(unreadable)?;
+            entries = tail.more_of(&filter).map_err(unreadable)?;
         }
     })
 }

@@ -9,4 +9,4 @@ mod views;
 pub use output::{
     ConnectionsOutput, EntryOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput, TimelineOutput,
 };
-pub use views::run;
+pub use views::{read, run};

@@ -6,9 +6,9 @@ use crate::config::Config;
 use crate::contract::time::rfc3339;
 use crate::contract::{ErrorCode, Failure, id};
 use crate::history::{self, Entry, Filter, State};
+use crate::platform::quoting::quote;
 
 use super::super::args::{HistoryArgs, HistoryView};
-use super::super::connect::quote;
 use super::super::home::Home;
 use super::super::printer::{
     Fit, Paint, Printer, Report, Table, one_line, paint, printable, table, with_nearest,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{ScopeConfig, ScopePolicy, WindowPattern};
 use crate::contract::{Capability, ErrorCode, Failure, ScopeType};
+use crate::platform::paths;
 
 use super::super::args::Preset;
 use super::super::commands_setup;
@@ -61,7 +62,7 @@ fn folders(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result
     }
     for folder in &args.remove_root {
         // A folder that is gone can still be closed, by the path that the config has.
-        let found = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        let found = paths::real(folder).unwrap_or_else(|_| folder.clone());
         let before = scope.roots.len();
         scope.roots.retain(|root| *root != found && root != folder);
         if scope.roots.len() == before {
@@ -202,8 +203,7 @@ fn limits(policy: &mut ScopePolicy, args: &ScopeEditArgs) -> Result<(), Failure>
 /// Gives the whole path of a folder that commands are to reach.
 fn whole(flag: &str, folder: &Path) -> Result<PathBuf, Failure> {
     let shown = one_line(&folder.display().to_string());
-    let found = folder
-        .canonicalize()
+    let found = paths::real(folder)
         .map_err(|error| Failure::new(ErrorCode::NotFound, format!("{flag}: `{shown}`: {error}")))?;
     if found.parent().is_none() {
         return Err(Failure::denied(

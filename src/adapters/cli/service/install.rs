@@ -1,121 +1,102 @@
-//! `service install`: writes the unit, has systemd check it, and starts it if it can.
+//! `service install`: writes the manager's file, has the system's own tool check it, and starts the service if it can.
 
-use std::fs::{self, DirBuilder};
 use std::path::Path;
 
-use crate::contract::{ErrorCode, Failure, id};
-use crate::platform::fs::modes::DirBuilderExt;
-use crate::platform::fs::{create_private_dir, replace_private_file};
+use crate::contract::{ErrorCode, Failure};
 use crate::providers::edit::{Text, text_diff};
 
 use super::super::args::ServiceInstallArgs;
 use super::super::home::Home;
 use super::super::printer::Report;
-use super::manager::{Said, ask, systemctl, unreachable};
+use super::file;
+use super::job::{Job, said_file};
+use super::manager::{Manager, Words};
 use super::output::InstallOutput;
-use super::unit::{UNIT, path, text};
 
 /// Installs the service. Running it twice changes nothing.
 ///
 /// # Errors
-/// When Bailiwick is not set up; `conflict` for a unit of that name that is not ours; when systemd refuses the unit, which
+/// When Bailiwick is not set up; `conflict` for a file of that name that is not ours; when the system refuses the file, which
 /// is then put back as it was.
-pub fn run(home: &Home, args: &ServiceInstallArgs) -> Result<Report, Failure> {
+pub fn run(home: &Home, manager: &dyn Manager, args: &ServiceInstallArgs) -> Result<Report, Failure> {
     // A service that would only fail is not installed.
     home.config()?;
-    let unit = path()?;
-    let shown = unit.display().to_string();
-    let after = text(home)?;
-    let before = fs::read_to_string(&unit).ok();
-    if before.as_deref().is_some_and(|text| !is_ours(text)) {
+    let (path, name) = (manager.file(), manager.name());
+    let shown = path.display().to_string();
+    let after = manager.text(&Job::of(home)?)?;
+    let before = file::read(path);
+    if path.exists() && !before.as_deref().is_some_and(file::is_ours) {
         return Err(Failure::new(ErrorCode::Conflict, format!("{shown} was not written by Bailiwick"))
             .hint("Move it away, and run this again."));
     }
-    let name = shown.trim_start_matches('/');
-    let old = Text::new(before.clone().unwrap_or_default());
-    let diff = text_diff((before.as_ref().map(|_| name), Some(name)), &old, &Text::new(after.clone()));
+    let diff = diff(path, before.as_deref(), &after);
     let is_same = before.as_deref() == Some(&after);
+    let output = InstallOutput {
+        ok: true,
+        manager: manager.kind(),
+        unit: path.to_owned(),
+        changed: false,
+        started: false,
+        diff: None,
+        unreachable: None,
+    };
     if args.dry_run {
         let text = if is_same { format!("{shown} is as it would be written.\n") } else { diff.clone() };
-        let diff = Some(diff);
-        let output =
-            InstallOutput { ok: true, unit, changed: false, started: false, diff, unreachable: None };
-        return Ok(Report::of(text, &output));
+        return Ok(Report::of(text, &InstallOutput { diff: Some(diff), ..output }));
     }
-    if !is_same {
-        write(&unit, before.as_deref(), &after)?;
+    if manager.words() == Words::File {
+        file::make_folder_of(&said_file(home))?;
     }
+    let finding = if is_same { "" } else { write(manager, before.as_deref(), &after)? };
     let mut text = match (is_same, before.is_some()) {
         (true, _) => format!("{shown} is there already.\n"),
         (false, true) => format!("Wrote {shown} anew:\n{diff}"),
-        (false, false) => format!("Wrote {shown}, which systemd finds in order.\n"),
+        (false, false) => format!("Wrote {shown}{finding}.\n"),
     };
-    let why = unreachable()?;
-    let mut started = false;
+    let why = manager.unreachable()?;
     if why.is_none() {
-        for words in [&["daemon-reload"][..], &["enable", UNIT], &["restart", UNIT]] {
-            // A service that runs as it should is left alone.
-            if words[0] == "restart" && is_same && systemctl(&["is-active", UNIT])?.ok {
-                continue;
-            }
-            let said = systemctl(words)?;
-            if !said.ok {
-                return Err(Failure::new(ErrorCode::ExecutionFailed, format!("systemd: {}", said.text))
-                    .hint(format!(
-                        "The unit is there; `systemctl --user {} {UNIT}` does this step.",
-                        words[0]
-                    ))
-                    .hint("`bailiwick service logs` shows what the service said."));
-            }
-        }
-        started = true;
+        manager.take_up(!is_same).map_err(|failure| {
+            failure.hint("The file is there; `bailiwick service install` tries the rest again.")
+        })?;
         text.push_str("It is started, and starts when you log in. `bailiwick service status` asks it.\n");
     }
     let output =
-        InstallOutput { ok: true, unit, changed: !is_same, started, diff: None, unreachable: why.clone() };
+        InstallOutput { changed: !is_same, started: why.is_none(), unreachable: why.clone(), ..output };
     let report = Report::of(text, &output);
-    Ok(match why {
-        None => report.note("To have it run while you are not logged in: `loginctl enable-linger`."),
-        Some(why) => report
-            .note(format!("It is not started: your systemd cannot be asked ({why})."))
-            .note("Log in to a session with systemd, and run this again."),
+    Ok(match (why, manager.after_install()) {
+        (Some(why), _) => report
+            .note(format!("It is not started: {name} cannot be asked ({why})."))
+            .note(format!("{}, and run this again.", manager.way_to_it())),
+        (None, Some(note)) => report.note(note),
+        (None, None) => report,
     })
 }
 
-/// Tells whether Bailiwick wrote a unit.
-pub fn is_ours(text: &str) -> bool {
-    text.starts_with("# Written by `bailiwick service install`")
+fn diff(path: &Path, before: Option<&str>, after: &str) -> String {
+    let shown = path.display().to_string();
+    let name = shown.trim_start_matches('/');
+    // Line ends are the form's own, and nothing to see.
+    let text = |text: &str| Text::new(text.replace('\r', ""));
+    text_diff((before.map(|_| name), Some(name)), &text(before.unwrap_or_default()), &text(after))
 }
 
-fn write(unit: &Path, before: Option<&str>, after: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::new(ErrorCode::ProviderUnavailable, format!("{}: {error}", unit.display()))
-            .hint("Check the folder's owner, permissions and free space.")
-    };
-    let folder = unit.parent().ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
-    DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(failed)?;
-    replace_private_file(unit, after.as_bytes()).map_err(failed)?;
-    let problem = match verified(unit).map_err(failed)? {
-        Ok(said) if said.ok => return Ok(()),
-        Ok(said) => {
-            Failure::new(ErrorCode::ExecutionFailed, format!("systemd refuses the unit: {}", said.text))
-        }
-        Err(failure) => failure,
+/// Writes the file, and has it checked. Gives what to say of that.
+fn write(manager: &dyn Manager, before: Option<&str>, after: &str) -> Result<&'static str, Failure> {
+    let path = manager.file();
+    file::write(path, after)?;
+    let problem = match manager.checked() {
+        None => return Ok(""),
+        Some(Ok(said)) if said.ok => return Ok(", which the system's own tool finds in order"),
+        Some(Ok(said)) => Failure::new(
+            ErrorCode::ExecutionFailed,
+            format!("{} refuses {}: {}", manager.name(), path.display(), said.text),
+        ),
+        Some(Err(failure)) => failure,
     };
     // As it was: the file is ours.
     let _ = match before {
-        Some(text) => replace_private_file(unit, text.as_bytes()),
-        None => fs::remove_file(unit),
+        Some(text) => file::write(path, text),
+        None => file::remove(path),
     };
     Err(problem)
-}
-
-/// Has systemd's own tool read the unit. It wants a runtime folder, which a person without a session lacks.
-fn verified(unit: &Path) -> std::io::Result<Result<Said, Failure>> {
-    let runtime = std::env::temp_dir().join(format!("bailiwick-{}", id::new_id()));
-    create_private_dir(&runtime)?;
-    let words = ["--user", "verify", &unit.display().to_string()];
-    let said = ask("systemd-analyze", &words, &[("XDG_RUNTIME_DIR", &runtime)]);
-    fs::remove_dir_all(&runtime)?;
-    Ok(said)
 }

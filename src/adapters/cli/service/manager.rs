@@ -1,62 +1,137 @@
-//! Asking systemd's user manager, with an end to every wait.
+//! What there is to ask of any manager.
 
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
 
 use crate::contract::{ErrorCode, Failure};
+use crate::platform::service_manager::{ServiceManager, service_manager};
 
-use super::super::bounded_run::{Unfinished, run_to_end};
-use super::super::limit::Limit;
+use super::super::home::Home;
+use super::job::Job;
+use super::launchd::Launchd;
+use super::programs::{Programs, Said};
+use super::systemd::Systemd;
+use super::task::TaskScheduler;
 
-/// How long the manager may take.
-const TIME: Duration = Duration::from_secs(20);
-
-/// What the manager said.
-#[derive(Debug, Clone)]
-pub struct Said {
-    /// Whether it did what it was asked.
-    pub ok: bool,
-    /// Its words.
-    pub text: String,
+/// How the service stands, by its manager's word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Whether the manager knows it.
+    pub is_known: bool,
+    /// Whether it runs.
+    pub is_running: bool,
+    /// In the manager's own words.
+    pub words: String,
 }
 
-/// Runs `systemctl --user` with some words.
-///
-/// # Errors
-/// `unsupported_platform` where there is no systemd; `timeout` if it does not end.
-pub fn systemctl(words: &[&str]) -> Result<Said, Failure> {
-    ask("systemctl", &[&["--user", "--no-pager"], words].concat(), &[])
+/// Where the service's own words are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// In systemd's journal.
+    Journal,
+    /// In a file of the state folder.
+    File,
 }
 
-/// Runs a program of systemd to its end, with further variables in its environment.
+/// Keeps services of a person's session. Each of these has one file that describes the service.
+pub trait Manager {
+    /// Which one it is.
+    fn kind(&self) -> ServiceManager;
+
+    /// How people know it.
+    fn name(&self) -> &'static str;
+
+    /// The file that describes the service to it.
+    fn file(&self) -> &Path;
+
+    /// What that file is to hold.
+    ///
+    /// # Errors
+    /// `invalid_request` for paths that its form cannot say.
+    fn text(&self, job: &Job) -> Result<String, Failure>;
+
+    /// Has the system's own tool read the file; none where it has no such tool.
+    ///
+    /// # Errors
+    /// As [`Programs::ask`].
+    fn checked(&self) -> Option<Result<Said, Failure>>;
+
+    /// Tells why it cannot be asked; none if it can.
+    ///
+    /// # Errors
+    /// `unsupported_platform` where its program is missing.
+    fn unreachable(&self) -> Result<Option<String>, Failure>;
+
+    /// Tells how the service stands.
+    ///
+    /// # Errors
+    /// As [`Programs::ask`].
+    fn standing(&self) -> Result<Standing, Failure>;
+
+    /// Has it take up the file, and run the service from now on. One that runs and whose file is as it was is left alone.
+    ///
+    /// # Errors
+    /// What it says; `conflict` where it knows another service of that name.
+    fn take_up(&self, is_changed: bool) -> Result<(), Failure>;
+
+    /// Starts the service.
+    ///
+    /// # Errors
+    /// What it says.
+    fn start(&self) -> Result<(), Failure>;
+
+    /// Ends the service, which starts again with the next session.
+    ///
+    /// # Errors
+    /// What it says.
+    fn stop(&self) -> Result<(), Failure>;
+
+    /// Ends the service, and forgets it; its file is removed afterwards.
+    ///
+    /// # Errors
+    /// What it says.
+    fn forget(&self) -> Result<(), Failure>;
+
+    /// Where the service's own words are.
+    fn words(&self) -> Words;
+
+    /// What to do where it cannot be asked.
+    fn way_to_it(&self) -> &'static str;
+
+    /// What to know once the service is installed.
+    fn after_install(&self) -> Option<&'static str>;
+}
+
+/// Gives the manager of this system.
 ///
 /// # Errors
-/// As [`systemctl`].
-pub fn ask(program: &str, words: &[&str], environment: &[(&str, &Path)]) -> Result<Said, Failure> {
-    let mut command = Command::new(program);
-    command.args(words).env("LC_ALL", "C.UTF-8").envs(environment.iter().copied());
-    match run_to_end(&mut command, &Limit::default(), TIME) {
-        Ok(ended) => Ok(Said { ok: ended.status.success(), text: ended.said() }),
-        Err(Unfinished::NotStarted(error)) => Err(missing(program, &error)),
-        Err(Unfinished::TookTooLong) => Err(Failure::new(
-            ErrorCode::Timeout,
-            format!("`{program} {}` did not end within {} s", words.join(" "), TIME.as_secs()),
-        )),
+/// `provider_unavailable` where the user has no home folder.
+pub fn manager(home: &Home) -> Result<Box<dyn Manager>, Failure> {
+    let programs = Programs::default();
+    Ok(match service_manager() {
+        ServiceManager::Systemd => Box::new(Systemd::find(programs)?),
+        ServiceManager::Launchd => Box::new(Launchd::find(programs)?),
+        ServiceManager::TaskScheduler => Box::new(TaskScheduler::find(home, programs)),
+    })
+}
+
+/// Makes what a manager refused a failure.
+///
+/// # Errors
+/// `execution_failed` unless it did what it was asked.
+pub fn done(name: &str, said: &Said) -> Result<(), Failure> {
+    if said.ok {
+        return Ok(());
     }
+    let text = if said.text.is_empty() { "it does not say why" } else { &said.text };
+    Err(Failure::new(ErrorCode::ExecutionFailed, format!("{name}: {text}"))
+        .hint("`bailiwick service logs` shows what the service said."))
 }
 
-fn missing(program: &str, error: &std::io::Error) -> Failure {
-    Failure::new(ErrorCode::UnsupportedPlatform, format!("`{program}` cannot be run: {error}")).hint(
-        "`bailiwick service` is for systems with systemd; elsewhere have `bailiwick start` run at login.",
+/// Says that there is no place for a manager's file.
+pub fn no_home() -> Failure {
+    Failure::new(
+        ErrorCode::ProviderUnavailable,
+        "HOME is not set, so there is no place for the service's file",
     )
-}
-
-/// Tells why the user manager cannot be asked; none if it can.
-///
-/// # Errors
-/// `unsupported_platform` where there is no systemd.
-pub fn unreachable() -> Result<Option<String>, Failure> {
-    let said = systemctl(&["show", "--property=Version"])?;
-    Ok((!said.ok).then(|| said.text.lines().next().unwrap_or("it does not say why").to_owned()))
+    .hint("Set HOME to your home folder.")
 }

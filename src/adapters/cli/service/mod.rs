@@ -1,15 +1,27 @@
 //! `service …`: Bailiwick as a service of the person's own session, which starts with it and is started again if it fails.
 //!
-//! Works for systemd's user manager. Writes one file of its own and changes no other; never needs root, and never says
-//! that a service runs without having asked it.
+//! One design for three managers: systemd's user manager, launchd, the Task Scheduler of Windows. Each describes the
+//! service in a text of its own, made by plain code that every system compiles and tests, and is asked by its own program.
+//! Writes one file of its own and changes no other; never needs root, and never says that a service runs without having
+//! asked its manager.
 
+mod file;
 mod install;
+mod job;
+mod launchd;
+mod logs;
 mod manager;
 mod output;
+mod programs;
 mod remove;
 mod run;
 mod status;
-mod unit;
+mod systemd;
+mod task;
+#[cfg(test)]
+mod tests;
+mod xml;
 
+pub use job::begin;
 pub use output::{DoneOutput, InstallOutput, RemoveOutput, StatusOutput};
 pub use run::run;

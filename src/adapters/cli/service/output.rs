@@ -4,14 +4,19 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+
+use crate::platform::service_manager::ServiceManager;
+
+use super::super::running::RunningNote;
 
 /// `service install`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InstallOutput {
     /// Always true.
     pub ok: bool,
-    /// The unit's file.
+    /// What keeps services on this system.
+    pub manager: ServiceManager,
+    /// The file that describes the service to it: a unit, an agent's list of properties, a task.
     pub unit: PathBuf,
     /// Whether it was written, and was not there in the same words.
     pub changed: bool,
@@ -19,24 +24,28 @@ pub struct InstallOutput {
     pub started: bool,
     /// With `--dry-run`: what would change.
     pub diff: Option<String>,
-    /// Why systemd cannot be asked, if so.
+    /// Why the manager cannot be asked, if so.
     pub unreachable: Option<String>,
 }
 
 /// `service status`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StatusOutput {
-    /// Whether it is as it must be: a unit of this version, active, serving.
+    /// Whether it is as it must be: a file of this version, running, serving.
     pub ok: bool,
-    /// The unit's file.
+    /// What keeps services on this system.
+    pub manager: ServiceManager,
+    /// The file that describes the service to it: a unit, an agent's list of properties, a task.
     pub unit: PathBuf,
-    /// Whether the unit is of this version and this program.
+    /// Whether the file is of this version and this program.
     pub current: bool,
-    /// What systemd says.
+    /// Whether the manager says that it runs.
+    pub running: bool,
+    /// How it stands, in the manager's own words.
     pub state: String,
-    /// Where the service says that it listens: `processId` and `url`; null where nothing is served.
-    pub service: Option<Value>,
-    /// Why systemd cannot be asked, if so.
+    /// Where the service says that it listens; null where nothing is served.
+    pub service: Option<RunningNote>,
+    /// Why the manager cannot be asked, if so.
     pub unreachable: Option<String>,
 }
 
@@ -52,10 +61,12 @@ pub struct DoneOutput {
 pub struct RemoveOutput {
     /// Always true.
     pub ok: bool,
-    /// The unit's file.
+    /// What keeps services on this system.
+    pub manager: ServiceManager,
+    /// The file that describes the service to it: a unit, an agent's list of properties, a task.
     pub unit: PathBuf,
     /// Whether it was removed; false with `--dry-run`.
     pub removed: bool,
-    /// Why systemd cannot be asked, if so.
+    /// Why the manager cannot be asked, if so.
     pub unreachable: Option<String>,
 }

@@ -1,55 +1,72 @@
-//! `service status`, `start`, `stop`, `logs`.
+//! `service status`, `start`, `stop`.
 
-use std::fs;
-use std::process::Command;
+use std::path::Path;
 
 use crate::contract::{ErrorCode, Failure};
 
-use super::super::args::ServiceLogsArgs;
+use super::super::doctor::is_running;
 use super::super::home::Home;
 use super::super::printer::{Report, labelled, one_line};
 use super::super::running::RunningNote;
-use super::manager::{Said, systemctl, unreachable};
+use super::file;
+use super::job::Job;
+use super::manager::{Manager, Standing};
 use super::output::{DoneOutput, StatusOutput};
-use super::unit::{UNIT, path, text};
 
-/// Tells how the service stands: its unit, what systemd says, and what the service itself says.
+/// Tells how the service stands: its file, what its manager says, and what the service itself says.
 ///
 /// # Errors
 /// `not_found` if it is not installed.
-pub fn run(home: &Home) -> Result<Report, Failure> {
-    let unit = installed()?;
-    let is_current = fs::read_to_string(&unit).ok() == Some(text(home)?);
-    let why = unreachable()?;
-    let state = match &why {
-        None => systemctl(&["is-active", UNIT])?.text,
-        Some(why) => format!("unknown: your systemd cannot be asked ({why})"),
+pub fn run(home: &Home, manager: &dyn Manager) -> Result<Report, Failure> {
+    let path = installed(manager)?;
+    let is_current = file::read(path) == Some(manager.text(&Job::of(home)?)?);
+    let why = manager.unreachable()?;
+    let Standing { is_running: runs, words, .. } = match &why {
+        None => manager.standing()?,
+        Some(why) => Standing {
+            is_known: false,
+            is_running: false,
+            words: format!("unknown: it cannot be asked ({why})"),
+        },
     };
-    let note = RunningNote::read(&home.dirs);
+    // A service that was killed leaves its note behind.
+    let note = is_running(home).then(|| RunningNote::read(&home.dirs)).flatten();
     let url = note.as_ref().map_or_else(|| "nothing is served".to_owned(), |note| note.url.clone());
+    let says = format!("{} says", manager.name());
     let mut lines =
-        vec![("unit", unit.display().to_string()), ("systemd says", one_line(&state)), ("serves", url)];
+        vec![("file", path.display().to_string()), (says.as_str(), one_line(&words)), ("serves", url)];
     if !is_current {
         lines.push((
-            "unit is",
+            "file is",
             "of another version or another program: run `bailiwick service install`".to_owned(),
         ));
     }
-    let ok = is_current && state == "active" && note.is_some();
-    let service = note.map(|note| serde_json::to_value(note).expect("a note has a JSON form"));
-    let output = StatusOutput { ok, unit, current: is_current, state, service, unreachable: why };
-    let exit = if ok { 0 } else { ErrorCode::ProviderUnavailable.facts().exit_code };
+    let output = StatusOutput {
+        ok: is_current && runs && note.is_some(),
+        manager: manager.kind(),
+        unit: path.to_owned(),
+        current: is_current,
+        running: runs,
+        state: words,
+        service: note,
+        unreachable: why,
+    };
+    let exit = if output.ok { 0 } else { ErrorCode::ProviderUnavailable.facts().exit_code };
     Ok(Report { exit, ..Report::of(labelled(&lines), &output) })
 }
 
-fn installed() -> Result<std::path::PathBuf, Failure> {
-    let unit = path()?;
-    if unit.is_file() {
-        return Ok(unit);
+/// Gives the manager's file.
+///
+/// # Errors
+/// `not_found` where there is none.
+pub fn installed(manager: &dyn Manager) -> Result<&Path, Failure> {
+    let path = manager.file();
+    if path.is_file() {
+        return Ok(path);
     }
     Err(Failure::new(
         ErrorCode::NotFound,
-        format!("the service is not installed: there is no {}", unit.display()),
+        format!("the service is not installed: there is no {}", path.display()),
     )
     .hint("Run `bailiwick service install`."))
 }
@@ -57,55 +74,30 @@ fn installed() -> Result<std::path::PathBuf, Failure> {
 /// Starts the service.
 ///
 /// # Errors
-/// `not_found` if it is not installed; what systemd says.
-pub fn start(home: &Home) -> Result<Report, Failure> {
-    // Systemd would only say that it failed.
+/// `not_found` if it is not installed; what its manager says.
+pub fn start(home: &Home, manager: &dyn Manager) -> Result<Report, Failure> {
+    // The manager would only say that it failed.
     home.config()?;
-    done("start", "Started.\n")
+    reachable(manager)?;
+    manager.start()?;
+    Ok(Report::of("Started.\n", &DoneOutput { ok: true }))
 }
 
 /// Ends the service; processes that clients started go on.
 ///
 /// # Errors
 /// As [`start`].
-pub fn stop(_: &Home) -> Result<Report, Failure> {
-    done("stop", "Stopped. It starts again when you log in; `bailiwick service remove` ends that.\n")
-}
-
-fn done(verb: &str, text: &str) -> Result<Report, Failure> {
-    installed()?;
-    if let Some(why) = unreachable()? {
-        return Err(Failure::new(
-            ErrorCode::ProviderUnavailable,
-            format!("your systemd cannot be asked: {why}"),
-        )
-        .hint("Log in to a session with systemd; `bailiwick start` serves without it."));
-    }
-    let Said { ok, text: said } = systemctl(&[verb, UNIT])?;
-    if !ok {
-        return Err(Failure::new(ErrorCode::ExecutionFailed, format!("systemd: {said}"))
-            .hint("`bailiwick service logs` shows what the service said."));
-    }
+pub fn stop(manager: &dyn Manager) -> Result<Report, Failure> {
+    reachable(manager)?;
+    manager.stop()?;
+    let text = "Stopped. It starts again when you log in; `bailiwick service remove` ends that.\n";
     Ok(Report::of(text, &DoneOutput { ok: true }))
 }
 
-/// Shows what the service said, by the journal's own pager and follow mode.
-///
-/// # Errors
-/// `unsupported_platform` where there is no journal.
-pub fn logs(args: &ServiceLogsArgs) -> Result<Option<Report>, Failure> {
-    installed()?;
-    let mut command = Command::new("journalctl");
-    command.args(["--user", "--unit", UNIT, "--lines", &args.lines.to_string(), "--no-pager"]);
-    if args.follow {
-        command.arg("--follow");
-    }
-    let status = command.status().map_err(|error| {
-        Failure::new(ErrorCode::UnsupportedPlatform, format!("`journalctl` cannot be run: {error}"))
-    })?;
-    if status.success() {
-        return Ok(None);
-    }
-    Err(Failure::new(ErrorCode::ExecutionFailed, "the journal could not be shown")
-        .hint("`journalctl --user --unit bailiwick` says why."))
+fn reachable(manager: &dyn Manager) -> Result<(), Failure> {
+    installed(manager)?;
+    let Some(why) = manager.unreachable()? else { return Ok(()) };
+    let name = manager.name();
+    Err(Failure::new(ErrorCode::ProviderUnavailable, format!("{name} cannot be asked: {why}"))
+        .hint(format!("{}; `bailiwick start` serves without it.", manager.way_to_it())))
 }

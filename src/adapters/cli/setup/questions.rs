@@ -1,9 +1,10 @@
 //! What the person is asked: only what was not said by flags, and only where something is to be written.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 
 use crate::contract::{ErrorCode, Failure};
+use crate::platform::machine;
 
 use super::super::args::{HereArgs, Preset};
 use super::super::ask::{self, Choice};
@@ -82,10 +83,12 @@ pub fn cannot_ask(has_folder: bool) -> Failure {
 
 /// Reads `~` as a shell would have.
 fn without_tilde(answer: &str) -> PathBuf {
-    let home = env::var_os("HOME").map(PathBuf::from);
+    let home = machine::home_folder();
     match (answer.strip_prefix('~'), home) {
         (Some(""), Some(home)) => home,
-        (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+        (Some(rest), Some(home)) if rest.starts_with(is_separator) => {
+            home.join(rest.trim_start_matches(is_separator))
+        }
         _ => PathBuf::from(answer),
     }
 }

@@ -67,9 +67,12 @@ pub trait Attributes {
     /// Carries the extended attributes of `from` over, as far as both file systems allow it.
     ///
     /// Attributes that give rights (`security.*`, `trusted.*`) stay behind: they belong to the old content.
-    fn copy_attributes(&self, from: &File) {
+    ///
+    /// # Errors
+    /// None on this system.
+    fn copy_attributes(&self, from: &File) -> Result<(), DoorError> {
         let mut names = [0_u8; 4_096];
-        let Ok(length) = flistxattr(from, &mut names) else { return };
+        let Ok(length) = flistxattr(from, &mut names) else { return Ok(()) };
         for name in names[..length].split(|byte| *byte == 0).filter(|name| carried_over(name)) {
             let mut value = vec![0_u8; MAX_ATTRIBUTE_BYTES];
             if let Ok(length) = fgetxattr(from, name, &mut value[..]) {
@@ -77,6 +80,7 @@ pub trait Attributes {
                 let _ = fsetxattr(self.handle(), name, &value[..length], XattrFlags::empty());
             }
         }
+        Ok(())
     }
 }
 

@@ -5,11 +5,15 @@ use std::os::windows::io::{AsHandle, BorrowedHandle};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::beneath::{EXISTING, LOOK};
+use super::facts::READ_CONTROL;
 use super::sys::{self, Opening};
 use super::{Dir, DoorError, NO_USER, Stat};
+use crate::platform::windows::{Object, Rights};
 
 /// `FILE_WRITE_ATTRIBUTES`.
 const WRITE_ATTRIBUTES: u32 = 0x100;
+/// `WRITE_DAC`: the right to say who has rights.
+const WRITE_CONTROL: u32 = READ_CONTROL | 0x0004_0000;
 
 /// Something open whose facts can be changed.
 pub trait Attributes {
@@ -64,9 +68,19 @@ pub trait Attributes {
         Ok(again(self.handle())?.set_modified(UNIX_EPOCH + Duration::from_nanos(since))?)
     }
 
-    /// Carries nothing over: streams and attributes of the old content stay with it, and what it says of where it came
-    /// from (`Zone.Identifier`) does too.
-    fn copy_attributes(&self, _: &File) {}
+    /// Carries the list of rights of `from` over, as far as it is its own and not what its folder hands down. Streams and
+    /// attributes stay behind with the old content, and what it says of where it came from (`Zone.Identifier`) does too.
+    ///
+    /// # Errors
+    /// The usual ones.
+    fn copy_attributes(&self, from: &File) -> Result<(), DoorError> {
+        let opening = Opening { access: LOOK | WRITE_CONTROL, disposition: EXISTING, options: 0 };
+        let Some(list) = Rights::of(from.as_handle(), Object::File).ok().and_then(|rights| rights.own_part())
+        else {
+            return Ok(());
+        };
+        Ok(list.give(sys::open_at(self.handle(), &[], opening)?.as_handle())?)
+    }
 }
 
 impl Attributes for File {

@@ -55,7 +55,7 @@ impl Stat {
     }
 
     /// Gives the facts of something open.
-    pub(super) fn of_open(file: BorrowedHandle<'_>) -> io::Result<Self> {
+    pub(in crate::platform) fn of_open(file: BorrowedHandle<'_>) -> io::Result<Self> {
         let facts = sys::facts(file)?;
         // File systems whose numbers need more are not served: two files must never look like one.
         let inode = u64::try_from(facts.number).map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
@@ -82,10 +82,21 @@ impl Stat {
 
 /// The right to ask for facts.
 pub(super) const FILE_READ_ATTRIBUTES: u32 = 0x80;
+/// `READ_CONTROL`: the right to read who has rights.
+pub(super) const READ_CONTROL: u32 = 0x0002_0000;
+/// `FILE_FLAG_OPEN_REPARSE_POINT`, which opens a link itself.
+pub(super) const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
 /// Opens a file or folder by a path that the person chose. Links are followed.
 pub(super) fn open_by_path(path: &Path, access: u32) -> io::Result<OwnedHandle> {
-    let mut options = OpenOptions::new();
-    options.access_mode(access).custom_flags(BACKUP_SEMANTICS);
-    Ok(options.open(path)?.into())
+    open(path, access, BACKUP_SEMANTICS)
+}
+
+/// Opens what lies at a path that the person chose, a link itself.
+pub(super) fn open_name_by_path(path: &Path, access: u32) -> io::Result<OwnedHandle> {
+    open(path, access, BACKUP_SEMANTICS | OPEN_REPARSE_POINT)
+}
+
+fn open(path: &Path, access: u32, flags: u32) -> io::Result<OwnedHandle> {
+    Ok(OpenOptions::new().access_mode(access).custom_flags(flags).open(path)?.into())
 }

@@ -7,16 +7,12 @@ use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::AsHandle;
 use std::path::Path;
 
-use super::facts::{FILE_READ_ATTRIBUTES, open_by_path};
-use super::{FileKind, OwnFileError, Secrecy, Stat};
-use crate::platform::windows::{Object, Others, Rights};
+use super::facts::{FILE_READ_ATTRIBUTES, OPEN_REPARSE_POINT, READ_CONTROL, open_by_path};
+use super::{FileKind, Others, OwnFileError, Secrecy, Stat};
+use crate::platform::windows::{Object, Rights};
 
-/// `READ_CONTROL`: the right to read who has rights.
-const READ_CONTROL: u32 = 0x0002_0000;
 /// `FILE_GENERIC_READ`.
 const GENERIC_READ: u32 = 0x0012_0089;
-/// `FILE_FLAG_OPEN_REPARSE_POINT`.
-const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
 /// What others can do with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +87,11 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
     if rights.others() == Others::Nothing { Ok(()) } else { crate::platform::windows::narrow_folder(path) }
 }
 
-/// Takes the rights of all others to a file of this user that nothing was written to yet.
-pub(super) fn narrow_new_file(path: &Path) -> io::Result<()> {
+/// Takes the rights of all others to a file of this user that nothing was written to yet. As a rule it has none of them: it
+/// inherits the list of its folder.
+///
+/// # Errors
+/// Those of the file system.
+pub fn narrow_new_file(path: &Path) -> io::Result<()> {
     crate::platform::windows::narrow_file(path)
 }

@@ -153,7 +153,7 @@ pub(super) fn facts(file: BorrowedHandle<'_>) -> io::Result<Facts> {
 }
 
 /// Tells whether something open has no name any more.
-pub(super) fn is_removed(file: BorrowedHandle<'_>) -> bool {
+pub(in crate::platform) fn is_removed(file: BorrowedHandle<'_>) -> bool {
     told_ex::<FILE_STANDARD_INFO>(file, FileStandardInfo)
         .is_ok_and(|told| told.DeletePending || told.NumberOfLinks == 0)
 }
@@ -233,27 +233,32 @@ fn take_entries(bytes: &[u8], entries: &mut Vec<Entry>) {
     }
 }
 
+/// Gives the whole path of something open, as it is spelt on the disk.
+pub(super) fn whole_path(file: BorrowedHandle<'_>) -> io::Result<Vec<u16>> {
+    path_in_form(file, 0)
+}
+
 /// Gives the name that something open has in its folder, as it is spelt on the disk.
 pub(super) fn spelling(file: BorrowedHandle<'_>) -> io::Result<Vec<u16>> {
     const NORMALIZED_WITHOUT_VOLUME: u32 = 4;
+    let mut path = path_in_form(file, NORMALIZED_WITHOUT_VOLUME)?;
+    let begin = path.iter().rposition(|unit| *unit == u16::from(b'\\')).map_or(0, |at| at + 1);
+    path.drain(..begin);
+    Ok(path)
+}
+
+/// Gives the path of something open in one of the forms that the system has for it.
+fn path_in_form(file: BorrowedHandle<'_>, form: u32) -> io::Result<Vec<u16>> {
     let mut buffer = vec![0_u16; 512];
     loop {
         let room = u32::try_from(buffer.len()).unwrap_or(u32::MAX);
         // SAFETY: the handle is open, and no more is written than the buffer is long.
-        let length = unsafe {
-            GetFinalPathNameByHandleW(
-                file.as_raw_handle(),
-                buffer.as_mut_ptr(),
-                room,
-                NORMALIZED_WITHOUT_VOLUME,
-            )
-        };
+        let length =
+            unsafe { GetFinalPathNameByHandleW(file.as_raw_handle(), buffer.as_mut_ptr(), room, form) };
         match usize::try_from(length).unwrap_or(0) {
             0 => return Err(io::Error::last_os_error()),
             length if length < buffer.len() => {
                 buffer.truncate(length);
-                let begin = buffer.iter().rposition(|unit| *unit == u16::from(b'\\')).map_or(0, |at| at + 1);
-                buffer.drain(..begin);
                 return Ok(buffer);
             }
             length => buffer.resize(length + 1, 0),
@@ -366,11 +371,22 @@ pub(super) fn free_bytes(folder: &Path) -> io::Result<u64> {
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok(free) }
 }
 
-/// Tells whether nothing can be written on the disk of something open.
-pub(super) fn is_read_only_volume(file: BorrowedHandle<'_>) -> io::Result<bool> {
+/// The disk of something open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Disk {
+    /// Whether nothing can be written.
+    pub(super) is_read_only: bool,
+    /// The name of the file system.
+    pub(super) file_system: String,
+}
+
+/// Tells of the disk of something open.
+pub(super) fn disk(file: BorrowedHandle<'_>) -> io::Result<Disk> {
     const READ_ONLY_VOLUME: u32 = 0x0008_0000;
-    let mut flags = 0;
-    // SAFETY: the handle is open; buffers of no length are null, the only other pointer is to a number.
+    let (mut flags, mut name) = (0, [0_u16; 64]);
+    let room = u32::try_from(name.len()).unwrap_or(0);
+    // SAFETY: the handle is open; buffers of no length are null; of the others one is a number, and no more is
+    // written than the name is long.
     let done = unsafe {
         GetVolumeInformationByHandleW(
             file.as_raw_handle(),
@@ -379,9 +395,13 @@ pub(super) fn is_read_only_volume(file: BorrowedHandle<'_>) -> io::Result<bool> 
             null_mut(),
             null_mut(),
             &raw mut flags,
-            null_mut(),
-            0,
+            name.as_mut_ptr(),
+            room,
         )
     };
-    if done == 0 { Err(io::Error::last_os_error()) } else { Ok(flags & READ_ONLY_VOLUME != 0) }
+    if done == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let name = name.split(|unit| *unit == 0).next().unwrap_or_default();
+    Ok(Disk { is_read_only: flags & READ_ONLY_VOLUME != 0, file_system: String::from_utf16_lossy(name) })
 }

@@ -28,7 +28,7 @@ impl Volume {
         let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
         Ok(Self {
             free_bytes: sys::free_bytes(folder)?,
-            read_only: sys::is_read_only_volume(opened.as_handle())?,
+            read_only: sys::disk(opened.as_handle())?.is_read_only,
             no_exec: false,
         })
     }

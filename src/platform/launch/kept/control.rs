@@ -3,35 +3,26 @@
 //! Each call is one request and its answer. Giving up a call leaves the connection in order: the answer is
 //! passed over when it comes.
 
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
-use std::net::TcpStream as StdTcpStream;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use tokio::io::Interest;
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::TcpStream;
 
+use super::line::Line;
 use super::message::{self as messages};
-use super::message::{Answer, LENGTH_BYTES, MAX_MESSAGE_BYTES, Request, SOCKET_NAME};
+use super::message::{Answer, LENGTH_BYTES, MAX_MESSAGE_BYTES, Request};
 use super::{ControlError, Event, Kept, MAX_INPUT_BYTES, TerminalSize};
 
 /// How long a keeper may take to answer.
 const MAX_WAIT: Duration = Duration::from_secs(10);
-/// How long to wait before connecting again to a keeper that has many callers.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// A connection to the keeper of a process.
 #[derive(Debug)]
 pub struct Control {
-    socket: UnixStream,
+    line: Line,
     unsent: Vec<u8>,
     received: Vec<u8>,
-    /// The socket that came with an answer.
-    handed: Option<OwnedFd>,
     /// How many answers are still to come.
     owed: usize,
     output: Option<u64>,
@@ -45,25 +36,11 @@ impl Control {
     /// [`ControlError::Gone`] where there is none any more.
     pub async fn connect(folder: &Path) -> Result<Self, ControlError> {
         let key = Kept::key(folder).map_err(of_folder)?;
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened =
-            rustix::fs::open(folder, flags, Mode::empty()).map_err(|error| of_folder(error.into()))?;
-        let address = address(&opened);
-        let began = tokio::time::Instant::now();
-        let socket = loop {
-            match UnixStream::connect(&address).await {
-                Ok(socket) => break socket,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && began.elapsed() < MAX_WAIT => {
-                    tokio::time::sleep(PAUSE).await;
-                }
-                Err(error) => return Err(of_folder(error)),
-            }
-        };
+        let line = Line::connect(folder, &key, MAX_WAIT).await.map_err(of_folder)?;
         Ok(Self {
-            socket,
+            line,
             unsent: Request::Hello(key).encode(),
             received: Vec::new(),
-            handed: None,
             owed: 0,
             output: None,
             has_ended: false,
@@ -93,7 +70,7 @@ impl Control {
         self.do_it(Request::Secret(bytes.to_vec())).await
     }
 
-    /// Ends the input, after what waits: closes the pipe, or types Ctrl-D into the terminal.
+    /// Ends the input, after what waits: closes the pipe, or types into the terminal what ends a program's input.
     ///
     /// # Errors
     /// [`ControlError::NoInput`]; `Gone`.
@@ -149,23 +126,21 @@ impl Control {
             Answer::No => return Err(ControlError::NotListening),
             other => return Err(unexpected(other)),
         }
-        let handed = self.handed.take().ok_or(ControlError::Gone)?;
-        let system = |error: io::Error| ControlError::System(error.to_string());
-        let stream = StdTcpStream::from(handed);
-        stream.set_nonblocking(true).map_err(system)?;
-        let stream = TcpStream::from_std(stream).map_err(system)?;
-        // The keeper does not wait for the connection to stand.
-        tokio::time::timeout(MAX_WAIT, stream.writable())
-            .await
-            .map_err(|_| ControlError::System("the port does not answer".to_owned()))?
-            .map_err(system)?;
-        match stream.take_error().map_err(system)? {
-            None => Ok(stream),
-            Some(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                Err(ControlError::NotListening)
+        let connected = async {
+            let stream = self.line.take_dialled(port).await?;
+            // The keeper does not wait for the connection to stand.
+            stream.writable().await?;
+            stream.take_error()?.map_or(Ok(stream), Err)
+        };
+        let connected = tokio::time::timeout(MAX_WAIT, connected).await;
+        connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::NotConnected => ControlError::Gone,
+                io::ErrorKind::ConnectionRefused => ControlError::NotListening,
+                io::ErrorKind::TimedOut => ControlError::System("the port does not answer".to_owned()),
+                _ => ControlError::System(error.to_string()),
             }
-            Some(error) => Err(system(error)),
-        }
+        })
     }
 
     /// Asks to be told from now on. The first event tells how much has been printed so far.
@@ -224,8 +199,8 @@ impl Control {
 
     async fn flush(&mut self) -> Result<(), ControlError> {
         while !self.unsent.is_empty() {
-            self.socket.writable().await.map_err(|_| ControlError::Gone)?;
-            match self.socket.try_write(&self.unsent) {
+            self.line.writable().await.map_err(|_| ControlError::Gone)?;
+            match self.line.try_write(&self.unsent) {
                 Ok(length) => {
                     self.unsent.drain(..length);
                 }
@@ -239,16 +214,12 @@ impl Control {
 
     async fn receive(&mut self) -> Result<(), ControlError> {
         loop {
-            self.socket.readable().await.map_err(|_| ControlError::Gone)?;
+            self.line.readable().await.map_err(|_| ControlError::Gone)?;
             let mut chunk = [0; 256];
-            let socket = &self.socket;
-            match socket.try_io(Interest::READABLE, || receive_from(socket, &mut chunk)) {
-                Ok((0, _)) => return Err(ControlError::Gone),
-                Ok((length, handed)) => {
+            match self.line.try_read(&mut chunk) {
+                Ok(0) => return Err(ControlError::Gone),
+                Ok(length) => {
                     self.received.extend_from_slice(&chunk[..length]);
-                    if handed.is_some() {
-                        self.handed = handed;
-                    }
                     return Ok(());
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -274,17 +245,12 @@ impl Control {
                         return Ok(Some(answer));
                     }
                     // It answers a request that was given up.
-                    self.handed = None;
+                    self.line.forget_handed();
                 }
             }
         }
         Ok(None)
     }
-}
-
-/// Gives a path to the socket that is short, however long that of the folder is.
-pub(in super::super) fn address(folder: &OwnedFd) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}/{SOCKET_NAME}", folder.as_raw_fd()))
 }
 
 fn of_folder(error: io::Error) -> ControlError {
@@ -299,18 +265,4 @@ fn unexpected(answer: Answer) -> ControlError {
         Answer::Failed(number) => ControlError::System(io::Error::from_raw_os_error(number).to_string()),
         _ => ControlError::System("the keeper of the process is not understood".to_owned()),
     }
-}
-
-fn receive_from(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
-    let message = recvmsg(socket.as_fd(), &mut [IoSliceMut::new(buffer)], &mut ancillary, flags)?;
-    let mut handed = None;
-    for part in ancillary.drain() {
-        if let RecvAncillaryMessage::ScmRights(descriptors) = part {
-            handed = descriptors.last().or(handed);
-        }
-    }
-    Ok((message.bytes, handed))
 }

@@ -1,126 +1,12 @@
-//! Systems on which no process is kept yet: nothing was left by one, and there is none to speak to.
+//! Systems on which no process is kept yet: there is none to speak to.
 
 use std::convert::Infallible;
-use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use tokio::net::TcpStream;
 
-use super::{ControlError, Event, RingRead, Status, Stream, TerminalSize};
-
-/// What a process left on disk. There is none on this system.
-#[derive(Debug)]
-pub struct Kept(Infallible);
-
-impl Kept {
-    /// Finds nothing.
-    ///
-    /// # Errors
-    /// Always `Unsupported`.
-    pub fn open(_: &Path) -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Finds nothing.
-    ///
-    /// # Errors
-    /// Always `Unsupported`.
-    pub fn look(_: &Path) -> io::Result<Status> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Cannot be called.
-    ///
-    /// # Errors
-    /// None.
-    pub fn status(&self) -> io::Result<Status> {
-        match self.0 {}
-    }
-
-    /// Cannot be called.
-    ///
-    /// # Errors
-    /// None.
-    pub fn read(&self, _: u64, _: usize) -> io::Result<RingRead> {
-        match self.0 {}
-    }
-
-    /// Cannot be called.
-    ///
-    /// # Errors
-    /// None.
-    pub fn tail(&self, _: usize) -> io::Result<RingRead> {
-        match self.0 {}
-    }
-
-    /// Cannot be called.
-    ///
-    /// # Errors
-    /// None.
-    pub fn start(&self) -> io::Result<u64> {
-        match self.0 {}
-    }
-
-    /// Cannot be called.
-    ///
-    /// # Errors
-    /// None.
-    pub fn since(&self, _: i64) -> io::Result<u64> {
-        match self.0 {}
-    }
-}
-
-/// Writes what a program prints. There is no ring on this system.
-#[derive(Debug)]
-pub struct RingWriter(Infallible);
-
-impl RingWriter {
-    /// Makes nothing.
-    ///
-    /// # Errors
-    /// Always `Unsupported`.
-    pub fn create(_: &Path, _: u64) -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Cannot be called.
-    pub fn push(&mut self, _: Stream, _: i64, _: &[u8]) {
-        match self.0 {}
-    }
-
-    /// Cannot be called.
-    pub const fn end(&self) -> u64 {
-        match self.0 {}
-    }
-
-    /// Cannot be called.
-    pub const fn count_into(&self, _: &mut Status) {
-        match self.0 {}
-    }
-}
-
-/// Writes the status of a process. There is none on this system.
-#[derive(Debug)]
-pub struct StatusWriter(Infallible);
-
-impl StatusWriter {
-    /// Makes nothing.
-    ///
-    /// # Errors
-    /// Always `Unsupported`.
-    pub fn create(_: &Path, _: &Status) -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Cannot be called.
-    ///
-    /// # Errors
-    /// None.
-    pub fn write(&mut self, _: &Status) -> io::Result<()> {
-        match self.0 {}
-    }
-}
+use super::{ControlError, Event, TerminalSize};
 
 /// A connection to the keeper of a process. There is none on this system.
 #[derive(Debug)]

@@ -10,6 +10,8 @@ use crate::platform::launch::wire::Garbled;
 /// The name of the socket in the folder of a process.
 pub(in super::super) const SOCKET_NAME: &str = "control";
 
+/// The most connections to a keeper at one time.
+pub(in super::super) const MAX_CONNECTIONS: usize = 32;
 /// The longest message: a whole input.
 pub(in super::super) const MAX_MESSAGE_BYTES: usize = MAX_INPUT_BYTES + 1;
 

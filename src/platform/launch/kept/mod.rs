@@ -15,37 +15,41 @@
 //! A keeper that is killed leaves nothing running at the full level. At the others the launcher kills what it
 //! left; where the launcher was killed before, what had detached itself from its parents stays.
 
-#[cfg(target_os = "linux")]
 mod checksum;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos", windows))]
 mod control;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 mod elsewhere;
-#[cfg(target_os = "linux")]
+#[cfg_attr(unix, path = "files/unix.rs")]
+#[cfg_attr(windows, path = "files/windows.rs")]
+pub(super) mod files;
+#[cfg_attr(unix, path = "line/unix.rs")]
+#[cfg_attr(windows, path = "line/windows.rs")]
+#[cfg(any(target_os = "linux", target_os = "macos", windows))]
+pub(super) mod line;
+#[cfg(any(target_os = "linux", target_os = "macos", windows))]
+mod mask;
+#[cfg(any(target_os = "linux", target_os = "macos", windows))]
 pub(super) mod message;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos", windows))]
+pub(super) mod record;
 pub(super) mod ring;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(super) mod start;
-#[cfg(target_os = "linux")]
 pub(super) mod status;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests;
 mod values;
-#[cfg(target_os = "linux")]
 mod view;
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos", windows))]
 pub use control::Control;
-#[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Control, Kept, RingWriter, StatusWriter};
-#[cfg(target_os = "linux")]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
+pub use elsewhere::Control;
 pub use ring::RingWriter;
-#[cfg(target_os = "linux")]
 pub use status::StatusWriter;
 pub use values::{
     ControlError, Event, Frame, Input, KeptRequest, Lifetime, MAX_INPUT_BYTES, RingRead, State, Status,
     Stream, TerminalSize,
 };
-#[cfg(target_os = "linux")]
 pub use view::Kept;

@@ -4,15 +4,14 @@
 //! so that at least half of the budget is always kept. A file is made when it is first needed. Bytes lie in frames with stream, time and position; a
 //! frame is written at once and has a checksum, so that readers need no lock.
 
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
-
 use super::checksum::checksum;
+use super::files::Folder;
 use super::{Frame, Status, Stream};
+use crate::platform::fs::modes::FileExt;
 
 /// The names of the files in the folder of a process.
 pub(in super::super) const NAMES: [&str; 2] = ["ring-a", "ring-b"];
@@ -31,8 +30,8 @@ const MIN_SEGMENT_BYTES: u64 = 4 << 10;
 /// Writes what a program prints. Never fails: what cannot be written is counted as lost.
 #[derive(Debug)]
 pub struct RingWriter {
-    folder: OwnedFd,
-    segments: [Option<OwnedFd>; 2],
+    folder: Folder,
+    segments: [Option<File>; 2],
     /// How many bytes each file may have.
     segment_bytes: u64,
     /// Which file is written; none before the first byte.
@@ -54,11 +53,11 @@ impl RingWriter {
     /// # Errors
     /// Those of the file system.
     pub fn create(folder: &Path, ring_bytes: u64) -> io::Result<Self> {
-        Ok(Self::begin(open_folder(folder)?, ring_bytes))
+        Ok(Self::begin(Folder::open(folder)?, ring_bytes))
     }
 
     /// Begins a ring in an open folder.
-    pub(in super::super) fn begin(folder: OwnedFd, ring_bytes: u64) -> Self {
+    pub(in super::super) fn begin(folder: Folder, ring_bytes: u64) -> Self {
         let mut ring = Self {
             folder,
             segments: [None, None],
@@ -97,7 +96,7 @@ impl RingWriter {
     /// Removes another file of the process's folder.
     pub(in super::super) fn remove_beside(&self, name: &str) {
         // It is of no use any more, and does no harm.
-        let _ = rustix::fs::unlinkat(&self.folder, name, rustix::fs::AtFlags::empty());
+        let _ = self.folder.remove(name);
     }
 
     /// Gives back memory that only writing needs.
@@ -137,12 +136,8 @@ impl RingWriter {
         let next = self.active.map_or(0, |active| 1 - active);
         let generation = self.generation + 1;
         match &self.segments[next] {
-            Some(file) => rustix::fs::ftruncate(file, 0)?,
-            None => {
-                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-                let mode = Mode::from_raw_mode(0o600);
-                self.segments[next] = Some(rustix::fs::openat(&self.folder, NAMES[next], flags, mode)?);
-            }
+            Some(file) => file.set_len(0)?,
+            None => self.segments[next] = Some(self.folder.create(NAMES[next])?),
         }
         let mut head = Vec::with_capacity(SEGMENT_HEAD_BYTES);
         head.extend_from_slice(&MAGIC.to_le_bytes());
@@ -162,39 +157,23 @@ impl RingWriter {
 
     /// Writes all of it, or leaves the file as it was.
     fn write_at_offset(&mut self, segment: usize, bytes: &[u8]) -> io::Result<()> {
-        let Some(file) = &self.segments[segment] else { return Err(Errno::BADF.into()) };
-        let mut written = 0;
-        while written < bytes.len() {
-            let error = match rustix::io::pwrite(file, &bytes[written..], self.offset + written as u64) {
-                Ok(0) => Errno::NOSPC,
-                Ok(length) => {
-                    written += length;
-                    continue;
-                }
-                Err(Errno::INTR) => continue,
-                Err(error) => error,
-            };
-            if written > 0 {
-                let _ = rustix::fs::ftruncate(file, self.offset);
-            }
-            return Err(error.into());
+        let Some(file) = &self.segments[segment] else { return Err(io::ErrorKind::NotFound.into()) };
+        if let Err(error) = file.write_all_at(bytes, self.offset) {
+            // A part of it may be there.
+            let _ = file.set_len(self.offset);
+            return Err(error);
         }
-        self.offset += written as u64;
+        self.offset += bytes.len() as u64;
         Ok(())
     }
 }
 
-/// Opens the folder of a process.
-pub(in super::super) fn open_folder(folder: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(folder, flags, Mode::empty())?)
-}
-
 /// Reads the number of a file's content; none if there is none.
-pub(super) fn generation(file: BorrowedFd<'_>) -> io::Result<Option<u64>> {
+pub(super) fn generation(file: &File) -> io::Result<Option<u64>> {
     let mut head = [0; SEGMENT_HEAD_BYTES];
-    if rustix::io::retry_on_intr(|| rustix::io::pread(file.as_fd(), &mut head, 0))? < head.len() {
-        return Ok(None);
+    match file.read_exact_at(&mut head, 0) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        other => other?,
     }
     let ([magic, generation, sum], _) = head.as_chunks::<8>() else { return Ok(None) };
     let is_whole = *magic == MAGIC.to_le_bytes() && checksum(&[&head[..16]]).to_le_bytes() == *sum;

@@ -3,20 +3,21 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{CWD, Mode, OFlags, mkdirat};
+use rustix::fs::{CWD, Mode, mkdirat};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
+use rustix::net::{AddressFamily, SocketAddrUnix, bind, listen};
 
-use super::control::address;
-use super::status::StatusWriter;
-use super::{KeptRequest, Lifetime, State, Status, ring};
-use crate::contract::command::{Containment, Network};
+use super::files::Folder;
+use super::line::address;
+use super::status::{StatusWriter, starting};
+use super::{KeptRequest, Lifetime};
+use crate::contract::command::Containment;
 use crate::platform::launch::connection::Parcel;
+use crate::platform::launch::flags::FOLDER;
 use crate::platform::launch::protect::{Placeholders, protect};
 use crate::platform::launch::wire::{Head, KeptOrder, Kind, MAX_HANDED, MAX_HEAD_BYTES, Order};
-use crate::platform::launch::{Held, LaunchError};
+use crate::platform::launch::{LaunchError, handing};
 
 /// How many callers may wait to be heard.
 const BACKLOG: i32 = 64;
@@ -98,16 +99,16 @@ impl Files {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        let status = StatusWriter::create(folder, &starting(request))?.into_file();
-        let folder = ring::open_folder(folder)?;
+        let status =
+            StatusWriter::create(folder, &starting(&request.hold, request.terminal))?.into_file().into();
+        let folder = OwnedFd::from(Folder::open(folder)?);
         Ok(Self { status, listener: listener(&folder)?, folder })
     }
 }
 
 fn listener(folder: &OwnedFd) -> io::Result<OwnedFd> {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    bind(&socket, &SocketAddrUnix::new(address(folder))?)?;
+    let socket = handing::stream(AddressFamily::UNIX)?;
+    bind(&socket, &SocketAddrUnix::new(address(folder)?)?)?;
     listen(&socket, BACKLOG)?;
     Ok(socket)
 }
@@ -116,41 +117,5 @@ fn listener(folder: &OwnedFd) -> io::Result<OwnedFd> {
 fn parent(path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
     let (parent, name) = (path.parent().ok_or_else(invalid)?, path.file_name().ok_or_else(invalid)?);
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok((rustix::fs::open(parent, flags, Mode::empty())?, PathBuf::from(name)))
-}
-
-fn starting(request: &KeptRequest) -> Status {
-    Status {
-        state: State::Starting,
-        process_id: 0,
-        started_at_ms: now_ms(),
-        ended_at_ms: None,
-        exit_code: None,
-        signal: None,
-        timed_out: false,
-        left_killed: 0,
-        held: Held {
-            level: request.hold.level,
-            network: match request.hold.level {
-                Containment::None => Network::Full,
-                Containment::Partial | Containment::Full => request.hold.network,
-            },
-            degraded: request.hold.level != Containment::Full,
-            layers: Vec::new(),
-            open: Vec::new(),
-        },
-        stdout_bytes: 0,
-        stderr_bytes: 0,
-        end: 0,
-        lost_bytes: 0,
-        terminal: request.terminal,
-        failure: None,
-    }
-}
-
-/// Gives the time, in milliseconds since 1970.
-pub(in super::super) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    Ok((rustix::fs::open(parent, FOLDER, Mode::empty())?, PathBuf::from(name)))
 }

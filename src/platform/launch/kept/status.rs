@@ -4,18 +4,21 @@
 //! and no room on the disk is needed to write the next. Whoever writes it holds a lock on the file: without
 //! lock and end, the writer was killed.
 
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
+use subtle::ConstantTimeEq;
 
 use super::checksum::checksum;
-use super::{State, Status, TerminalSize};
-use crate::platform::launch::Held;
+use super::{State, Status, TerminalSize, files};
+use crate::contract::command::{Containment, Network};
+use crate::contract::time;
+use crate::platform::fs::modes::FileExt;
+use crate::platform::fs::new_private_file;
 use crate::platform::launch::held::{Names, layer, open};
 use crate::platform::launch::wire::{Garbled, Reader, Writer, level_code, network_code};
+use crate::platform::launch::{Held, Hold};
 
 /// The name of the file in the folder of a process.
 pub(in super::super) const NAME: &str = "status";
@@ -34,6 +37,11 @@ const MAX_TRIES: usize = 100;
 /// What whoever connects to the keeper must say first. It can only be read where the status can.
 pub(in super::super) type Key = [u8; 16];
 
+/// Compares two keys in the same time, wherever they differ.
+pub(in super::super) fn is_same_key(one: &Key, other: &Key) -> bool {
+    one.ct_eq(other).into()
+}
+
 /// A status with what only its writer and its readers know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Block {
@@ -46,7 +54,7 @@ pub(in super::super) struct Block {
 /// Writes the status of a process.
 #[derive(Debug)]
 pub struct StatusWriter {
-    file: OwnedFd,
+    file: File,
     sequence: u64,
     key: Key,
 }
@@ -57,9 +65,8 @@ impl StatusWriter {
     /// # Errors
     /// Those of the file system; `AlreadyExists` if there is one.
     pub fn create(folder: &Path, status: &Status) -> io::Result<Self> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = rustix::fs::open(folder.join(NAME), flags, Mode::from_raw_mode(0o600))?;
-        rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)?;
+        let file = new_private_file(&folder.join(NAME))?;
+        files::lock(&file)?;
         let mut key = [0; 16];
         getrandom::fill(&mut key).map_err(io::Error::other)?;
         let mut writer = Self { file, sequence: 0, key };
@@ -70,14 +77,14 @@ impl StatusWriter {
     }
 
     /// Goes on with a status file that another process made. Gives what it says.
-    pub(in super::super) fn resume(file: OwnedFd) -> io::Result<(Self, Block)> {
-        let block = read(file.as_fd())?;
+    pub(in super::super) fn resume(file: File) -> io::Result<(Self, Block)> {
+        let block = read(&file)?;
         Ok((Self { file, sequence: block.sequence, key: block.key }, block))
     }
 
     /// Tells whether the file has been removed, so that nobody can find it any more.
     pub(in super::super) fn is_removed(&self) -> bool {
-        rustix::fs::fstat(&self.file).is_ok_and(|facts| facts.st_nlink == 0)
+        files::is_removed(&self.file)
     }
 
     /// Writes how things stand now.
@@ -88,31 +95,53 @@ impl StatusWriter {
         let sequence = self.sequence + 1;
         let slot = encode(&Block { sequence, key: self.key, status: status.clone() });
         let at = (sequence % 2) * SLOT_BYTES as u64;
-        let mut written = 0;
-        while written < slot.len() {
-            match rustix::io::pwrite(&self.file, &slot[written..], at + written as u64) {
-                Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero)),
-                Ok(length) => written += length,
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        self.file.write_all_at(&slot, at)?;
         self.sequence = sequence;
         Ok(())
     }
 
     /// Gives the file, for another process to go on with.
-    pub(in super::super) fn into_file(self) -> OwnedFd {
+    pub(in super::super) fn into_file(self) -> File {
         self.file
     }
 }
 
+/// Gives the status of a process that is being started now.
+pub(in super::super) fn starting(hold: &Hold, terminal: Option<TerminalSize>) -> Status {
+    Status {
+        state: State::Starting,
+        process_id: 0,
+        started_at_ms: time::now_ms(),
+        ended_at_ms: None,
+        exit_code: None,
+        signal: None,
+        timed_out: false,
+        left_killed: 0,
+        held: Held {
+            level: hold.level,
+            network: match hold.level {
+                Containment::None => Network::Full,
+                Containment::Partial | Containment::Full => hold.network,
+            },
+            degraded: hold.level != Containment::Full,
+            layers: Vec::new(),
+            open: Vec::new(),
+        },
+        stdout_bytes: 0,
+        stderr_bytes: 0,
+        end: 0,
+        lost_bytes: 0,
+        terminal,
+        failure: None,
+    }
+}
+
 /// Reads a status block.
-pub(in super::super) fn read(file: impl AsFd) -> io::Result<Block> {
+pub(in super::super) fn read(file: &File) -> io::Result<Block> {
     for _ in 0..MAX_TRIES {
         let mut bytes = [0; 2 * SLOT_BYTES];
-        let length = match rustix::io::pread(&file, &mut bytes, 0) {
-            Err(Errno::INTR) => continue,
+        let length = match file.read_at(&mut bytes, 0) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             other => other?,
         };
         let slots = bytes[..length].chunks_exact(SLOT_BYTES).filter_map(|slot| decode(slot).ok());
@@ -251,7 +280,6 @@ const fn state_of(code: u8) -> Result<State, Garbled> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::command::{Containment, Network};
 
     fn status() -> Status {
         Status {

@@ -23,7 +23,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = crate::platform::fs::remove_tree(&self.0);
     }
 }
 

@@ -1,19 +1,16 @@
 //! Reading what a process left: its status and its ring. Never writes, and never waits for the writer.
 
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
-use rustix::io::Errno;
-
+use super::files::{self, Folder};
 use super::ring::{self, Found, SEGMENT_HEAD_BYTES, find_frame, generation};
 use super::status::{self, Key};
 use super::{Frame, RingRead, State, Status};
+use crate::platform::fs::modes::FileExt;
 
-/// How files are opened.
-const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 /// How many bytes of a file are read at a time.
 const CHUNK_BYTES: usize = 256 << 10;
 /// After how many bytes of a file a place is remembered.
@@ -26,10 +23,10 @@ const MAX_TRIES: usize = 20;
 /// What a process left on disk, opened. Stays readable when its folder is removed.
 #[derive(Debug)]
 pub struct Kept {
-    status: OwnedFd,
-    folder: OwnedFd,
+    status: File,
+    folder: Folder,
     /// The files of the ring, as far as there are any.
-    segments: [OnceLock<OwnedFd>; 2],
+    segments: [OnceLock<File>; 2],
     /// The last status, once nothing changes any more.
     last: Mutex<Option<Status>>,
     /// Where frames begin, so that a reading need not search from the beginning of a file.
@@ -53,9 +50,9 @@ impl Kept {
     /// # Errors
     /// Those of the file system.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        let folder = ring::open_folder(folder)?;
+        let folder = Folder::open(folder)?;
         let kept = Self {
-            status: rustix::fs::openat(&folder, status::NAME, FLAGS, Mode::empty())?,
+            status: folder.read(status::NAME)?,
             folder,
             segments: [OnceLock::new(), OnceLock::new()],
             last: Mutex::new(None),
@@ -66,18 +63,18 @@ impl Kept {
     }
 
     /// Gives the files of the ring that there are.
-    fn segments(&self) -> io::Result<impl Iterator<Item = BorrowedFd<'_>>> {
+    fn segments(&self) -> io::Result<impl Iterator<Item = &File>> {
         for (segment, name) in self.segments.iter().zip(ring::NAMES) {
             if segment.get().is_none() {
-                match rustix::fs::openat(&self.folder, name, FLAGS, Mode::empty()) {
+                match self.folder.read(name) {
                     // Another reading may be first.
                     Ok(file) => drop(segment.set(file)),
-                    Err(Errno::NOENT) => {}
-                    Err(error) => return Err(error.into()),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
                 }
             }
         }
-        Ok(self.segments.iter().filter_map(OnceLock::get).map(AsFd::as_fd))
+        Ok(self.segments.iter().filter_map(OnceLock::get))
     }
 
     /// Tells how things stand. Costs two system calls while the process lives, none once its end was seen.
@@ -89,7 +86,7 @@ impl Kept {
         if let Some(status) = &*last {
             return Ok(status.clone());
         }
-        let status = current(self.status.as_fd())?;
+        let status = current(&self.status)?;
         if status.state.is_final() {
             *last = Some(status.clone());
         }
@@ -101,15 +98,12 @@ impl Kept {
     /// # Errors
     /// As [`Kept::open`] and [`Kept::status`]; the ring is not looked at.
     pub fn look(folder: &Path) -> io::Result<Status> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let file = rustix::fs::open(folder.join(status::NAME), flags, Mode::empty())?;
-        current(file.as_fd())
+        current(&files::read(&folder.join(status::NAME))?)
     }
 
     /// Gives what whoever connects to the keeper must say.
     pub(super) fn key(folder: &Path) -> io::Result<Key> {
-        let file = rustix::fs::open(folder.join(status::NAME), FLAGS, Mode::empty())?;
-        Ok(status::read(file)?.key)
+        Ok(status::read(&files::read(&folder.join(status::NAME))?)?.key)
     }
 
     /// Reads what was printed from a position on, `max_bytes` at most.
@@ -185,12 +179,12 @@ impl Kept {
         for (at, (number, file)) in segments.iter().enumerate() {
             // Nothing of the older file is wanted if the newer one begins before.
             let later =
-                segments.get(at + 1).map(|(number, file)| first_position(*file, *number)).transpose()?;
+                segments.get(at + 1).map(|(number, file)| first_position(file, *number)).transpose()?;
             if later.flatten().is_some_and(|first| first <= reading.at) {
                 continue;
             }
-            reading.read_segment(*file, *number, &mut marks)?;
-            if generation(*file)? != Some(*number) {
+            reading.read_segment(file, *number, &mut marks)?;
+            if generation(file)? != Some(*number) {
                 return Ok(Err(Overtaken));
             }
             if reading.room == 0 {
@@ -205,9 +199,9 @@ impl Kept {
 }
 
 /// Reads a status, and whether somebody still writes it.
-fn current(file: BorrowedFd<'_>) -> io::Result<Status> {
+fn current(file: &File) -> io::Result<Status> {
     let mut status = status::read(file)?.status;
-    if !status.state.is_final() && !has_keeper(file)? {
+    if !status.state.is_final() && !files::is_locked(file)? {
         // It may have ended between the two looks.
         status = status::read(file)?.status;
         if !status.state.is_final() {
@@ -217,18 +211,7 @@ fn current(file: BorrowedFd<'_>) -> io::Result<Status> {
     Ok(status)
 }
 
-fn has_keeper(status: BorrowedFd<'_>) -> io::Result<bool> {
-    match flock(status, FlockOperation::NonBlockingLockShared) {
-        Err(Errno::WOULDBLOCK) => Ok(true),
-        Ok(()) => {
-            flock(status, FlockOperation::Unlock)?;
-            Ok(false)
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn first_position(file: BorrowedFd<'_>, generation: u64) -> io::Result<Option<u64>> {
+fn first_position(file: &File, generation: u64) -> io::Result<Option<u64>> {
     let mut bytes = vec![0; ring::FRAME_HEAD_BYTES];
     loop {
         let length = fill(file, &mut bytes, SEGMENT_HEAD_BYTES as u64)?;
@@ -241,14 +224,14 @@ fn first_position(file: BorrowedFd<'_>, generation: u64) -> io::Result<Option<u6
 }
 
 /// Reads until a buffer is full or the file ends.
-fn fill(file: BorrowedFd<'_>, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
-        match rustix::io::pread(file, &mut buffer[filled..], offset + filled as u64) {
+        match file.read_at(&mut buffer[filled..], offset + filled as u64) {
             Ok(0) => break,
             Ok(length) => filled += length,
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(filled)
@@ -265,12 +248,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn read_segment(
-        &mut self,
-        file: BorrowedFd<'_>,
-        generation: u64,
-        marks: &mut Vec<Mark>,
-    ) -> io::Result<()> {
+    fn read_segment(&mut self, file: &File, generation: u64, marks: &mut Vec<Mark>) -> io::Result<()> {
         let near = marks.iter().filter(|mark| mark.generation == generation && mark.position <= self.at);
         let mut offset = near.map(|mark| mark.offset).max().unwrap_or(SEGMENT_HEAD_BYTES as u64);
         let mut chunk = vec![0; CHUNK_BYTES.min(self.room.saturating_add(8 << 10))];

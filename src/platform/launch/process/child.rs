@@ -4,15 +4,14 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use landlock::RulesetStatus;
 use nix::sys::signal::SigSet;
-use rustix::fs::{Mode, OFlags};
-use rustix::process::{Pid, Resource, Rlimit, Signal, getppid, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 
-use super::namespaces;
 use super::pipeline::Wiring;
-use super::prepare::{OpenProgram, Prepared, Shutting, failed};
-use crate::platform::launch::{LaunchError, sys};
+use super::prepare::{Prepared, failed};
+use super::system::hold::{self, OpenProgram};
+use super::system::sys;
+use crate::platform::launch::LaunchError;
 
 /// A process that is about to become a program.
 pub(super) struct Child<'a> {
@@ -48,9 +47,10 @@ const STEPS: &[&str] = &[
     "signals",
     "working folder",
     "execute",
+    "sandbox",
 ];
 
-fn at<E: Into<io::Error>>(name: &str) -> impl Fn(E) -> Stop + '_ {
+pub(super) fn at<E: Into<io::Error>>(name: &str) -> impl Fn(E) -> Stop + '_ {
     move |error| {
         let step = STEPS.iter().position(|step| *step == name).unwrap_or(0);
         Stop { step: u8::try_from(step).unwrap_or(0), error: error.into() }
@@ -58,7 +58,7 @@ fn at<E: Into<io::Error>>(name: &str) -> impl Fn(E) -> Stop + '_ {
 }
 
 impl Stop {
-    fn write(&self, say: &OwnedFd) {
+    pub(super) fn write(&self, say: &OwnedFd) {
         let mut message = vec![self.step];
         message.extend_from_slice(&self.error.raw_os_error().unwrap_or(0).to_le_bytes());
         let _ = rustix::io::write(say, &message);
@@ -96,11 +96,7 @@ impl Child<'_> {
         say: &OwnedFd,
         wait: Option<&OwnedFd>,
     ) -> Result<std::convert::Infallible, Stop> {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(at("death signal"))?;
-        // Died before that took effect?
-        if getppid() != Some(self.parent) {
-            return Err(at("death signal")(io::Error::from(io::ErrorKind::NotConnected)));
-        }
+        hold::end_with(self.parent)?;
         rustix::stdio::dup2_stdin(self.wiring.stdin).map_err(at("standard streams"))?;
         rustix::stdio::dup2_stdout(self.wiring.stdout).map_err(at("standard streams"))?;
         rustix::stdio::dup2_stderr(self.wiring.stderr).map_err(at("standard streams"))?;
@@ -113,11 +109,11 @@ impl Child<'_> {
             }
         }
         if let Some(shutting) = &self.prepared.shutting {
-            shut_in(shutting)?;
+            hold::shut_in(shutting)?;
         }
         // Only now, as what comes before needs descriptors of its own.
         self.limit().map_err(at("limits"))?;
-        if let Some(wait) = wait {
+        if let Some(wait) = wait.filter(|_| !hold::is_shut_in_later(self.prepared)) {
             rustix::io::write(say, &[Self::CONTAINED]).map_err(at("report"))?;
             // Nobody to let it go: another process of the pipeline could not be contained.
             if !matches!(rustix::io::read(wait, &mut [0; 1]), Ok(1)) {
@@ -129,14 +125,7 @@ impl Child<'_> {
         }
         SigSet::empty().thread_set_mask().map_err(at("signals"))?;
         rustix::process::fchdir(&self.prepared.cwd).map_err(at("working folder"))?;
-        let program = match &self.program.script {
-            Some(path) => sys::Program::Path(path),
-            None => {
-                use std::os::fd::AsFd;
-                sys::Program::Open(self.program.file.as_fd())
-            }
-        };
-        Err(at("execute")(sys::execute(program, &self.argv, &self.prepared.environment)))
+        Err(hold::execute(self, say, wait))
     }
 
     fn limit(&self) -> io::Result<()> {
@@ -158,35 +147,4 @@ impl Child<'_> {
         }
         Ok(())
     }
-}
-
-/// Gives up all privileges, puts Landlock and seccomp in force, and reads back from the kernel that they are.
-fn shut_in(shutting: &Shutting) -> Result<(), Stop> {
-    namespaces::drop_capabilities().map_err(at("capabilities"))?;
-    rustix::thread::set_no_new_privs(true).map_err(at("no new privileges"))?;
-    if let Some(rules) = &shutting.rules {
-        let rules = rules.try_clone().map_err(at("landlock"))?;
-        let status = rules.restrict_self().map_err(|error| at("landlock")(io::Error::other(error)))?;
-        if status.ruleset == RulesetStatus::NotEnforced {
-            return Err(at("landlock")(not_in_force()));
-        }
-    }
-    sys::set_seccomp_filter(&shutting.filter).map_err(at("seccomp"))?;
-    let mut text = [0; 8192];
-    let length = rustix::fs::open("/proc/self/status", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-        .and_then(|file| rustix::io::read(&file, &mut text))
-        .map_err(at("read back"))?;
-    let lines = || text[..length].split(|byte| *byte == b'\n');
-    for expected in
-        ["NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "CapPrm:\t0000000000000000"]
-    {
-        if !lines().any(|line| line == expected.as_bytes()) {
-            return Err(at("read back")(not_in_force()));
-        }
-    }
-    Ok(())
-}
-
-fn not_in_force() -> io::Error {
-    io::Error::other("it is not in force")
 }

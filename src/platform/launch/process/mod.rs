@@ -2,21 +2,26 @@
 //!
 //! One thread, no locks, no runtime. Errors go to the service as reports; nothing is printed.
 
-mod answers;
 mod child;
-mod descendants;
-mod filter;
+#[cfg(any(target_os = "macos", feature = "portable-launch", test))]
+mod family;
 mod keeper;
-mod kit;
-mod namespaces;
+#[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
+mod linux;
 mod pipeline;
+#[cfg(any(target_os = "macos", feature = "portable-launch"))]
+mod portable;
 mod prepare;
-mod probe;
-mod rules;
+#[cfg(any(target_os = "macos", feature = "portable-launch", test))]
+mod profile;
 mod serve;
 mod supervisor;
-mod tree;
 mod waiting;
 
-pub(super) use probe::probe;
+#[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
+use linux as system;
+#[cfg(any(target_os = "macos", feature = "portable-launch"))]
+use portable as system;
+
 pub use serve::serve_if_asked;
+pub(super) use system::probe;

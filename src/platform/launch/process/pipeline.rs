@@ -5,13 +5,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, getpid};
 
 use super::child::{Child, Stop};
-use super::prepare::{Prepared, failed};
-use crate::contract::command::Redirect;
-use crate::platform::launch::{LaunchError, Step, sys};
+use super::prepare::{Prepared, failed, pipe};
+use super::system::{hold, sys};
+use crate::platform::launch::request::redirected;
+use crate::platform::launch::{LaunchError, Step};
 
 /// The standard streams of one command.
 #[derive(Debug, Clone, Copy)]
@@ -21,21 +21,6 @@ pub(super) struct Wiring<'a> {
     pub(super) stderr: BorrowedFd<'a>,
 }
 
-impl<'a> Wiring<'a> {
-    fn redirected(mut self, redirects: &[Redirect], null: BorrowedFd<'a>) -> Self {
-        for redirect in redirects {
-            match redirect {
-                Redirect::StdinFromNull => self.stdin = null,
-                Redirect::StdoutToNull => self.stdout = null,
-                Redirect::StderrToNull => self.stderr = null,
-                Redirect::StderrToStdout => self.stderr = self.stdout,
-                Redirect::StdoutToStderr => self.stdout = self.stderr,
-            }
-        }
-        self
-    }
-}
-
 impl Prepared {
     /// Starts all commands of a step. They run, contained, when this returns.
     ///
@@ -43,10 +28,10 @@ impl Prepared {
     /// kills them.
     pub(super) fn start(&self, step: &Step, position: usize) -> Result<Vec<Pid>, LaunchError> {
         let count = step.commands.len();
-        let make_pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(failed("pipe"));
-        let pipes = (1..count).map(|_| make_pipe()).collect::<Result<Vec<_>, _>>()?;
-        let (said, say) = make_pipe()?;
-        let (wait, go) = make_pipe()?;
+        let is_awaited = count > 1 || hold::is_shut_in_later(self);
+        let pipes = (1..count).map(|_| pipe()).collect::<Result<Vec<_>, _>>()?;
+        let (said, say) = pipe()?;
+        let (wait, go) = pipe()?;
         let mut processes: Vec<Pid> = Vec::with_capacity(count);
         for (at, command) in step.commands.iter().enumerate() {
             let stdin = match at.checked_sub(1).and_then(|before| pipes.get(before)) {
@@ -54,8 +39,10 @@ impl Prepared {
                 None => self.streams.stdin.as_ref().unwrap_or(&self.null).as_fd(),
             };
             let stdout = pipes.get(at).map_or(self.streams.stdout.as_fd(), |(_, writer)| writer.as_fd());
-            let wiring = Wiring { stdin, stdout, stderr: self.streams.stderr.as_fd() }
-                .redirected(&command.redirects, self.null.as_fd());
+            let (null, stderr) = (self.null.as_fd(), self.streams.stderr.as_fd());
+            let [stdin, stdout, stderr] =
+                redirected([stdin, stdout, stderr], &command.redirects, (null, null));
+            let wiring = Wiring { stdin, stdout, stderr };
             let words = command.argv.iter().map(|word| CString::new(word.as_bytes()));
             let argv = words.collect::<Result<Vec<_>, _>>().map_err(failed("arguments"))?;
             let program = self.programs.get(position).and_then(|programs| programs.get(at));
@@ -63,10 +50,10 @@ impl Prepared {
             let parent = getpid();
             // At a terminal the pipeline is one group, named by its first process, as in a shell.
             let group = processes.first().copied();
-            match sys::fork_into(0).map_err(failed("fork"))? {
+            match sys::fork().map_err(failed("fork"))? {
                 sys::Forked::Child => {
                     let child = Child { prepared: self, wiring, argv, program, parent, group };
-                    child.become_program(&say, (count > 1).then_some(&wait));
+                    child.become_program(&say, is_awaited.then_some(&wait));
                 }
                 sys::Forked::Parent(raw) => {
                     let pid = Pid::from_raw(raw).ok_or("no process").map_err(failed("fork"))?;
@@ -79,7 +66,7 @@ impl Prepared {
             }
         }
         drop((say, wait, pipes));
-        self.let_go(count, &said, go)?;
+        self.let_go(if is_awaited { count } else { 0 }, &said, go)?;
         Ok(processes)
     }
 
@@ -87,7 +74,7 @@ impl Prepared {
     ///
     /// A command that is alone does not wait for others, and says something only if it had to stop.
     fn let_go(&self, count: usize, said: &OwnedFd, go: OwnedFd) -> Result<(), LaunchError> {
-        let mut awaited = if count > 1 { count } else { 0 };
+        let mut awaited = count;
         let mut go = Some(go);
         loop {
             let mut byte = [0; 1];

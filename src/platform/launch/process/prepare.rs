@@ -1,25 +1,18 @@
 //! Everything between the order and the first fork: the sandbox, the working folder, the programs.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
-use landlock::RulesetCreated;
-use rustix::fs::{Mode, OFlags, fstat};
-use rustix::io::Errno;
-use rustix::process::DumpableBehavior;
+use rustix::fs::{Mode, OFlags};
 
-use super::filter::Instruction;
-use super::kit::Kit;
-use super::rules::{Reach, Rules};
 use super::supervisor::Streams;
-use super::{namespaces, rules, tree};
+use super::system::hold::{self, Entered, OpenProgram, Shutting};
+use super::system::{Kit, Reach};
 use crate::contract::command::{Containment, Network};
-use crate::platform::fs::FileId;
-use crate::platform::launch::held::{Names, layer, open};
+use crate::platform::launch::held::Names;
 use crate::platform::launch::wire::{Order, Report};
-use crate::platform::launch::{Hold, InnerSandboxes, LaunchCommand, LaunchError, ProcessLimits, Step};
+use crate::platform::launch::{LaunchError, ProcessLimits, Step};
 
 /// A job that is ready to start.
 #[derive(Debug)]
@@ -42,20 +35,16 @@ pub(super) struct Prepared {
     pub(super) open: Names,
 }
 
-/// What a command puts around itself before it executes its program.
+/// What a plan is held with.
 #[derive(Debug)]
-pub(super) struct Shutting {
-    /// Landlock; none where the program makes sandboxes of its own, which Landlock forbids.
-    pub(super) rules: Option<RulesetCreated>,
-    pub(super) filter: Vec<Instruction>,
-}
-
-/// A program that was opened, and is the file that was checked.
-#[derive(Debug)]
-pub(super) struct OpenProgram {
-    pub(super) file: OwnedFd,
-    /// The path by which it is executed where it is a script: its interpreter opens it again.
-    pub(super) script: Option<CString>,
+pub(super) struct Shut {
+    pub(super) shutting: Option<Shutting>,
+    /// What can be reached over the network.
+    pub(super) network: Network,
+    pub(super) layers: Names,
+    pub(super) open: Names,
+    /// The limits as each command sets them.
+    pub(super) limits: ProcessLimits,
 }
 
 /// Names the step in an error of the system.
@@ -63,27 +52,24 @@ pub(super) fn failed<E: std::fmt::Display>(step: &str) -> impl Fn(E) -> LaunchEr
     move |error| LaunchError::Step { step: step.to_owned(), reason: error.to_string() }
 }
 
+/// Makes a pipe, of which programs that are executed get nothing. Gives the end to read from first.
+pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
+    let (reader, writer) = std::io::pipe().map_err(failed("pipe"))?;
+    Ok((reader.into(), writer.into()))
+}
+
 /// Prepares a job: after this, the old tree of folders is gone where the level is full.
-pub(super) fn prepare(kit: &Kit, order: Order, streams: Streams) -> Result<Prepared, LaunchError> {
+pub(super) fn prepare(
+    kit: &Kit,
+    order: Order,
+    streams: Streams,
+    reach: &Reach,
+) -> Result<Prepared, LaunchError> {
     // Each command makes a session of its own, as late as it can: schedulers set sessions against each other,
     // and this process has more to do before.
     let _ = rustix::process::setpgid(None, None);
-    let entered = enter(kit, &order)?;
-    finish(kit, order, streams, entered, None)
-}
-
-/// The layers that are in force around this process.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Entered(Names);
-
-/// Enters the sandbox, where there is one.
-pub(super) fn enter(kit: &Kit, order: &Order) -> Result<Entered, LaunchError> {
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(failed("subreaper"))?;
-    let layers = Names(layer::SESSION | layer::LIMITS);
-    Ok(Entered(match order.hold.level {
-        Containment::Full => layers.with(enter_namespaces(kit, order)?),
-        Containment::None | Containment::Partial => layers,
-    }))
+    let entered = hold::enter(kit, &order)?;
+    finish(kit, order, streams, entered, None, reach)
 }
 
 /// Opens and collects what the commands get. A terminal, if there is one, is the one that was opened inside.
@@ -91,16 +77,17 @@ pub(super) fn finish(
     kit: &Kit,
     order: Order,
     streams: Streams,
-    Entered(mut layers): Entered,
+    entered: Entered,
     terminal: Option<OwnedFd>,
+    reach: &Reach,
 ) -> Result<Prepared, LaunchError> {
     let level = order.hold.level;
-    let cwd = open_working_folder(&order, &streams)?;
+    let cwd = hold::open_working_folder(&order, &streams)?;
     let Order { plan, environment, hold, limits, .. } = order;
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
     let programs = plan
         .iter()
-        .map(|step| step.commands.iter().map(open_program).collect::<Result<Vec<_>, _>>())
+        .map(|step| step.commands.iter().map(hold::open_program).collect::<Result<Vec<_>, _>>())
         .collect::<Result<Vec<_>, _>>()?;
     let environment = environment
         .iter()
@@ -110,28 +97,13 @@ pub(super) fn finish(
             line.extend_from_slice(value.as_bytes());
             CString::new(line).map_err(failed("environment"))
         })
+        .chain(reach.mark().map(Ok))
         .collect::<Result<Vec<_>, _>>()?;
-    let network = network_in_force(level, hold.network);
-    let shutting = match level {
-        Containment::None => None,
-        Containment::Partial | Containment::Full => {
-            let inner = inner_sandboxes(&hold);
-            let filter = kit.filter(network, inner).ok_or("there is no filter for this processor");
-            let filter = filter.map_err(failed("seccomp"))?;
-            layers = layers.with(layer::NO_CAPABILITIES | layer::NO_NEW_PRIVILEGES | layer::SECCOMP);
-            let rules = match inner {
-                InnerSandboxes::Allowed => None,
-                InnerSandboxes::Refused => {
-                    layers = layers.with(layer::LANDLOCK);
-                    Some(rules(kit, &hold, network, terminal.as_ref())?)
-                }
-            };
-            Some(Shutting { rules, filter })
-        }
-    };
+    let Shut { shutting, network, layers, open, limits } =
+        hold::shut(kit, &hold, limits, entered, terminal.as_ref())?;
     Ok(Prepared {
-        open: Names(open_at(kit, level, network, &hold, &limits)),
-        limits: own_limits(kit, level, limits),
+        open,
+        limits,
         plan,
         programs,
         environment,
@@ -144,197 +116,6 @@ pub(super) fn finish(
         network,
         layers,
     })
-}
-
-/// Builds the sandbox around this process, which is the init of its namespaces. Gives its layers.
-fn enter_namespaces(kit: &Kit, order: &Order) -> Result<u32, LaunchError> {
-    match order.hold.inner {
-        InnerSandboxes::Refused => kit.owner.map(),
-        InnerSandboxes::Allowed => kit.owner.map_for_inner_sandboxes(),
-    }
-    .map_err(failed("user namespace"))?;
-    let mut layers =
-        layer::USER_NAMESPACE | layer::MOUNT_NAMESPACE | layer::PROCESS_NAMESPACE | layer::IPC_NAMESPACE;
-    if order.hold.network != Network::Full {
-        layers |= layer::NETWORK_NAMESPACE;
-    }
-    if order.hold.network == Network::Loopback {
-        namespaces::raise_loopback().map_err(failed("loopback"))?;
-    }
-    tree::enter(kit, order)?;
-    namespaces::drop_capabilities().map_err(failed("capabilities"))?;
-    rustix::thread::set_no_new_privs(true).map_err(failed("no new privileges"))?;
-    // The memory of this process is not for those that it holds.
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(failed("memory"))?;
-    Ok(layers)
-}
-
-/// Tells whether the plan makes sandboxes of its own: only in a tree of its own, which holds it without Landlock.
-fn inner_sandboxes(hold: &Hold) -> InnerSandboxes {
-    match hold.level {
-        Containment::Full => hold.inner,
-        Containment::None | Containment::Partial => InnerSandboxes::Refused,
-    }
-}
-
-/// Gives the network that can be had at a level. It is never more than what was asked for, unless nothing is
-/// held at all: without a namespace there is no loopback of its own, so there is none.
-const fn network_in_force(level: Containment, wanted: Network) -> Network {
-    match (level, wanted) {
-        (Containment::None, _) | (_, Network::Full) => Network::Full,
-        (Containment::Partial, Network::Loopback) | (_, Network::None) => Network::None,
-        (Containment::Full, Network::Loopback) => Network::Loopback,
-    }
-}
-
-/// Names what stays open.
-fn open_at(kit: &Kit, level: Containment, network: Network, hold: &Hold, limits: &ProcessLimits) -> u32 {
-    let when = |condition: bool, bits: u32| if condition { bits } else { 0 };
-    let limit = when(!kit.binds(limits.processes, level == Containment::Full), open::PROCESS_LIMIT);
-    let everywhere = limit;
-    let outside_a_tree =
-        open::METADATA | open::PROCESS_LIST | when(!hold.protected.is_empty(), open::PROTECTED_NAMES);
-    everywhere
-        | match level {
-            Containment::Full => {
-                let is_without_landlock = hold.inner == InnerSandboxes::Allowed;
-                let version = if is_without_landlock { 0 } else { kit.landlock_version };
-                let own = rules::left_open(version)
-                    & !(open::SIGNALS | open::TRUNCATE)
-                    & !when(network != Network::Full, open::ABSTRACT_SOCKETS);
-                own | when(is_without_landlock, open::INNER_SANDBOXES)
-            }
-            Containment::Partial => {
-                let sockets = when(network != Network::None && kit.landlock_version < 9, open::PATH_SOCKETS);
-                let abstract_sockets = when(network == Network::None, open::ABSTRACT_SOCKETS);
-                (outside_a_tree | sockets | rules::left_open(kit.landlock_version)) & !abstract_sockets
-            }
-            Containment::None => {
-                outside_a_tree
-                    | open::FILES
-                    | open::SIGNALS
-                    | open::PATH_SOCKETS
-                    | open::ABSTRACT_SOCKETS
-                    | open::SYSTEM_CALLS
-                    | when(hold.network != Network::Full, open::NETWORK)
-            }
-        }
-}
-
-/// Gives the limits as they are set: on the number of processes, only where it would bind this job alone.
-fn own_limits(kit: &Kit, level: Containment, limits: ProcessLimits) -> ProcessLimits {
-    let processes = limits.processes.map(|limit| match level {
-        // Counted within the namespace of users; the supervisor is one of them.
-        Containment::Full => limit.saturating_add(1),
-        // Counted among all that the user runs.
-        Containment::Partial | Containment::None => limit.saturating_add(kit.tasks_of_user()),
-    });
-    ProcessLimits { processes, ..limits }
-}
-
-/// Opens the working folder. In a new tree it is found by its path, and must be the folder that was opened
-/// outside, whose descriptor would lead out of the tree.
-fn open_working_folder(order: &Order, streams: &Streams) -> Result<OwnedFd, LaunchError> {
-    let step = "working folder";
-    if order.hold.level != Containment::Full {
-        return rustix::io::fcntl_dupfd_cloexec(&streams.cwd, 3).map_err(failed(step));
-    }
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = rustix::fs::open(&order.cwd_path, flags, Mode::empty()).map_err(failed(step))?;
-    if identity(&opened).map_err(failed(step))? != identity(&streams.cwd).map_err(failed(step))? {
-        return Err(failed(step)("another folder has taken its place"));
-    }
-    Ok(opened)
-}
-
-/// Collects what the job may reach, seen from the tree in which it will run.
-fn rules(
-    kit: &Kit,
-    hold: &Hold,
-    network: Network,
-    terminal: Option<&OwnedFd>,
-) -> Result<RulesetCreated, LaunchError> {
-    let mut rules = Rules::new(network)?;
-    if let Some(terminal) = terminal {
-        rules.allow(terminal.as_fd(), Reach::Device)?;
-    }
-    for place in kit.readable() {
-        rules.allow(place, Reach::Read)?;
-    }
-    let mut allow = |path: &Path, reach: Reach, missing: Missing| match rustix::fs::open(
-        path,
-        OFlags::PATH | OFlags::CLOEXEC,
-        Mode::empty(),
-    ) {
-        Ok(place) => rules.allow(place.as_fd(), reach),
-        Err(Errno::NOENT) if missing == Missing::IsFine => Ok(()),
-        Err(error) => Err(failed("landlock")(format!("{}: {error}", path.display()))),
-    };
-    allow(Path::new("/proc"), Reach::Read, Missing::IsAnError)?;
-    for device in tree::DEVICES {
-        allow(&Path::new("/dev").join(device), Reach::Device, Missing::IsFine)?;
-    }
-    let written: Vec<_> = hold.read_write.iter().chain([&hold.home]).collect();
-    // What lies below a folder that can be written is allowed with it. Opened by its own path, it could be a
-    // link that an earlier job made.
-    let is_below =
-        |path: &Path| written.iter().any(|above| path != above.as_path() && path.starts_with(above));
-    for path in hold.read_only.iter().filter(|path| !is_below(path)) {
-        allow(path, Reach::Read, Missing::IsFine)?;
-    }
-    for path in written.iter().filter(|path| !is_below(path)) {
-        allow(path, Reach::Write, Missing::IsAnError)?;
-    }
-    if hold.level == Containment::Full {
-        allow(Path::new("/"), Reach::List, Missing::IsAnError)?;
-        for path in ["/tmp", "/dev/shm"] {
-            allow(Path::new(path), Reach::Write, Missing::IsAnError)?;
-        }
-        allow(Path::new("/dev/pts"), Reach::Device, Missing::IsAnError)?;
-        if network == Network::Full
-            && let Some(path) = &kit.name_servers
-        {
-            allow(path, Reach::Read, Missing::IsFine)?;
-        }
-    }
-    Ok(rules.finish())
-}
-
-/// What it means that a place does not exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Missing {
-    IsFine,
-    IsAnError,
-}
-
-fn identity(file: &OwnedFd) -> rustix::io::Result<FileId> {
-    let stat = fstat(file)?;
-    Ok(FileId { device: stat.st_dev, inode: stat.st_ino })
-}
-
-/// Opens a program and compares it with what was checked.
-fn open_program(command: &LaunchCommand) -> Result<OpenProgram, LaunchError> {
-    let step = "open program";
-    let flags = OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-    // A program that can be executed but not read is no script that an interpreter could read.
-    let (file, readable) = match rustix::fs::open(&command.program, flags | OFlags::RDONLY, Mode::empty()) {
-        Ok(file) => (file, true),
-        Err(Errno::ACCESS) => {
-            let file = rustix::fs::open(&command.program, flags | OFlags::PATH, Mode::empty());
-            (file.map_err(failed(step))?, false)
-        }
-        Err(error) => return Err(failed(step)(error)),
-    };
-    if identity(&file).map_err(failed(step))? != command.identity {
-        return Err(LaunchError::ProgramChanged(command.program.clone()));
-    }
-    let mut start = [0; 2];
-    let is_script = readable && matches!(rustix::io::pread(&file, &mut start, 0), Ok(2)) && start == *b"#!";
-    let script = is_script
-        .then(|| CString::new(command.program.as_os_str().as_bytes()))
-        .transpose()
-        .map_err(failed(step))?;
-    Ok(OpenProgram { file, script })
 }
 
 impl Prepared {

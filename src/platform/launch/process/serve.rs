@@ -1,32 +1,26 @@
 //! The launcher's loop: takes jobs, forks a supervisor for each, and looks after those that ended badly.
 
-use std::collections::{HashMap, HashSet};
-use std::io::IoSliceMut;
-use std::mem::MaybeUninit;
+use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Pid, Resource, Rlimit, WaitOptions, wait};
 
 use super::keeper::{KeptParcel, keep};
-use super::kit::Kit;
 use super::prepare::failed;
 use super::supervisor::{Streams, send_report, supervise};
-use super::{descendants, namespaces};
+use super::system::{self, Kit, Reach, Signals, Trace, sys};
 use crate::platform::launch::protect::Placeholders;
 use crate::platform::launch::wire::{self, Head, Kind, Report};
-use crate::platform::launch::{LAUNCHER_NAME, sys};
+use crate::platform::launch::{LAUNCHER_NAME, handing};
 
 /// Becomes the launcher if this process was started as one; `main` asks before anything else.
 pub fn serve_if_asked() -> Option<ExitCode> {
     let name = std::env::args_os().next()?;
-    (name.as_os_str() == LAUNCHER_NAME).then(serve)
+    if name.as_os_str() == LAUNCHER_NAME { Some(serve()) } else { system::go_within_if_asked() }
 }
 
 fn serve() -> ExitCode {
@@ -42,7 +36,7 @@ fn serve() -> ExitCode {
     // the service's session, as schedulers set sessions against each other; each job has one of its own.
     let _ = rustix::process::setpgid(None, None);
     // What a supervisor that was killed leaves behind comes here.
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    system::adopt_orphans();
     match Launcher::new() {
         Ok(mut launcher) => launcher.run(),
         Err(_) => ExitCode::from(2),
@@ -51,9 +45,9 @@ fn serve() -> ExitCode {
 
 struct Launcher {
     kit: Kit,
-    signals: SignalFd,
-    /// All children, keepers too.
-    supervisors: HashSet<Pid>,
+    signals: Signals,
+    /// All children, keepers too, each with what its processes are known by.
+    supervisors: HashMap<Pid, Trace>,
     /// Those that last, each with the placeholders that are removed after it.
     keepers: HashMap<Pid, Placeholders>,
     /// Whether the service is gone: no more jobs will come.
@@ -82,14 +76,10 @@ enum Incoming {
 
 impl Launcher {
     fn new() -> std::io::Result<Self> {
-        let mut mask = SigSet::empty();
-        mask.add(Signal::SIGCHLD);
-        mask.thread_set_mask()?;
-        let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
         Ok(Self {
             kit: Kit::new()?,
-            signals,
-            supervisors: HashSet::new(),
+            signals: Signals::of_children()?,
+            supervisors: HashMap::new(),
             keepers: HashMap::new(),
             is_over: false,
         })
@@ -99,7 +89,7 @@ impl Launcher {
         // What a keeper that is killed leaves behind comes here: so this process stays as long as they do.
         while !self.is_over || !self.keepers.is_empty() {
             let mut polled = [
-                PollFd::new(&self.signals, PollFlags::IN),
+                PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN),
                 PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN),
             ];
             let polled_now = if self.is_over { &mut polled[..1] } else { &mut polled[..] };
@@ -125,7 +115,11 @@ impl Launcher {
     fn start(&mut self, arrival: Arrival) {
         let Head { level, network, kind, .. } = arrival.head;
         self.kit.refresh(level);
-        let forked = match sys::fork_into(namespaces::flags(level, network)) {
+        let trace = match Trace::new() {
+            Ok(trace) => trace,
+            Err(error) => return send_report(&arrival.control, &Report::Failed(failed("trace")(error))),
+        };
+        let forked = match system::fork_supervisor(level, network) {
             Ok(forked) => forked,
             Err(error) => {
                 return send_report(&arrival.control, &Report::Failed(failed("fork")(error)));
@@ -133,7 +127,7 @@ impl Launcher {
         };
         match forked {
             sys::Forked::Parent(pid) => {
-                self.supervisors.extend(Pid::from_raw(pid));
+                self.supervisors.extend(Pid::from_raw(pid).map(|pid| (pid, trace)));
                 if kind == Kind::Kept {
                     self.keepers.extend(Pid::from_raw(pid).map(|pid| (pid, arrival.placeholders)));
                 }
@@ -146,9 +140,15 @@ impl Launcher {
                     placeholders.hand_over();
                 }
                 // A panic must not unwind into the launcher's loop, of which this process is a copy.
-                let code = catch_unwind(AssertUnwindSafe(|| match parcel {
-                    Parcel::Job(streams) => supervise(&self.kit, &self.signals, control, streams),
-                    Parcel::Kept(parcel) => keep(&mut self.kit, control, parcel),
+                let code = catch_unwind(AssertUnwindSafe(|| {
+                    if self.signals.renew().is_err() {
+                        return 3;
+                    }
+                    let reach = Reach::of(&trace);
+                    match parcel {
+                        Parcel::Job(streams) => supervise(&self.kit, &self.signals, reach, control, streams),
+                        Parcel::Kept(parcel) => keep(&mut self.kit, reach, control, parcel),
+                    }
                 }));
                 sys::exit_now(code.unwrap_or(3));
             }
@@ -156,41 +156,26 @@ impl Launcher {
     }
 
     fn reap(&mut self) {
-        while let Ok(Some(_)) = self.signals.read_signal() {}
-        let mut badly = false;
+        self.signals.take();
+        let mut badly = Vec::new();
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             self.keepers.remove(&pid);
-            if self.supervisors.remove(&pid) {
-                badly |= status.exit_status() != Some(0);
-            }
+            let trace = self.supervisors.remove(&pid);
+            badly.extend(trace.filter(|_| status.exit_status() != Some(0)));
         }
-        if badly {
-            descendants::kill_all_but(&self.supervisors);
+        for trace in badly {
+            trace.kill_what_is_left(self.supervisors.keys().copied());
         }
     }
 }
 
 fn receive() -> Incoming {
     let mut head = [0; wire::MAX_HEAD_BYTES];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(wire::MAX_HANDED))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let received = recvmsg(
-        rustix::stdio::stdin().as_fd(),
-        &mut [IoSliceMut::new(&mut head)],
-        &mut ancillary,
-        RecvFlags::CMSG_CLOEXEC,
-    );
-    let length = match received {
-        Ok(message) if message.bytes > 0 => message.bytes,
+    let (length, handed) = match handing::receive_message(rustix::stdio::stdin().as_fd(), &mut head) {
+        Ok((length, handed)) if length > 0 => (length, handed),
         Err(Errno::INTR | Errno::AGAIN) => return Incoming::Unreadable,
         Ok(_) | Err(_) => return Incoming::Over,
     };
-    let mut handed = Vec::new();
-    for message in ancillary.drain() {
-        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-            handed.extend(descriptors);
-        }
-    }
     let head = Head::decode(&head[..length.min(head.len())]);
     match head.ok().and_then(|head| unpack(head, handed)) {
         Some(arrival) => Incoming::Job(Box::new(arrival)),

@@ -2,20 +2,18 @@
 //!
 //! The control socket is the job's life. When the service's end closes, everything is killed at once.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use nix::sys::signalfd::SignalFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, recv, send};
 use rustix::process::{Signal, WaitStatus};
 
-use super::descendants::Reach;
-use super::kit::Kit;
 use super::prepare::{Prepared, prepare};
+use super::system::{Kit, Reach, Signals};
 use super::waiting::Waiting;
-use crate::contract::command::Joiner;
+use crate::platform::launch::flags::QUIET;
 use crate::platform::launch::wire::{MAX_MESSAGE_BYTES, Order, Report, STOP};
 use crate::platform::launch::{LaunchError, Step};
 
@@ -50,20 +48,25 @@ impl Status {
 pub(super) struct Abandoned;
 
 /// Runs one job, from the order to the end. Gives the exit code of this process.
-pub(super) fn supervise(kit: &Kit, signals: &SignalFd, control: OwnedFd, streams: Streams) -> i32 {
-    let reach = if rustix::process::getpid().is_init() { Reach::Namespace } else { Reach::Below };
+pub(super) fn supervise(
+    kit: &Kit,
+    signals: &Signals,
+    reach: Reach,
+    control: OwnedFd,
+    streams: Streams,
+) -> i32 {
     let mut supervisor = Supervisor { signals, control, reach, deadline: None };
     let report = match supervisor.run(kit, streams) {
         Ok(status) => {
-            let left_killed = reach.kill_all();
+            let left_killed = supervisor.reach.kill_all();
             Report::Ended { exit_code: status.exit_code, signal: status.signal, left_killed }
         }
         Err(Ending::Failed(error)) => {
-            reach.kill_all();
+            supervisor.reach.kill_all();
             Report::Failed(error)
         }
         Err(Ending::Abandoned) => {
-            reach.kill_all();
+            supervisor.reach.kill_all();
             return 0;
         }
     };
@@ -91,7 +94,7 @@ impl From<LaunchError> for Ending {
 }
 
 struct Supervisor<'a> {
-    signals: &'a SignalFd,
+    signals: &'a Signals,
     control: OwnedFd,
     reach: Reach,
     /// Set once the service asked to stop: when the rest is killed.
@@ -102,10 +105,10 @@ impl Supervisor<'_> {
     fn run(&mut self, kit: &Kit, streams: Streams) -> Result<Status, Ending> {
         rustix::stdio::dup2_stdin(&kit.null).map_err(|_| Abandoned)?;
         let order = read_order(&self.control)?;
-        let mut prepared = prepare(kit, order, streams)?;
+        let mut prepared = prepare(kit, order, streams, &self.reach)?;
         let mut status = Status { exit_code: Some(0), signal: None };
         for (position, step) in std::mem::take(&mut prepared.plan).iter().enumerate() {
-            if !is_due(step, status) || self.deadline.is_some() {
+            if !step.is_due(status.succeeded()) || self.deadline.is_some() {
                 continue;
             }
             status = self.run_step(&prepared, position, step)?;
@@ -140,8 +143,8 @@ impl Supervisor<'_> {
 }
 
 impl Waiting for Supervisor<'_> {
-    fn reach(&self) -> Reach {
-        self.reach
+    fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     fn deadline(&mut self) -> &mut Option<Instant> {
@@ -149,8 +152,9 @@ impl Waiting for Supervisor<'_> {
     }
 
     /// Waits until a process ended, the service spoke, or the deadline is over.
-    fn wait_for_event(&mut self) -> Result<(), Abandoned> {
+    fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let left = left.into_iter().chain(at_most).min();
         let timeout = left.and_then(|left| Timespec::try_from(left).ok());
         let mut polled = [
             PollFd::new(&self.control, PollFlags::IN),
@@ -162,7 +166,7 @@ impl Waiting for Supervisor<'_> {
         }
         let [control, signals] = polled.map(|polled| !polled.revents().is_empty());
         if signals {
-            while let Ok(Some(_)) = self.signals.read_signal() {}
+            self.signals.take();
         }
         if control {
             self.listen()?;
@@ -203,20 +207,11 @@ pub(super) fn send_report(control: &OwnedFd, report: &Report) {
     let bytes = report.encode();
     let mut rest = bytes.as_slice();
     while !rest.is_empty() {
-        match send(control, rest, SendFlags::NOSIGNAL) {
+        match send(control, rest, QUIET) {
             Ok(sent) => rest = &rest[sent..],
             Err(Errno::INTR) => {}
             // Nobody listens any more; the next look at the socket tells.
             Err(_) => return,
         }
-    }
-}
-
-/// Tells whether a pipeline starts after one that ended so.
-pub(super) fn is_due(step: &Step, before: Status) -> bool {
-    match step.joiner {
-        None | Some(Joiner::Then) => true,
-        Some(Joiner::And) => before.succeeded(),
-        Some(Joiner::Or) => !before.succeeded(),
     }
 }

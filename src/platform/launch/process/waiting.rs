@@ -6,19 +6,22 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, wait};
 
-use super::descendants::Reach;
 use super::supervisor::{Abandoned, Status};
+use super::system::Reach;
+
+/// How long to wait before looking again at processes whose end nobody tells.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Who waits for the processes of a plan.
 pub(super) trait Waiting {
     /// Gives how its processes are told from others.
-    fn reach(&self) -> Reach;
+    fn reach(&self) -> &Reach;
 
     /// Gives when the rest is killed; set once it is asked to end.
     fn deadline(&mut self) -> &mut Option<Instant>;
 
-    /// Waits until something happens or is due, and does what is to be done.
-    fn wait_for_event(&mut self) -> Result<(), Abandoned>;
+    /// Waits until something happens or is due, but no longer than given, and does what is to be done.
+    fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned>;
 
     /// Waits until the processes of a step have ended. Gives how the last of them did.
     fn wait_for_step(&mut self, mut running: Vec<Pid>) -> Result<Status, Abandoned> {
@@ -30,7 +33,7 @@ pub(super) trait Waiting {
                 let killed = Status { exit_code: None, signal: Some(Signal::KILL.as_raw()) };
                 return Ok(if last.is_some_and(|last| running.contains(&last)) { killed } else { status });
             }
-            self.wait_for_event()?;
+            self.wait_for_event(None)?;
             while let Ok(Some((pid, ended))) = wait(WaitOptions::NOHANG) {
                 running.retain(|process| *process != pid);
                 if Some(pid) == last {
@@ -44,14 +47,20 @@ pub(super) trait Waiting {
     /// Waits until everything has ended that was asked to, at most for the grace.
     fn wait_for_all(&mut self) -> Result<(), Abandoned> {
         while self.deadline().is_some_and(|deadline| Instant::now() < deadline) {
+            let mut at_most = None;
             loop {
                 match wait(WaitOptions::NOHANG) {
                     Ok(Some(_)) | Err(Errno::INTR) => {}
                     Ok(None) => break,
-                    Err(_) => return Ok(()),
+                    Err(_) if self.reach().is_over() => return Ok(()),
+                    Err(_) => {
+                        // What runs still is no child of this process, whose end no signal tells.
+                        at_most = Some(PAUSE);
+                        break;
+                    }
                 }
             }
-            self.wait_for_event()?;
+            self.wait_for_event(at_most)?;
         }
         Ok(())
     }

@@ -21,7 +21,28 @@ pub const PROFILES: &[Profile] = &[
         ..Profile::PLAIN
     },
     Profile {
-        names: &["pwsh", "powershell", "cmd", "command.com", "wscript", "cscript"],
+        names: &["cmd"],
+        code: Some("a script for a shell can do anything"),
+        starts: Starts::Texts,
+        rows: &[
+            row(Then::ShellText, What::Check(hands_cmd_a_text), "hands a text to a shell", "cmd /c dir"),
+            row(
+                Then::Shell,
+                What::Check(leaves_cmd_open),
+                "a shell without `/c` and a text reads its input as commands",
+                "cmd /k dir",
+            ),
+            row(
+                Then::Shell,
+                What::Check(has_variables),
+                "`cmd` puts values of variables into its text, and reads them as commands",
+                "cmd /c echo %NAME%",
+            ),
+        ],
+        ..Profile::PLAIN
+    },
+    Profile {
+        names: &["pwsh", "powershell", "command.com", "wscript", "cscript"],
         code: Some("a script for a shell can do anything"),
         starts: Starts::Texts,
         rows: &[row(Then::Shell, What::Program, "is a shell", "pwsh -c id")],
@@ -104,7 +125,12 @@ pub const PROFILES: &[Profile] = &[
 ];
 
 const SHELL: &[Row] = &[
-    row(Then::Shell, What::Option(At::Any, &["-c", "--command"]), "hands a text to a shell", "bash -ec id"),
+    row(
+        Then::ShellText,
+        What::Option(At::Any, &["-c", "--command"]),
+        "hands a text to a shell",
+        "bash -ec id",
+    ),
     row(
         Then::Shell,
         What::Check(reads_input),
@@ -112,6 +138,21 @@ const SHELL: &[Row] = &[
         "bash -s",
     ),
 ];
+
+/// `cmd` ends after a text behind `/c`, which has to be its first word: others could come with one that changes that.
+fn hands_cmd_a_text(reading: &Reading<'_>) -> bool {
+    let mut words = reading.words.iter();
+    words.next().is_some_and(|word| word.text.eq_ignore_ascii_case("/c")) && words.next().is_some()
+}
+
+fn has_variables(reading: &Reading<'_>) -> bool {
+    let words = reading.words.iter().map(|word| word.text);
+    words.chain(reading.hoisted.iter().copied()).any(|text| text.contains(['%', '!']))
+}
+
+fn leaves_cmd_open(reading: &Reading<'_>) -> bool {
+    !hands_cmd_a_text(reading)
+}
 
 fn reads_input(reading: &Reading<'_>) -> bool {
     let tells = |name: &str| reading.options.iter().any(|it| it.name == name);

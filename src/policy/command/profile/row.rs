@@ -175,6 +175,9 @@ pub enum Then {
     Held,
     /// It runs where a scope lets a shell run, in a full sandbox; no rule lifts this.
     Shell,
+    /// As [`Then::Shell`], but lifted by a rule that is the whole command, word for word: then the text for the shell is
+    /// the person's own.
+    ShellText,
     /// It runs, and can run any code.
     Code,
 }

@@ -59,7 +59,7 @@ fn a_rule_that_allows_the_whole_program_does_not_allow_what_a_row_refuses() {
             }
             let (full, partial) = (judge(&plain, row.sample), judge(&weak, row.sample));
             let right = match row.then {
-                Then::Refuse | Then::Shell => full.decision == Decision::Deny,
+                Then::Refuse | Then::Shell | Then::ShellText => full.decision == Decision::Deny,
                 Then::Ask => full.decision >= Decision::Ask,
                 Then::Held => {
                     (full.decision >= Decision::Ask || full.must_be_full().is_some())
@@ -73,6 +73,42 @@ fn a_rule_that_allows_the_whole_program_does_not_allow_what_a_row_refuses() {
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn a_text_for_a_shell_runs_by_a_rule_that_is_the_whole_command_and_by_no_other() {
+    let judged = |allowed: serde_json::Value, line: &str| {
+        judge(&rules(json!({"allowedCommands": allowed, "sandbox": "none"})), line).decision
+    };
+    for line in ["bash -c 'make all'", "sh -ec id", "cmd /c echo hello", "cmd /C dir"] {
+        assert_eq!(judged(json!([line]), line), Decision::Allow, "{line}");
+        let program = line.split(' ').next().expect("a word");
+        assert_eq!(judged(json!([format!("{program} *")]), line), Decision::Deny, "{line}");
+        assert_eq!(judged(json!([line]), &format!("{line} more")), Decision::Deny, "{line}");
+    }
+    // A rule that leaves anything open says nothing of the text, and what reads its input has none.
+    for (rule, line) in [
+        (json!("bash -c *"), "bash -c id"),
+        (json!("bash -c 'ls *.c'"), "bash -c 'ls *.c'"),
+        (json!({"tokens": ["bash", "-c", ["id", "ls"]]}), "bash -c id"),
+        (json!({"tokens": ["bash", "-c", {"not": "rm"}]}), "bash -c id"),
+        (json!("bash"), "bash"),
+        (json!("bash -s"), "bash -s"),
+        (json!("bash -sc id"), "bash -sc id"),
+        (json!("cmd"), "cmd"),
+        (json!("cmd /c"), "cmd /c"),
+        (json!("cmd /k dir"), "cmd /k dir"),
+        (json!("cmd /q /c dir"), "cmd /q /c dir"),
+        (json!("cmd /c echo %NAME%"), "cmd /c echo %NAME%"),
+        (json!("cmd /v:on /c echo !NAME!"), "cmd /v:on /c echo !NAME!"),
+        (json!("cmd /c cmd /v:on /c echo !NAME!"), "cmd /c cmd /v:on /c echo !NAME!"),
+        (json!("pwsh -c id"), "pwsh -c id"),
+    ] {
+        assert_eq!(judged(json!([rule]), line), Decision::Deny, "{line}");
+    }
+    let denied =
+        json!({"allowedCommands": ["bash -c 'rm -r x'"], "deniedCommands": ["rm *"], "sandbox": "none"});
+    assert_eq!(judge(&rules(denied), "bash -c 'rm -r x'").decision, Decision::Deny);
 }
 
 #[test]

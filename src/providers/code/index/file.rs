@@ -54,7 +54,7 @@ fn prune(folder: &Path, now: SystemTime) {
 
 #[cfg(test)]
 mod tests {
-    use crate::platform::fs::modes::PermissionsExt;
+    use crate::platform::fs::Protection;
 
     use super::*;
 
@@ -63,14 +63,13 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("bailiwick-index-{}", crate::contract::id::new_id()));
         let state = folder.join("state/code");
         write(&state.join("first"), b"one").expect("written");
-        let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
-        assert_eq!((mode(&state), mode(&state.join("first"))), (0o700, 0o600));
+        assert!(Protection::is_private(&state, true) && Protection::is_private(&state.join("first"), false));
         fs::write(state.join(".second.01J"), b"cut off").expect("written");
         prune(&state, SystemTime::now() + LEFT_AFTER + Duration::from_secs(9));
         let names = || fs::read_dir(&state).expect("a folder").count();
         assert_eq!(names(), 1);
         prune(&state, SystemTime::now() + MAX_AGE + Duration::from_secs(9));
         assert_eq!(names(), 0);
-        fs::remove_dir_all(&folder).expect("it was made above");
+        crate::platform::fs::remove_tree(&folder).expect("it was made above");
     }
 }

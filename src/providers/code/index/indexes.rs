@@ -99,8 +99,10 @@ impl SymbolIndexes {
         let mut page = index.find(folder.rel().as_bytes(), query);
         let mut complete = standing.complete || (standing.named && !page.fuzzy);
         if !complete && standing.named {
-            // The text itself is nowhere: only all names tell which are like it.
-            standing = index.refresh(&root, &dir, "", PATIENCE, cancel)?;
+            // The text itself is nowhere: only all names tell which are like it. What was compared stays so, also where
+            // the rest of that look was over by now.
+            let all = index.refresh(&root, &dir, "", PATIENCE, cancel)?;
+            standing = Standing { checked: standing.checked, ..all };
             page = index.find(folder.rel().as_bytes(), query);
             complete = standing.complete;
         }

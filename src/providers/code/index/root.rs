@@ -482,7 +482,7 @@ mod tests {
             while !self.index.is_idle(Duration::ZERO) {
                 std::thread::sleep(TURN);
             }
-            let _ = fs::remove_dir_all(&self.folder);
+            let _ = crate::platform::fs::remove_tree(&self.folder);
         }
     }
 

@@ -1,10 +1,9 @@
 //! Commands: what runs, what is refused, and what a command that runs is kept from.
 
-use std::env;
 use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpListener;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::process::Command;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use crate::adapters::cli::command_steps::{a_command, refused_commands, run, unhe
 use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::steps::{Expect, Steps, Unmade, wrong};
 use crate::contract::Failure;
+use crate::platform::{machine, paths};
 
 use super::ground::{Ground, OUTSIDE};
 
@@ -76,7 +76,7 @@ fn ran(child: &mut McpChild, envelope: Value) -> Result<Value, Failure> {
 /// Lists the person's home folder by a command. Names alone, and they are told to nobody.
 fn home_folder(child: &mut McpChild, ground: &Ground) -> Result<((), String), Unmade> {
     let skipped = |why: &str| Err(Unmade::Skipped(why.to_owned()));
-    let Some(home) = env::var_os("HOME").and_then(|home| PathBuf::from(home).canonicalize().ok()) else {
+    let Some(home) = machine::home_folder().and_then(|home| paths::real(&home).ok()) else {
         return skipped("there is none");
     };
     if ["/usr", "/etc", "/bin", "/sbin", "/lib"].iter().any(|folder| home.starts_with(folder))

@@ -13,7 +13,7 @@ use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::printer::{Printer, Report};
 use crate::adapters::cli::runtime;
 use crate::adapters::cli::steps::{Step, StepCounts, Steps, wrong};
-use crate::adapters::cli::try_folder::{rows, verify};
+use crate::adapters::cli::try_folder::{leave, rows};
 use crate::contract::{ErrorCode, Failure};
 
 use super::ground::{Ground, OUTSIDE, SECRET};
@@ -120,15 +120,7 @@ fn in_the_throw_away_installation(steps: &mut Steps, ground: &Ground) {
     http::http(steps, ground);
     steps.group("History");
     steps.step("what was written down", || written(&mut child));
-    steps.step("the client leaves", || {
-        let status = child.end()?;
-        if status.success() {
-            Ok(((), "the server ended by itself".to_owned()))
-        } else {
-            Err(wrong(status.to_string()))
-        }
-    });
-    steps.step("history verify", || verify(&ground.place, &limit));
+    leave(steps, child, &ground.place);
 }
 
 /// Holds the history to what was done: every call, the refused ones too, and nothing of what is closed.

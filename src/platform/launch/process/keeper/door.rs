@@ -4,26 +4,21 @@
 //! keeper wait or grow: connections are few, each is read only as far as its answers were taken, and whoever
 //! is not understood is not heard any more.
 
-use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{
-    RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, accept_with, recv, send,
-    sendmsg,
-};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 
+use super::super::system::sys;
+use crate::platform::launch::flags::QUIET;
+use crate::platform::launch::handing;
 use crate::platform::launch::kept::message::{
-    Answer, LENGTH_BYTES, MAX_MESSAGE_BYTES, Request, first_length,
+    Answer, LENGTH_BYTES, MAX_CONNECTIONS, MAX_MESSAGE_BYTES, Request, first_length,
 };
-use crate::platform::launch::kept::status::Key;
-use crate::platform::launch::sys;
+use crate::platform::launch::kept::status::{Key, is_same_key};
 
-/// The most connections at one time.
-const MAX_CONNECTIONS: usize = 32;
 /// How long a watcher that was told waits until it is told again.
 const BETWEEN_EVENTS: Duration = Duration::from_micros(500);
 /// How much is read at a time.
@@ -85,8 +80,7 @@ impl Door {
     /// Lets in who knocks.
     pub(super) fn accept(&mut self) {
         loop {
-            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-            let socket = match accept_with(&self.listener, flags) {
+            let socket = match handing::accept(&self.listener) {
                 Ok(socket) => socket,
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
                 Err(_) => return,
@@ -217,7 +211,7 @@ impl Connection {
             let request = Request::decode(&self.received[LENGTH_BYTES..length]);
             self.received.drain(..length);
             match request {
-                Ok(Request::Hello(said)) if !self.is_known && is_same(&said, key) => self.is_known = true,
+                Ok(Request::Hello(said)) if !self.is_known && is_same_key(&said, key) => self.is_known = true,
                 Ok(Request::Hello(_)) | Err(_) => self.is_over = true,
                 Ok(request) if self.is_known => {
                     if self.received.is_empty() {
@@ -239,7 +233,7 @@ impl Connection {
 
     fn flush(&mut self) {
         while !self.unsent.is_empty() {
-            match send(&self.socket, &self.unsent, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            match send(&self.socket, &self.unsent, QUIET | SendFlags::DONTWAIT) {
                 Ok(length) => {
                     self.unsent.drain(..length);
                 }
@@ -256,19 +250,8 @@ impl Connection {
     /// Answers with a socket. All was sent before, so there is room for it.
     fn hand(&mut self, answer: Answer, socket: &OwnedFd) {
         let bytes = answer.encode();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        let handed = [socket.as_fd()];
-        let is_room = ancillary.push(SendAncillaryMessage::ScmRights(&handed));
-        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        let sent = sendmsg(&self.socket, &[IoSlice::new(&bytes)], &mut ancillary, flags);
-        if !is_room || sent != Ok(bytes.len()) {
+        if handing::send(&self.socket, &bytes, &[socket.as_fd()]) != Ok(bytes.len()) {
             self.is_over = true;
         }
     }
-}
-
-/// Compares two keys in the same time, wherever they differ.
-fn is_same(one: &Key, other: &Key) -> bool {
-    one.iter().zip(other).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
 }

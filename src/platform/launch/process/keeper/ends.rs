@@ -5,16 +5,15 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{
     InputModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
 };
 
-use super::super::answers::Answers;
-use super::super::prepare::failed;
+use super::super::prepare::{failed, pipe};
 use super::super::supervisor::Streams;
+use super::super::system;
 use crate::platform::launch::LaunchError;
+use crate::platform::launch::answers::Answers;
 use crate::platform::launch::kept::MAX_INPUT_BYTES;
 use crate::platform::launch::kept::{Stream, TerminalSize};
 use crate::platform::launch::wire::KeptOrder;
@@ -76,7 +75,6 @@ impl Ends {
             ends.terminal = Some(terminal);
             return Ok((ends, streams, Some(program)));
         }
-        let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(failed("pipe"));
         let own = |end: &OwnedFd| {
             let flags = rustix::fs::fcntl_getfl(end).map_err(failed("pipe"))?;
             rustix::fs::fcntl_setfl(end, flags | OFlags::NONBLOCK).map_err(failed("pipe"))
@@ -228,10 +226,7 @@ const fn window(size: TerminalSize) -> Winsize {
 
 /// Opens a terminal in this tree of folders, makes it this session's own, and gives the program's end.
 fn open_terminal(size: TerminalSize) -> Result<(Terminal, OwnedFd), Errno> {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    let master = openpt(flags)?;
-    unlockpt(&master)?;
-    let program = ioctl_tiocgptpeer(&master, flags)?;
+    let (master, program) = system::open_terminal()?;
     let status = rustix::fs::fcntl_getfl(&master)?;
     rustix::fs::fcntl_setfl(&master, status | OFlags::NONBLOCK)?;
     let mut attributes = tcgetattr(&program)?;

@@ -7,8 +7,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use super::super::descendants::Reach;
 use super::super::supervisor::Abandoned;
+use super::super::system::{Reach, listening, sys};
 use super::super::waiting::Waiting;
 use super::door::Reply;
 use super::ends::{Ends, Refused};
@@ -17,7 +17,6 @@ use super::network;
 use crate::contract::command::Network;
 use crate::platform::launch::kept::Stream;
 use crate::platform::launch::kept::message::{Answer, Request};
-use crate::platform::launch::sys;
 use crate::platform::launch::wire::KEEP;
 
 /// How long nothing happens until memory is given back that was needed for what happened.
@@ -39,15 +38,15 @@ enum Source {
 }
 
 impl Waiting for Keeper {
-    fn reach(&self) -> Reach {
-        self.reach
+    fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     fn deadline(&mut self) -> &mut Option<Instant> {
         &mut self.deadline
     }
 
-    fn wait_for_event(&mut self) -> Result<(), Abandoned> {
+    fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
         let dues = [
             self.deadline,
             self.max_time,
@@ -55,6 +54,7 @@ impl Waiting for Keeper {
             self.door.due(self.record.end()),
             self.idle_at,
             Some(self.look_at),
+            at_most.map(|at_most| Instant::now() + at_most),
         ];
         let left = dues.into_iter().flatten().min().map(|due| due.saturating_duration_since(Instant::now()));
         let sources = self.poll(left)?;
@@ -131,11 +131,9 @@ impl Keeper {
     fn serve(&mut self, source: Source) -> Result<(), Abandoned> {
         match source {
             Source::Signals => {
-                while let Ok(Some(signal)) = self.signals.read_signal() {
+                if self.signals.take() {
                     // The machine goes down, or the user's session ends.
-                    if signal.ssi_signo == Signal::TERM.as_raw().cast_unsigned() {
-                        self.stop(Signal::TERM, GRACE);
-                    }
+                    self.stop(Signal::TERM, GRACE);
                 }
             }
             Source::Start => {
@@ -219,7 +217,7 @@ impl Keeper {
     /// Gives the address at which something listens at a port, if the program itself could connect to it.
     fn listening(&self, port: u16) -> Option<std::net::SocketAddr> {
         // At the partial level this process has a network that the program has not.
-        if self.record.status.held.network == Network::None { None } else { network::listening(port) }
+        if self.record.status.held.network == Network::None { None } else { listening(port) }
     }
 
     fn input(&mut self, bytes: &[u8]) -> Answer {

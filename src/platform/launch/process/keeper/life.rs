@@ -3,24 +3,20 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{SigSet, Signal as Listened};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
-use rustix::process::{DumpableBehavior, Signal};
+use rustix::process::Signal;
 
-use super::super::descendants::Reach;
-use super::super::kit::Kit;
 use super::super::prepare::{self, Prepared, failed};
-use super::super::supervisor::{Abandoned, Ending, Status as Ended, is_due, read_order, send_report};
+use super::super::supervisor::{Abandoned, Ending, Status as Ended, read_order, send_report};
+use super::super::system::{self, Kit, Reach, Signals, hold};
 use super::super::waiting::Waiting;
 use super::door::Door;
 use super::ends::Ends;
 use super::events::{IDLE, LOOK};
-use super::record::Record;
 use super::remains::Remains;
-use crate::platform::launch::held::{Names, layer, open};
+use crate::platform::launch::LaunchError;
+use crate::platform::launch::kept::record::Record;
 use crate::platform::launch::kept::{State, Stream};
 use crate::platform::launch::wire::{KeptOrder, Order, Report};
-use crate::platform::launch::{Held, LaunchError};
 
 /// How long a plan may take to end whose time is over, or that the system asks to end.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
@@ -40,8 +36,7 @@ pub(in super::super) struct KeptParcel {
 }
 
 /// Keeps one process, from the order to the end. Gives the exit code of this process.
-pub(in super::super) fn keep(kit: &mut Kit, control: OwnedFd, parcel: KeptParcel) -> i32 {
-    let reach = if rustix::process::getpid().is_init() { Reach::Namespace } else { Reach::Below };
+pub(in super::super) fn keep(kit: &mut Kit, reach: Reach, control: OwnedFd, parcel: KeptParcel) -> i32 {
     match Keeper::begin(reach, control, parcel) {
         Ok((mut keeper, arrival)) => {
             let (remains, outcome) = keeper.run(kit, arrival);
@@ -57,7 +52,7 @@ pub(in super::super) fn keep(kit: &mut Kit, control: OwnedFd, parcel: KeptParcel
 
 /// A process that lasts, and everything that belongs to it.
 pub(super) struct Keeper {
-    pub(super) signals: SignalFd,
+    pub(super) signals: Signals,
     pub(super) reach: Reach,
     /// The service's end of the start, until it says that this process goes on by itself.
     pub(super) start: Option<OwnedFd>,
@@ -90,21 +85,10 @@ impl Keeper {
         control: OwnedFd,
         parcel: KeptParcel,
     ) -> Result<(Self, Arrival), (OwnedFd, LaunchError)> {
-        let prepared = || -> std::io::Result<SignalFd> {
-            // What an end of the user's session or a broken pipe would do to it is not for the keeper.
-            let mut blocked = SigSet::all();
-            blocked.remove(Listened::SIGSEGV);
-            blocked.remove(Listened::SIGBUS);
-            blocked.remove(Listened::SIGABRT);
-            blocked.thread_set_mask()?;
-            let listened: SigSet = [Listened::SIGCHLD, Listened::SIGTERM].into_iter().collect();
-            let signals = SignalFd::with_flags(&listened, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-            Ok(signals)
-        };
-        let process_id = own_number();
+        let process_id = system::own_number();
         let KeptParcel { cwd, status, folder, listener, rest } = parcel;
-        let record = Record::resume(status, folder, process_id);
-        match prepared().and_then(|signals| Ok((signals, record?))) {
+        let record = Record::resume(status.into(), folder.into(), process_id);
+        match Signals::of_keeper().and_then(|signals| Ok((signals, record?))) {
             Ok((signals, (record, key))) => Ok((
                 Self {
                     signals,
@@ -154,16 +138,16 @@ impl Keeper {
         kept: &KeptOrder,
         cwd: OwnedFd,
     ) -> Result<Prepared, LaunchError> {
-        let entered = prepare::enter(kit, &order)?;
+        let entered = hold::enter(kit, &order)?;
         // Its descriptors and memory are not for other processes of this user. Before, `/proc` was needed.
-        rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(failed("memory"))?;
+        hold::hide_memory()?;
         if kept.terminal.is_some() {
             // The terminal is its session's.
             rustix::process::setsid().map_err(failed("session"))?;
         }
         let (ends, streams, terminal) = Ends::open(kept, cwd)?;
         self.ends = Some(ends);
-        prepare::finish(kit, order, streams, entered, terminal)
+        prepare::finish(kit, order, streams, entered, terminal, &self.reach)
     }
 
     fn run_plan(
@@ -176,7 +160,7 @@ impl Keeper {
         let mut prepared = Some(prepared);
         let mut ended = Ended { exit_code: Some(0), signal: None };
         for (position, step) in plan.iter().enumerate() {
-            if !is_due(step, ended) || self.deadline.is_some() {
+            if !step.is_due(ended.succeeded()) || self.deadline.is_some() {
                 continue;
             }
             let Some(ready) = &prepared else { break };
@@ -201,11 +185,9 @@ impl Keeper {
         self.max_time = Instant::now().checked_add(max_time);
         self.idle_at = Instant::now().checked_add(IDLE);
         let report = prepared.running();
-        if let Report::Running { level, network, degraded, layers, open } = report {
-            let (layers, open) = (Names(layers).show(layer::NAMES), Names(open).show(open::NAMES));
+        if let Some(held) = report.held() {
             let status = self.record.change();
-            status.held = Held { level, network, degraded, layers, open };
-            status.state = State::Running;
+            (status.held, status.state) = (held, State::Running);
         }
         self.record.write();
         if let Some(start) = &self.start {
@@ -261,10 +243,4 @@ impl Keeper {
         drop(self.door);
         remains.remove();
     }
-}
-
-/// Gives the number of this process outside of its namespace, as long as the old `/proc` is there.
-fn own_number() -> u32 {
-    let link = rustix::fs::readlink("/proc/self", Vec::new()).ok();
-    link.and_then(|link| link.to_str().ok()?.parse().ok()).unwrap_or(0)
 }

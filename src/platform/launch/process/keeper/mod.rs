@@ -7,9 +7,7 @@ mod door;
 mod ends;
 mod events;
 mod life;
-mod mask;
 mod network;
-mod record;
 mod remains;
 
 pub(super) use life::{KeptParcel, keep};

@@ -1,0 +1,180 @@
+//! systemd's user manager: the unit, and what `systemctl --user` is asked.
+//!
+//! # Source
+//! systemd.unit(5), systemd.service(5), systemd.kill(5); quoting by systemd.syntax(7).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::contract::{Failure, id};
+use crate::platform::dirs::UserFolders;
+use crate::platform::fs::create_private_dir;
+use crate::platform::service_manager::ServiceManager;
+
+use super::file::WRITTEN_BY;
+use super::job::Job;
+use super::manager::{Manager, Standing, Words, done, no_home};
+use super::programs::{Programs, Said};
+
+/// The unit's name.
+pub const UNIT: &str = "bailiwick.service";
+
+/// systemd's user manager.
+#[derive(Debug)]
+pub struct Systemd {
+    unit: PathBuf,
+    programs: Programs,
+}
+
+impl Systemd {
+    /// Finds the place of the unit.
+    ///
+    /// # Errors
+    /// `provider_unavailable` where the user has no home folder.
+    pub fn find(programs: Programs) -> Result<Self, Failure> {
+        let folders = UserFolders::find().ok_or_else(no_home)?;
+        Ok(Self { unit: folders.terminal_settings.join("systemd/user").join(UNIT), programs })
+    }
+
+    fn ask(&self, words: &[&str]) -> Result<Said, Failure> {
+        self.programs.ask("systemctl", &[&["--user", "--no-pager"], words].concat(), &[])
+    }
+
+    fn have(&self, words: &[&str]) -> Result<(), Failure> {
+        done(self.name(), &self.ask(words)?)
+    }
+}
+
+impl Manager for Systemd {
+    fn kind(&self) -> ServiceManager {
+        ServiceManager::Systemd
+    }
+
+    fn name(&self) -> &'static str {
+        "systemd"
+    }
+
+    fn file(&self) -> &Path {
+        &self.unit
+    }
+
+    fn text(&self, job: &Job) -> Result<String, Failure> {
+        Ok(unit(job))
+    }
+
+    fn checked(&self) -> Option<Result<Said, Failure>> {
+        // It wants a runtime folder, which a person without a session lacks.
+        let runtime = std::env::temp_dir().join(format!("bailiwick-{}", id::new_id()));
+        if let Err(error) = create_private_dir(&runtime) {
+            return Some(Ok(Said { ok: false, text: format!("{}: {error}", runtime.display()) }));
+        }
+        let words = ["--user", "verify", &self.unit.display().to_string()];
+        let said = self.programs.ask("systemd-analyze", &words, &[("XDG_RUNTIME_DIR", &runtime)]);
+        // Whatever is left there is in the system's folder for what is temporary.
+        let _ = fs::remove_dir_all(&runtime);
+        Some(said)
+    }
+
+    fn unreachable(&self) -> Result<Option<String>, Failure> {
+        let said = self.ask(&["show", "--property=Version"])?;
+        Ok((!said.ok).then(|| said.reason()))
+    }
+
+    fn standing(&self) -> Result<Standing, Failure> {
+        let words = self.ask(&["is-active", UNIT])?.text;
+        let loaded = self.ask(&["show", "--property=LoadState", "--value", UNIT])?.text;
+        Ok(Standing { is_known: loaded == "loaded", is_running: words == "active", words })
+    }
+
+    fn take_up(&self, is_changed: bool) -> Result<(), Failure> {
+        self.have(&["daemon-reload"])?;
+        self.have(&["enable", UNIT])?;
+        if is_changed || !self.standing()?.is_running {
+            self.have(&["restart", UNIT])?;
+        }
+        Ok(())
+    }
+
+    fn start(&self) -> Result<(), Failure> {
+        self.have(&["start", UNIT])
+    }
+
+    fn stop(&self) -> Result<(), Failure> {
+        self.have(&["stop", UNIT])
+    }
+
+    fn forget(&self) -> Result<(), Failure> {
+        // The next reading of the units notices that its file is gone.
+        self.have(&["disable", "--now", UNIT])
+    }
+
+    fn words(&self) -> Words {
+        Words::Journal
+    }
+
+    fn way_to_it(&self) -> &'static str {
+        "Log in to a session with systemd"
+    }
+
+    fn after_install(&self) -> Option<&'static str> {
+        Some("To have it run while you are not logged in: `loginctl enable-linger`.")
+    }
+}
+
+/// Gives the unit's text.
+fn unit(job: &Job) -> String {
+    let mut words = vec![quoted(&job.program), "start".to_owned()];
+    if let Some(config) = &job.config {
+        // Only behind the program `$` stands for other things.
+        words.extend(["--config".to_owned(), quoted(&config.replace('$', "$$"))]);
+    }
+    let environment: String = job
+        .environment
+        .iter()
+        .map(|(name, value)| format!("Environment={}\n", quoted(&format!("{name}={value}"))))
+        .collect();
+    format!(
+        "# {WRITTEN_BY}\n\
+         [Unit]\n\
+         Description=Bailiwick: lets AI clients work on this computer, within bounds\n\
+         \n\
+         [Service]\n\
+         Type=exec\n\
+         ExecStart={}\n\
+         {environment}\
+         # Started processes outlive the service: their keepers are not stopped with it.\n\
+         KillMode=process\n\
+         Restart=on-failure\n\
+         RestartSec=2\n\
+         \n\
+         [Install]\n\
+         WantedBy=default.target\n",
+        words.join(" ")
+    )
+}
+
+/// Quotes a word: `%` stands for other things in a unit.
+fn quoted(word: &str) -> String {
+    let mut text = String::with_capacity(word.len() + 2);
+    text.push('"');
+    for it in word.chars() {
+        match it {
+            '"' | '\\' => text.extend(['\\', it]),
+            '%' => text.extend([it, it]),
+            _ => text.push(it),
+        }
+    }
+    text.push('"');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_path_means_anything_to_systemd() {
+        assert_eq!(quoted("/opt/a b/bailiwick"), "\"/opt/a b/bailiwick\"");
+        assert_eq!(quoted("/%h/$HOME/\"\\"), "\"/%%h/$HOME/\\\"\\\\\"");
+    }
+}
