@@ -15,7 +15,7 @@ use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::fs::modes::{HAS_BITS, PermissionsExt, symlink};
 use bailiwick::platform::fs::{Secrecy, read_own_file};
 use bailiwick::platform::launch::{Launcher, levels};
-use bailiwick::platform::programs::usual_folders;
+use bailiwick::platform::programs::{folders_behind, usual_folders};
 use bailiwick::platform::screen::Sources;
 use bailiwick::service::{Service, ServiceSettings};
 use serde_json::json;
@@ -181,9 +181,12 @@ pub fn has_sandbox() -> bool {
 
 /// Gives Git as a person starts it: the one in a folder where the product looks too, else whichever is found.
 pub fn git_of_the_person() -> Command {
-    let folders = usual_folders().into_iter().map(|folder| folder.join("git.exe"));
-    let found = folders.into_iter().find(|path| cfg!(windows) && path.is_file());
-    Command::new(found.unwrap_or_else(|| "git".into()))
+    let starters = usual_folders().into_iter().filter(|_| cfg!(windows)).map(|folder| folder.join("git.exe"));
+    let mut places = starters.flat_map(|starter| {
+        let behind = folders_behind(&starter).into_iter().map(|folder| folder.join("git.exe"));
+        behind.chain([starter]).collect::<Vec<_>>()
+    });
+    Command::new(places.find(|path| path.is_file()).unwrap_or_else(|| "git".into()))
 }
 
 /// Makes a named pipe, by the program for it: not every system's call is known to the crates that are here.

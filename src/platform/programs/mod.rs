@@ -7,6 +7,6 @@ mod system;
 #[cfg(windows)]
 pub use system::is_program_name;
 pub use system::{
-    NOTHING, SEARCH_PATH_SEPARATOR, bare_environment, candidates, environment, may_run, read_by_others,
-    usual_folders,
+    NOTHING, SEARCH_PATH_SEPARATOR, bare_environment, candidates, environment, folders_behind, may_run,
+    read_by_others, usual_folders,
 };

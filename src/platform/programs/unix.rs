@@ -18,6 +18,11 @@ pub fn usual_folders() -> Vec<PathBuf> {
         .to_vec()
 }
 
+/// Gives the folders where a program may lie that another one only starts: none is known.
+pub fn folders_behind(_: &Path) -> Vec<PathBuf> {
+    Vec::new()
+}
+
 /// Gives the names of files that a program's name can mean, in their order.
 pub fn candidates(name: &str) -> impl Iterator<Item = String> {
     std::iter::once(name.to_owned())

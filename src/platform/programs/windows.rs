@@ -52,6 +52,20 @@ pub fn usual_folders() -> Vec<PathBuf> {
     folders
 }
 
+/// Gives the folders, in their order, where a program may lie that another one only starts: what Git for Windows has in its folder
+/// `cmd` sets variables for a terminal and starts the real one, which takes as long again.
+///
+/// # Source
+/// Git's `compat/mingw.c`: a `git.exe` that is started by itself sets what it lacks of these variables.
+pub fn folders_behind(program: &Path) -> Vec<PathBuf> {
+    let Some(folder) =
+        program.parent().filter(|folder| folder.file_name().is_some_and(|it| it.eq_ignore_ascii_case("cmd")))
+    else {
+        return Vec::new();
+    };
+    ["mingw64", "clangarm64", "mingw32"].map(|system| folder.with_file_name(system).join("bin")).to_vec()
+}
+
 /// Gives the names of files that a program's name can mean, in their order.
 pub fn candidates(name: &str) -> impl Iterator<Item = String> {
     // The system leaves dots at the end away, so that such a name would be another's.
@@ -106,4 +120,16 @@ const BARE: [&str; 7] = [
 /// Gives what of that a program needs which does its work for Bailiwick alone, with its private folder.
 pub fn bare_environment(home: &Path) -> Vec<(&'static str, OsString)> {
     environment(home, home).into_iter().filter(|(name, _)| BARE.contains(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn behind_what_only_starts_git_lies_git() {
+        let behind = folders_behind(Path::new(r"C:\Program Files\Git\cmd\git.exe"));
+        assert_eq!(behind[0], Path::new(r"C:\Program Files\Git\mingw64\bin"));
+        assert!(folders_behind(&behind[0].join("git.exe")).is_empty());
+    }
 }

@@ -13,7 +13,7 @@ use crate::platform::launch::{Hold, InnerSandboxes, LaunchCommand, Launcher, Pro
 use crate::platform::machine::home_folder;
 use crate::platform::names::OsStrExt;
 use crate::platform::paths::{HAS_DRIVES, for_programs};
-use crate::platform::programs::{SEARCH_PATH_SEPARATOR, bare_environment};
+use crate::platform::programs::{SEARCH_PATH_SEPARATOR, bare_environment, folders_behind};
 use crate::policy::{Scope, Scopes};
 use crate::providers::command::{
     Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, level, run,
@@ -234,6 +234,9 @@ impl Git {
             let failure = Failure { code: ErrorCode::ProviderUnavailable, hints: Vec::new(), ..failure };
             failure.hint("For the person: install Git, or add its folder to `policy.searchPath`.")
         })?;
+        let behind = folders_behind(&found.path);
+        let real = if behind.is_empty() { None } else { SearchPath::new(&behind, &closed).find("git").ok() };
+        let found = real.unwrap_or(found);
         let level = match policy.sandbox {
             SandboxLevel::Full => level(SandboxLevel::Full)?,
             SandboxLevel::Auto | SandboxLevel::Partial => level(SandboxLevel::Auto)?,
