@@ -1,7 +1,6 @@
 //! Runs one case: its blocks in order, against a service in a temporary folder.
 
 use std::fs;
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -201,19 +200,21 @@ impl World {
         if !has_sandbox() && self.scope["policy"].get("sandbox").is_none() {
             self.scope["policy"]["sandbox"] = json!("none");
         }
-        // Whatever Git's installer was told. A bare repository has no files.
-        let own_ends = |line: &str| cfg!(windows) && line.starts_with("init") && !line.contains("--bare");
-        let lines = block.content.lines().filter(|line| !line.trim().is_empty());
-        for line in lines
-            .flat_map(|line| iter::once(line).chain(own_ends(line).then_some("config core.autocrlf false")))
-        {
+        // What each repository begins with: its own word on how lines end, whatever Git's installer was told.
+        let template = self.folder.path().join("template");
+        make_dir(&template);
+        fs::write(template.join("config"), if cfg!(windows) { "[core]\n\tautocrlf = false\n" } else { "" })
+            .map_err(|error| format!("template: {error}"))?;
+        let template = format!("init.templateDir={}", template.display());
+        for line in block.content.lines().filter(|line| !line.trim().is_empty()) {
             let words = line.split('\'').enumerate().flat_map(|(at, part)| {
                 // Between two marks stands one word.
                 if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
             });
             let time = "2026-01-02T03:04:05Z";
             let output = git_of_the_person()
-                .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
+                .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", "-c", &template])
+                .args(["-c", "maintenance.auto=false"])
                 .args(words)
                 .current_dir(&folder)
                 .envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("LC_ALL", "C")])
