@@ -194,6 +194,7 @@ fn run_cases(is_one: impl Fn(&str) -> bool) {
         }
     }
     tell(&figures.line(differ));
+    assert!(figures.ran > 0, "no case was run");
     assert!(
         problems.is_empty(),
         "{differ} of {} cases differ. If the new outcome is right: UPDATE=1 cargo test --test it cases, and read the diff.\n\n{}",
