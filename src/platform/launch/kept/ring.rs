@@ -208,16 +208,16 @@ pub(super) struct FrameHead {
 pub(super) enum Found<'a> {
     /// A whole frame.
     Frame(FrameHead, &'a [u8]),
-    /// The beginning of a frame, which has so many bytes.
+    /// Not enough to tell: so many bytes are needed. Where there are no more, it is the end.
     More(usize),
-    /// None: the end, or a frame that is being written.
+    /// None: a frame that is being written, or what was there before.
     Nothing,
 }
 
 /// Reads the frame that bytes begin with.
 pub(super) fn find_frame(bytes: &[u8], generation: u64) -> Found<'_> {
     let Some((head, rest)) = bytes.split_first_chunk::<FRAME_HEAD_BYTES>() else {
-        return if bytes.is_empty() { Found::Nothing } else { Found::More(FRAME_HEAD_BYTES) };
+        return Found::More(FRAME_HEAD_BYTES);
     };
     let ([word, written, at_ms, position, sum], _) = head.as_chunks::<8>() else { return Found::Nothing };
     let word = u64::from_le_bytes(*word);

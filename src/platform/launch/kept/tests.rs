@@ -105,9 +105,11 @@ proptest! {
             }
         }
         prop_assert_eq!(status.lost_bytes, 0);
+        let mut skipped_bytes = 0;
         loop {
             let read = kept.read(next, max_bytes).expect("read");
             check(&read, next);
+            skipped_bytes += read.skipped_bytes;
             prop_assert!(read.frames.iter().map(|frame| frame.bytes.len()).sum::<usize>() <= max_bytes);
             if read.next == next {
                 break;
@@ -118,6 +120,7 @@ proptest! {
         // At least half of the budget is there, but for the heads of frames and a last one that had no room.
         let all = kept.read(0, usize::MAX).expect("read");
         check(&all, 0);
+        prop_assert!(read_between || skipped_bytes == all.skipped_bytes, "in pieces as much is there as at once");
         let disk: u64 = all.frames.iter().map(|frame| (ring::FRAME_HEAD_BYTES + frame.bytes.len()) as u64).sum();
         prop_assert!(all.skipped_bytes == 0 || disk + 4000 >= (ring_bytes / 2).max(4096));
         for name in ring::NAMES {
@@ -126,6 +129,31 @@ proptest! {
         }
         // Whoever opens it anew sees the same.
         prop_assert_eq!(Kept::open(&folder.0).and_then(|kept| kept.read(0, usize::MAX)).expect("read"), all);
+    }
+}
+
+#[test]
+fn frames_that_end_where_a_chunk_of_the_file_ends_are_followed_by_the_next() {
+    let folder = Folder::new();
+    let mut writer = StatusWriter::create(&folder.0, &running()).expect("made");
+    let mut ring = RingWriter::create(&folder.0, 4 << 20).expect("made");
+    // 64 bytes each in the file, of which chunks hold a whole number.
+    let frame = 64 - ring::FRAME_HEAD_BYTES;
+    while ring.end() < 600_000 {
+        ring.push(Stream::Stdout, 0, &bytes(ring.end(), frame));
+    }
+    let mut status = running();
+    ring.count_into(&mut status);
+    writer.write(&status).expect("written");
+    let kept = Kept::open(&folder.0).expect("opened");
+    for max_bytes in [usize::MAX, 300_000] {
+        let mut next = 0;
+        while next < status.end {
+            let read = kept.read(next, max_bytes).expect("read");
+            check(&read, next);
+            assert_eq!(read.skipped_bytes, 0, "from {next}, {max_bytes} at most");
+            next = read.next;
+        }
     }
 }
 

@@ -285,9 +285,6 @@ impl Reading {
                     }
                 }
             }
-            if used == length && length < chunk.len() {
-                return Ok(());
-            }
             offset += used as u64;
         }
     }
