@@ -4,6 +4,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "this layer opens roots and Bailiwick's own files")]
 
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
+compile_error!("Bailiwick is built for Linux, macOS and Windows: below, `unix` means the first two");
+
 pub mod dirs;
 pub mod emulator;
 pub mod fs;

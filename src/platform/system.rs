@@ -34,11 +34,6 @@ fn told() -> Option<String> {
     }))
 }
 
-#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
-fn told() -> Option<String> {
-    None
-}
-
 /// Reads `PRETTY_NAME`.
 ///
 /// # Source
@@ -86,7 +81,7 @@ fn of_windows(version: WindowsVersion) -> String {
 }
 
 /// Takes a name of reasonable length without control characters.
-#[cfg(any(target_os = "linux", target_os = "macos", test))]
+#[cfg(any(unix, test))]
 fn shown(name: &str) -> Option<String> {
     let name = name.trim();
     ((1..=100).contains(&name.len()) && !name.contains(char::is_control)).then(|| name.to_owned())

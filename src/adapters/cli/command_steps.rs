@@ -42,7 +42,7 @@ pub fn a_command(steps: &mut Steps, child: &mut McpChild, scope: &str) {
 /// Tells why no command can be held here; none if they can.
 pub fn unheld() -> Option<String> {
     let levels = levels();
-    if levels.strongest.is_some_and(|level| level >= Containment::Partial) {
+    if levels.strongest >= Containment::Partial {
         return None;
     }
     let why = levels.missing(Containment::Partial).unwrap_or("the system does not say why");

@@ -5,9 +5,6 @@ use std::path::PathBuf;
 /// Why nothing was started, or why a started plan cannot be told the end of.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchError {
-    /// This system has no launcher, or not for this.
-    #[error("it cannot be run on this system yet: {0}")]
-    Unsupported(&'static str),
     /// The wanted level is more than this computer has.
     #[error("this computer cannot hold a command as wanted: {0}")]
     Level(String),

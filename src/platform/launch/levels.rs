@@ -7,8 +7,8 @@ use crate::contract::command::Containment;
 /// What this computer can do, found out once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Levels {
-    /// The strongest level that commands can be held at; none means that nothing can be started at all.
-    pub strongest: Option<Containment>,
+    /// The strongest level that commands can be held at; at `none` they only run where the person wants no sandbox.
+    pub strongest: Containment,
     /// Why `full` cannot be had.
     pub full_missing: Option<String>,
     /// Why `partial` cannot be had.
@@ -23,13 +23,10 @@ impl Levels {
         match level {
             Containment::Full => self.full_missing.as_deref(),
             Containment::Partial => self.partial_missing.as_deref(),
-            Containment::None if self.strongest.is_none() => Some(NOTHING),
             Containment::None => None,
         }
     }
 }
-
-pub(super) const NOTHING: &str = "commands cannot be run on this system, as yet";
 
 /// Gives what this computer can do. The first call looks, which takes a few milliseconds.
 pub fn levels() -> &'static Levels {
@@ -37,7 +34,7 @@ pub fn levels() -> &'static Levels {
     LEVELS.get_or_init(probe)
 }
 
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 fn probe() -> Levels {
     super::process::probe()
 }
@@ -46,19 +43,9 @@ fn probe() -> Levels {
 fn probe() -> Levels {
     const MISSING: &str = "Bailiwick has no sandbox on Windows, as yet";
     Levels {
-        strongest: Some(Containment::None),
+        strongest: Containment::None,
         full_missing: Some(MISSING.to_owned()),
         partial_missing: Some(MISSING.to_owned()),
-        landlock_abi: 0,
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
-fn probe() -> Levels {
-    Levels {
-        strongest: None,
-        full_missing: Some(NOTHING.to_owned()),
-        partial_missing: Some(NOTHING.to_owned()),
         landlock_abi: 0,
     }
 }

@@ -8,49 +8,44 @@
 //! Nothing here decides whether a command may run. It starts exactly what it is given, as strongly held as
 //! it is told, or not at all.
 
-#[cfg(any(target_os = "linux", target_os = "macos", windows))]
 mod answers;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 mod connection;
-#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
-mod elsewhere;
 mod error;
 #[cfg(unix)]
 mod flags;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 mod handing;
 mod held;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 mod job;
 pub mod kept;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 mod launcher;
 mod levels;
 pub mod pipe;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 mod process;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 mod protect;
 mod request;
 #[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
 mod sys;
 #[cfg_attr(
-    not(any(target_os = "linux", target_os = "macos")),
+    windows,
     expect(dead_code, reason = "a part of it is for launchers, and not every system has one")
 )]
 mod wire;
 #[cfg(windows)]
 mod windows;
 
-#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
-pub use elsewhere::{Job, Launcher, serve_if_asked};
 pub use error::LaunchError;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 pub use job::Job;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 pub use launcher::Launcher;
 pub use levels::{Levels, levels};
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 pub use process::serve_if_asked;
 pub use request::{Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, ProcessLimits, Step};
 #[cfg(windows)]

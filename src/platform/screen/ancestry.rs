@@ -10,12 +10,12 @@ pub struct Ancestor {
 }
 
 /// A process is followed to at most so many that it comes from.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 const MOST: usize = 32;
 
 /// Gives the processes that a process comes from, its parent first and without the system's first process. On Windows
 /// nothing is told.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 pub fn ancestors(pid: u32) -> Vec<Ancestor> {
     let parents = std::iter::successors(parent(pid), |pid| parent(*pid));
     parents.take(MOST).map(|pid| Ancestor { pid, name: program_name(pid) }).collect()
@@ -23,7 +23,7 @@ pub fn ancestors(pid: u32) -> Vec<Ancestor> {
 
 /// Gives the processes that a process comes from, its parent first and without the system's first process. On Windows
 /// nothing is told.
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[cfg(windows)]
 pub fn ancestors(_: u32) -> Vec<Ancestor> {
     Vec::new()
 }

@@ -4,8 +4,6 @@ use super::{Access, Display, Frame, Rect, ScreenError, Sources, Unreachable, Win
 
 #[cfg(any(windows, target_os = "macos"))]
 use super::desktop::Servers;
-#[cfg(not(any(windows, target_os = "macos", target_os = "linux")))]
-use super::elsewhere::Servers;
 #[cfg(all(target_os = "linux", feature = "wayland"))]
 use super::linux::Servers;
 #[cfg(all(target_os = "linux", not(feature = "wayland")))]

@@ -10,8 +10,6 @@ mod ancestry;
 #[cfg(any(windows, target_os = "macos", all(target_os = "linux", feature = "wayland")))]
 mod desktop;
 mod displays;
-#[cfg(not(any(windows, target_os = "macos", target_os = "linux")))]
-mod elsewhere;
 mod error;
 mod frame;
 mod geometry;
@@ -19,7 +17,6 @@ mod geometry;
 mod linux;
 #[cfg(not(target_os = "linux"))]
 mod no_mark;
-#[cfg(any(windows, target_os = "macos", target_os = "linux"))]
 mod plain;
 mod sources;
 mod window;

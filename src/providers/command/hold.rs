@@ -15,7 +15,7 @@ pub fn level(wanted: SandboxLevel) -> Result<Containment, Failure> {
         SandboxLevel::Full => Containment::Full,
         SandboxLevel::Partial => Containment::Partial,
         SandboxLevel::None => Containment::None,
-        SandboxLevel::Auto => levels.strongest.unwrap_or(Containment::Partial).max(Containment::Partial),
+        SandboxLevel::Auto => levels.strongest.max(Containment::Partial),
     };
     match levels.missing(level) {
         None => Ok(level),

@@ -169,9 +169,6 @@ fn no_pipe(error: &io::Error) -> Failure {
 pub fn not_started(error: &LaunchError) -> Failure {
     let failure = |code, text: &str| Failure::new(code, format!("{text}: {error}"));
     match error {
-        LaunchError::Unsupported(_) => {
-            failure(ErrorCode::UnsupportedPlatform, "nothing was run").detail("rule", "sandbox-level")
-        }
         LaunchError::Level(_) => failure(ErrorCode::ProviderUnavailable, "nothing was run")
             .detail("rule", "sandbox-level")
             .hint("For the person: `bailiwick status` says what this computer can hold commands with."),

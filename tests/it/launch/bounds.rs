@@ -13,11 +13,7 @@ use super::place::{LEVELS, Place, shell, single, wait_for};
 fn this_machine_has_every_level() {
     // Where it has not, all these tests say little: that must not go unnoticed.
     let levels = levels();
-    assert_eq!(
-        levels.strongest,
-        Some(Containment::Full),
-        "the tests of commands need a full sandbox: {levels:?}"
-    );
+    assert_eq!(levels.strongest, Containment::Full, "the tests of commands need a full sandbox: {levels:?}");
     for level in LEVELS {
         assert_eq!(levels.missing(level), None);
     }

@@ -11,6 +11,7 @@ use crate::contract::time;
 use crate::history::{self, Filter};
 use crate::platform::launch::levels;
 use crate::platform::machine;
+use crate::platform::system::system;
 
 use super::super::doctor;
 use super::super::history::EntryOutput;
@@ -84,13 +85,11 @@ pub fn gather(home: &Home) -> Vec<Part> {
 fn versions() -> Value {
     let levels = levels();
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let system = fs::read_to_string("/etc/os-release").unwrap_or_default();
-    let name = system.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")).unwrap_or_default();
     json!({
         "bailiwick": env!("CARGO_PKG_VERSION"),
         "os": env::consts::OS,
         "architecture": env::consts::ARCH,
-        "system": name.trim_matches('"'),
+        "system": system(),
         "kernel": release.trim(),
         "isRoot": machine::user_id() == 0,
         "sandbox": {

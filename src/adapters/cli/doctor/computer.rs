@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::config::{Config, ScopeConfig};
+use crate::config::{Config, SandboxLevel, ScopeConfig};
 use crate::contract::Capability;
 use crate::contract::command::Containment;
 use crate::platform::dirs::System;
@@ -36,20 +36,20 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
 }
 
 fn any_grants(config: Option<&Config>, wanted: &[Capability]) -> bool {
-    let grants = |scope: &ScopeConfig| {
-        wanted.iter().any(|it| scope.capabilities.contains(it) || scope.ask.contains(it))
-    };
-    config.is_some_and(|config| config.scopes.iter().any(grants))
+    config.is_some_and(|config| config.scopes.iter().any(|scope| grants(scope, wanted)))
+}
+
+fn grants(scope: &ScopeConfig, wanted: &[Capability]) -> bool {
+    wanted.iter().any(|it| scope.capabilities.contains(it) || scope.ask.contains(it))
 }
 
 fn sandbox(config: Option<&Config>, found: &mut Findings) {
     let levels = levels();
     let is_used = any_grants(config, &[Capability::CommandRun, Capability::PackageRun]);
     match levels.strongest {
-        Some(Containment::Full) => {
-            found.ok("sandbox", "commands are held in full: files, network, processes");
-        }
-        Some(level) => {
+        Containment::Full => found.ok("sandbox", "commands are held in full: files, network, processes"),
+        Containment::None => unheld(config, found),
+        level @ Containment::Partial => {
             let why = levels.full_missing.as_deref().unwrap_or("the system does not say why");
             let says = format!("commands are held at `{level}`, not in full: {why}");
             if is_used {
@@ -58,14 +58,31 @@ fn sandbox(config: Option<&Config>, found: &mut Findings) {
                 found.ok("sandbox", format!("no scope runs commands ({says})"));
             }
         }
-        None if is_used => {
-            found.fail(
-                "sandbox",
-                "commands cannot be run on this computer",
-                "Take command:run away from the scopes.",
-            );
-        }
-        None => found.ok("sandbox", "no scope runs commands; they could not be run here"),
+    }
+}
+
+/// Where nothing can hold a command, only those of scopes whose person wants no sandbox run, Git's among them.
+fn unheld(config: Option<&Config>, found: &mut Findings) {
+    const WITH_COMMANDS: &[Capability] =
+        &[Capability::CommandRun, Capability::PackageRun, Capability::GitRead, Capability::GitWrite];
+    let scopes = config.into_iter().flat_map(|config| &config.scopes);
+    let refused = scopes
+        .filter(|scope| grants(scope, WITH_COMMANDS) && scope.policy.sandbox != SandboxLevel::None)
+        .map(|scope| format!("`{}`", scope.id))
+        .collect::<Vec<_>>();
+    let why = levels().missing(Containment::Partial).unwrap_or("the system does not say why");
+    if refused.is_empty() {
+        found.ok("sandbox", format!("no scope wants commands held, which they cannot be here: {why}"));
+    } else {
+        let says = format!(
+            "commands and Git cannot be held here, so those of {} do not run: {why}",
+            refused.join(", ")
+        );
+        found.warn(
+            "sandbox",
+            says,
+            "Give this computer what is missing; \"none\" in `policy.sandbox` of a scope runs them unheld.",
+        );
     }
 }
 

@@ -160,7 +160,7 @@ fn everything(home: &Home, config: &Config, output: &StatusOutput) -> String {
 /// Tells how strongly commands are held here.
 fn commands(sandbox: &Value) -> String {
     match sandbox["strongest"].as_str() {
+        None | Some("none") => "cannot be held here: none run but in scopes that want no sandbox".to_owned(),
         Some(level) => format!("held at `{level}` unless a scope says otherwise"),
-        None => "cannot be run here".to_owned(),
     }
 }

@@ -16,25 +16,18 @@
 //! left; where the launcher was killed before, what had detached itself from its parents stays.
 
 mod checksum;
-#[cfg(any(target_os = "linux", target_os = "macos", windows))]
 mod control;
-#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
-mod elsewhere;
 #[cfg_attr(unix, path = "files/unix.rs")]
 #[cfg_attr(windows, path = "files/windows.rs")]
 pub(super) mod files;
 #[cfg_attr(unix, path = "line/unix.rs")]
 #[cfg_attr(windows, path = "line/windows.rs")]
-#[cfg(any(target_os = "linux", target_os = "macos", windows))]
 pub(super) mod line;
-#[cfg(any(target_os = "linux", target_os = "macos", windows))]
 mod mask;
-#[cfg(any(target_os = "linux", target_os = "macos", windows))]
 pub(super) mod message;
-#[cfg(any(target_os = "linux", target_os = "macos", windows))]
 pub(super) mod record;
 pub(super) mod ring;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(unix)]
 pub(super) mod start;
 pub(super) mod status;
 #[cfg(test)]
@@ -42,10 +35,7 @@ mod tests;
 mod values;
 mod view;
 
-#[cfg(any(target_os = "linux", target_os = "macos", windows))]
 pub use control::Control;
-#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
-pub use elsewhere::Control;
 pub use ring::RingWriter;
 pub use status::StatusWriter;
 pub use values::{

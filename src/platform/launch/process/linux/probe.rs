@@ -39,7 +39,7 @@ pub(in super::super::super) fn probe() -> Levels {
         (_, None) => Containment::Partial,
         _ => Containment::None,
     };
-    Levels { strongest: Some(strongest), full_missing, partial_missing, landlock_abi }
+    Levels { strongest, full_missing, partial_missing, landlock_abi }
 }
 
 /// Makes the namespaces of a sandbox in a process of its own. Gives why that fails.

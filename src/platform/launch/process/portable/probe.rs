@@ -11,7 +11,7 @@ pub(in super::super::super) fn probe() -> Levels {
     let partial_missing = system::missing();
     let full_missing = partial_missing.clone().unwrap_or_else(|| NOT_FULL.to_owned());
     let strongest = if partial_missing.is_none() { Containment::Partial } else { Containment::None };
-    Levels { strongest: Some(strongest), full_missing: Some(full_missing), partial_missing, landlock_abi: 0 }
+    Levels { strongest, full_missing: Some(full_missing), partial_missing, landlock_abi: 0 }
 }
 
 #[cfg(target_os = "macos")]
