@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::config::{Config, SandboxLevel, ScopeConfig};
+use crate::config::{Config, ScopeConfig};
 use crate::contract::Capability;
 use crate::contract::command::Containment;
 use crate::platform::dirs::System;
@@ -20,6 +20,7 @@ use super::super::client::on_path;
 use super::super::home::Home;
 use super::super::limit::Limit;
 use super::finding::Findings;
+use super::scopes::grants;
 
 /// How long a program may take to say its version.
 const VERSION_TIME: Duration = Duration::from_millis(800);
@@ -36,11 +37,8 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
 }
 
 fn any_grants(config: Option<&Config>, wanted: &[Capability]) -> bool {
-    config.is_some_and(|config| config.scopes.iter().any(|scope| grants(scope, wanted)))
-}
-
-fn grants(scope: &ScopeConfig, wanted: &[Capability]) -> bool {
-    wanted.iter().any(|it| scope.capabilities.contains(it) || scope.ask.contains(it))
+    let grants_any = |scope: &ScopeConfig| wanted.iter().any(|it| grants(scope, *it));
+    config.is_some_and(|config| config.scopes.iter().any(grants_any))
 }
 
 fn sandbox(config: Option<&Config>, found: &mut Findings) {
@@ -48,7 +46,14 @@ fn sandbox(config: Option<&Config>, found: &mut Findings) {
     let is_used = any_grants(config, &[Capability::CommandRun, Capability::PackageRun]);
     match levels.strongest {
         Containment::Full => found.ok("sandbox", "commands are held in full: files, network, processes"),
-        Containment::None => unheld(config, found),
+        // Whose commands do not run for it is told of each scope.
+        Containment::None => {
+            let why = levels.missing(Containment::Partial).unwrap_or("the system does not say why");
+            found.ok(
+                "sandbox",
+                format!("commands cannot be held here, and run only where a scope wants no sandbox: {why}"),
+            );
+        }
         level @ Containment::Partial => {
             let why = levels.full_missing.as_deref().unwrap_or("the system does not say why");
             let says = format!("commands are held at `{level}`, not in full: {why}");
@@ -58,31 +63,6 @@ fn sandbox(config: Option<&Config>, found: &mut Findings) {
                 found.ok("sandbox", format!("no scope runs commands ({says})"));
             }
         }
-    }
-}
-
-/// Where nothing can hold a command, only those of scopes whose person wants no sandbox run, Git's among them.
-fn unheld(config: Option<&Config>, found: &mut Findings) {
-    const WITH_COMMANDS: &[Capability] =
-        &[Capability::CommandRun, Capability::PackageRun, Capability::GitRead, Capability::GitWrite];
-    let scopes = config.into_iter().flat_map(|config| &config.scopes);
-    let refused = scopes
-        .filter(|scope| grants(scope, WITH_COMMANDS) && scope.policy.sandbox != SandboxLevel::None)
-        .map(|scope| format!("`{}`", scope.id))
-        .collect::<Vec<_>>();
-    let why = levels().missing(Containment::Partial).unwrap_or("the system does not say why");
-    if refused.is_empty() {
-        found.ok("sandbox", format!("no scope wants commands held, which they cannot be here: {why}"));
-    } else {
-        let says = format!(
-            "commands and Git cannot be held here, so those of {} do not run: {why}",
-            refused.join(", ")
-        );
-        found.warn(
-            "sandbox",
-            says,
-            "Give this computer what is missing; \"none\" in `policy.sandbox` of a scope runs them unheld.",
-        );
     }
 }
 

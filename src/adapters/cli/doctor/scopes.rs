@@ -77,7 +77,8 @@ fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
             );
         }
     }
-    in_order &= commands(scope, compiled, found);
+    in_order &= commands(scope, found);
+    in_order &= held(scope, compiled, found);
     in_order &= folders_of_programs(scope, found);
     if scope.capabilities.is_empty() && scope.ask.is_empty() {
         in_order = false;
@@ -98,8 +99,8 @@ fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
     }
 }
 
-/// Whether what is granted for commands can be used, and is held.
-fn commands(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) -> bool {
+/// Whether what is granted for commands can be used.
+fn commands(scope: &ScopeConfig, found: &mut Findings) -> bool {
     let id = &scope.id;
     let policy = &scope.policy;
     let runs = grants(scope, Capability::CommandRun);
@@ -126,12 +127,6 @@ fn commands(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) -> bool
         }
         return in_order;
     }
-    if let Err(failure) = level(compiled.commands().hold().sandbox) {
-        in_order = false;
-        let fix =
-            failure.hints.first().cloned().unwrap_or_else(|| "Set `policy.sandbox` to `auto`.".to_owned());
-        found.fail("commands-sandbox", format!("scope `{id}`: no command runs: {}", failure.message), fix);
-    }
     if policy.network == Some(Network::Full) {
         in_order = false;
         found.warn(
@@ -141,6 +136,25 @@ fn commands(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) -> bool
         );
     }
     in_order
+}
+
+/// Whether the computer can hold commands as the scope wants them held, and Git with them.
+fn held(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) -> bool {
+    let grants_any = |wanted: &[Capability]| wanted.iter().any(|it| grants(scope, *it));
+    let what = match (
+        grants_any(&[Capability::CommandRun, Capability::PackageRun]),
+        grants_any(&[Capability::GitRead, Capability::GitWrite]),
+    ) {
+        (true, true) => "no command and no Git runs",
+        (true, false) => "no command runs",
+        (false, true) => "no Git runs",
+        (false, false) => return true,
+    };
+    let Err(failure) = level(compiled.commands().hold().sandbox) else { return true };
+    let fix = failure.hints.first().cloned().unwrap_or_else(|| "Set `policy.sandbox` to `auto`.".to_owned());
+    let why = failure.message.strip_prefix("nothing was run: ").unwrap_or(&failure.message);
+    found.fail("commands-sandbox", format!("scope `{}`: {what}: {why}", scope.id), fix);
+    false
 }
 
 fn first_root(scope: &ScopeConfig) -> String {
