@@ -141,10 +141,9 @@ fn commands(scope: &ScopeConfig, found: &mut Findings) -> bool {
 /// Whether the computer can hold commands as the scope wants them held, and Git with them.
 fn held(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) -> bool {
     let grants_any = |wanted: &[Capability]| wanted.iter().any(|it| grants(scope, *it));
-    let what = match (
-        grants_any(&[Capability::CommandRun, Capability::PackageRun]),
-        grants_any(&[Capability::GitRead, Capability::GitWrite]),
-    ) {
+    let commands = grants_any(&[Capability::CommandRun, Capability::PackageRun]);
+    let git = grants_any(&[Capability::GitRead, Capability::GitWrite]);
+    let what = match (commands, git) {
         (true, true) => "no command and no Git runs",
         (true, false) => "no command runs",
         (false, true) => "no Git runs",
@@ -153,7 +152,12 @@ fn held(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) -> bool {
     let Err(failure) = level(compiled.commands().hold().sandbox) else { return true };
     let fix = failure.hints.first().cloned().unwrap_or_else(|| "Set `policy.sandbox` to `auto`.".to_owned());
     let why = failure.message.strip_prefix("nothing was run: ").unwrap_or(&failure.message);
-    found.fail("commands-sandbox", format!("scope `{}`: {what}: {why}", scope.id), fix);
+    let says = format!("scope `{}`: {what}: {why}", scope.id);
+    // Presets grant Git unasked, so that without commands less is amiss.
+    match commands {
+        true => found.fail("commands-sandbox", says, fix),
+        false => found.warn("commands-sandbox", says, fix),
+    };
     false
 }
 
