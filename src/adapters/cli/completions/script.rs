@@ -63,7 +63,13 @@ function __bailiwick_values
     command bailiwick completions --values -- $words 2>/dev/null
 end
 
-complete -c bailiwick -n 'count (__bailiwick_values) >/dev/null' -k -f -a '(__bailiwick_values)'
+# Asked once: the condition keeps what the completion offers.
+function __bailiwick_has_values
+    set -g __bailiwick_found (__bailiwick_values)
+    count $__bailiwick_found >/dev/null
+end
+
+complete -c bailiwick -n __bailiwick_has_values -k -f -a '$__bailiwick_found'
 "#;
 
 /// `completions`.
