@@ -13,6 +13,9 @@ use super::condition::{Evidence, Outcome};
 use super::probe::Probe;
 use super::round::Round;
 
+/// How long the last look may take, when the time is over.
+const LAST_LOOK: Duration = Duration::from_secs(1);
+
 /// What a probe found out about the condition of this number.
 type Found = (usize, Result<Evidence, Failure>);
 
@@ -41,8 +44,9 @@ pub async fn hold(
             helpers.spawn(async move { drop(sender.send((at, probe.holds().await))) });
         }
     }
+    let mut is_last = false;
     loop {
-        let flag = cancel.clone();
+        let flag = if is_last { Cancel::after(LAST_LOOK) } else { cancel.clone() };
         round = tokio::task::spawn_blocking(move || round.look(&flag).map(|()| round)).await.map_err(
             |error| {
                 Failure::new(
@@ -54,12 +58,17 @@ pub async fn hold(
         if let Some(outcome) = round.outcome() {
             return Ok((round, outcome));
         }
+        if is_last {
+            return Ok((round, Outcome::TimeOver));
+        }
         progress.say(describe(&round));
+        // Where the computer stood still, more than one of these has come: what came with the end of the time counts.
         tokio::select! {
+            biased;
+            () = tokio::time::sleep_until(cancel.deadline().into()) => is_last = true,
             () = changed.notified() => {}
             Some((at, evidence)) = found.recv() => round.hold(at, evidence?),
             () = until(round.due_ms()) => {}
-            () = tokio::time::sleep_until(cancel.deadline().into()) => return Ok((round, Outcome::TimeOver)),
         }
         while let Ok((at, evidence)) = found.try_recv() {
             round.hold(at, evidence?);
@@ -100,5 +109,31 @@ async fn until(due_ms: Option<i64>) {
             tokio::time::sleep(Duration::from_millis(left_ms)).await;
         }
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::condition::{Condition, Standing, Wanted};
+    use super::*;
+
+    #[tokio::test]
+    async fn what_came_together_with_the_end_of_the_time_counts() {
+        for _ in 0..10 {
+            let conditions = [Duration::from_millis(50), Duration::from_secs(1000)].map(Condition::Time);
+            let round = Round::begin(Wanted::All, conditions.into(), time::now_ms(), &[]).expect("it begins");
+            let cancel = Cancel::after(Duration::from_millis(100));
+            let waits =
+                tokio::spawn(
+                    async move { hold(round, &cancel, &Progress::default(), |_| String::new()).await },
+                );
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            // The one thread of this runtime stands still, as a computer under load may.
+            std::thread::sleep(Duration::from_millis(120));
+            let (round, outcome) = waits.await.expect("no panic").expect("no failure");
+            assert_eq!(outcome, Outcome::TimeOver);
+            let held = round.watched().iter().map(|it| matches!(it.standing, Standing::Held(_)));
+            assert_eq!(held.collect::<Vec<_>>(), [true, false]);
+        }
     }
 }
