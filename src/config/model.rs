@@ -104,6 +104,19 @@ pub struct ScopeConfig {
     pub policy: ScopePolicy,
 }
 
+impl ScopeConfig {
+    /// Tells whether a capability is granted, be it with a person's yes.
+    pub fn grants(&self, capability: Capability) -> bool {
+        !self.deny.contains(&capability)
+            && (self.capabilities.contains(&capability) || self.ask.contains(&capability))
+    }
+
+    /// Tells whether one of these is granted, be it with a person's yes.
+    pub fn grants_any(&self, capabilities: &[Capability]) -> bool {
+        capabilities.iter().any(|it| self.grants(*it))
+    }
+}
+
 fn default_type() -> ScopeType {
     ScopeType::Folder
 }

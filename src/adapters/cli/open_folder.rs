@@ -191,9 +191,7 @@ fn id_from(folder: &Path) -> String {
 
 /// Says in words what a scope grants and what it does not, a line for each right.
 pub fn describe_grants(scope: &ScopeConfig) -> Vec<(&'static str, String)> {
-    let is_granted = |it: &Capability| {
-        (scope.capabilities.contains(it) || scope.ask.contains(it)) && !scope.deny.contains(it)
-    };
+    let is_granted = |it: &Capability| scope.grants(*it);
     let words = |it: &Capability| {
         let asks = if scope.ask.contains(it) && is_granted(it) { ", each time with your yes" } else { "" };
         format!("{} ({it}{asks})", meaning(*it))

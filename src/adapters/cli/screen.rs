@@ -120,9 +120,7 @@ pub fn status(home: &Home) -> Result<Report, Failure> {
 }
 
 fn shows_screens(scope: &ScopeConfig) -> bool {
-    let granted = scope.capabilities.contains(&Capability::ScreenCapture)
-        || scope.ask.contains(&Capability::ScreenCapture);
-    scope.scope_type == ScopeType::Computer && granted && !scope.deny.contains(&Capability::ScreenCapture)
+    scope.scope_type == ScopeType::Computer && scope.grants(Capability::ScreenCapture)
 }
 
 fn hidden(home: &Home, scope: &ScopeConfig, listing: &Listing) -> Result<usize, Failure> {

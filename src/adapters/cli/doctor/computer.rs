@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::config::{Config, ScopeConfig};
+use crate::config::Config;
 use crate::contract::Capability;
 use crate::contract::command::Containment;
 use crate::platform::dirs::System;
@@ -20,7 +20,6 @@ use super::super::client::on_path;
 use super::super::home::Home;
 use super::super::limit::Limit;
 use super::finding::Findings;
-use super::scopes::grants;
 
 /// How long a program may take to say its version.
 const VERSION_TIME: Duration = Duration::from_millis(800);
@@ -36,26 +35,25 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     }
 }
 
-fn any_grants(config: Option<&Config>, wanted: &[Capability]) -> bool {
-    let grants_any = |scope: &ScopeConfig| wanted.iter().any(|it| grants(scope, *it));
-    config.is_some_and(|config| config.scopes.iter().any(grants_any))
-}
-
 fn sandbox(config: Option<&Config>, found: &mut Findings) {
     let levels = levels();
-    let is_used = any_grants(config, &[Capability::CommandRun, Capability::PackageRun]);
+    let missing = |level| levels.missing(level).unwrap_or("the system does not say why");
+    let runs = |config: &Config| {
+        config.scopes.iter().any(|it| it.grants_any(&[Capability::CommandRun, Capability::PackageRun]))
+    };
+    let is_used = config.is_some_and(runs);
     match levels.strongest {
         Containment::Full => found.ok("sandbox", "commands are held in full: files, network, processes"),
         // Whose commands do not run for it is told of each scope.
         Containment::None => {
-            let why = levels.missing(Containment::Partial).unwrap_or("the system does not say why");
+            let why = missing(Containment::Partial);
             found.ok(
                 "sandbox",
                 format!("commands cannot be held here, and run only where a scope wants no sandbox: {why}"),
             );
         }
         level @ Containment::Partial => {
-            let why = levels.full_missing.as_deref().unwrap_or("the system does not say why");
+            let why = missing(Containment::Full);
             let says = format!("commands are held at `{level}`, not in full: {why}");
             if is_used {
                 found.warn("sandbox", says, user_namespaces());
@@ -130,11 +128,8 @@ fn programs(home: &Home, config: &Config, found: &mut Findings) {
         ),
     ];
     for (program, capabilities, fix) in wanted {
-        let needs = |scope: &&ScopeConfig| {
-            capabilities.iter().any(|it| scope.capabilities.contains(it) || scope.ask.contains(it))
-        };
-        let scopes: Vec<Scope> =
-            config.scopes.iter().filter(needs).filter_map(|scope| Scope::compile(scope, &own).ok()).collect();
+        let needs = config.scopes.iter().filter(|scope| scope.grants_any(capabilities));
+        let scopes: Vec<Scope> = needs.filter_map(|scope| Scope::compile(scope, &own).ok()).collect();
         let Some(first) = scopes.first() else { continue };
         match SearchPath::new(&first.commands().hold().search_path, &[]).find(program) {
             Ok(there) if machine::is_stand_in(System::THIS, &there.path, |path| Path::new(path).exists()) => {

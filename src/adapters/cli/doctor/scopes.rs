@@ -33,12 +33,6 @@ pub fn look(home: &Home, config: &Config, found: &mut Findings) {
     overlaps(config, found);
 }
 
-/// Tells whether a scope grants something, be it with a person's yes.
-pub fn grants(scope: &ScopeConfig, capability: Capability) -> bool {
-    !scope.deny.contains(&capability)
-        && (scope.capabilities.contains(&capability) || scope.ask.contains(&capability))
-}
-
 fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
     let id = &scope.id;
     let mut in_order = true;
@@ -60,7 +54,7 @@ fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
             found.fail("scope-folder", format!("scope `{id}`: {}", failure.message), fix);
             continue;
         }
-        if grants(scope, Capability::FsWrite) && !Volume::may_write(&root.path) {
+        if scope.grants(Capability::FsWrite) && !Volume::may_write(&root.path) {
             in_order = false;
             found.warn(
                 "scope-write",
@@ -103,7 +97,7 @@ fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
 fn commands(scope: &ScopeConfig, found: &mut Findings) -> bool {
     let id = &scope.id;
     let policy = &scope.policy;
-    let runs = grants(scope, Capability::CommandRun);
+    let runs = scope.grants(Capability::CommandRun);
     let mut in_order = true;
     if runs && policy.allowed_commands.is_empty() && policy.ask_commands.is_empty() {
         in_order = false;
@@ -116,8 +110,8 @@ fn commands(scope: &ScopeConfig, found: &mut Findings) -> bool {
             ),
         );
     }
-    if !runs && !grants(scope, Capability::PackageRun) {
-        if grants(scope, Capability::ProcessManage) {
+    if !runs && !scope.grants(Capability::PackageRun) {
+        if scope.grants(Capability::ProcessManage) {
             in_order = false;
             found.warn(
                 "commands-manage",
@@ -140,9 +134,8 @@ fn commands(scope: &ScopeConfig, found: &mut Findings) -> bool {
 
 /// Whether the computer can hold commands as the scope wants them held, and Git with them.
 fn held(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) -> bool {
-    let grants_any = |wanted: &[Capability]| wanted.iter().any(|it| grants(scope, *it));
-    let commands = grants_any(&[Capability::CommandRun, Capability::PackageRun]);
-    let git = grants_any(&[Capability::GitRead, Capability::GitWrite]);
+    let commands = scope.grants_any(&[Capability::CommandRun, Capability::PackageRun]);
+    let git = scope.grants_any(&[Capability::GitRead, Capability::GitWrite]);
     let what = match (commands, git) {
         (true, true) => "no command and no Git runs",
         (true, false) => "no command runs",

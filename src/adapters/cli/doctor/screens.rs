@@ -12,7 +12,6 @@ use crate::operations::screen::access_state;
 use crate::platform::screen::{Access, Displays, Listing, ScreenError, Sources};
 
 use super::finding::Findings;
-use super::scopes::grants;
 
 /// How long the displays may take to answer.
 const TIME: Duration = Duration::from_millis(900);
@@ -22,7 +21,7 @@ pub fn look(config: Option<&Config>, found: &mut Findings) {
     let Some(config) = config else { return };
     found.group("Screens");
     let takes_pictures = |scope: &&ScopeConfig| {
-        scope.scope_type == ScopeType::Computer && grants(scope, Capability::ScreenCapture)
+        scope.scope_type == ScopeType::Computer && scope.grants(Capability::ScreenCapture)
     };
     let scopes: Vec<&ScopeConfig> = config.scopes.iter().filter(takes_pictures).collect();
     if scopes.is_empty() {
