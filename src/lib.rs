@@ -1,19 +1,16 @@
-//! Bailiwick lets an AI client work on a person's computer, inside the bounds that the person set.
+//! Bailiwick lets an AI client work on your computer, within the limits that you set.
 //!
-//! The order of these lines is the layering: a module may use only the modules above it.
-//! `tests/it/architecture.rs` holds every `crate::` path to it. ARCHITECTURE.md is the map.
+//! The layers below the adapters are crates of their own (`crates/`), each of which can use only those it names in its
+//! Cargo.toml. They are here under one name for the tests, benches and examples. ARCHITECTURE.md is the map.
 
-#![deny(unsafe_code)]
-#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make and look at files of their own"))]
+#![forbid(unsafe_code)]
 
-pub mod contract;
-pub mod platform;
-pub mod config;
-pub mod policy;
-pub mod history;
-pub mod providers;
-pub mod registry;
-pub mod operations;
-pub mod service;
-pub mod reference;
+pub use bailiwick_config as config;
+pub use bailiwick_contract as contract;
+pub use bailiwick_engine::{operations, reference, registry, service};
+pub use bailiwick_history as history;
+pub use bailiwick_platform as platform;
+pub use bailiwick_policy as policy;
+pub use bailiwick_providers as providers;
+
 pub mod adapters;

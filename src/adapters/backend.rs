@@ -8,9 +8,9 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Envelope, ErrorCode, Failure, Progress, Reply, id};
-use crate::platform::dirs::Dirs;
-use crate::service::Service;
+use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Progress, Reply, id};
+use bailiwick_engine::service::Service;
+use bailiwick_platform::dirs::Dirs;
 
 use super::offer::Offer;
 use super::socket::{self, ConnectError, Hello};

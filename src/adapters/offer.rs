@@ -4,9 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Caller, Capability, ScopeNeed, ScopeType};
-use crate::policy::{Scope, Scopes, Standing};
-use crate::registry::{Entry, Registry, ServiceFacts};
+use bailiwick_contract::{Caller, Capability, ScopeNeed, ScopeType};
+use bailiwick_engine::registry::{Entry, Registry, ServiceFacts};
+use bailiwick_policy::{Scope, Scopes, Standing};
 
 /// What a caller can do, as far as listings go.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -30,17 +30,17 @@ const FENCES: &[Fence] = &[
     },
     Fence {
         pattern: r"\brusqlite\s*(::|;)",
-        inside: &["src/history/"],
+        inside: &["crates/history/src/"],
         because: "only the history knows how it is stored",
     },
     Fence {
         pattern: r"\b(grep_matcher|grep_regex|grep_searcher|ignore|nucleo_matcher)\s*(::|;)",
-        inside: &["src/providers/"],
+        inside: &["crates/providers/src/"],
         because: "mechanisms of search are providers, reached with a permit",
     },
     Fence {
         pattern: r"\brustix\s*(::|;)",
-        inside: &["src/platform/"],
+        inside: &["crates/platform/src/"],
         because: "the system is called in one place",
     },
     Fence {
@@ -50,7 +50,7 @@ const FENCES: &[Fence] = &[
     },
     Fence {
         pattern: r"\bcfg(_attr)?\b.*\b(target_os|target_family|target_env|unix|windows)\b|\bcfg!\s*\(\s*(target_|unix|windows)",
-        inside: &["src/platform/"],
+        inside: &["crates/platform/src/"],
         because: "what differs between systems lives in one place",
     },
     Fence {
@@ -65,50 +65,54 @@ const FENCES: &[Fence] = &[
     },
     Fence {
         pattern: r"\b(nix|landlock)\s*(::|;)",
-        inside: &["src/platform/launch/"],
+        inside: &["crates/platform/src/launch/"],
         because: "only the launcher forks and shuts in",
     },
     Fence {
         pattern: r"\bavt\s*(::|;)",
-        inside: &["src/platform/emulator.rs"],
+        inside: &["crates/platform/src/emulator.rs"],
         because: "one place deals with the terminal emulator's crate",
     },
     Fence {
         pattern: r"\bbrush_parser\s*(::|;)",
-        inside: &["src/policy/command/second_reading.rs"],
+        inside: &["crates/policy/src/command/second_reading.rs"],
         because: "the grammar may only confirm what the first reading took: it recurses, and panics on some text",
     },
     Fence {
         pattern: r"\.\s*(capture_display(_unjudged)?|capture_window|to_rgb)\s*\(|\bPicture::of\b",
-        inside: &["src/platform/screen/", "src/providers/screen/shot.rs", "src/providers/screen/picture.rs"],
+        inside: &[
+            "crates/platform/src/screen/",
+            "crates/providers/src/screen/shot.rs",
+            "crates/providers/src/screen/picture.rs",
+        ],
         because: "a picture passes the rules for windows before anybody else has a pixel of it",
     },
     Fence {
         pattern: r"\btree_sitter\w*\s*(::|;)",
-        inside: &["src/providers/syntax/", "src/providers/code/"],
+        inside: &["crates/providers/src/syntax/", "crates/providers/src/code/"],
         because: "grammars are written in C: one place says how long and how large a text they get",
     },
     Fence {
         pattern: r"\bx11rb\s*(::|;)",
-        inside: &["src/platform/screen/x11/"],
+        inside: &["crates/platform/src/screen/x11/"],
         because: "one place speaks to display servers",
     },
     Fence {
         pattern: r"\b(fast_image_resize|image_webp|jpeg_encoder|png)\s*(::|;)",
-        inside: &["src/providers/screen/"],
+        inside: &["crates/providers/src/screen/"],
         because: "one place deals with the forms of pictures",
     },
     Fence {
         pattern: r"\bwindows_sys\s*(::|;)",
         inside: &[
-            "src/platform/fs/windows/notify.rs",
-            "src/platform/fs/windows/sys.rs",
-            "src/platform/launch/windows/pseudo_console.rs",
-            "src/platform/launch/windows/sys.rs",
-            "src/platform/screen/desktop/windows.rs",
-            "src/platform/tty/console.rs",
-            "src/platform/windows/console.rs",
-            "src/platform/windows/sys.rs",
+            "crates/platform/src/fs/windows/notify.rs",
+            "crates/platform/src/fs/windows/sys.rs",
+            "crates/platform/src/launch/windows/pseudo_console.rs",
+            "crates/platform/src/launch/windows/sys.rs",
+            "crates/platform/src/screen/desktop/windows.rs",
+            "crates/platform/src/tty/console.rs",
+            "crates/platform/src/windows/console.rs",
+            "crates/platform/src/windows/sys.rs",
         ],
         because: "calls of Windows have no safe wrapper",
     },
@@ -116,24 +120,27 @@ const FENCES: &[Fence] = &[
 
 /// The modules that may have unsafe code, each for one system and one kind of calls.
 const WITH_UNSAFE_CODE: &[&str] = &[
-    "src/platform/fs/windows/notify.rs",
-    "src/platform/fs/windows/sys.rs",
-    "src/platform/launch/process/portable/sys.rs",
-    "src/platform/launch/sys.rs",
-    "src/platform/launch/windows/pseudo_console.rs",
-    "src/platform/launch/windows/sys.rs",
-    "src/platform/libproc.rs",
-    "src/platform/screen/desktop/macos.rs",
-    "src/platform/screen/desktop/windows.rs",
-    "src/platform/tty/console.rs",
-    "src/platform/windows/console.rs",
-    "src/platform/windows/sys.rs",
+    "crates/platform/src/fs/windows/notify.rs",
+    "crates/platform/src/fs/windows/sys.rs",
+    "crates/platform/src/launch/process/portable/sys.rs",
+    "crates/platform/src/launch/sys.rs",
+    "crates/platform/src/launch/windows/pseudo_console.rs",
+    "crates/platform/src/launch/windows/sys.rs",
+    "crates/platform/src/libproc.rs",
+    "crates/platform/src/screen/desktop/macos.rs",
+    "crates/platform/src/screen/desktop/windows.rs",
+    "crates/platform/src/tty/console.rs",
+    "crates/platform/src/windows/console.rs",
+    "crates/platform/src/windows/sys.rs",
 ];
 
-fn layers() -> Vec<String> {
-    let text = fs::read_to_string(repository().join("src/lib.rs")).expect("src/lib.rs exists");
-    let line = Regex::new(r"(?m)^pub mod ([a-z_]+);").expect("a good pattern");
-    line.captures_iter(&text).map(|found| found[1].to_owned()).collect()
+/// The crates below the adapters, each above those that may use it.
+const LAYERS: &[&str] =
+    &["contract", "platform", "config", "policy", "history", "grammars", "providers", "engine"];
+
+/// Reads every `.rs` file of the product.
+fn sources() -> Vec<SourceFile> {
+    ["src", "crates"].into_iter().flat_map(rust_files).collect()
 }
 
 fn assert_none(problems: &[String]) {
@@ -141,17 +148,49 @@ fn assert_none(problems: &[String]) {
 }
 
 #[test]
+fn a_crate_uses_only_crates_above_it() {
+    let dependency = Regex::new(r"(?m)^bailiwick-(\w+)\b").expect("a good pattern");
+    let mut problems = Vec::new();
+    let mut found = BTreeSet::new();
+    for folder in fs::read_dir(repository().join("crates")).expect("crates exists") {
+        let name = folder.expect("crates can be read").file_name().to_string_lossy().into_owned();
+        let Some(rank) = LAYERS.iter().position(|layer| *layer == name) else {
+            problems.push(format!("crates/{name} is not in LAYERS"));
+            continue;
+        };
+        let path = format!("crates/{name}/Cargo.toml");
+        let manifest = fs::read_to_string(repository().join(&path)).expect("a manifest");
+        for used in dependency.captures_iter(&manifest).map(|found| found[1].to_owned()) {
+            if !LAYERS[..rank].contains(&used.as_str()) {
+                problems.push(format!("{path}: `{name}` uses `{used}`, which is below it in LAYERS"));
+            }
+        }
+        found.insert(name);
+    }
+    problems.extend(
+        LAYERS
+            .iter()
+            .filter(|layer| !found.contains(**layer))
+            .map(|layer| format!("there is no crates/{layer}")),
+    );
+    assert_none(&problems);
+}
+
+/// Inside the engine, whose modules are layers too: the compiler does not hold those.
+#[test]
 fn a_module_uses_only_modules_above_it() {
-    let layers = layers();
+    let text = fs::read_to_string(repository().join("crates/engine/src/lib.rs")).expect("the file exists");
+    let module = Regex::new(r"(?m)^pub mod ([a-z_]+);").expect("a good pattern");
+    let layers: Vec<String> = module.captures_iter(&text).map(|found| found[1].to_owned()).collect();
     let rank: BTreeMap<&str, usize> =
         layers.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let path = Regex::new(r"\bcrate::(\w+|\{)").expect("a good pattern");
     let mut problems = Vec::new();
-    for file in rust_files("src") {
-        let modules = file.module_path();
+    for file in rust_files("crates/engine/src") {
+        let modules = &file.module_path()[1..];
         let Some(own) = modules.first() else { continue };
         let Some(own_rank) = rank.get(own) else {
-            problems.push(format!("{}: `{own}` is no `pub mod` line of src/lib.rs", file.path));
+            problems.push(format!("{}: `{own}` is no `pub mod` line of the engine's lib.rs", file.path));
             continue;
         };
         for (number, line) in file.lines() {
@@ -162,7 +201,7 @@ fn a_module_uses_only_modules_above_it() {
                 } else {
                     match rank.get(used) {
                         Some(used_rank) if used_rank <= own_rank => continue,
-                        Some(_) => format!("`{own}` uses `{used}`, which is below it in src/lib.rs"),
+                        Some(_) => format!("`{own}` uses `{used}`, which is below it in the engine's lib.rs"),
                         None => format!("`crate::{used}` is no layer"),
                     }
                 };
@@ -171,6 +210,7 @@ fn a_module_uses_only_modules_above_it() {
         }
         problems.extend(climbs_to_the_crate(&file, modules.len()));
     }
+    assert!(rank.len() > 2, "the layers were not read");
     assert_none(&problems);
 }
 
@@ -198,7 +238,7 @@ fn climbs_to_the_crate(file: &SourceFile, depth: usize) -> Vec<String> {
 
 #[test]
 fn fenced_names_stay_inside_their_fences() {
-    let sources = rust_files("src");
+    let sources = sources();
     let mut problems = Vec::new();
     for fence in FENCES {
         let pattern = Regex::new(fence.pattern).expect("a good pattern");
@@ -223,18 +263,23 @@ fn fenced_names_stay_inside_their_fences() {
 
 #[test]
 fn no_other_file_has_unsafe_code() {
-    // The fence above covers `src`; tests, benches and examples have none either, nor may they ask for it.
+    // The fence above covers the product; tests, benches and examples have none either, nor may they ask for it.
     let word = Regex::new(r"\bunsafe\b|\bunsafe_code\b").expect("a good pattern");
-    let mut with_it: Vec<String> = ["src", "tests", "benches", "examples"]
+    let is_root = |path: &str| path.ends_with("/src/lib.rs") || path == "src/lib.rs";
+    let with_it: Vec<String> = ["src", "crates", "tests", "benches", "examples"]
         .into_iter()
         .flat_map(rust_files)
-        .filter(|file| file.lines().any(|(_, line)| word.is_match(line)))
+        .filter(|file| !is_root(&file.path) && file.lines().any(|(_, line)| word.is_match(line)))
         .map(|file| file.path)
         .collect();
-    with_it.sort();
-    let mut allowed = vec!["src/lib.rs"];
-    allowed.extend(WITH_UNSAFE_CODE);
-    assert_eq!(with_it, allowed, "src/lib.rs denies it");
+    assert_eq!(
+        with_it.iter().map(String::as_str).collect::<BTreeSet<_>>(),
+        WITH_UNSAFE_CODE.iter().copied().collect()
+    );
+    for file in sources().iter().filter(|file| is_root(&file.path)) {
+        let level = if file.path == "crates/platform/src/lib.rs" { "deny" } else { "forbid" };
+        assert!(file.text.contains(&format!("#![{level}(unsafe_code)]")), "{}: {level} it", file.path);
+    }
 }
 
 #[test]
@@ -271,7 +316,7 @@ fn every_fence_finds_what_it_fences() {
 
 #[test]
 fn no_file_is_longer_than_the_limit() {
-    let problems: Vec<String> = ["src", "tests", "benches", "examples"]
+    let problems: Vec<String> = ["src", "crates", "tests", "benches", "examples"]
         .into_iter()
         .flat_map(rust_files)
         .filter_map(|file| {
@@ -284,7 +329,7 @@ fn no_file_is_longer_than_the_limit() {
 
 #[test]
 fn every_module_begins_by_saying_what_it_is_for() {
-    let problems: Vec<String> = ["src", "tests", "benches"]
+    let problems: Vec<String> = ["src", "crates", "tests", "benches"]
         .into_iter()
         .flat_map(rust_files)
         .filter(|file| !file.text.starts_with("//! "))
@@ -297,8 +342,8 @@ fn every_module_begins_by_saying_what_it_is_for() {
 fn a_mod_file_holds_no_logic() {
     let function = Regex::new(r"\bfn\s+\w+").expect("a good pattern");
     let mut problems = Vec::new();
-    for file in rust_files("src") {
-        if !file.path.ends_with("/mod.rs") && file.path != "src/lib.rs" {
+    for file in sources() {
+        if !file.path.ends_with("/mod.rs") && !file.path.ends_with("src/lib.rs") {
             continue;
         }
         for (number, line) in file.lines().filter(|(_, line)| function.is_match(line)) {
@@ -317,7 +362,7 @@ fn every_operation_has_one_file_of_its_name() {
     // A row that is another name of an operation has a file too.
     let operation = Regex::new(r"\bimpl Operation for\b|\bEntry::alias::<").expect("a good pattern");
     let name = Regex::new(r#"(?m)^\s*name: "([^"]+)","#).expect("a good pattern");
-    let sources = rust_files("src/operations");
+    let sources = rust_files("crates/engine/src/operations");
     let mut problems = Vec::new();
     let mut found = BTreeSet::new();
     for file in &sources {
@@ -325,7 +370,7 @@ fn every_operation_has_one_file_of_its_name() {
         if implemented == 0 {
             continue;
         }
-        let own = file.module_path()[1..].join(".");
+        let own = file.module_path()[2..].join(".");
         if implemented > 1 {
             problems.push(format!("{}: {implemented} operations in one file", file.path));
         }
@@ -342,7 +387,7 @@ fn every_operation_has_one_file_of_its_name() {
             }
             if !found.remove(entry.spec.name) {
                 problems.push(format!(
-                    "{} has no file src/operations/{}.rs",
+                    "{} has no file crates/engine/src/operations/{}.rs",
                     entry.spec.name,
                     entry.spec.name.replacen('.', "/", 1)
                 ));
@@ -356,9 +401,9 @@ fn every_operation_has_one_file_of_its_name() {
 #[test]
 fn every_stage_of_the_policy_has_one_file_of_its_name() {
     let mut expected: BTreeSet<String> =
-        STAGES.iter().map(|stage| format!("src/policy/stage/{}.rs", stage.name)).collect();
+        STAGES.iter().map(|stage| format!("crates/policy/src/stage/{}.rs", stage.name)).collect();
     let mut problems = Vec::new();
-    for file in rust_files("src/policy/stage") {
+    for file in rust_files("crates/policy/src/stage") {
         if file.code.contains("const STAGE:") && !expected.remove(&file.path) {
             problems.push(format!("{}: no stage in STAGES has the name of this file", file.path));
         }
@@ -372,7 +417,7 @@ fn only_the_policy_makes_permits() {
     // The fields of both are private to the policy; a public constructor would be a second door.
     let constructor =
         Regex::new(r"pub fn \w+\([^)]*\) -> (Self|Permit|PermittedPath)\b").expect("a good pattern");
-    let problems: Vec<String> = ["src/policy/permit.rs", "src/policy/paths.rs"]
+    let problems: Vec<String> = ["crates/policy/src/permit.rs", "crates/policy/src/paths.rs"]
         .into_iter()
         .flat_map(|path| {
             let text = fs::read_to_string(repository().join(path)).expect("the file exists");

@@ -22,7 +22,7 @@ impl Guards {
         let test =
             Regex::new(r"#\[(?:tokio::)?test(?:\([^\]]*\))?\]\s*(?:#\[[^\]]*\]\s*)*(?:async )?fn (\w+)")
                 .expect("a good pattern");
-        let functions = ["src", "tests"]
+        let functions = ["src", "crates", "tests"]
             .into_iter()
             .flat_map(rust_files)
             .flat_map(|file| {

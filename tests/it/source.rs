@@ -14,12 +14,13 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Gives the names of the modules that lead to the file: `["policy", "stage", "path"]`.
+    /// Returns the names of the crate and the modules that lead to the file: `["policy", "stage", "path"]`. The root
+    /// package's files have no crate before them.
     pub fn module_path(&self) -> Vec<&str> {
-        let inner = self.path.strip_prefix("src/").unwrap_or(&self.path);
+        let inner = self.path.strip_prefix("crates/").unwrap_or(&self.path);
         let inner = inner.strip_suffix(".rs").unwrap_or(inner);
         let inner = inner.strip_suffix("/mod").unwrap_or(inner);
-        inner.split('/').filter(|name| !matches!(*name, "lib" | "main")).collect()
+        inner.split('/').filter(|name| !matches!(*name, "src" | "lib" | "main")).collect()
     }
 
     /// Gives the lines of the code, counted from 1.

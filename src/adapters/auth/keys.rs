@@ -2,9 +2,9 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use crate::config::Tokens;
-use crate::contract::{Caller, Transport, time};
-use crate::platform::dirs::Dirs;
+use bailiwick_config::Tokens;
+use bailiwick_contract::{Caller, Transport, time};
+use bailiwick_platform::dirs::Dirs;
 
 /// The tokens of an installation, kept up to date.
 #[derive(Debug)]

@@ -9,16 +9,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::config::Config;
-use crate::contract::time::{now_ms, rfc3339};
-use crate::contract::{Cancel, Capability, ErrorCode, Failure, Secret};
-use crate::platform::launch::Launcher;
-use crate::platform::launch::kept::{Control, ControlError};
-use crate::platform::tty::{Echo, Line, Tty};
-use crate::policy::{OwnFolders, Scopes, Standing};
-use crate::providers::process::{Process, Processes};
-use crate::providers::secret_prompt::{Claim, Prompt, PromptError, Prompts};
-use crate::providers::terminal::Screens;
+use bailiwick_config::Config;
+use bailiwick_contract::time::{now_ms, rfc3339};
+use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Secret};
+use bailiwick_platform::launch::Launcher;
+use bailiwick_platform::launch::kept::{Control, ControlError};
+use bailiwick_platform::tty::{Echo, Line, Tty};
+use bailiwick_policy::{OwnFolders, Scopes, Standing};
+use bailiwick_providers::process::{Process, Processes};
+use bailiwick_providers::secret_prompt::{Claim, Prompt, PromptError, Prompts};
+use bailiwick_providers::terminal::Screens;
 
 use super::args::ApproveArgs;
 use super::home::Home;

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::contract::Capability;
+use bailiwick_contract::Capability;
 
 use super::client::{ClientCommand, ClientKind, ClientsAtSetup};
 use super::scope::ScopeCommand;

@@ -5,8 +5,8 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::tty;
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::tty;
 
 use super::printer::Printer;
 use super::runtime;

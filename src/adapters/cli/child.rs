@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::limit::Limit;
 use super::printer::one_line;

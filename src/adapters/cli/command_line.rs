@@ -4,10 +4,10 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 
-use crate::contract::Failure;
-use crate::operations::FAMILIES;
-use crate::policy::Candidate;
-use crate::registry::Registry;
+use bailiwick_contract::Failure;
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::Registry;
+use bailiwick_policy::Candidate;
 
 use super::args::{Command, PolicyCommand};
 use super::call::Words;

@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::contract::{CommandInput, ErrorCode, Failure};
-use crate::policy::command::{CommandPolicy, CommandVerdict, Decision, Grant, Verdict};
-use crate::policy::{Scope, Scopes};
+use bailiwick_contract::{CommandInput, ErrorCode, Failure};
+use bailiwick_policy::command::{CommandPolicy, CommandVerdict, Decision, Grant, Verdict};
+use bailiwick_policy::{Scope, Scopes};
 
 use super::args::PolicyTestArgs;
 use super::home::Home;

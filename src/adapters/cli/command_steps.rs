@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::contract::{Containment, ErrorCode, Failure};
-use crate::platform::launch::levels;
+use bailiwick_contract::{Containment, ErrorCode, Failure};
+use bailiwick_platform::launch::levels;
 
 use super::child::McpChild;
 use super::steps::{Expect, Steps, wrong};

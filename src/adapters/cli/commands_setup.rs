@@ -5,13 +5,13 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::config::{CommandRule, SandboxLevel, ScopeConfig, ScopePolicy};
-use crate::contract::{Capability, Failure};
-use crate::platform::fs::modes::MetadataExt;
-use crate::platform::fs::{Others, Ownership};
-use crate::platform::programs::usual_folders;
-use crate::platform::{dirs, machine};
-use crate::policy::command::Rules;
+use bailiwick_config::{CommandRule, SandboxLevel, ScopeConfig, ScopePolicy};
+use bailiwick_contract::{Capability, Failure};
+use bailiwick_platform::fs::modes::MetadataExt;
+use bailiwick_platform::fs::{Others, Ownership};
+use bailiwick_platform::programs::usual_folders;
+use bailiwick_platform::{dirs, machine};
+use bailiwick_policy::command::Rules;
 
 /// Programs that projects use, and that can run the project's code.
 const PROJECT_PROGRAMS: &[&str] = &[

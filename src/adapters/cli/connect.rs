@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::config::Config;
-use crate::contract::Failure;
-use crate::platform::dirs::System;
-use crate::platform::quoting::{quote, quote_command};
+use bailiwick_config::Config;
+use bailiwick_contract::Failure;
+use bailiwick_platform::dirs::System;
+use bailiwick_platform::quoting::{quote, quote_command};
 
 use super::client::{ClientKind, Reach, own_program, snippet};
 use super::home::Home;

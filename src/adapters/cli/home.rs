@@ -4,14 +4,14 @@ use std::env;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use crate::config::{Config, ConfigError, Tokens};
-use crate::contract::{Caller, ErrorCode, Failure, Transport, id, time};
-use crate::platform::dirs::{self, Dirs};
-use crate::platform::fs::{create_private_dir, create_private_file};
-use crate::platform::machine;
-use crate::platform::paths;
-use crate::policy::{OwnFolders, Scopes};
-use crate::service::{Service, ServiceSettings};
+use bailiwick_config::{Config, ConfigError, Tokens};
+use bailiwick_contract::{Caller, ErrorCode, Failure, Transport, id, time};
+use bailiwick_engine::service::{Service, ServiceSettings};
+use bailiwick_platform::dirs::{self, Dirs};
+use bailiwick_platform::fs::{create_private_dir, create_private_file};
+use bailiwick_platform::machine;
+use bailiwick_platform::paths;
+use bailiwick_policy::{OwnFolders, Scopes};
 
 use super::token;
 

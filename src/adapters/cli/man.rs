@@ -12,7 +12,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::definition::definition;
 use super::printer::Report;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::mcp::stdio;
-use crate::contract::{Failure, Transport};
+use bailiwick_contract::{Failure, Transport};
 
 use super::args::{McpArgs, Shared};
 use super::call::backend;

@@ -5,10 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Config, ScopeConfig, ScopePolicy, is_scope_id};
-use crate::contract::{Capability, ErrorCode, Failure, ScopeType};
-use crate::platform::{dirs, machine, paths};
-use crate::policy::OwnFolders;
+use bailiwick_config::{Config, ScopeConfig, ScopePolicy, is_scope_id};
+use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
+use bailiwick_platform::{dirs, machine, paths};
+use bailiwick_policy::OwnFolders;
 
 use super::args::{HereArgs, Preset};
 use super::commands_setup;

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::contract::{Envelope, Failure, Transport};
-use crate::operations::FAMILIES;
-use crate::policy::{Case, StageVerdict, Verdict, explain};
-use crate::registry::Registry;
+use bailiwick_contract::{Envelope, Failure, Transport};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::Registry;
+use bailiwick_policy::{Case, StageVerdict, Verdict, explain};
 
 use super::args::Shared;
 use super::call::Words;

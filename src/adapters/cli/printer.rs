@@ -10,8 +10,8 @@ use std::io::{self, IsTerminal, Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::contract::{Failure, fields};
-use crate::platform::tty;
+use bailiwick_contract::{Failure, fields};
+use bailiwick_platform::tty;
 
 use super::fold::folded_prose;
 

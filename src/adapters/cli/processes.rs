@@ -12,13 +12,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::ProcessLifetime;
-use crate::contract::time::{now_ms, rfc3339};
-use crate::contract::{Envelope, ErrorCode, Failure, Transport, signal};
-use crate::platform::launch::Launcher;
-use crate::platform::launch::kept::{State, Status, Stream};
-use crate::providers::process::text::{Piece, Taken, Wanted, take};
-use crate::providers::process::{Cursor, Process, Processes, last_lines};
+use bailiwick_config::ProcessLifetime;
+use bailiwick_contract::time::{now_ms, rfc3339};
+use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport, signal};
+use bailiwick_platform::launch::Launcher;
+use bailiwick_platform::launch::kept::{State, Status, Stream};
+use bailiwick_providers::process::text::{Piece, Taken, Wanted, take};
+use bailiwick_providers::process::{Cursor, Process, Processes, last_lines};
 
 use super::args::{ProcessReadArgs, ProcessStopArgs, ProcessesArgs, ProcessesCommand};
 use super::call::backend;

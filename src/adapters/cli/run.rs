@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 use super::args::{Arguments, Command, PolicyCommand, ScreenCommand, Shared};
 use super::call::Words;

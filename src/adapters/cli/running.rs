@@ -6,11 +6,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::dirs::Dirs;
-use crate::platform::fs::{Secrecy, create_private_dir, read_own_file, replace_private_file};
-use crate::platform::launch::Launcher;
-use crate::platform::launch::kept::Status;
-use crate::providers::process::Processes;
+use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::fs::{Secrecy, create_private_dir, read_own_file, replace_private_file};
+use bailiwick_platform::launch::Launcher;
+use bailiwick_platform::launch::kept::Status;
+use bailiwick_providers::process::Processes;
 
 use super::home::Home;
 

@@ -2,9 +2,9 @@
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
-pub use crate::platform::signals::asked_to_stop;
+pub use bailiwick_platform::signals::asked_to_stop;
 
 /// Makes a runtime on the calling thread, for one client or one call.
 ///

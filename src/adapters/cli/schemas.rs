@@ -43,7 +43,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<history::GetOutput>("history get", "history.get"),
     row::<history::LastOutput>("history last", "history.last"),
     row::<history::SessionsOutput>("history sessions", "history.sessions"),
-    row::<crate::history::VerifyReport>("history verify", "history.verify"),
+    row::<bailiwick_history::VerifyReport>("history verify", "history.verify"),
     row::<setup::SetupOutput>("here", "here"),
     row::<man::ManOutput>("man", "man"),
     row::<policy::ExplainOutput>("policy explain OPERATION", "policy.explain"),

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::config::ScopeConfig;
-use crate::contract::{Capability, Failure, ScopeType};
-use crate::operations::screen::{AccessState, access_state};
-use crate::platform::screen::{Displays, Listing, Sources};
-use crate::policy::{OwnFolders, Scope};
-use crate::providers::screen::withheld;
+use bailiwick_config::ScopeConfig;
+use bailiwick_contract::{Capability, Failure, ScopeType};
+use bailiwick_engine::operations::screen::{AccessState, access_state};
+use bailiwick_platform::screen::{Displays, Listing, Sources};
+use bailiwick_policy::{OwnFolders, Scope};
+use bailiwick_providers::screen::withheld;
 
 use super::home::Home;
 use super::printer::{Report, one_line, table};
@@ -60,7 +60,7 @@ pub struct ScreenStatusOutput {
 pub fn status(home: &Home) -> Result<Report, Failure> {
     let listing = match Displays::new(Sources::of_this_process()).list() {
         Ok(listing) => listing,
-        Err(error) => return Err(crate::operations::screen::unavailable(error)),
+        Err(error) => return Err(bailiwick_engine::operations::screen::unavailable(error)),
     };
     let access = access_state(&listing.access);
     let mut text = format!("Displays: {}\n", access.state);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::backend::Backend;
-use crate::contract::{Envelope, Failure};
+use bailiwick_contract::{Envelope, Failure};
 
 use super::call::failure_of;
 

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use crate::adapters::auth::KeyRing;
 use crate::adapters::http::{HttpSettings, Server};
 use crate::adapters::socket::{self, BindError, Listener};
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::port;
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::port;
 
 use super::args::StartArgs;
 use super::connect::url;

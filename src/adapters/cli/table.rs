@@ -4,7 +4,7 @@
 
 use std::env;
 
-use crate::platform::tty;
+use bailiwick_platform::tty;
 
 /// How narrow a column becomes before others go.
 const MIN_CUT: usize = 8;

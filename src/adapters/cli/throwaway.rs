@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::{Config, ProcessLifetime, ScopeConfig, ScopePolicy};
-use crate::contract::{Capability, ErrorCode, Failure, ScopeType, id};
-use crate::platform::dirs::Dirs;
-use crate::platform::fs::{create_private_dir, remove_tree};
-use crate::platform::machine;
-use crate::platform::paths;
+use bailiwick_config::{Config, ProcessLifetime, ScopeConfig, ScopePolicy};
+use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType, id};
+use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::fs::{create_private_dir, remove_tree};
+use bailiwick_platform::machine;
+use bailiwick_platform::paths;
 
 use super::home::Home;
 use super::limit::Limit;

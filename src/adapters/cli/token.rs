@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::config::{NewToken, TokenRecord};
-use crate::contract::time::{now_ms, parse_rfc3339, rfc3339};
-use crate::contract::{ErrorCode, Failure};
-use crate::history::{self, Filter};
+use bailiwick_config::{NewToken, TokenRecord};
+use bailiwick_contract::time::{now_ms, parse_rfc3339, rfc3339};
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_history::Filter;
 
 use super::args::{TokenCommand, TokenCreateArgs, TokenRotateArgs};
 use super::home::Home;
@@ -240,7 +240,7 @@ fn last_used(home: &Home, record: &TokenRecord) -> Option<i64> {
     // A name that was used before is another token's use.
     let since_ms = parse_rfc3339(&record.created_at);
     let filter = Filter { caller: Some(record.name.clone()), since_ms, limit: 1, ..Filter::default() };
-    let page = history::query(&home.dirs.state, &filter).ok()?;
+    let page = bailiwick_history::query(&home.dirs.state, &filter).ok()?;
     page.entries.first().map(|entry| entry.at_ms)
 }
 

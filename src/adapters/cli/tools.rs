@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::adapters::mcp;
 use crate::adapters::offer::{Offer, standing};
-use crate::contract::{Caller, Effect, Failure, Transport};
-use crate::operations::FAMILIES;
-use crate::policy::{Scope, Scopes, Standing};
-use crate::registry::Registry;
+use bailiwick_contract::{Caller, Effect, Failure, Transport};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::Registry;
+use bailiwick_policy::{Scope, Scopes, Standing};
 
 use super::args::ToolsArgs;
 use super::client;

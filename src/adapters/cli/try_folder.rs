@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::contract::{Capability, ErrorCode, Failure};
+use bailiwick_contract::{Capability, ErrorCode, Failure};
 
 use super::args::Preset;
 use super::bounded_run::{Unfinished, run_to_end};

@@ -10,7 +10,7 @@ use axum::response::Response;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
 
-use crate::contract::{Caller, Transport};
+use bailiwick_contract::{Caller, Transport};
 
 use super::super::auth::{Bearer, KeyRing, Throttle, bearer};
 use super::body;

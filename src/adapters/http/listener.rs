@@ -15,8 +15,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::contract::{ErrorCode, Failure, id};
-use crate::service::Service;
+use bailiwick_contract::{ErrorCode, Failure, id};
+use bailiwick_engine::service::Service;
 
 use super::super::auth::{KeyRing, Throttle};
 use super::guard::{Guard, Peer};

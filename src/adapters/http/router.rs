@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use serde::de::IgnoredAny;
 use tokio_util::sync::CancellationToken;
 
-use crate::service::Service;
+use bailiwick_engine::service::Service;
 
 use super::super::json_api;
 use super::super::mcp::Handler;

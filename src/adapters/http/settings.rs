@@ -1,6 +1,6 @@
 //! What the listener is told.
 
-use crate::config::Config;
+use bailiwick_config::Config;
 
 /// The largest request body: 4 MiB.
 pub const MAX_BODY_BYTES: usize = 4 << 20;

@@ -1,6 +1,6 @@
 //! Reading the query of an address, strictly.
 
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 /// Reads `name=value&…` into pairs, each name at most once and one of the accepted.
 ///

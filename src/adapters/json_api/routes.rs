@@ -11,11 +11,11 @@ use http::StatusCode;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Envelope, Failure, Outcome};
-use crate::operations::FAMILIES;
-use crate::reference::openapi;
-use crate::registry::Registry;
-use crate::service::Service;
+use bailiwick_contract::{Caller, Envelope, Failure, Outcome};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::reference::openapi;
+use bailiwick_engine::registry::Registry;
+use bailiwick_engine::service::Service;
 
 use super::super::http::json;
 use super::super::mcp::history_envelope;

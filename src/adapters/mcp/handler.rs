@@ -20,9 +20,9 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::envelope::kind;
-use crate::contract::{Caller, Envelope, Failure, Progress, Reply, id};
-use crate::service::Service;
+use bailiwick_contract::envelope::kind;
+use bailiwick_contract::{Caller, Envelope, Failure, Progress, Reply, id};
+use bailiwick_engine::service::Service;
 
 use super::super::backend::{Backend, Origin};
 use super::super::offer::Offer;

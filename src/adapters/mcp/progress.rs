@@ -10,7 +10,7 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use tokio::time::{Instant, timeout};
 
-use crate::contract::Progress;
+use bailiwick_contract::Progress;
 
 /// The time between two notifications.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -268,9 +268,9 @@ fn go_on(given: &Given) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::contract::Envelope;
-    use crate::operations::FAMILIES;
-    use crate::policy::Candidate;
+    use bailiwick_contract::Envelope;
+    use bailiwick_engine::operations::FAMILIES;
+    use bailiwick_policy::Candidate;
 
     use super::*;
 

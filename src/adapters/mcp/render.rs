@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
-use crate::contract::{Image, Reply};
+use bailiwick_contract::{Image, Reply};
 
 /// How a result comes by its structured content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::contract::{Envelope, ErrorCode, Reply};
-use crate::providers::artifact::CaptureFacts;
+use bailiwick_contract::{Envelope, ErrorCode, Reply};
+use bailiwick_providers::artifact::CaptureFacts;
 
 /// How many bytes a list may take: more than as many pictures as are kept need.
 const LIST_BYTES: u64 = 200_000;

@@ -16,7 +16,7 @@ use rmcp::model::{CallToolResponse, CreateTaskResult, DetailedTask};
 use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Progress, Reply};
+use bailiwick_contract::{Progress, Reply};
 
 use super::render::{self, Structured};
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use crate::contract::limits::MAX_TIMEOUT_SECONDS;
-use crate::contract::{Effect, Envelope, Failure, Threads, fields};
-use crate::operations::FAMILIES;
+use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
+use bailiwick_contract::{Effect, Envelope, Failure, Threads, fields};
+use bailiwick_engine::operations::FAMILIES;
 
 use super::super::offer::Offer;
 

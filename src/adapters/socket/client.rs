@@ -11,8 +11,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Envelope, ErrorCode, Failure, Progress, Reply};
-use crate::platform::local_socket::{self, ReadHalf, WriteHalf};
+use bailiwick_contract::{Envelope, ErrorCode, Failure, Progress, Reply};
+use bailiwick_platform::local_socket::{self, ReadHalf, WriteHalf};
 
 use super::super::backend::{Origin, went_away};
 use super::super::lines::{Line, LineReader};

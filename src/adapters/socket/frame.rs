@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::contract::{ErrorCode, Failure, Image, Reply, Transport, id, time};
+use bailiwick_contract::{ErrorCode, Failure, Image, Reply, Transport, id, time};
 
 use super::super::offer::Offer;
 

@@ -14,4 +14,4 @@ pub(super) use frame::unanswered;
 pub use place::path;
 pub use server::serve;
 
-pub use crate::platform::local_socket::{BindError, Listener, is_own_user};
+pub use bailiwick_platform::local_socket::{BindError, Listener, is_own_user};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::platform::dirs::Dirs;
+use bailiwick_platform::dirs::Dirs;
 
 /// Gives the path of the socket of an installation.
 pub fn path(dirs: &Dirs) -> PathBuf {

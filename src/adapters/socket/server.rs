@@ -11,9 +11,9 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Caller, Envelope, ErrorCode, Failure, Progress, Transport, id};
-use crate::platform::local_socket::{self, Listener, Stream, WriteHalf};
-use crate::service::Service;
+use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Progress, Transport, id};
+use bailiwick_engine::service::Service;
+use bailiwick_platform::local_socket::{self, Listener, Stream, WriteHalf};
 
 use super::super::auth::KeyRing;
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};

@@ -34,7 +34,7 @@ pub fn pairs() -> Vec<Pair> {
             sources.extend(listed(version));
         }
     }
-    for folder in ["src", "tests", "docs", "schemas", "examples"] {
+    for folder in ["src", "crates", "tests", "docs", "schemas", "examples"] {
         sources.extend(files(folder));
     }
     pairs.extend(from_sources(&sources, 32));

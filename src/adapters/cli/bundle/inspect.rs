@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::printer::{Report, printable};
 use super::run::table;

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::config::{Config, Tokens};
-use crate::contract::time;
-use crate::history::{self, Filter};
-use crate::platform::launch::levels;
-use crate::platform::machine;
-use crate::platform::system::system;
+use bailiwick_config::{Config, Tokens};
+use bailiwick_contract::time;
+use bailiwick_history::Filter;
+use bailiwick_platform::launch::levels;
+use bailiwick_platform::machine;
+use bailiwick_platform::system::system;
 
 use super::super::doctor;
 use super::super::history::EntryOutput;
@@ -137,7 +137,7 @@ fn tokens(home: &Home) -> Value {
 }
 
 fn newest(home: &Home) -> Value {
-    match history::query(&home.dirs.state, &Filter { limit: OPERATIONS, ..Filter::default() }) {
+    match bailiwick_history::query(&home.dirs.state, &Filter { limit: OPERATIONS, ..Filter::default() }) {
         Ok(page) => json!({
             "operations": page.entries.iter().map(EntryOutput::of).collect::<Vec<_>>(),
             "hasMore": page.next.is_some(),

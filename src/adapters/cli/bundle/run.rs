@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::contract::{ErrorCode, Failure, time};
-use crate::history::Redactor;
-use crate::platform::fs::new_private_file;
-use crate::platform::machine;
+use bailiwick_contract::{ErrorCode, Failure, time};
+use bailiwick_history::Redactor;
+use bailiwick_platform::fs::new_private_file;
+use bailiwick_platform::machine;
 
 use super::super::args::BundleArgs;
 use super::super::home::Home;

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::contract::path::encode_name;
-use crate::contract::{CommandInput, CommonOption, Envelope, ErrorCode, Failure, fields};
-use crate::operations::FAMILIES;
-use crate::platform::names::OsStringExt;
-use crate::registry::{Entry, Registry};
+use bailiwick_contract::path::encode_name;
+use bailiwick_contract::{CommandInput, CommonOption, Envelope, ErrorCode, Failure, fields};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::{Entry, Registry};
+use bailiwick_platform::names::OsStringExt;
 
 /// The largest file that `--input @FILE` or `--FIELD-file FILE` reads.
 const LIMIT_BYTES: u64 = 16 << 20;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::contract::{ScopeNeed, TargetRule};
-use crate::operations::FAMILIES;
-use crate::registry::{Entry, describe_operation};
+use bailiwick_contract::{ScopeNeed, TargetRule};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::{Entry, describe_operation};
 
 use super::super::printer::table;
 use super::fields::{Field, Kind, all_fields};

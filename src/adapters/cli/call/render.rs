@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use serde_json::{Map, Value};
 
 use super::super::printer::{one_line, printable, table};
-use crate::platform::quoting::quote;
+use bailiwick_platform::quoting::quote;
 
 /// The text of a result, and talk about it for standard error.
 #[derive(Debug, Default)]

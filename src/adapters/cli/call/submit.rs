@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapters::backend::{Backend, Embed};
 use crate::adapters::socket::Hello;
-use crate::contract::{Envelope, ErrorCode, Failure, Transport};
+use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport};
 
 use super::super::args::Shared;
 use super::super::home::Home;

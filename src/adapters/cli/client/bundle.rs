@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::contract::{ErrorCode, Failure, hex, id};
-use crate::platform::dirs::BUNDLE_PLATFORM;
+use bailiwick_contract::{ErrorCode, Failure, hex, id};
+use bailiwick_platform::dirs::BUNDLE_PLATFORM;
 
 use super::super::printer::Report;
 use super::super::zip::{ZipEntry, write as write_zip};

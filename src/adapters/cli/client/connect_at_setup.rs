@@ -1,7 +1,7 @@
 //! The clients at `setup` and `here`: found before anything is written, asked about once, connected at the end.
 
-use crate::config::Config;
-use crate::contract::Failure;
+use bailiwick_config::Config;
+use bailiwick_contract::Failure;
 
 use super::super::ask;
 use super::super::connect::Connection;

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::contract::{ErrorCode, Failure};
-use crate::providers::edit::{Text, text_diff};
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_providers::edit::{Text, text_diff};
 
 use super::super::ask;
 use super::super::home::Home;

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::connect::Connection;
 use super::kind::{ClientKind, TOKEN_PROMPT, TOKEN_VARIABLE, TokenForm};

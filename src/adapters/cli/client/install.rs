@@ -1,7 +1,7 @@
 //! `client install`.
 
-use crate::config::NewToken;
-use crate::contract::{ErrorCode, Failure, Transport, time};
+use bailiwick_config::NewToken;
+use bailiwick_contract::{ErrorCode, Failure, Transport, time};
 
 use super::super::connect::Connection;
 use super::super::home::Home;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::config::{Config, Tokens};
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_config::{Config, Tokens};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::connect::Connection;
 use super::super::home::Home;

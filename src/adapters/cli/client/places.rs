@@ -3,11 +3,11 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::dirs::{System, UserFolders, absolute};
-use crate::platform::fs::FileId;
-use crate::platform::machine::HOME;
-use crate::platform::{paths, programs};
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::dirs::{System, UserFolders, absolute};
+use bailiwick_platform::fs::FileId;
+use bailiwick_platform::machine::HOME;
+use bailiwick_platform::{paths, programs};
 
 use super::args::Place;
 use super::kind::ClientKind;

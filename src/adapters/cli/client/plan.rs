@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::contract::{ErrorCode, Failure};
-use crate::providers::file::sha256_hex;
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_providers::file::sha256_hex;
 
 use super::super::connect::Connection;
 use super::args::How;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 use super::super::connect::Connection;
 use super::super::home::Home;

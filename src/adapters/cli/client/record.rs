@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{ErrorCode, Failure, id, time};
-use crate::platform::fs::{OwnFileError, Secrecy, create_private_dir, read_own_file, replace_private_file};
-use crate::providers::file::sha256_hex;
+use bailiwick_contract::{ErrorCode, Failure, id, time};
+use bailiwick_platform::fs::{
+    OwnFileError, Secrecy, create_private_dir, read_own_file, replace_private_file,
+};
+use bailiwick_providers::file::sha256_hex;
 
 use super::super::home::Home;
 use super::kind::ClientKind;

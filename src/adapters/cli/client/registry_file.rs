@@ -6,7 +6,7 @@
 
 use serde_json::json;
 
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 /// The schema that the entry follows.
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";

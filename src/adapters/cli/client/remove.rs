@@ -1,7 +1,7 @@
 //! `client remove`.
 
-use crate::config::Config;
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_config::Config;
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::connect::Connection;
 use super::super::home::Home;

@@ -1,6 +1,6 @@
 //! From a `client …` command to what does it.
 
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};

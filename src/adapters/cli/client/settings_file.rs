@@ -7,9 +7,9 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::fs::modes::{DirBuilderExt, MetadataExt, open_without_waiting};
-use crate::platform::fs::{Ownership, Stat, replace_file};
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::fs::modes::{DirBuilderExt, MetadataExt, open_without_waiting};
+use bailiwick_platform::fs::{Ownership, Stat, replace_file};
 
 /// The largest settings file that is read.
 const MAX_BYTES: u64 = 64 << 20;

@@ -1,6 +1,6 @@
 //! `client undo`.
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};

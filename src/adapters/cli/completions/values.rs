@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::history::Filter;
-use crate::operations::FAMILIES;
-use crate::platform::launch::Launcher;
-use crate::providers::process::Processes;
-use crate::registry::Registry;
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::Registry;
+use bailiwick_history::Filter;
+use bailiwick_platform::launch::Launcher;
+use bailiwick_providers::process::Processes;
 
 use super::super::client::open_changes;
 use super::super::definition::definition;

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::contract::{ErrorCode, Failure, id};
-use crate::platform::fs::modes::MetadataExt;
-use crate::platform::fs::{Ownership, replace_file, replace_private_file};
-use crate::providers::edit::{Text, text_diff};
+use bailiwick_contract::{ErrorCode, Failure, id};
+use bailiwick_platform::fs::modes::MetadataExt;
+use bailiwick_platform::fs::{Ownership, replace_file, replace_private_file};
+use bailiwick_providers::edit::{Text, text_diff};
 
 use super::super::args::ConfigEditArgs;
 use super::super::ask;

@@ -6,8 +6,8 @@ use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use crate::config::{Config, ConfigError};
-use crate::policy::{OwnFolders, Scope};
+use bailiwick_config::{Config, ConfigError};
+use bailiwick_policy::{OwnFolders, Scope};
 
 use super::super::home::Home;
 use super::super::printer::one_line;

@@ -3,7 +3,7 @@
 use std::env;
 
 use crate::adapters::socket;
-use crate::config::{Config, Tokens};
+use bailiwick_config::{Config, Tokens};
 
 use super::super::home::Home;
 use super::super::printer::{Fit, Report, Table, one_line};

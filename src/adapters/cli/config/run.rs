@@ -1,6 +1,6 @@
 //! From a `config …` command to what does it.
 
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 use super::super::args::ConfigCommand;
 use super::super::home::Home;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 use super::super::args::ConfigShowArgs;
 use super::super::home::Home;

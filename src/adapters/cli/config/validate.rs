@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::fs::{Protection, Secrecy, read_own_file};
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::fs::{Protection, Secrecy, read_own_file};
 
 use super::super::args::ConfigValidateArgs;
 use super::super::home::Home;

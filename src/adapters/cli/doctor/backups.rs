@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{ErrorCode, Failure, id};
-use crate::platform::fs::{Protection, create_private_dir, remove_tree, replace_private_file};
+use bailiwick_contract::{ErrorCode, Failure, id};
+use bailiwick_platform::fs::{Protection, create_private_dir, remove_tree, replace_private_file};
 
 use super::repair::Repair;
 

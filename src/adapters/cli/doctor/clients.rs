@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::config::Config;
+use bailiwick_config::Config;
 
 use super::super::client::{ConnectionState, ListedClient, look_at_clients, on_path};
 use super::super::connect::Connection;

@@ -5,15 +5,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::config::Config;
-use crate::contract::Capability;
-use crate::contract::command::Containment;
-use crate::platform::dirs::System;
-use crate::platform::launch::levels;
-use crate::platform::machine;
-use crate::platform::paths;
-use crate::policy::{OwnFolders, Scope};
-use crate::providers::command::SearchPath;
+use bailiwick_config::Config;
+use bailiwick_contract::Capability;
+use bailiwick_contract::command::Containment;
+use bailiwick_platform::dirs::System;
+use bailiwick_platform::launch::levels;
+use bailiwick_platform::machine;
+use bailiwick_platform::paths;
+use bailiwick_policy::{OwnFolders, Scope};
+use bailiwick_providers::command::SearchPath;
 
 use super::super::bounded_run::run_to_end;
 use super::super::client::on_path;

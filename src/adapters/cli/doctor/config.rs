@@ -5,9 +5,9 @@ use std::io;
 use std::net::IpAddr;
 
 use crate::adapters::http::{is_host, is_origin};
-use crate::config::Config;
-use crate::platform::fs::{Others, Protection};
-use crate::platform::{machine, paths};
+use bailiwick_config::Config;
+use bailiwick_platform::fs::{Others, Protection};
+use bailiwick_platform::{machine, paths};
 
 use super::super::home::Home;
 use super::config_text::mends;

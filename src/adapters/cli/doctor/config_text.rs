@@ -8,9 +8,9 @@ use std::path::{Path, is_separator};
 use jsonc_parser::cst::{CstInputValue, CstNode, CstRootNode};
 use serde_json::Value;
 
-use crate::config::Config;
-use crate::contract::id;
-use crate::platform::{machine, paths};
+use bailiwick_config::Config;
+use bailiwick_contract::id;
+use bailiwick_platform::{machine, paths};
 
 use super::super::jsonc;
 

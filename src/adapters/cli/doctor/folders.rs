@@ -6,9 +6,9 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::platform::fs::modes::HAS_BITS;
-use crate::platform::fs::{Others, Protection, Volume};
-use crate::platform::paths;
+use bailiwick_platform::fs::modes::HAS_BITS;
+use bailiwick_platform::fs::{Others, Protection, Volume};
+use bailiwick_platform::paths;
 
 use super::super::home::Home;
 use super::finding::Findings;

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::history::verify;
+use bailiwick_history::verify;
 
 use super::super::home::Home;
 use super::finding::Findings;

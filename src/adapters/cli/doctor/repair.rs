@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::platform::fs::{Protection, replace_private_file};
-use crate::platform::paths;
-use crate::providers::edit::{Text, text_diff};
+use bailiwick_platform::fs::{Protection, replace_private_file};
+use bailiwick_platform::paths;
+use bailiwick_providers::edit::{Text, text_diff};
 
 /// One change to one of Bailiwick's own files or folders.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 use super::super::args::DoctorArgs;
 use super::super::home::Home;

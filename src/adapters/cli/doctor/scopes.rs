@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Config, ScopeConfig};
-use crate::contract::command::Network;
-use crate::contract::{Capability, ScopeType};
-use crate::platform::fs::{FileId, Volume};
-use crate::platform::{machine, paths};
-use crate::policy::{OwnFolders, Scope};
-use crate::providers::command::level;
+use bailiwick_config::{Config, ScopeConfig};
+use bailiwick_contract::command::Network;
+use bailiwick_contract::{Capability, ScopeType};
+use bailiwick_platform::fs::{FileId, Volume};
+use bailiwick_platform::{machine, paths};
+use bailiwick_policy::{OwnFolders, Scope};
+use bailiwick_providers::command::level;
 
 use super::super::home::Home;
 use super::finding::Findings;

@@ -6,10 +6,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::config::{Config, ScopeConfig};
-use crate::contract::{Capability, ScopeType};
-use crate::operations::screen::access_state;
-use crate::platform::screen::{Access, Displays, Listing, ScreenError, Sources};
+use bailiwick_config::{Config, ScopeConfig};
+use bailiwick_contract::{Capability, ScopeType};
+use bailiwick_engine::operations::screen::access_state;
+use bailiwick_platform::screen::{Access, Displays, Listing, ScreenError, Sources};
 
 use super::finding::Findings;
 

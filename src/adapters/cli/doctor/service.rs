@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::adapters::socket;
-use crate::config::Config;
-use crate::contract::Transport;
-use crate::platform::fs::modes::FileTypeExt;
-use crate::providers::secret_prompt::Prompts;
+use bailiwick_config::Config;
+use bailiwick_contract::Transport;
+use bailiwick_platform::fs::modes::FileTypeExt;
+use bailiwick_providers::secret_prompt::Prompts;
 
 use super::super::call::backend;
 use super::super::home::Home;

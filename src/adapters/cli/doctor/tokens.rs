@@ -1,9 +1,9 @@
 //! The tokens: their file, their ends, what they open.
 
-use crate::config::{Config, Tokens};
-use crate::contract::time;
-use crate::platform::fs::modes::HAS_BITS;
-use crate::platform::fs::{Others, Protection};
+use bailiwick_config::{Config, Tokens};
+use bailiwick_contract::time;
+use bailiwick_platform::fs::modes::HAS_BITS;
+use bailiwick_platform::fs::{Others, Protection};
 
 use super::super::home::Home;
 use super::finding::Findings;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::contract::{ErrorCode, Failure};
-use crate::history::{Entry, HistoryReadError, Tail};
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_history::{Entry, HistoryReadError, Tail};
 
 use super::super::args::HistoryArgs;
 use super::super::home::Home;

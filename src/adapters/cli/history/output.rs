@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::contract::time::rfc3339;
-use crate::history::{Entry, State};
+use bailiwick_contract::time::rfc3339;
+use bailiwick_history::{Entry, State};
 
 /// One operation, as the history keeps it. `history --follow` prints one on each line.
 #[derive(Debug, Serialize, JsonSchema)]

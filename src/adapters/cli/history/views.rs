@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::config::Config;
-use crate::contract::time::rfc3339;
-use crate::contract::{ErrorCode, Failure, id};
-use crate::history::{self, Entry, Filter, State};
-use crate::platform::quoting::quote;
+use bailiwick_config::Config;
+use bailiwick_contract::time::rfc3339;
+use bailiwick_contract::{ErrorCode, Failure, id};
+use bailiwick_history::{Entry, Filter, State};
+use bailiwick_platform::quoting::quote;
 
 use super::super::args::{HistoryArgs, HistoryView};
 use super::super::home::Home;
@@ -85,8 +85,8 @@ pub fn filter(args: &HistoryArgs) -> Filter {
 ///
 /// # Errors
 /// `provider_unavailable` when the store cannot be read.
-pub fn read(home: &Home, filter: &Filter) -> Result<history::Page, Failure> {
-    history::query(&home.dirs.state, filter).map_err(|error| {
+pub fn read(home: &Home, filter: &Filter) -> Result<bailiwick_history::Page, Failure> {
+    bailiwick_history::query(&home.dirs.state, filter).map_err(|error| {
         Failure::new(ErrorCode::ProviderUnavailable, error.to_string())
             .hint("`bailiwick status` says how the history is.")
     })
@@ -377,7 +377,7 @@ fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, 
 
 /// Checks the chain. Exits 16 (`conflict`) when a row is not as it was written.
 fn verify(home: &Home) -> Result<Report, Failure> {
-    let found = history::verify(&home.dirs.state).map_err(|error| {
+    let found = bailiwick_history::verify(&home.dirs.state).map_err(|error| {
         Failure::new(ErrorCode::ProviderUnavailable, error.to_string())
             .hint("`bailiwick status` says how the history is.")
     })?;

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::contract::time::rfc3339;
-use crate::history::{Entry, State};
+use bailiwick_contract::time::rfc3339;
+use bailiwick_history::{Entry, State};
 
 /// How a request stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

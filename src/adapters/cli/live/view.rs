@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use crate::contract::time::{now_ms, rfc3339};
-use crate::history::{Entry, State, Tail};
-use crate::providers::secret_prompt::Prompts;
+use bailiwick_contract::time::{now_ms, rfc3339};
+use bailiwick_history::{Entry, State, Tail};
+use bailiwick_providers::secret_prompt::Prompts;
 
 use super::super::home::Home;
 use super::super::printer::Printer;

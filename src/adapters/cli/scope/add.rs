@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::config::{ScopeConfig, is_scope_id};
-use crate::contract::{Capability, ErrorCode, Failure};
+use bailiwick_config::{ScopeConfig, is_scope_id};
+use bailiwick_contract::{Capability, ErrorCode, Failure};
 
 use super::super::home::{Home, IfMissing};
 use super::super::open_folder::{Change, find_folder, open_folder};

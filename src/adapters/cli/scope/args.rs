@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::config::{ProcessLifetime, SandboxLevel, ShellMode};
-use crate::contract::{Capability, Network};
+use bailiwick_config::{ProcessLifetime, SandboxLevel, ShellMode};
+use bailiwick_contract::{Capability, Network};
 
 use super::super::args::{HereArgs, Preset, capability};
 

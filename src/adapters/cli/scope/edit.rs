@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{ScopeConfig, ScopePolicy, WindowPattern};
-use crate::contract::{Capability, ErrorCode, Failure, ScopeType};
-use crate::platform::paths;
+use bailiwick_config::{ScopeConfig, ScopePolicy, WindowPattern};
+use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
+use bailiwick_platform::paths;
 
 use super::super::args::Preset;
 use super::super::commands_setup;

@@ -1,7 +1,7 @@
 //! `scope allow` and `scope deny`: capabilities, files, commands and windows, one by one.
 
-use crate::config::{CommandRule, ScopeConfig, WindowPattern};
-use crate::contract::Failure;
+use bailiwick_config::{CommandRule, ScopeConfig, WindowPattern};
+use bailiwick_contract::Failure;
 
 use super::super::home::Home;
 use super::super::printer::Report;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::config::{Config, ScopeConfig};
-use crate::contract::{Capability, ScopeType};
-use crate::policy::{OwnFolders, Scope};
+use bailiwick_config::{Config, ScopeConfig};
+use bailiwick_contract::{Capability, ScopeType};
+use bailiwick_policy::{OwnFolders, Scope};
 
 use super::super::home::Home;
 use super::super::printer::{Fit, Report, Table, one_line};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::config::ScopeConfig;
+use bailiwick_config::ScopeConfig;
 
 use super::show::Effective;
 

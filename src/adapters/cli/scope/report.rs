@@ -1,8 +1,8 @@
 //! How a change of a scope is checked and told: compiled as the service would, and shown as what it grants and takes.
 
-use crate::config::{Config, ScopeConfig};
-use crate::contract::{Capability, ErrorCode, Failure, ScopeType};
-use crate::policy::{OwnFolders, Scope};
+use bailiwick_config::{Config, ScopeConfig};
+use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
+use bailiwick_policy::{OwnFolders, Scope};
 
 use super::super::commands_setup;
 use super::super::home::{Home, IfMissing};

@@ -1,6 +1,6 @@
 //! From a `scope …` command to what does it.
 
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 use super::super::home::{Home, IfMissing};
 use super::super::printer::{Report, one_line};

@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::adapters::offer::standing;
-use crate::config::{ProcessLifetime, SandboxLevel, ScopeConfig, ShellMode};
-use crate::contract::{Caller, Capability, Failure, Network, ScopeType, Transport};
-use crate::operations::FAMILIES;
-use crate::policy::command::Rules;
-use crate::policy::{OwnFolders, Scope, Standing};
-use crate::registry::Registry;
+use bailiwick_config::{ProcessLifetime, SandboxLevel, ScopeConfig, ShellMode};
+use bailiwick_contract::{Caller, Capability, Failure, Network, ScopeType, Transport};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::Registry;
+use bailiwick_policy::command::Rules;
+use bailiwick_policy::{OwnFolders, Scope, Standing};
 
 use super::super::commands_setup;
 use super::super::home::Home;

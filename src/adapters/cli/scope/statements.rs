@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::config::{CommandRule, ScopeConfig};
-use crate::contract::Capability;
+use bailiwick_config::{CommandRule, ScopeConfig};
+use bailiwick_contract::Capability;
 
 use super::super::printer::one_line;
 use super::output::Changes;

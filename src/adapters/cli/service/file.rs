@@ -4,9 +4,9 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::Path;
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::fs::modes::DirBuilderExt;
-use crate::platform::fs::{create_private_dir, replace_private_file};
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::fs::modes::DirBuilderExt;
+use bailiwick_platform::fs::{create_private_dir, replace_private_file};
 
 /// What stands in each of them.
 pub const WRITTEN_BY: &str = "Written by `bailiwick service install`; `bailiwick service remove` removes it.";

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::contract::{ErrorCode, Failure};
-use crate::providers::edit::{Text, text_diff};
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_providers::edit::{Text, text_diff};
 
 use super::super::args::ServiceInstallArgs;
 use super::super::home::Home;

@@ -5,10 +5,10 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::dirs::{self, Dirs};
-use crate::platform::fs::create_private_file;
-use crate::platform::{paths, service_manager};
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::dirs::{self, Dirs};
+use bailiwick_platform::fs::create_private_file;
+use bailiwick_platform::{paths, service_manager};
 
 use super::super::args::BackgroundArgs;
 use super::super::client::own_program;

@@ -8,9 +8,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::dirs::UserFolders;
-use crate::platform::service_manager::ServiceManager;
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::dirs::UserFolders;
+use bailiwick_platform::service_manager::ServiceManager;
 
 use super::super::limit::Limit;
 use super::file::WRITTEN_BY;

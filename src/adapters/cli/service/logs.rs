@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::ServiceLogsArgs;
 use super::super::home::Home;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::service_manager::{ServiceManager, service_manager};
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::service_manager::{ServiceManager, service_manager};
 
 use super::super::home::Home;
 use super::job::Job;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::platform::service_manager::ServiceManager;
+use bailiwick_platform::service_manager::ServiceManager;
 
 use super::super::running::RunningNote;
 

@@ -1,6 +1,6 @@
 //! `service remove`: ends the service and takes its file away.
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::ServiceRemoveArgs;
 use super::super::printer::Report;

@@ -1,6 +1,6 @@
 //! Which of the commands is meant.
 
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 use super::super::args::ServiceCommand;
 use super::super::home::Home;

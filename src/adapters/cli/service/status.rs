@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::doctor::is_running;
 use super::super::home::Home;

@@ -6,10 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::contract::{Failure, id};
-use crate::platform::dirs::UserFolders;
-use crate::platform::fs::create_private_dir;
-use crate::platform::service_manager::ServiceManager;
+use bailiwick_contract::{Failure, id};
+use bailiwick_platform::dirs::UserFolders;
+use bailiwick_platform::fs::create_private_dir;
+use bailiwick_platform::service_manager::ServiceManager;
 
 use super::file::WRITTEN_BY;
 use super::job::Job;

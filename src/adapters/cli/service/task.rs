@@ -10,9 +10,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::machine;
-use crate::platform::service_manager::ServiceManager;
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::machine;
+use bailiwick_platform::service_manager::ServiceManager;
 
 use super::super::home::Home;
 use super::super::running::RunningNote;

@@ -11,10 +11,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::contract::{ErrorCode, id};
-use crate::platform::dirs::Dirs;
-use crate::platform::fs::modes::set_mode;
-use crate::platform::service_manager::{ServiceManager, service_manager};
+use bailiwick_contract::{ErrorCode, id};
+use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::fs::modes::set_mode;
+use bailiwick_platform::service_manager::{ServiceManager, service_manager};
 
 use super::super::args::{ServiceInstallArgs, ServiceRemoveArgs};
 use super::super::home::{Home, IfMissing};
@@ -36,7 +36,7 @@ impl Ground {
     fn new() -> Self {
         let folder = std::env::temp_dir().join(format!("bailiwick-service-{}", id::new_id()));
         let dirs = Dirs::below(folder.join("home"));
-        let home = Home { config_path: crate::config::Config::path(&dirs), dirs, config_is_named: false };
+        let home = Home { config_path: bailiwick_config::Config::path(&dirs), dirs, config_is_named: false };
         home.edit(IfMissing::Make, |_| Ok(())).expect("a config");
         fs::create_dir(folder.join("bin")).expect("made");
         Self { folder, home }
@@ -200,7 +200,7 @@ print(json.dumps(all))";
 #[test]
 fn no_file_of_a_manager_holds_a_secret() {
     let ground = Ground::new();
-    let made = crate::config::NewToken { name: "laptop".to_owned(), ..Default::default() };
+    let made = bailiwick_config::NewToken { name: "laptop".to_owned(), ..Default::default() };
     let secret = ground
         .home
         .edit_tokens(|tokens| tokens.create(made, 0).map_err(|error| error.for_person()))

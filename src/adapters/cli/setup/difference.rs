@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::config::{ScopeConfig, ScopePolicy};
-use crate::contract::Capability;
+use bailiwick_config::{ScopeConfig, ScopePolicy};
+use bailiwick_contract::Capability;
 
 use super::super::open_folder::meaning;
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::contract::Capability;
+use bailiwick_contract::Capability;
 
 /// What became of the folder's scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

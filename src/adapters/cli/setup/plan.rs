@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Config, NewToken, ScopeConfig};
-use crate::contract::{ErrorCode, Failure, id, time};
-use crate::platform::machine;
-use crate::policy::{OwnFolders, Scopes};
+use bailiwick_config::{Config, NewToken, ScopeConfig};
+use bailiwick_contract::{ErrorCode, Failure, id, time};
+use bailiwick_platform::machine;
+use bailiwick_policy::{OwnFolders, Scopes};
 
 use super::super::args::HereArgs;
 use super::super::home::{Home, IfMissing};

@@ -3,8 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf, is_separator};
 
-use crate::contract::{ErrorCode, Failure};
-use crate::platform::machine;
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::machine;
 
 use super::super::args::{HereArgs, Preset};
 use super::super::ask::{self, Choice};

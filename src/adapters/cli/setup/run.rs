@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::HereArgs;
 use super::super::ask;

@@ -1,6 +1,6 @@
 //! What is shown of a plan before it is written: in plain words, a line for each right.
 
-use crate::contract::{Capability, Failure};
+use bailiwick_contract::{Capability, Failure};
 
 use super::super::commands_setup;
 use super::super::open_folder::{Change, describe_grants};

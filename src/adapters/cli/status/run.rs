@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::contract::{ErrorCode, Failure, Transport};
-use crate::providers::secret_prompt::Prompts;
+use bailiwick_contract::{ErrorCode, Failure, Transport};
+use bailiwick_providers::secret_prompt::Prompts;
 
 use super::super::call::backend;
 use super::super::client::{ClientStanding, standing};

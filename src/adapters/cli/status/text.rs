@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::config::Config;
+use bailiwick_config::Config;
 
 use super::super::connect::Connection;
 use super::super::home::Home;

@@ -64,7 +64,7 @@ fn greet(program: &str, entry: &Value, limit: &Limit) -> Result<((), String), Un
             command.env(name, value);
         }
     }
-    let told = |failure: crate::contract::Failure| {
+    let told = |failure: bailiwick_contract::Failure| {
         Unmade::Wrong(wrong(format!("`{}`: {}", one_line(program), failure.message)))
     };
     let mut child = McpChild::spawn(command, limit).map_err(told)?;

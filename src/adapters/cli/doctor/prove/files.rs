@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::ground::{Ground, OUTSIDE, SECRET, ask as ask_scope};
 use crate::adapters::cli::child::McpChild;

@@ -1,13 +1,13 @@
 //! The throw-away installation, and what lies in its folders before anything is done.
 
-use crate::platform::fs::modes::symlink;
+use bailiwick_platform::fs::modes::symlink;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::config::ScopeConfig;
-use crate::contract::{Capability, ErrorCode, Failure, ScopeType, id};
+use bailiwick_config::ScopeConfig;
+use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType, id};
 
 use crate::adapters::cli::args::Preset;
 use crate::adapters::cli::throwaway::{Throwaway, folder_scope};

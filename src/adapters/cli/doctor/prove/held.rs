@@ -14,8 +14,8 @@ use crate::adapters::cli::child::McpChild;
 use crate::adapters::cli::command_steps::{a_command, refused_commands, run, unheld, write_outside};
 use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::steps::{Expect, Steps, Unmade, wrong};
-use crate::contract::Failure;
-use crate::platform::{machine, paths};
+use bailiwick_contract::Failure;
+use bailiwick_platform::{machine, paths};
 
 use super::ground::{Ground, OUTSIDE};
 

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use crate::adapters::cli::child::USUAL;
 use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::steps::{Steps, wrong};
-use crate::config::NewToken;
-use crate::contract::Failure;
-use crate::contract::time::now_ms;
+use bailiwick_config::NewToken;
+use bailiwick_contract::Failure;
+use bailiwick_contract::time::now_ms;
 
 use super::ground::Ground;
 

@@ -9,7 +9,7 @@ use crate::adapters::cli::child::McpChild;
 use crate::adapters::cli::command_steps::unheld;
 use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::steps::{Steps, Unmade, wrong};
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 use super::ground::Ground;
 

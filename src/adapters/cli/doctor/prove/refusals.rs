@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::contract::ErrorCode;
+use bailiwick_contract::ErrorCode;
 
 use super::ground::{Ground, SECRET, ask as ask_scope};
 use crate::adapters::cli::child::McpChild;

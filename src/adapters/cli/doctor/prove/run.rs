@@ -14,7 +14,7 @@ use crate::adapters::cli::printer::{Printer, Report};
 use crate::adapters::cli::runtime;
 use crate::adapters::cli::steps::{Step, StepCounts, Steps, wrong};
 use crate::adapters::cli::try_folder::{leave, rows};
-use crate::contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::ground::{Ground, OUTSIDE, SECRET};
 use super::{clients, code, files, git, handshakes, held, http, processes, refusals, running, screens};

@@ -9,7 +9,7 @@ use crate::adapters::cli::home::Home;
 use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::running::RunningNote;
 use crate::adapters::cli::steps::{Steps, wrong};
-use crate::contract::Failure;
+use bailiwick_contract::Failure;
 
 use super::super::service::{healthy, is_running};
 

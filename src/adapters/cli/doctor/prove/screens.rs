@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::adapters::cli::child::McpChild;
 use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::steps::{Steps, Unmade, wrong};
-use crate::contract::id;
-use crate::operations::screen::access_state;
-use crate::platform::screen::{Access, Displays, Mark, Point, ScreenError, Sources};
-use crate::providers::screen::{Picture, decode};
+use bailiwick_contract::id;
+use bailiwick_engine::operations::screen::access_state;
+use bailiwick_platform::screen::{Access, Displays, Mark, Point, ScreenError, Sources};
+use bailiwick_providers::screen::{Picture, decode};
 
 /// How much around the mark is in the picture, in pixels.
 const AROUND: u32 = 8;

@@ -1,0 +1,177 @@
+//! The part of a scope's policy that is about commands, as `config.json` writes it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use bailiwick_contract::Network;
+
+/// A rule over the words of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a rule is a line such as `git status *`, or an object with `tokens`")]
+pub enum CommandRule {
+    /// Words apart by blanks. `*` alone stands for any number of words; in a word for any characters.
+    Line(String),
+    /// Words one by one, with examples.
+    Tokens(TokenRule),
+}
+
+impl From<&str> for CommandRule {
+    fn from(line: &str) -> Self {
+        Self::Line(line.to_owned())
+    }
+}
+
+/// A rule whose words are given one by one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct TokenRule {
+    /// The words; the first is the program's.
+    pub tokens: Vec<TokenPattern>,
+    /// Commands that the rule must match, or the config is refused.
+    #[serde(rename = "match", default, skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<String>,
+    /// Commands that the rule must not match, or the config is refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_match: Vec<String>,
+}
+
+/// One word of a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a word, a list of words, or `{\"not\": word}`")]
+pub enum TokenPattern {
+    /// This word; `*` alone stands for any number of words, in a word for any characters.
+    Word(String),
+    /// One of these words.
+    OneOf(Vec<String>),
+    /// One word that is none of these.
+    Not(NotWords),
+}
+
+/// `{"not": …}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NotWords {
+    /// What the word must not be.
+    pub not: Words,
+}
+
+/// A word, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a word or a list of words")]
+pub enum Words {
+    /// One.
+    One(String),
+    /// Several.
+    Many(Vec<String>),
+}
+
+impl Words {
+    /// Gives the words.
+    pub fn as_slice(&self) -> &[String] {
+        match self {
+            Self::One(word) => std::slice::from_ref(word),
+            Self::Many(words) => words,
+        }
+    }
+}
+
+/// What happens to a command string that is more than literal words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ShellMode {
+    /// It is refused.
+    #[default]
+    Off,
+    /// Bash runs it, in a full sandbox and nowhere else; what the rules say about it is advice then.
+    Sandboxed,
+}
+
+impl ShellMode {
+    /// Tells whether it is the default.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    pub(super) fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
+}
+
+/// How strongly commands are held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SandboxLevel {
+    /// As strongly as this computer can, and at least partially.
+    #[default]
+    Auto,
+    /// Names, processes, network, files and system calls.
+    Full,
+    /// Files and system calls.
+    Partial,
+    /// Not at all; a person has to write this.
+    None,
+}
+
+impl SandboxLevel {
+    /// Gives the name in the config.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Full => "full",
+            Self::Partial => "partial",
+            Self::None => "none",
+        }
+    }
+
+    /// Tells whether it is the default.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    pub(super) fn is_auto(&self) -> bool {
+        *self == Self::Auto
+    }
+}
+
+/// How long a started process lives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ProcessLifetime {
+    /// Until it ends, is stopped, or its time is over, whatever becomes of the client and of the service.
+    #[default]
+    Durable,
+    /// At most as long as the service that started it.
+    Service,
+    /// At most as long as the connection of the client that started it.
+    Client,
+}
+
+impl ProcessLifetime {
+    /// Gives the name in the config.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Durable => "durable",
+            Self::Service => "service",
+            Self::Client => "client",
+        }
+    }
+
+    /// Tells whether it is the default.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    pub(super) fn is_durable(&self) -> bool {
+        *self == Self::Durable
+    }
+}
+
+/// The forms of `network`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "`none`, `loopback`, `full`, `true` or `false`")]
+pub(super) enum NetworkForm {
+    /// The older form: `true` is `full`, `false` is `none`.
+    Flag(bool),
+    /// What commands may reach.
+    Word(Network),
+}
+
+/// Reads `network` in its two forms.
+pub(super) fn network_or_flag<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Network>, D::Error> {
+    Ok(Option::<NetworkForm>::deserialize(reader)?.map(|form| match form {
+        NetworkForm::Flag(true) => Network::Full,
+        NetworkForm::Flag(false) => Network::None,
+        NetworkForm::Word(network) => network,
+    }))
+}

@@ -1,0 +1,24 @@
+//! The person's decisions: `config.json` and what it says about this computer and its scopes.
+//!
+//! Reading is strict: a config that is broken in any part is refused as a whole.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make and look at files of their own"))]
+
+mod commands;
+mod error;
+mod load;
+mod model;
+mod problems;
+mod screens;
+mod tokens;
+
+pub use commands::{
+    CommandRule, NotWords, ProcessLifetime, SandboxLevel, ShellMode, TokenPattern, TokenRule, Words,
+};
+pub use error::ConfigError;
+pub use load::is_scope_id;
+pub use model::{Config, HistoryConfig, HttpConfig, ScopeConfig, ScopePolicy};
+pub use problems::Examined;
+pub use screens::WindowPattern;
+pub use tokens::{NewToken, TokenRecord, Tokens};

@@ -1,0 +1,212 @@
+//! The shape of `config.json`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use bailiwick_contract::{Capability, Network, ScopeType};
+
+use super::commands::{CommandRule, NetworkForm, ProcessLifetime, SandboxLevel, ShellMode, network_or_flag};
+use super::screens::WindowPattern;
+
+/// The whole of `config.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Config {
+    /// The JSON Schema that editors complete from; not read.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// The stable id of this computer, made once by `bailiwick setup`.
+    pub machine_id: String,
+    /// The name that clients see.
+    pub machine_name: String,
+    /// The address that `bailiwick start` listens on; default `127.0.0.1`.
+    #[serde(default = "default_host")]
+    pub host: String,
+    /// The port that `bailiwick start` listens on; default 3939.
+    #[serde(default = "default_port")]
+    pub port: u16,
+    /// What the HTTP listener accepts.
+    #[serde(default)]
+    pub http: HttpConfig,
+    /// How long and how much history is kept.
+    #[serde(default)]
+    pub history: HistoryConfig,
+    /// The permission boundaries.
+    #[serde(default)]
+    pub scopes: Vec<ScopeConfig>,
+}
+
+fn default_host() -> String {
+    "127.0.0.1".to_owned()
+}
+
+fn default_port() -> u16 {
+    3939
+}
+
+/// What the HTTP listener accepts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct HttpConfig {
+    /// `Host` values beyond loopback that are accepted, as `name` or `name:port`.
+    pub allowed_hosts: Vec<String>,
+    /// `Origin` values that are accepted, as `scheme://name[:port]`; loopback origins are accepted anyway.
+    pub allowed_origins: Vec<String>,
+    /// Serve callers without a token, on loopback only; default false.
+    pub allow_loopback_without_token: bool,
+}
+
+/// How long and how much history is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct HistoryConfig {
+    /// Rows older than this many days are removed; default 90.
+    pub max_age_days: u32,
+    /// The oldest rows are removed when the store is larger than this; default 1024 MiB.
+    pub max_megabytes: u32,
+}
+
+impl Default for HistoryConfig {
+    fn default() -> Self {
+        Self { max_age_days: 90, max_megabytes: 1_024 }
+    }
+}
+
+/// One named permission boundary.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ScopeConfig {
+    /// The id that envelopes name: letters, digits, `-`, `_` and `.`, at most 64.
+    pub id: String,
+    /// The name that people read; default the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `folder` (default) or `computer`.
+    #[serde(rename = "type", default = "default_type")]
+    pub scope_type: ScopeType,
+    /// The folders, absolute; needed for folder scopes. The first is the default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<PathBuf>,
+    /// What is granted.
+    #[serde(default)]
+    pub capabilities: Vec<Capability>,
+    /// What is granted, each time with a person's yes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<Capability>,
+    /// What is never granted, whatever the other lists say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<Capability>,
+    /// Limits and rules.
+    #[serde(default)]
+    pub policy: ScopePolicy,
+}
+
+impl ScopeConfig {
+    /// Tells whether a capability is granted, be it with a person's yes.
+    pub fn grants(&self, capability: Capability) -> bool {
+        !self.deny.contains(&capability)
+            && (self.capabilities.contains(&capability) || self.ask.contains(&capability))
+    }
+
+    /// Tells whether one of these is granted, be it with a person's yes.
+    pub fn grants_any(&self, capabilities: &[Capability]) -> bool {
+        capabilities.iter().any(|it| self.grants(*it))
+    }
+}
+
+fn default_type() -> ScopeType {
+    ScopeType::Folder
+}
+
+/// The limits and rules of a scope.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct ScopePolicy {
+    /// The longest time for one operation, in seconds; default 3600.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_runtime_seconds: Option<u64>,
+    /// The largest result, in bytes; default 1,000,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output_bytes: Option<u64>,
+    /// Globs (relative to a root) of sensitive files that are opened all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open_sensitive: Vec<String>,
+    /// Globs (relative to a root) of further files that stay closed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub closed_files: Vec<String>,
+    /// Refuse to read files that have more than one name (hard links); default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub refuse_hard_links: bool,
+    /// Commands that may run. A rule is a line of words such as `npm *`, or `{"tokens": [...]}`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed_commands: Vec<CommandRule>,
+    /// Commands that run only with a person's yes; they beat the allowed ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ask_commands: Vec<CommandRule>,
+    /// Commands that never run; they beat the other two. Each covers whatever follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied_commands: Vec<CommandRule>,
+    /// What happens to a command string that is more than literal words: `off` (default) refuses it,
+    /// `sandboxed` hands it to bash in a full sandbox.
+    #[serde(skip_serializing_if = "ShellMode::is_off")]
+    pub shell: ShellMode,
+    /// The folders in which programs are looked up, absolute, in this order; default `/usr/local/bin`,
+    /// `/usr/bin`, `/bin`, `/usr/local/sbin`, `/usr/sbin` and `/sbin`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub search_path: Vec<PathBuf>,
+    /// Further folders that a held command may read, absolute; for toolchains outside the system's folders.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read_paths: Vec<PathBuf>,
+    /// Environment variables that every command gets, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// Names of environment variables that a caller may set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed_environment: Vec<String>,
+    /// What commands may reach: `none`, `loopback` (default: a loopback of their own) or `full`. `true` is read
+    /// as `full`, `false` as `none`.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "network_or_flag")]
+    #[schemars(with = "Option<NetworkForm>")]
+    pub network: Option<Network>,
+    /// How strongly commands are held; default `auto`. Where the computer cannot hold them so, they do not run.
+    #[serde(skip_serializing_if = "SandboxLevel::is_auto")]
+    pub sandbox: SandboxLevel,
+    /// The most memory for one command and all that it starts; default no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_memory_megabytes: Option<u64>,
+    /// The most processes that one command may have at a time; default 512.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_processes: Option<u64>,
+    /// The largest file that a command may write; default 4096.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_file_megabytes: Option<u64>,
+    /// How long a started process lives; default `durable`.
+    #[serde(skip_serializing_if = "ProcessLifetime::is_durable")]
+    pub process_lifetime: ProcessLifetime,
+    /// The most started processes that may run at a time; default 32.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_live_processes: Option<u32>,
+    /// The longest time that a started process may run, in seconds; default 86,400 (a day).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_process_seconds: Option<u64>,
+    /// Whether displays may be captured; default false. For computer scopes that grant `screen:capture`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_displays: Option<bool>,
+    /// Whether windows may be listed and captured; default false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_windows: Option<bool>,
+    /// Whether windows may be found by their process, and be listed with it; default false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_processes: Option<bool>,
+    /// Further windows that are never shown, and are black in pictures of displays. Password managers and
+    /// prompts for secrets are so anyway.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied_windows: Vec<WindowPattern>,
+    /// Windows of password managers and of prompts for secrets that are shown all the same; `deniedWindows`
+    /// beats them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open_sensitive_windows: Vec<WindowPattern>,
+}

@@ -1,0 +1,46 @@
+//! The words of Bailiwick: envelope, outcome, error codes, capabilities, operation specs.
+//!
+//! Everything here is a value. This module performs no I/O and knows no other module of the crate.
+
+#![forbid(unsafe_code)]
+
+pub mod caller;
+pub mod cancel;
+pub mod capability;
+pub mod command;
+pub mod effect;
+pub mod envelope;
+pub mod environment;
+pub mod error;
+pub mod fields;
+pub mod hex;
+pub mod id;
+pub mod json;
+pub mod limits;
+pub mod one_or_many;
+pub mod outcome;
+pub mod path;
+pub mod signal;
+pub mod progress;
+pub mod secret;
+pub mod spec;
+pub mod time;
+
+pub use caller::{Caller, CapabilityGrant, ScopeGrant, Transport};
+pub use cancel::Cancel;
+pub use capability::Capability;
+pub use command::{
+    CommandInput, CommandPlan, Containment, Joiner, Network, Pipeline, Redirect, SimpleCommand,
+};
+pub use effect::Effect;
+pub use envelope::Envelope;
+pub use error::{ErrorCode, Failure};
+pub use hex::hex;
+pub use json::Json;
+pub use limits::{CommonOption, CommonOptions, Detail, Limits};
+pub use one_or_many::OneOrMany;
+pub use outcome::{Image, Outcome, Reply};
+pub use path::RawPath;
+pub use progress::Progress;
+pub use secret::Secret;
+pub use spec::{Access, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads};

@@ -1,0 +1,11 @@
+//! Operations, the registry that holds them, the service that runs them, and what is derived from them.
+//!
+//! The order of these lines is the layering: a module may use only the modules above it.
+//! `tests/it/architecture.rs` holds every `crate::` path to it.
+
+#![forbid(unsafe_code)]
+
+pub mod registry;
+pub mod operations;
+pub mod service;
+pub mod reference;

@@ -1,0 +1,101 @@
+//! What a command prints, kept while it runs, and told as a digest where that says the same in less.
+//!
+//! A digest stands in the answer only if the output itself can be read with process.read.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::registry::Context;
+use bailiwick_platform::launch::kept::Stream;
+use bailiwick_policy::Permit;
+use bailiwick_policy::command::PermittedCommand;
+use bailiwick_providers::digest::{Digest, Digester, WHOLE_BYTES};
+use bailiwick_providers::process::{RunEnd, RunFacts, RunRecorder};
+
+use super::ready::clean_preview;
+
+/// Where the output itself is, which a digest stands for.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RawOutput {
+    /// The id by which process.read gives it, for 24 hours.
+    pub process_id: String,
+    /// How many bytes went to standard output.
+    pub stdout_bytes: u64,
+    /// How many bytes went to standard error.
+    pub stderr_bytes: u64,
+}
+
+/// What a command prints, while it runs.
+pub struct Recording {
+    digester: Digester,
+    recorder: RunRecorder,
+    stdout_bytes: u64,
+    stderr_bytes: u64,
+}
+
+impl Recording {
+    /// Begins before the command starts. Nothing is on disk while little is printed.
+    pub fn begin(
+        cx: &Context,
+        permit: &Permit,
+        command: &PermittedCommand,
+        (room, is_advisory): (usize, bool),
+    ) -> Option<Self> {
+        let facts = RunFacts {
+            scope: permit.scope()?.id().to_owned(),
+            caller: cx.caller.name.clone(),
+            preview: clean_preview(cx, command),
+            folder: permit.path().shown(),
+            is_advisory,
+        };
+        Some(Self {
+            digester: Digester::for_argv(&telling_words(command)).within(room),
+            recorder: cx.service.processes.keep_run(facts),
+            stdout_bytes: 0,
+            stderr_bytes: 0,
+        })
+    }
+
+    /// Takes what was printed.
+    pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
+        let count = match stream {
+            Stream::Stdout => &mut self.stdout_bytes,
+            Stream::Stderr => &mut self.stderr_bytes,
+        };
+        *count += bytes.len() as u64;
+        self.digester.push(stream, bytes);
+        self.recorder.push(stream, bytes);
+    }
+
+    /// Gives the digest, if there is one to give, and keeps the output then. `is_whole` tells whether the output
+    /// fits into the answer; then only the output of a known tool is digested.
+    pub async fn finish(self, end: RunEnd, is_whole: bool) -> Option<(Digest, RawOutput)> {
+        let Self { digester, recorder, stdout_bytes, stderr_bytes } = self;
+        let exit_code = end.ended.as_ref().filter(|_| !end.timed_out).and_then(|ended| ended.exit_code);
+        // Little output has no digest: no thread is needed to find that.
+        if stdout_bytes + stderr_bytes <= WHOLE_BYTES {
+            return None;
+        }
+        let finish = move || {
+            let digest = digester.finish(exit_code).filter(|digest| !is_whole || digest.is_recognised())?;
+            // What cannot be kept is given as it is.
+            let process_id = recorder.finish(end).ok()?;
+            Some((digest, RawOutput { process_id, stdout_bytes, stderr_bytes }))
+        };
+        tokio::task::spawn_blocking(finish).await.ok()?
+    }
+}
+
+/// Gives the words of the command that says most about what will be printed: the first of the first pipeline that
+/// does more than show a text.
+fn telling_words(command: &PermittedCommand) -> Vec<&str> {
+    let plan = command.plan();
+    let pipelines = std::iter::once(&plan.first).chain(plan.rest.iter().map(|(_, pipeline)| pipeline));
+    let all: Vec<Vec<&str>> = pipelines
+        .filter_map(|pipeline| pipeline.commands.first())
+        .map(|command| command.argv.iter().map(String::as_str).collect())
+        .collect();
+    let telling = all.iter().find(|argv| !Digester::is_viewer(argv)).or(all.first());
+    telling.cloned().unwrap_or_default()
+}

@@ -1,0 +1,279 @@
+//! What the operations that run a command have in common: from a permitted command to its result.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::Context;
+use bailiwick_contract::{Containment, Detail, Failure, Network, signal};
+use bailiwick_policy::Permit;
+use bailiwick_policy::command::PermittedCommand;
+use bailiwick_providers::command::{
+    Capture, Failed, HEAD_SHARE, Kept, Listener, Prepared, Ran, Running, as_base64, as_text, hints, need,
+    run, share,
+};
+use bailiwick_providers::digest::Digest;
+use bailiwick_providers::process::RunEnd;
+
+use super::digested::{RawOutput, Recording};
+use super::ready::{Attached, Planned, Sandbox, make_ready, plan_of, preview};
+
+/// What the fields around the two streams take of the result's size.
+const FIELD_BYTES: usize = 1_200;
+
+/// How the streams are given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// As text; bytes that are no UTF-8 stand as U+FFFD and are counted.
+    #[default]
+    Text,
+    /// The first bytes of each stream, in base64.
+    Base64,
+}
+
+/// What is run.
+pub struct Execution {
+    /// The command.
+    pub command: PermittedCommand,
+    /// The variables that the caller asks for.
+    pub environment: BTreeMap<String, String>,
+    /// What it reads.
+    pub stdin: Option<Vec<u8>>,
+    /// Whether control sequences of terminals are taken out.
+    pub strip_ansi: bool,
+    /// How the streams are given.
+    pub encoding: Encoding,
+}
+
+/// How it ended, and what it printed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandOutput {
+    /// The exit code of the last command that ran; `null` if a signal ended it, or nothing was run.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, such as `SIGKILL`; `null` if it exited by itself.
+    pub signal: Option<String>,
+    /// Whether it was ended because its time was over.
+    pub timed_out: bool,
+    /// What it printed to standard output; empty where `digest` tells it.
+    pub stdout: String,
+    /// What it printed to standard error; empty where `digest` tells it.
+    pub stderr: String,
+    /// What it printed, in short, with `options.detail` `concise`: long output of builds and tests, or output that
+    /// is longer than the answer may be. `rawOutput` says where all of it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// Where the output is that `digest` tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_output: Option<RawOutput>,
+    /// How long it ran, in milliseconds.
+    pub duration_ms: u64,
+    /// Whether something of what it printed was left out; `leftOut` says how much, or `rawOutput` where all is.
+    pub truncated: bool,
+    /// How much was left out in the middle, if anything was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<Streams<LeftOut>>,
+    /// How many bytes of what is shown were not UTF-8, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_utf8_bytes: Option<Streams<u64>>,
+    /// `base64` if the streams are given so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
+    /// What held it.
+    pub sandbox: Sandbox,
+    /// `true` if nothing was run, since `options.dryRun` was set; `plan` says what would be.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+    /// With `options.dryRun`: the commands that would start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Vec<Planned>>,
+}
+
+/// A fact about each of the two streams.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Streams<T> {
+    /// Of standard output.
+    pub stdout: T,
+    /// Of standard error.
+    pub stderr: T,
+}
+
+/// How much of a stream was left out.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LeftOut {
+    /// In bytes.
+    pub bytes: u64,
+    /// In line feeds.
+    pub lines: u64,
+}
+
+/// Reads what a command gets on standard input out of its two forms.
+///
+/// # Errors
+/// `invalid_request` if both are given, or the base64 is none.
+pub fn input_bytes(text: Option<&str>, base64: Option<&str>) -> Result<Option<Vec<u8>>, Failure> {
+    match (text, base64) {
+        (None, None) => Ok(None),
+        (Some(text), None) => Ok(Some(text.as_bytes().to_vec())),
+        (None, Some(base64)) => STANDARD.decode(base64).map(Some).map_err(|error| {
+            Failure::invalid("input.stdinBase64", format!("`input.stdinBase64` is not base64: {error}"))
+                .hint("Use the standard alphabet with padding, without line breaks.")
+        }),
+        (Some(_), Some(_)) => Err(Failure::invalid(
+            "input.stdinBase64",
+            "`input.stdin` and `input.stdinBase64` exclude each other",
+        )
+        .hint("Send one of them.")),
+    }
+}
+
+/// Runs a permitted command in the permit's target.
+///
+/// # Errors
+/// Those of command.run.
+pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Result<CommandOutput, Failure> {
+    let Execution { command, environment, stdin, strip_ansi, encoding } = execution;
+    let preview = preview(&command);
+    let prepared = make_ready(cx, permit, command.clone(), environment, Attached::Pipes).await?;
+    if permit.common().dry_run {
+        cx.summarize(format!("would run `{preview}`, {}", prepared.level));
+        return Ok(planned(&prepared));
+    }
+
+    let room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);
+    let advisory = prepared.advisory;
+    let is_concise = permit.common().detail == Detail::Concise && encoding == Encoding::Text;
+    let mut recording =
+        if is_concise { Recording::begin(cx, permit, &command, (room, advisory)) } else { None };
+    let (level, network) = (prepared.level, prepared.network);
+    let capture = || match encoding {
+        Encoding::Base64 => Capture::new(room, 0),
+        Encoding::Text => {
+            let capture = Capture::new(room / HEAD_SHARE, room - room / HEAD_SHARE);
+            if strip_ansi { capture.without_ansi() } else { capture }
+        }
+    };
+    let listener = recording
+        .as_mut()
+        .map(|recording| -> Listener<'_> { Box::new(|stream, bytes| recording.push(stream, bytes)) });
+    let (stdout, stderr) = (capture(), capture());
+    let running = Running { stdin, deadline: cx.cancel.deadline(), stdout, stderr, listener };
+    let ran = run(&cx.service.launcher, prepared, running).await?;
+    let end = RunEnd { ended: ran.ended.clone(), timed_out: ran.timed_out };
+    let mut output = report(cx, ran, room, encoding, (level, network, advisory));
+    if let Some(recording) = recording
+        && let Some((digest, raw_output)) = recording.finish(end, !output.truncated).await
+    {
+        (output.digest, output.raw_output) = (Some(digest), Some(raw_output));
+        (output.stdout, output.stderr) = (String::new(), String::new());
+        (output.truncated, output.left_out, output.not_utf8_bytes) = (true, None, None);
+    }
+    cx.summarize(format!("`{preview}`, {}, {}", output.sandbox.level, ending(&output)));
+    Ok(output)
+}
+
+/// Makes the result of a command that has ended.
+fn report(
+    cx: &Context,
+    ran: Ran,
+    room: usize,
+    encoding: Encoding,
+    (level, network, advisory): (Containment, Network, bool),
+) -> CommandOutput {
+    let ended = ran.ended;
+    let (exit_code, signal) = ended.as_ref().map_or((None, None), |ended| (ended.exit_code, ended.signal));
+    let left = ended.as_ref().map_or(0, |ended| ended.left_killed);
+    let failed = exit_code != Some(0) && !ran.timed_out;
+    if ended.is_none() {
+        cx.warn("the command did not end in time after it was asked to; it is being killed");
+    } else if ran.timed_out {
+        cx.warn("the time was over before the command ended; `options.timeoutSeconds` gives it more");
+    } else if left > 0 {
+        cx.warn(format!("{left} processes that the command had left behind were ended with it"));
+    }
+    if failed {
+        let network = ended.as_ref().map_or(network, |ended| ended.held.network);
+        let printed = [end_of(&ran.stderr), end_of(&ran.stdout)];
+        for hint in hints(&Failed { printed, level, network, signal }) {
+            cx.warn(hint);
+        }
+    }
+    let sandbox = match ended {
+        Some(ended) => Sandbox::of(ended.held, advisory),
+        None => Sandbox { level, network, degraded: true, advisory, layers: Vec::new(), open: Vec::new() },
+    };
+    let (stdout, stderr) = match encoding {
+        Encoding::Text => {
+            let (first, second) = share(room, need(&ran.stdout), need(&ran.stderr));
+            (as_text(ran.stdout, first), as_text(ran.stderr, second))
+        }
+        Encoding::Base64 => {
+            let needs = |kept: &Kept| usize::try_from(kept.total_bytes / 3 * 4 + 8).unwrap_or(usize::MAX / 4);
+            let (first, second) = share(room, needs(&ran.stdout), needs(&ran.stderr));
+            (as_base64(&ran.stdout, first), as_base64(&ran.stderr, second))
+        }
+    };
+    let truncated = stdout.left_out_bytes + stderr.left_out_bytes > 0;
+    let not_utf8 = stdout.not_utf8_bytes + stderr.not_utf8_bytes > 0;
+    CommandOutput {
+        exit_code,
+        signal: signal.map(signal::name),
+        timed_out: ran.timed_out,
+        duration_ms: u64::try_from(ran.elapsed.as_millis()).unwrap_or(u64::MAX),
+        truncated,
+        left_out: truncated.then_some(Streams {
+            stdout: LeftOut { bytes: stdout.left_out_bytes, lines: stdout.left_out_lines },
+            stderr: LeftOut { bytes: stderr.left_out_bytes, lines: stderr.left_out_lines },
+        }),
+        not_utf8_bytes: not_utf8
+            .then_some(Streams { stdout: stdout.not_utf8_bytes, stderr: stderr.not_utf8_bytes }),
+        stdout: stdout.text,
+        stderr: stderr.text,
+        digest: None,
+        raw_output: None,
+        encoding: (encoding != Encoding::Text).then_some(encoding),
+        sandbox,
+        dry_run: false,
+        plan: None,
+    }
+}
+
+/// Makes the result of a dry run.
+fn planned(prepared: &Prepared) -> CommandOutput {
+    CommandOutput {
+        exit_code: None,
+        signal: None,
+        timed_out: false,
+        stdout: String::new(),
+        stderr: String::new(),
+        digest: None,
+        raw_output: None,
+        duration_ms: 0,
+        truncated: false,
+        left_out: None,
+        not_utf8_bytes: None,
+        encoding: None,
+        sandbox: Sandbox::wanted(prepared),
+        dry_run: true,
+        plan: Some(plan_of(prepared)),
+    }
+}
+
+/// Gives what was printed last.
+fn end_of(kept: &Kept) -> &[u8] {
+    if kept.tail.is_empty() { &kept.head } else { &kept.tail }
+}
+
+/// Says in a few words how it ended, for the history.
+fn ending(output: &CommandOutput) -> String {
+    match (&output.signal, output.exit_code) {
+        _ if output.timed_out => "time over".to_owned(),
+        (Some(signal), _) => signal.clone(),
+        (None, Some(code)) => format!("exit {code}"),
+        (None, None) => "end unknown".to_owned(),
+    }
+}

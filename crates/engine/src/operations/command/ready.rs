@@ -1,0 +1,165 @@
+//! Making a permitted command ready, and what every operation that starts one tells of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::registry::Context;
+use bailiwick_contract::{CommandPlan, Containment, ErrorCode, Failure, Network};
+use bailiwick_platform::launch::{Held, Step};
+use bailiwick_policy::Permit;
+use bailiwick_policy::command::PermittedCommand;
+use bailiwick_providers::command::{CommandRequest, Prepared};
+
+/// How much of a command is shown where it is only named.
+const PREVIEW_BYTES: usize = 240;
+
+/// What held a command.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Sandbox {
+    /// `full`, `partial` or `none`.
+    pub level: Containment,
+    /// What it could reach: `none`, `loopback` (one of its own) or `full`.
+    pub network: Network,
+    /// `true` where ending everything it started relies on following each process.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub degraded: bool,
+    /// `true` where a shell read the command, so that the scope's rules could only advise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub advisory: bool,
+    /// What was in force, as the processes themselves found it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<&'static str>,
+    /// What stayed open that a full sandbox shuts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<&'static str>,
+}
+
+/// A command that would start.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Planned {
+    /// What joins it to the one before: `&&`, `||`, `;` or `|`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joined_by: Option<&'static str>,
+    /// The file of the program.
+    pub program: String,
+    /// Its words.
+    pub argv: Vec<String>,
+    /// What is done with its streams.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redirects: Vec<&'static str>,
+}
+
+impl Sandbox {
+    /// Tells what is in force.
+    pub fn of(held: Held, advisory: bool) -> Self {
+        let Held { level, network, degraded, layers, open } = held;
+        Self { level, network, degraded, advisory, layers, open }
+    }
+
+    /// Tells what would be in force.
+    pub fn wanted(prepared: &Prepared) -> Self {
+        Self {
+            level: prepared.level,
+            network: prepared.network,
+            degraded: false,
+            advisory: prepared.advisory,
+            layers: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+}
+
+/// What a command's standard streams are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attached {
+    /// Pipes.
+    Pipes,
+    /// A terminal.
+    Terminal,
+}
+
+/// Makes a command ready in the permit's target. Starts nothing.
+///
+/// # Errors
+/// Those of [`CommandRequest::prepare`].
+pub async fn make_ready(
+    cx: &Context,
+    permit: &Permit,
+    command: PermittedCommand,
+    environment: BTreeMap<String, String>,
+    attached: Attached,
+) -> Result<Prepared, Failure> {
+    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let request = CommandRequest {
+        command,
+        folder: permit.path().clone(),
+        scope: Arc::clone(scope),
+        scopes: Arc::clone(&cx.service.scopes),
+        dirs: cx.service.dirs.clone(),
+        environment,
+        has_terminal: attached == Attached::Terminal,
+    };
+    let prepared = tokio::task::spawn_blocking(move || request.prepare()).await.map_err(|error| {
+        Failure::new(ErrorCode::ExecutionFailed, format!("the command could not be made ready: {error}"))
+    })??;
+    cx.cancel.check()?;
+    Ok(prepared)
+}
+
+/// Tells which commands would start.
+pub fn plan_of(prepared: &Prepared) -> Vec<Planned> {
+    prepared.plan.iter().flat_map(planned_step).collect()
+}
+
+fn planned_step(step: &Step) -> Vec<Planned> {
+    let commands = step.commands.iter().enumerate();
+    commands
+        .map(|(at, command)| Planned {
+            joined_by: if at > 0 { Some("|") } else { step.joiner.map(|joiner| joiner.as_str()) },
+            program: command.program.to_string_lossy().into_owned(),
+            argv: command.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            redirects: command.redirects.iter().map(|redirect| redirect.as_str()).collect(),
+        })
+        .collect()
+}
+
+/// Gives the beginning of a command's words for the history, which redacts it. No word is cut: half a secret
+/// would not be known for one.
+pub fn preview(command: &PermittedCommand) -> String {
+    shortened(words(command.plan()))
+}
+
+/// Gives the beginning of a command's words without secrets, for what is kept or shown to others.
+pub fn clean_preview(cx: &Context, command: &PermittedCommand) -> String {
+    let words: Vec<&str> = words(command.plan()).collect();
+    shortened(cx.history.redacted_words(&words).iter().map(String::as_str))
+}
+
+fn shortened<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    for word in words {
+        if text.len() + word.len() > PREVIEW_BYTES {
+            text.push_str(" …");
+            break;
+        }
+        text.push_str(if text.is_empty() { "" } else { " " });
+        text.extend(word.chars().map(|c| if c.is_control() { ' ' } else { c }));
+    }
+    text
+}
+
+/// Gives the words of a plan with what joins its commands.
+fn words(plan: &CommandPlan) -> impl Iterator<Item = &str> {
+    let rest = plan.rest.iter().map(|(joiner, pipeline)| (joiner.as_str(), pipeline));
+    std::iter::once(("", &plan.first)).chain(rest).flat_map(|(joiner, pipeline)| {
+        pipeline.commands.iter().enumerate().flat_map(move |(at, command)| {
+            let join = if at > 0 { "|" } else { joiner };
+            std::iter::once(join).filter(|it| !it.is_empty()).chain(command.argv.iter().map(String::as_str))
+        })
+    })
+}

@@ -1,0 +1,105 @@
+//! `command.run`: run a program to its end.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::{Context, Operation, no_paths};
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
+};
+use bailiwick_policy::{InputPath, Permit};
+
+use super::{CommandOutput, Encoding, Execution, execute, input_bytes};
+
+/// The operation.
+pub struct Op;
+
+/// What to run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The program's bare name and its arguments as an array (the usual way; nothing needs quoting), or one
+    /// string of simple commands joined by `&&`, `||`, `;`, `|` or newlines. No shell reads either.
+    pub command: CommandInput,
+    /// Environment variables by name; only names that the scope lists in `allowedEnvironment`.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// What the command reads on standard input, as text; default nothing.
+    #[serde(default)]
+    #[schemars(length(min = 0))]
+    pub stdin: Option<String>,
+    /// The same as bytes in base64.
+    #[serde(default)]
+    #[schemars(length(min = 0))]
+    pub stdin_base64: Option<String>,
+}
+
+/// How to give what it prints.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// Take colours and other control sequences of terminals out of the text; default true.
+    pub strip_ansi: bool,
+    /// `text` (default) or `base64`, which gives the first bytes of each stream exactly.
+    pub encoding: Encoding,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { strip_ansi: true, encoding: Encoding::Text }
+    }
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "command.run",
+        summary: "Run a command and give what it prints",
+        details: "The words that were judged are the words that start: no shell reads them again. The target is the \
+                  working folder. A command that fails is a success of the operation: look at `exitCode`. At the \
+                  time limit everything it started is ended, and the result has `timedOut` with what was printed \
+                  so far; when the client cancels or leaves, everything is killed. Long output of \
+                  builds and tests comes as a `digest`: what failed, where, and the counts, with the output itself a \
+                  process.read away; `options.detail` `full` gives it as it is, the beginning and the end of what is \
+                  too long.",
+        capabilities: &[&[Capability::CommandRun]],
+        effect: Effect::RunsCode,
+        target: TargetRule::PathOrRoot(Access::Write),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun, CommonOption::Detail],
+        timeout_seconds: 30,
+        threads: Threads::Async,
+        audited_fields: &["command", "stripAnsi", "encoding", "timeoutSeconds", "dryRun", "detail"],
+        example: r#"{"op":"command.run","input":{"command":["git","status","--short"]}}"#,
+    };
+    type Input = Input;
+    type Options = Options;
+    type Output = CommandOutput;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        Some(input.command.clone())
+    }
+
+    async fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &Input,
+        options: &Options,
+    ) -> Result<CommandOutput, Failure> {
+        let execution = Execution {
+            command: permit.command().clone(),
+            environment: input.env.clone(),
+            stdin: input_bytes(input.stdin.as_deref(), input.stdin_base64.as_deref())?,
+            strip_ansi: options.strip_ansi,
+            encoding: options.encoding,
+        };
+        execute(cx, permit, execution).await
+    }
+}

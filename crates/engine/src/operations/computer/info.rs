@@ -1,0 +1,331 @@
+//! `computer.info`: who and where this is, and what the caller may do here.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::operations::codex::around as around_codex;
+use crate::operations::screen::access_state;
+use crate::registry::{
+    Context, Entry, NoFields, Operation, describe_family, describe_operation, no_command, no_paths,
+};
+use bailiwick_contract::time::rfc3339;
+use bailiwick_contract::{
+    Capability, CommandInput, Containment, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads, fields,
+};
+use bailiwick_platform::launch::levels;
+use bailiwick_platform::system::system;
+use bailiwick_policy::{InputPath, Permit, STAGES, Scope, Standing};
+use bailiwick_providers::codex;
+use bailiwick_providers::command::level;
+
+/// The operation.
+pub struct Op;
+
+/// A part of the information.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The computer's id and name.
+    Identity,
+    /// Operating system, its name and version as it tells them, and architecture.
+    Platform,
+    /// Version and start of the service.
+    Service,
+    /// The MCP tools.
+    Tools,
+    /// The scopes that the caller may name, with what they grant.
+    Scopes,
+    /// The stages of the policy.
+    Policy,
+    /// How commands can be held on this computer, and why not more strongly.
+    Sandbox,
+    /// Whether the displays can be looked at, to those who may take pictures of them.
+    Screen,
+    /// Whether the history and each scope's folders are in order.
+    Status,
+    /// The operations that the caller may use; with `family`, their fields and examples.
+    Operations,
+}
+
+/// Which parts to give.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Input {
+    /// The parts; default identity, platform, service, scopes.
+    pub include: Vec<Part>,
+    /// With `operations`: describe this family (`file`) or this one operation (`file.read`) in full.
+    pub family: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "computer.info",
+        summary: "Tell what this computer is and what you may do here",
+        details: "Start here. `include` chooses the parts; with `operations` and `family` each operation's fields and an example are given.",
+        capabilities: &[],
+        effect: Effect::ReadOnly,
+        target: TargetRule::None,
+        scope: ScopeNeed::Optional,
+        platforms: &[],
+        options: &[],
+        timeout_seconds: 30,
+        threads: Threads::Async,
+        audited_fields: &["include", "family"],
+        example: r#"{"op":"computer.info","input":{"include":["operations"],"family":"file"}}"#,
+    };
+    type Input = Input;
+    type Options = NoFields;
+    type Output = Map<String, Value>;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &Input,
+        _: &NoFields,
+    ) -> Result<Map<String, Value>, Failure> {
+        let default = [Part::Identity, Part::Platform, Part::Service, Part::Scopes];
+        let mut parts = if input.include.is_empty() { default.to_vec() } else { input.include.clone() };
+        if input.family.is_some() && !parts.contains(&Part::Operations) {
+            parts.push(Part::Operations);
+        }
+        let shared: Vec<&Arc<Scope>> = match permit.scope() {
+            Some(scope) => vec![scope],
+            None => cx.service.scopes.open_to(&cx.caller).collect(),
+        };
+        let scopes: Vec<&Scope> = shared.iter().map(|scope| scope.as_ref()).collect();
+        let mut data = Map::new();
+        for part in parts {
+            let (name, value) = match part {
+                Part::Identity => ("identity", identity(cx)),
+                Part::Platform => ("platform", platform()),
+                Part::Service => ("service", service(cx)),
+                Part::Tools => ("tools", json!(TOOLS)),
+                Part::Scopes => ("scopes", describe_scopes(cx, &shared).await),
+                Part::Policy => ("policy", policy()),
+                Part::Sandbox => ("sandbox", sandbox()),
+                Part::Screen => ("screen", screen(cx, &scopes).await?),
+                Part::Status => ("status", status(cx, &scopes)),
+                Part::Operations => ("operations", operations(cx, &scopes, input.family.as_deref())?),
+            };
+            data.insert(name.to_owned(), value);
+        }
+        Ok(data)
+    }
+}
+
+/// The MCP tools, in the order of `tools/list`.
+const TOOLS: &[&str] =
+    &["get_computer_info", "computer_query", "computer_operation", "get_operation_history"];
+
+fn identity(cx: &Context) -> Value {
+    let config = &cx.service.config;
+    json!({"machineId": config.machine_id, "machineName": config.machine_name, "caller": cx.caller.name})
+}
+
+fn platform() -> Value {
+    json!({"os": std::env::consts::OS, "system": system(), "architecture": std::env::consts::ARCH})
+}
+
+fn service(cx: &Context) -> Value {
+    json!({
+        "name": "bailiwick",
+        "version": env!("CARGO_PKG_VERSION"),
+        "startedAt": rfc3339(cx.service.started_at_ms),
+        "transport": cx.caller.transport.as_str(),
+    })
+}
+
+fn policy() -> Value {
+    STAGES.iter().map(|stage| json!({"stage": stage.name, "asks": stage.asks})).collect()
+}
+
+/// Tells the levels at which commands can be held here.
+fn sandbox() -> Value {
+    let levels = levels();
+    let each = [Containment::Full, Containment::Partial, Containment::None];
+    let each = each.map(|level| match levels.missing(level) {
+        None => json!({"level": level, "available": true}),
+        Some(why) => json!({"level": level, "available": false, "why": why}),
+    });
+    json!({"strongest": levels.strongest, "levels": each, "landlockAbi": levels.landlock_abi})
+}
+
+/// Tells whether the displays can be looked at, and what each scope takes pictures of.
+async fn screen(cx: &Context, scopes: &[&Scope]) -> Result<Value, Failure> {
+    let may = |scope: &&&Scope| {
+        scope.scope_type() == ScopeType::Computer
+            && standing(cx, scope, Capability::ScreenCapture) != Standing::Denied
+    };
+    let shown = |scope: &Scope| {
+        let rules = scope.screen();
+        json!({
+            "scope": scope.id(),
+            "displays": rules.shows_displays(),
+            "windows": rules.shows_windows(),
+            "processes": rules.shows_processes(),
+        })
+    };
+    let scopes: Vec<Value> = scopes.iter().filter(may).map(|scope| shown(scope)).collect();
+    if scopes.is_empty() {
+        return Ok(json!({"scopes": []}));
+    }
+    let displays = Arc::clone(&cx.service.displays);
+    let listing = tokio::task::spawn_blocking(move || displays.list()).await;
+    let listing = listing.map_err(|_| {
+        Failure::new(ErrorCode::ExecutionFailed, "the displays could not be asked (a bug in Bailiwick)")
+    })?;
+    let access = listing.map(|listing| access_state(&listing.access)).map_err(|error| error.to_string());
+    Ok(match access {
+        Ok(access) => json!({"access": access, "scopes": scopes}),
+        Err(problem) => json!({"problem": problem, "scopes": scopes}),
+    })
+}
+
+/// Tells what will hold the commands of a scope, to those who may run them.
+fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
+    let may = |capability| standing(cx, scope, capability) != Standing::Denied;
+    if !may(Capability::CommandRun) && !may(Capability::PackageRun) {
+        return None;
+    }
+    let hold = scope.commands().hold();
+    let (level, problem) = match level(hold.sandbox) {
+        Ok(level) => (Some(level), None),
+        Err(failure) => (None, Some(failure.message)),
+    };
+    Some(json!({
+        "sandbox": hold.sandbox.as_str(),
+        "level": level,
+        "problem": problem,
+        "network": hold.network,
+        "allowedEnvironment": hold.allowed_environment,
+    }))
+}
+
+fn describe_scope(cx: &Context, scope: &Scope) -> Value {
+    let with = |wanted: Standing| -> Vec<&str> {
+        let usable = Capability::ALL.iter().filter(|it| standing(cx, scope, **it) == wanted);
+        usable.map(|capability| capability.as_str()).collect()
+    };
+    let mut described = json!({
+        "id": scope.id(),
+        "name": scope.name(),
+        "type": scope.scope_type(),
+        "roots": scope.roots().iter().map(|root| json!({"name": root.name})).collect::<Vec<_>>(),
+        "capabilities": with(Standing::Granted),
+        "ask": with(Standing::Ask),
+        "limits": {
+            "maxRuntimeSeconds": scope.max_runtime().as_secs(),
+            "maxOutputBytes": scope.max_output_bytes(),
+        },
+    });
+    if let Some(commands) = describe_commands(cx, scope) {
+        described["commands"] = commands;
+    }
+    described
+}
+
+async fn describe_scopes(cx: &Context, scopes: &[&Arc<Scope>]) -> Value {
+    let mut described = Vec::with_capacity(scopes.len());
+    for scope in scopes {
+        let mut one = describe_scope(cx, scope);
+        if standing(cx, scope, Capability::CodexRun) != Standing::Denied {
+            one["codex"] = describe_codex(cx, scope).await;
+        }
+        described.push(one);
+    }
+    described.into()
+}
+
+/// Tells what there is of Codex, to those who may run it.
+async fn describe_codex(cx: &Context, scope: &Arc<Scope>) -> Value {
+    match codex::look(&around_codex(cx, scope)).await {
+        Ok(found) => json!({
+            "available": true,
+            "version": found.version.to_string(),
+            "login": found.login.as_str(),
+            "level": found.level,
+        }),
+        Err(failure) => json!({
+            "available": false,
+            "problem": failure.message,
+            "rule": failure.rule(),
+            "hints": failure.hints,
+        }),
+    }
+}
+
+fn status(cx: &Context, scopes: &[&Scope]) -> Value {
+    let roots = scopes.iter().flat_map(|scope| {
+        scope.roots().iter().map(|root| {
+            let problem = root.door.as_ref().err().map(|failure| failure.message.clone());
+            json!({"scope": scope.id(), "root": root.name, "ok": problem.is_none(), "problem": problem})
+        })
+    });
+    json!({"roots": roots.collect::<Vec<_>>(), "history": cx.history.status()})
+}
+
+/// How a scope and the caller's own grant stand to a capability, together.
+fn standing(cx: &Context, scope: &Scope, capability: Capability) -> Standing {
+    if cx.caller.capabilities.allows(capability) { scope.standing(capability) } else { Standing::Denied }
+}
+
+/// Tells whether the caller could use an operation in one of the scopes.
+fn usable(cx: &Context, scopes: &[&Scope], entry: &Entry) -> bool {
+    let granted = |scope: &Scope, group: &[Capability]| {
+        group.iter().any(|capability| standing(cx, scope, *capability) != Standing::Denied)
+    };
+    entry.spec.supports_platform(std::env::consts::OS)
+        && match entry.spec.scope {
+            ScopeNeed::Optional => true,
+            ScopeNeed::In(types) => scopes.iter().any(|scope| {
+                types.contains(&scope.scope_type())
+                    && entry.spec.capabilities.iter().all(|group| granted(scope, group))
+            }),
+        }
+}
+
+fn operations(cx: &Context, scopes: &[&Scope], wanted: Option<&str>) -> Result<Value, Failure> {
+    let registry = &cx.service.registry;
+    let shown = |entry: &Entry| usable(cx, scopes, entry);
+    let Some(wanted) = wanted else {
+        let families = registry.families().iter().filter_map(|family| {
+            let names: Vec<&str> =
+                family.operations.iter().filter(|entry| shown(entry)).map(|entry| entry.spec.name).collect();
+            (!names.is_empty())
+                .then(|| json!({"family": family.name, "summary": family.summary, "operations": names}))
+        });
+        return Ok(families.collect());
+    };
+    if let Some(family) = registry.families().iter().find(|family| family.name == wanted) {
+        return Ok(describe_family(family, shown));
+    }
+    if let Some(entry) = registry.entry(wanted).filter(|entry| shown(entry)) {
+        return Ok(describe_operation(entry));
+    }
+    let names = registry.families().iter().map(|family| family.name);
+    let all =
+        names.clone().chain(registry.operations().filter(|entry| shown(entry)).map(|entry| entry.spec.name));
+    let nearest = fields::nearest(wanted, all, 3);
+    let failure = Failure::invalid(
+        "input.family",
+        format!("there is no family or operation `{wanted}` for this caller"),
+    )
+    .detail("families", names.collect::<Vec<_>>());
+    Err(if nearest.is_empty() {
+        failure
+    } else {
+        failure.hint(format!("Did you mean {}?", nearest.join(" or ")))
+    })
+}

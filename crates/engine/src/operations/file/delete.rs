@@ -1,0 +1,108 @@
+//! `file.delete`: remove a file, a link or a folder.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
+};
+use bailiwick_platform::fs::FileKind;
+use bailiwick_policy::{InputPath, Permit};
+use bailiwick_providers::file::{Locks, Place, Removal, remove};
+use bailiwick_providers::versions::FileChange;
+
+use super::kept;
+
+/// The operation.
+pub struct Op;
+
+/// How much to remove.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// Remove a folder with everything in it; default false.
+    pub recursive: bool,
+}
+
+/// What was removed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The path that is gone.
+    pub path: String,
+    /// What it was.
+    pub kind: FileKind,
+    /// How many files went.
+    pub files: u64,
+    /// How many folders went.
+    pub folders: u64,
+    /// How many symbolic links went; never what they lead to.
+    pub links: u64,
+    /// How many bytes the files had.
+    pub bytes: u64,
+    /// Takes this change back: send it as `input.undoId` of file.restore. Only for a regular file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_id: Option<String>,
+    /// `true` if nothing was done, since `options.dryRun` was set.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "file.delete",
+        summary: "Remove a file or folder",
+        details: "A symbolic link is removed itself, never what it leads to. Every entry of a folder is judged \
+                  first: if one is closed, or belongs to Git's own files, nothing is removed.",
+        capabilities: &[&[Capability::FsWrite]],
+        effect: Effect::Destroys,
+        target: TargetRule::Path(Access::Write),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 120,
+        threads: Threads::Blocking,
+        audited_fields: &["recursive"],
+        example: r#"{"op":"file.delete","target":"old.md"}"#,
+    };
+    type Input = NoFields;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &NoFields) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+        let place = Place::of(permit.path())?;
+        let dry_run = permit.common().dry_run;
+        let removal = Removal { recursive: options.recursive, dry_run };
+        // Kept before it goes: there is no other copy.
+        let before = if dry_run { None } else { kept::read(&place, &cx.cancel) };
+        let undo_id = before.and_then(|(_, before)| {
+            let path = place.path.shown();
+            let change = FileChange { path, moved_from: None, before: Some(before), version_after: None };
+            kept::keep(cx, permit, &[change])
+        });
+        let removed = remove(&place, removal, &Locks::below(&cx.service.dirs.state), &cx.cancel)
+            .inspect_err(|_| kept::forget(cx, undo_id.as_deref()))?;
+        let counts = removed.counts;
+        cx.summarize(format!("{} files, {} folders, {} bytes", counts.files, counts.folders, counts.bytes));
+        Ok(Output {
+            path: place.path.shown(),
+            kind: removed.stat.kind,
+            files: counts.files,
+            folders: counts.folders,
+            links: counts.links,
+            bytes: counts.bytes,
+            undo_id,
+            dry_run,
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! `file.list`: what is in a folder.
+
+use std::ffi::OsString;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use bailiwick_contract::limits::within;
+use bailiwick_contract::path::{decode_name, encode_name};
+use bailiwick_contract::time::rfc3339;
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
+};
+use bailiwick_platform::fs::{Dir, FileKind, RelPath};
+use bailiwick_policy::{InputPath, Permit, PermittedPath, door_failure};
+use bailiwick_providers::file::{is_temporary, json_len};
+use bailiwick_providers::search::IgnoreRules;
+
+/// How many entries an answer holds when the request does not say.
+const DEFAULT_RESULTS: usize = 1_000;
+/// How many entries of folders further down are looked at.
+const MAX_FOUND: usize = 200_000;
+/// The room that an entry takes in an answer beside its path.
+const ENTRY_BYTES: usize = 100;
+/// The room that everything but the entries takes.
+const FACTS_BYTES: usize = 300;
+
+/// The operation.
+pub struct Op;
+
+/// What to list.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// How many levels: 1 (default) for the folder's own entries, up to 64.
+    #[schemars(range(min = 1, max = 64))]
+    pub depth: usize,
+    /// The most entries in this answer, 1 to 10,000; default 1,000.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub max_results: Option<usize>,
+    /// List what `.gitignore` and `.ignore` leave out too; default true, since a listing shows what is there.
+    pub include_ignored: bool,
+    /// List names that begin with a dot too; default true.
+    pub include_hidden: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { depth: 1, max_results: None, include_ignored: true, include_hidden: true }
+    }
+}
+
+/// What is in the folder.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The entries, in the order of the bytes of their paths.
+    pub entries: Vec<Entry>,
+    /// How many entries there are in all, those of other answers included.
+    pub total: usize,
+    /// Whether entries are left; see `nextCursor`.
+    pub truncated: bool,
+    /// Goes on with the entries that are left: send it as `options.cursor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// One entry.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// The path, relative to the scope's folder.
+    pub path: String,
+    /// What it is. A link is listed itself. Left out for closed entries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FileKind>,
+    /// The size of a file in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// The last change, RFC 3339 in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<String>,
+    /// `true` for a sensitive entry, which is closed in this scope: nothing but its name is told.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "file.list",
+        summary: "List what is in a folder",
+        details: "Shows every entry, hidden and ignored ones included, unless told otherwise. Sensitive files \
+                  are listed by name only. Links are listed, not followed.",
+        capabilities: &[&[Capability::FsRead]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::PathOrRoot(Access::Read),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::Cursor],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &["depth", "maxResults", "includeIgnored", "includeHidden"],
+        example: r#"{"op":"file.list","target":"src"}"#,
+    };
+    type Input = NoFields;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &NoFields) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+        within("depth", Some(options.depth), 1, 1..=64)?;
+        let max_results = within("maxResults", options.max_results, DEFAULT_RESULTS, 1..=10_000)?;
+        let after = permit.common().cursor.as_deref().map(position).transpose()?;
+        let found = Found::below(cx, permit.path(), options)?;
+        let room = permit.limits().max_output_bytes.saturating_sub(FACTS_BYTES);
+        let output = found.page(cx, after.as_deref(), max_results, room)?;
+        cx.summarize(format!("{} of {} entries", output.entries.len(), output.total));
+        Ok(output)
+    }
+}
+
+fn position(cursor: &str) -> Result<Vec<u8>, Failure> {
+    cursor.strip_prefix("l1.").map(decode_name).ok_or_else(|| {
+        Failure::invalid("options.cursor", "`options.cursor` is not a cursor of file.list")
+            .hint("Send the `nextCursor` of an earlier file.list of the same folder.")
+    })
+}
+
+/// A folder that is listed.
+struct Folder {
+    path: PermittedPath,
+    ignore: IgnoreRules,
+    level: usize,
+}
+
+/// A name that was found, and the index of its folder.
+struct Name {
+    rel: RelPath,
+    name: OsString,
+    folder: usize,
+    closed: bool,
+}
+
+/// All names, before anything more is asked about them.
+struct Found {
+    folders: Vec<Folder>,
+    names: Vec<Name>,
+    /// The handle of the first folder: the only one of a listing of one level.
+    dir: Dir,
+}
+
+impl Found {
+    fn below(cx: &Context, path: &PermittedPath, options: &Options) -> Result<Self, Failure> {
+        let (dir, path) = path.open_dir()?;
+        let ignore = if options.include_ignored {
+            IgnoreRules::default()
+        } else {
+            IgnoreRules::for_folder(&path, &dir)?
+        };
+        let mut found = Self { folders: vec![Folder { path, ignore, level: 1 }], names: Vec::new(), dir };
+        found.add(0, None, options)?;
+        let (mut next, mut unopened) = (1, 0_usize);
+        while next < found.folders.len() {
+            cx.cancel.check()?;
+            if found.names.len() > MAX_FOUND {
+                cx.warn(format!("More than {MAX_FOUND} entries: some folders were not opened."));
+                break;
+            }
+            let opened = found.folders[next].path.open_dir_itself();
+            if opened.and_then(|dir| found.add(next, Some(&dir), options)).is_err() {
+                unopened += 1;
+            }
+            next += 1;
+        }
+        if unopened > 0 {
+            cx.warn(format!("{unopened} folders could not be opened; only their names are listed."));
+        }
+        found.names.sort_unstable_by(|left, right| left.rel.cmp(&right.rel));
+        Ok(found)
+    }
+
+    /// Reads the names in a folder, and notes the folders in it that are to be read too.
+    fn add(&mut self, index: usize, dir: Option<&Dir>, options: &Options) -> Result<(), Failure> {
+        let folder = &self.folders[index];
+        let (path, level) = (folder.path.clone(), folder.level);
+        let dir = dir.unwrap_or(&self.dir);
+        let entries = dir.entries().map_err(|error| door_failure(&error, &path))?;
+        let ignore = if options.include_ignored || index == 0 {
+            folder.ignore.clone()
+        } else {
+            folder.ignore.enter(path.rel(), dir, &entries)
+        };
+        let mut below = Vec::new();
+        self.names.reserve(entries.len());
+        for entry in entries {
+            let hidden = entry.name.as_encoded_bytes().starts_with(b".");
+            if is_temporary(&entry.name) || (hidden && !options.include_hidden) {
+                continue;
+            }
+            let rel = path.rel().child(&entry.name);
+            let closed = path.rules().rule_for_child(path.rel(), &entry.name, Access::Read).is_some();
+            if level < options.depth || !options.include_ignored {
+                let kind = entry.kind.or_else(|| dir.stat(&entry.name).ok().map(|stat| stat.kind));
+                let is_folder = kind == Some(FileKind::Dir);
+                if !options.include_ignored && ignore.is_ignored(rel.as_bytes(), is_folder) {
+                    continue;
+                }
+                if is_folder && !closed && level < options.depth {
+                    let path = path.child(&entry.name)?;
+                    below.push(Folder { path, ignore: ignore.clone(), level: level + 1 });
+                }
+            }
+            self.names.push(Name { rel, name: entry.name, folder: index, closed });
+        }
+        self.folders.append(&mut below);
+        Ok(())
+    }
+
+    /// Describes the names after `after`, as many as there is room for.
+    fn page(&self, cx: &Context, after: Option<&[u8]>, most: usize, room: usize) -> Result<Output, Failure> {
+        let first = after.map_or(0, |after| self.names.partition_point(|name| name.rel.as_bytes() <= after));
+        let mut output = Output {
+            entries: Vec::with_capacity(most.min(self.names.len() - first)),
+            total: self.names.len(),
+            truncated: false,
+            next_cursor: None,
+        };
+        let mut used = 0;
+        let mut opened: Option<(usize, Dir)> = None;
+        let mut last: Option<&Name> = None;
+        for name in &self.names[first..] {
+            let folder = &self.folders[name.folder];
+            let path = folder.path.show(&name.rel);
+            used += json_len(path.as_bytes()) + ENTRY_BYTES;
+            if output.entries.len() == most || (used > room && last.is_some()) {
+                output.truncated = true;
+                output.next_cursor = last.map(|last| format!("l1.{}", encode_name(last.rel.as_bytes())));
+                break;
+            }
+            last = Some(name);
+            if name.closed {
+                output.entries.push(Entry { path, kind: None, size: None, modified: None, closed: true });
+                continue;
+            }
+            if name.folder > 0 && opened.as_ref().is_none_or(|(index, _)| *index != name.folder) {
+                cx.cancel.check()?;
+                opened = folder.path.open_dir_itself().ok().map(|dir| (name.folder, dir));
+            }
+            let dir = match (&opened, name.folder) {
+                (_, 0) => Some(&self.dir),
+                (Some((_, dir)), _) => Some(dir),
+                (None, _) => None,
+            };
+            // What is gone since its name was read is left out.
+            let Some(stat) = dir.and_then(|dir| dir.stat(&name.name).ok()) else { continue };
+            output.entries.push(Entry {
+                path,
+                kind: Some(stat.kind),
+                size: (stat.kind == FileKind::File).then_some(stat.size),
+                modified: Some(rfc3339(stat.modified_ms())),
+                closed: false,
+            });
+        }
+        Ok(output)
+    }
+}

@@ -1,0 +1,123 @@
+//! `file.mkdir`: make a folder.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
+};
+use bailiwick_platform::fs::DoorError;
+use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_providers::file::Place;
+
+/// The operation.
+pub struct Op;
+
+/// How to make it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// Make the folders above it too, and accept a folder that is there already; default false.
+    pub parents: bool,
+}
+
+/// What happened.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The path of the folder, links on the way resolved.
+    pub path: String,
+    /// How many folders were made: 0 if it was there already.
+    pub made: usize,
+    /// `true` if nothing was done, since `options.dryRun` was set.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "file.mkdir",
+        summary: "Make a folder",
+        details: "Fails with `conflict` if anything has the name already, unless `parents` is set and it is a \
+                  folder.",
+        capabilities: &[&[Capability::FsWrite]],
+        effect: Effect::Writes,
+        target: TargetRule::Path(Access::Write),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &["parents"],
+        example: r#"{"op":"file.mkdir","target":"src/new","options":{"parents":true}}"#,
+    };
+    type Input = NoFields;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &NoFields) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+        let path = permit.path();
+        cx.cancel.check()?;
+        if permit.common().dry_run {
+            return foresee(path, options);
+        }
+        if options.parents {
+            let (_, path, made) = path.open_or_make_dir()?;
+            cx.summarize(format!("{made} folders made"));
+            return Ok(Output { path: path.shown(), made, dry_run: false });
+        }
+        let place = Place::of(path).map_err(without_parents)?;
+        place.dir.make_dir(&place.name).map_err(|error| taken(&place, &error))?;
+        place.dir.sync().map_err(|error| place.failure(&error))?;
+        cx.summarize("1 folder made");
+        Ok(Output { path: place.path.shown(), made: 1, dry_run: false })
+    }
+}
+
+/// Says what would be made, and makes nothing.
+fn foresee(path: &PermittedPath, options: &Options) -> Result<Output, Failure> {
+    let mut made = 0;
+    let mut above = Some(path.clone());
+    while let Some(folder) = above {
+        match folder.open_dir() {
+            Ok(_) if made == 0 && !options.parents => {
+                let place = Place::of(path)?;
+                return Err(taken(&place, &DoorError::Exists));
+            }
+            Ok(_) if made > 1 && !options.parents => break,
+            Ok(_) => return Ok(Output { path: path.shown(), made, dry_run: true }),
+            Err(failure) if failure.code == ErrorCode::NotFound => made += 1,
+            Err(failure) => return Err(failure),
+        }
+        above = folder.parent();
+    }
+    Err(without_parents(Failure::new(
+        ErrorCode::NotFound,
+        format!("the folder of `{}` does not exist", path.shown()),
+    )))
+}
+
+fn without_parents(failure: Failure) -> Failure {
+    if failure.code == ErrorCode::NotFound {
+        return failure.hint("Set `options.parents` to true to make the folders above it too.");
+    }
+    failure
+}
+
+fn taken(place: &Place, error: &DoorError) -> Failure {
+    let failure = place.failure(error);
+    match error {
+        DoorError::Exists => failure.hint("Set `options.parents` to true to accept a folder that is there."),
+        _ => failure,
+    }
+}

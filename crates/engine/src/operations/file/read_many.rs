@@ -1,0 +1,177 @@
+//! `file.read_many`: the content of several files in one answer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::registry::{Context, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed,
+    ScopeType, TargetRule, Threads,
+};
+use bailiwick_policy::{InputPath, Permit};
+
+use super::read::{self, AskedEncoding};
+
+/// The most paths in one request.
+const MAX_PATHS: usize = 500;
+/// The least room that a file gets; with less left, it waits for the next answer.
+const LEAST_ROOM_BYTES: usize = 1_000;
+
+/// The operation.
+pub struct Op;
+
+/// Which files.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The paths, 1 to 500. Each is judged and read for itself.
+    #[schemars(length(min = 1, max = 500))]
+    pub paths: Vec<RawPath>,
+}
+
+/// In which form.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// The first line of each file, counted from 1; default 1.
+    #[schemars(range(min = 1))]
+    pub start_line: Option<u64>,
+    /// The last line of each file, itself included; default the last.
+    #[schemars(range(min = 1))]
+    pub end_line: Option<u64>,
+    /// The most bytes of content of each file.
+    #[schemars(range(min = 1))]
+    pub max_bytes: Option<u64>,
+    /// `utf8` (default) for text, or `base64` for the bytes of any file.
+    pub encoding: AskedEncoding,
+    /// Put the line's number and a tab before each line; default false.
+    pub line_numbers: bool,
+    /// Put `LINE:HASH|` before each line, HASH being 4 digits of its SHA-256; default false.
+    pub anchors: bool,
+}
+
+/// What was read.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// One entry for each path, in the order of the request.
+    pub files: Vec<File>,
+    /// Whether paths are left for which there was no room; see `nextCursor`.
+    pub truncated: bool,
+    /// Goes on with the paths that are left: send it as `options.cursor` with the same paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// One file: what file.read gives, or why there is nothing.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum File {
+    /// It was read.
+    Read {
+        /// `true`.
+        ok: bool,
+        /// As the data of file.read. A cut file goes on by its own `nextCursor` with file.read.
+        #[serde(flatten)]
+        file: Box<read::Output>,
+    },
+    /// It was not.
+    Failed {
+        /// `false`.
+        ok: bool,
+        /// The path as asked.
+        path: String,
+        /// Why: `code`, `message`, `hints`, `details`.
+        error: Value,
+    },
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "file.read_many",
+        summary: "Read several files at once",
+        details: "Each path is judged and read for itself: one that fails does not stop the others. The room of \
+                  the answer is shared; a file that is cut has its own `nextCursor` for file.read.",
+        capabilities: &[&[Capability::FsRead]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::None,
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::Cursor],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &["paths", "startLine", "endLine", "maxBytes", "encoding", "lineNumbers", "anchors"],
+        example: r#"{"op":"file.read_many","input":{"paths":["README.md","src/main.rs"]}}"#,
+    };
+    type Input = Input;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        // Each path is judged for itself when its turn comes.
+        no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
+        if input.paths.is_empty() || input.paths.len() > MAX_PATHS {
+            return Err(Failure::invalid(
+                "input.paths",
+                format!("`input.paths` must hold 1 to {MAX_PATHS} paths"),
+            ));
+        }
+        let request = read::Options {
+            start_line: options.start_line,
+            end_line: options.end_line,
+            max_bytes: options.max_bytes,
+            encoding: options.encoding,
+            line_numbers: options.line_numbers,
+            anchors: options.anchors,
+            ..read::Options::default()
+        }
+        .request(None)?;
+        let first = permit.common().cursor.as_deref().map_or(Ok(0), |cursor| position(cursor, input))?;
+        let mut room = permit.limits().max_output_bytes;
+        let mut output = Output { files: Vec::new(), truncated: false, next_cursor: None };
+        let mut failed = 0;
+        for (index, raw) in input.paths.iter().enumerate().skip(first) {
+            cx.cancel.check()?;
+            if index > first && room < LEAST_ROOM_BYTES {
+                output.truncated = true;
+                output.next_cursor = Some(format!("m1.{index}"));
+                break;
+            }
+            // Files to come keep their share; what a small file leaves over goes to them.
+            let share = (room / (input.paths.len() - index)).max(LEAST_ROOM_BYTES).min(room);
+            let file = permit
+                .resolve(raw, Access::Read)
+                .and_then(|path| read::read_path(cx, permit, &path, &request, share));
+            let file = match file {
+                Ok(file) => File::Read { ok: true, file: Box::new(file) },
+                Err(failure) => {
+                    failed += 1;
+                    File::Failed { ok: false, path: raw.0.clone(), error: failure.to_json() }
+                }
+            };
+            room = room.saturating_sub(serde_json::to_string(&file).map_or(0, |json| json.len() + 1));
+            output.files.push(file);
+        }
+        cx.summarize(format!("{} files, {failed} failed", output.files.len()));
+        Ok(output)
+    }
+}
+
+fn position(cursor: &str, input: &Input) -> Result<usize, Failure> {
+    cursor
+        .strip_prefix("m1.")
+        .and_then(|index| index.parse().ok())
+        .filter(|index| *index < input.paths.len())
+        .ok_or_else(|| {
+            Failure::invalid("options.cursor", "`options.cursor` is not a cursor of file.read_many")
+                .hint("Send the `nextCursor` of an earlier file.read_many with the same paths.")
+        })
+}

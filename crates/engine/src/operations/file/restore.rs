@@ -1,0 +1,311 @@
+//! `file.restore`: take a change back, or bring back an earlier version of a file.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::{Context, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, RawPath,
+    ScopeNeed, ScopeType, TargetRule, Threads,
+};
+use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_providers::file::{
+    Current, Locks, Place, Site, Step, content_version, current, perform, sha256_hex,
+};
+use bailiwick_providers::versions::{FileChange, Kept, VersionStore};
+
+use super::kept;
+
+/// The operation.
+pub struct Op;
+
+/// What to bring back: `undoId`, or `version` with the file as target.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Input {
+    /// The `undoId` of a change: all its files become what they were before it, or none does.
+    pub undo_id: Option<String>,
+    /// A version of the target that file.history lists.
+    pub version: Option<String>,
+}
+
+/// How to go about it.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// Restore only if the target is in this version now; with `version`.
+    pub if_version: Option<String>,
+}
+
+/// What was restored.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// Each file.
+    pub files: Vec<Restored>,
+    /// Takes the restoring back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_id: Option<String>,
+    /// `true` if nothing was done, since `options.dryRun` was set.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// One file that was restored.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Restored {
+    /// The path that it has again.
+    pub path: String,
+    /// The path that it had until now, if that was another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
+    /// The version until now; `null` if there was no file.
+    pub version_before: Option<String>,
+    /// The version now; `null` if the file is gone again.
+    pub version: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "file.restore",
+        summary: "Take a change back, or bring an earlier version back",
+        details: "With `undoId`, every file of that change becomes what it was: a changed file gets its old \
+                  content, a new one goes, a removed one comes back, a moved one gets its old name. It is refused \
+                  if one of them was changed again since. With `version`, the target gets the content that it \
+                  had. Every path is judged again; the restoring can be taken back too.",
+        capabilities: &[&[Capability::FsWrite]],
+        effect: Effect::Destroys,
+        target: TargetRule::PathOrRoot(Access::Write),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 60,
+        threads: Threads::Blocking,
+        audited_fields: &["undoId", "version", "ifVersion"],
+        example: r#"{"op":"file.restore","input":{"undoId":"01JD0000000000000000000000"}}"#,
+    };
+    type Input = Input;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        // The paths of a change are in its record; each is judged before anything is opened.
+        no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
+        let store = VersionStore::below(&cx.service.dirs.state);
+        let wanted = match (&input.undo_id, &input.version) {
+            (Some(undo_id), None) if permit.path().rel().is_root() => by_undo(permit, &store, undo_id)?,
+            (Some(_), None) => {
+                return Err(Failure::invalid("target", "an `undoId` names its files, so there is no target")
+                    .hint("Leave `target` out."));
+            }
+            (None, Some(version)) => by_version(permit, &store, version, options)?,
+            (None, None) | (Some(_), Some(_)) => {
+                return Err(Failure::invalid("input", "`input` needs either `undoId` or `version`")
+                    .hint("Every changing operation answers an `undoId`; file.history lists them."));
+            }
+        };
+        restore(cx, permit, &store, wanted)
+    }
+}
+
+/// A file, and what it shall be again.
+struct Wanted {
+    /// Where it is.
+    path: PermittedPath,
+    /// Where it shall be, if elsewhere.
+    back_to: Option<PermittedPath>,
+    /// What it shall be.
+    kept: Kept,
+    /// The version that it must have now; `None` inside for no file at all.
+    must_be: Option<Option<String>>,
+}
+
+fn not_kept(what: &str) -> Failure {
+    Failure::new(ErrorCode::NotFound, format!("{what} is not kept, or not any more"))
+        .hint("Use file.history to see what is kept.")
+}
+
+fn by_undo(permit: &Permit, store: &VersionStore, undo_id: &str) -> Result<Vec<Wanted>, Failure> {
+    let record = store.record(&kept::scope_key(permit), undo_id).ok_or_else(|| not_kept("that change"))?;
+    let judged = |path: &str| permit.resolve(&RawPath(path.to_owned()), Access::Write);
+    record
+        .files
+        .into_iter()
+        .map(|kept| {
+            Ok(Wanted {
+                path: judged(&kept.path)?,
+                back_to: kept.moved_from.as_deref().map(judged).transpose()?,
+                must_be: Some(kept.version_after.clone()),
+                kept,
+            })
+        })
+        .collect()
+}
+
+fn by_version(
+    permit: &Permit,
+    store: &VersionStore,
+    version: &str,
+    options: &Options,
+) -> Result<Vec<Wanted>, Failure> {
+    let path = permit.path();
+    if path.rel().is_root() {
+        return Err(Failure::invalid("target", "`version` needs the file as `target`"));
+    }
+    let (scope, shown) = (kept::scope_key(permit), path.shown());
+    let kept = store
+        .changes_of(&scope, &shown)
+        .into_iter()
+        .flat_map(|record| record.files)
+        .filter(|kept| kept.path == shown || kept.moved_from.as_deref() == Some(&shown))
+        .find(|kept| kept.sha256.as_deref().is_some_and(|sha256| content_version(sha256) == version))
+        .ok_or_else(|| not_kept("that version of the file"))?;
+    let must_be = options.if_version.clone().map(Some);
+    Ok(vec![Wanted { path: path.clone(), back_to: None, kept, must_be }])
+}
+
+/// What is to be done about one file.
+struct Ready {
+    steps: Vec<Step>,
+    change: FileChange,
+    restored: Restored,
+}
+
+fn restore(
+    cx: &Context,
+    permit: &Permit,
+    store: &VersionStore,
+    wanted: Vec<Wanted>,
+) -> Result<Output, Failure> {
+    let dry_run = permit.common().dry_run;
+    let mut sites = Vec::with_capacity(wanted.len());
+    for it in &wanted {
+        cx.cancel.check()?;
+        let back_to = it.back_to.as_ref().map(site).transpose()?;
+        sites.push((site(&it.path)?, back_to));
+    }
+    let places: Vec<&Place> = sites
+        .iter()
+        .flat_map(|(at, back_to)| std::iter::once(at).chain(back_to))
+        .filter_map(|site| match site {
+            Site::Place(place) => Some(place),
+            Site::Missing(_) => None,
+        })
+        .collect();
+    let held = Locks::below(&cx.service.dirs.state).take(&places, &cx.cancel)?;
+    let mut ready = Vec::with_capacity(wanted.len());
+    for (it, (at, back_to)) in wanted.into_iter().zip(sites) {
+        cx.cancel.check()?;
+        ready.push(work_out(cx, store, it, at, back_to)?);
+    }
+    let mut undo_id = None;
+    if !dry_run {
+        let changes: Vec<FileChange> = ready.iter().map(|it| it.change.clone()).collect();
+        undo_id = kept::keep(cx, permit, &changes);
+        let steps = ready.iter_mut().flat_map(|it| std::mem::take(&mut it.steps)).collect();
+        let done = perform(steps, &held, &cx.cancel).inspect_err(|_| kept::forget(cx, undo_id.as_deref()))?;
+        done.into_iter().flat_map(|done| done.warnings).for_each(|warning| cx.warn(warning));
+    }
+    let files: Vec<Restored> = ready.into_iter().map(|it| it.restored).collect();
+    let names: Vec<&str> = files.iter().take(8).map(|file| file.path.as_str()).collect();
+    cx.summarize(format!("{} files restored: {}", files.len(), names.join(", ")));
+    Ok(Output { files, undo_id, dry_run })
+}
+
+/// Opens the folder of a path; the name itself is not followed.
+fn site(path: &PermittedPath) -> Result<Site, Failure> {
+    match Place::of(path) {
+        Ok(place) => Ok(Site::Place(place)),
+        Err(failure) if failure.code == ErrorCode::NotFound => Ok(Site::Missing(path.clone())),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn found_at(site: &Site, cx: &Context) -> Result<Option<Current>, Failure> {
+    match site {
+        Site::Place(place) => current(place, None, &cx.cancel),
+        Site::Missing(_) => Ok(None),
+    }
+}
+
+fn work_out(
+    cx: &Context,
+    store: &VersionStore,
+    wanted: Wanted,
+    at: Site,
+    back_to: Option<Site>,
+) -> Result<Ready, Failure> {
+    let Wanted { path, kept, must_be, .. } = wanted;
+    let shown = path.shown();
+    let found = found_at(&at, cx)?;
+    let version_now = found.as_ref().map(|found| found.version.clone());
+    if must_be.is_some_and(|must_be| must_be != version_now) {
+        return Err(changed_since(&shown));
+    }
+    if let Some(Site::Place(place)) = &back_to
+        && place.stat()?.is_some()
+    {
+        return Err(changed_since(&place.path.shown()));
+    }
+    let content = match &kept.sha256 {
+        None => None,
+        Some(sha256) => Some(store.content(sha256).ok_or_else(|| not_kept(&format!("`{shown}` as it was")))?),
+    };
+    let version = content.as_ref().map(|content| content_version(&sha256_hex(content)));
+    let now = kept.moved_from.clone().filter(|_| back_to.is_some());
+    let mode_now = found.as_ref().map(|found| found.stat.mode & 0o777);
+    let before = found.map(kept::before);
+    let content_now = before.as_ref().map(|before| Arc::clone(&before.content));
+    let change = FileChange {
+        path: now.clone().unwrap_or_else(|| shown.clone()),
+        moved_from: now.as_ref().map(|_| shown.clone()),
+        before,
+        version_after: version.clone(),
+    };
+    let restored = Restored {
+        path: change.path.clone(),
+        moved_from: change.moved_from.clone(),
+        version_before: version_now.clone(),
+        version: version.clone(),
+    };
+    let before = version_now.zip(content_now);
+    let mut steps = Vec::new();
+    match (content.zip(version), before, at) {
+        (None, None, _) => {}
+        (None, Some((version, _)), Site::Place(place)) => steps.push(Step::Remove { place, version }),
+        (Some((content, version)), None, site) => {
+            steps.push(Step::Write { site, content, version, before: None, mode: Some(kept.mode) });
+        }
+        (Some((content, version)), Some(before), Site::Place(place)) => {
+            if version != before.0 || mode_now != Some(kept.mode) {
+                let site = Site::Place(Place::of(&place.path)?);
+                let (version, before) = (version.clone(), Some(before));
+                steps.push(Step::Write { site, content, version, before, mode: Some(kept.mode) });
+            }
+            if let Some(to) = back_to {
+                steps.push(Step::Rename { from: place, to, version });
+            }
+        }
+        // Without a folder there is no file.
+        (_, Some(_), Site::Missing(_)) => return Err(changed_since(&shown)),
+    }
+    Ok(Ready { steps, change, restored })
+}
+
+fn changed_since(shown: &str) -> Failure {
+    Failure::new(ErrorCode::Conflict, format!("`{shown}` was changed again since"))
+        .detail("rule", "changed-since")
+        .detail("path", shown)
+        .hint("Take the later changes back first; file.history lists them, the newest first.")
+        .hint("Or bring back one version of one file, by `version`.")
+}

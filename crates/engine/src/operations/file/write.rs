@@ -1,0 +1,267 @@
+//! `file.write`: make a file, or replace what is in it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::{Context, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
+};
+use bailiwick_policy::{InputPath, Permit};
+use bailiwick_providers::edit::Text;
+use bailiwick_providers::file::{
+    IfExists, Known, Locks, Place, Replaced, Replacement, content_version, find_place, replace, sha256_hex,
+};
+use bailiwick_providers::syntax::Side;
+use bailiwick_providers::versions::{Before, FileChange};
+
+use super::kept;
+use super::syntax_check::{Check, Subject, Syntax, around, has_grammar};
+
+/// The operation.
+pub struct Op;
+
+/// What to write.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Input {
+    /// The whole content as text, stored as it is in UTF-8. This or `contentBase64` is required.
+    #[schemars(length(min = 0))]
+    pub content: Option<String>,
+    /// The whole content as bytes in base64.
+    #[schemars(length(min = 0))]
+    pub content_base64: Option<String>,
+}
+
+/// How to write.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// Make the folders that are missing on the way; default false.
+    pub create_parents: bool,
+    /// Write only if the file is in this version (of file.read, file.stat or an earlier write).
+    pub if_version: Option<String>,
+    /// The permission bits in octal, such as `0755`; default those of the file that is replaced.
+    pub mode: Option<String>,
+    /// What happens with syntax errors that the file did not have before: `report` (default), `refuse`, `off`.
+    pub check: Check,
+}
+
+/// What happened.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The path that was written, links on the way resolved.
+    pub path: String,
+    /// The version before; `null` if there was no file.
+    pub version_before: Option<String>,
+    /// The version now, for `ifVersion`.
+    pub version: String,
+    /// The size of the content in bytes.
+    pub bytes: u64,
+    /// Syntax errors that the file has by this change, or has no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syntax: Option<Syntax>,
+    /// Takes this change back: send it as `input.undoId` of file.restore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_id: Option<String>,
+    /// `true` if nothing was done, since `options.dryRun` was set.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "file.write",
+        summary: "Write a whole file",
+        details: "The content is written beside the file, synced, and renamed over it: readers see the old or \
+                  the new content, never a mix. Mode, owner and extended attributes stay. A link inside the \
+                  scope is followed and stays; of a file with several names only this one gets the new content. \
+                  With `ifVersion`, one of several writers wins and the others get `conflict`.",
+        capabilities: &[&[Capability::FsWrite]],
+        effect: Effect::Writes,
+        target: TargetRule::Path(Access::Write),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &["createParents", "ifVersion", "mode", "check"],
+        example: r#"{"op":"file.write","target":"notes.md","input":{"content":"hello\n"}}"#,
+    };
+    type Input = Input;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
+        let content =
+            content(input.content.as_deref(), input.content_base64.as_deref())?.ok_or_else(|| {
+                Failure::invalid("input.content", "`input.content` is missing").hint(
+                    "Add `content` (text) or `contentBase64` (bytes); an empty text makes an empty file.",
+                )
+            })?;
+        let request = WriteRequest {
+            content: &content,
+            create_parents: options.create_parents,
+            if_version: options.if_version.as_deref(),
+            mode: options.mode.as_deref(),
+            if_exists: IfExists::Replace,
+            check: options.check,
+        };
+        write(cx, permit, &request)
+    }
+}
+
+/// What file.write and file.create have in common.
+pub struct WriteRequest<'a> {
+    /// The content.
+    pub content: &'a [u8],
+    /// Whether folders that are missing are made.
+    pub create_parents: bool,
+    /// The version that must be there now.
+    pub if_version: Option<&'a str>,
+    /// The permission bits in octal.
+    pub mode: Option<&'a str>,
+    /// What to do about a file that is there.
+    pub if_exists: IfExists,
+    /// What to do about syntax errors.
+    pub check: Check,
+}
+
+/// Writes to the permitted target.
+///
+/// # Errors
+/// Those of file.write.
+pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Result<Output, Failure> {
+    let path = permit.path();
+    let dry_run = permit.common().dry_run;
+    let bytes = request.content.len() as u64;
+    let mode = request.mode.map(parse_mode).transpose()?;
+    // Nothing is made for a write that cannot succeed, or for none at all.
+    let create_parents = request.create_parents && !dry_run && request.if_version.is_none();
+    let place = match find_place(path, create_parents) {
+        Err(failure) if failure.code == ErrorCode::NotFound && request.if_version.is_some() => {
+            return Err(Failure::new(
+                ErrorCode::Conflict,
+                format!("`{}` is not in the version of `ifVersion`: it does not exist", path.shown()),
+            )
+            .detail("rule", "if-version")
+            .hint("Leave `options.ifVersion` out to make a new file."));
+        }
+        Err(failure) if failure.code == ErrorCode::NotFound && request.create_parents && dry_run => {
+            let version = content_version(&sha256_hex(request.content));
+            return Ok(Output {
+                path: path.shown(),
+                version_before: None,
+                version,
+                bytes,
+                syntax: None,
+                undo_id: None,
+                dry_run,
+            });
+        }
+        other => other?,
+    };
+    let before = kept::read(&place, &cx.cancel);
+    let version = content_version(&sha256_hex(request.content));
+    let replacement = Replacement {
+        content: request.content,
+        version: Some(&version),
+        if_version: request.if_version,
+        known: before.as_ref().map(|(version, before)| Known { version, content: &before.content }),
+        mode,
+        if_exists: request.if_exists,
+        dry_run,
+    };
+    let text = |bytes: &[u8]| Text::decode(bytes.to_vec()).ok().filter(|_| has_grammar(&place.path.shown()));
+    let (old, new) = (before.as_ref().and_then(|(_, before)| text(&before.content)), text(request.content));
+    let subject = new.as_ref().map(|new| Subject {
+        path: place.path.shown(),
+        before: before
+            .as_ref()
+            .zip(old.as_ref())
+            .map(|((version, _), old)| Side { text: old.content(), version }),
+        after: Side { text: new.content(), version: &version },
+        regions: Vec::new(),
+    });
+    let (replaced, mut syntax) = around(cx, permit, request.check, subject.as_slice(), || {
+        replace(&place, &replacement, &Locks::below(&cx.service.dirs.state), &cx.cancel)
+    })?;
+    for warning in &replaced.warnings {
+        cx.warn(warning.clone());
+    }
+    let undo_id = if dry_run { None } else { undo_id(cx, permit, &place, before, &replaced) };
+    cx.summarize(match &replaced.version_before {
+        None => format!("new file, {bytes} bytes"),
+        Some(_) => format!("replaced, {bytes} bytes"),
+    });
+    Ok(Output {
+        path: place.path.shown(),
+        version_before: replaced.version_before,
+        version: replaced.version,
+        bytes,
+        syntax: syntax.pop().flatten(),
+        undo_id,
+        dry_run,
+    })
+}
+
+/// Keeps what was replaced, if it is what was read before; what came in between is not known.
+fn undo_id(
+    cx: &Context,
+    permit: &Permit,
+    place: &Place,
+    before: Option<(String, Before)>,
+    replaced: &Replaced,
+) -> Option<String> {
+    let before = match (&replaced.version_before, before) {
+        (None, _) => None,
+        (Some(version), Some((read, before))) if *version == read => Some(before),
+        (Some(_), _) => return None,
+    };
+    let version_after = Some(replaced.version.clone());
+    kept::keep(
+        cx,
+        permit,
+        &[FileChange { path: place.path.shown(), moved_from: None, before, version_after }],
+    )
+}
+
+/// Reads the content out of its two forms; `None` if neither is given.
+///
+/// # Errors
+/// `invalid_request` if both are given, or the base64 is none.
+pub fn content(text: Option<&str>, base64: Option<&str>) -> Result<Option<Vec<u8>>, Failure> {
+    match (text, base64) {
+        (None, None) => Ok(None),
+        (Some(text), None) => Ok(Some(text.as_bytes().to_vec())),
+        (None, Some(base64)) => STANDARD.decode(base64).map(Some).map_err(|error| {
+            Failure::invalid("input.contentBase64", format!("`input.contentBase64` is not base64: {error}"))
+                .hint("Use the standard alphabet with padding, without line breaks.")
+        }),
+        (Some(_), Some(_)) => Err(Failure::invalid(
+            "input.contentBase64",
+            "`input.content` and `input.contentBase64` exclude each other",
+        )
+        .hint("Send one of them.")),
+    }
+}
+
+fn parse_mode(text: &str) -> Result<u32, Failure> {
+    let octal = (3..=4).contains(&text.len()) && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+    u32::from_str_radix(text, 8).ok().filter(|mode| octal && *mode <= 0o777).ok_or_else(|| {
+        Failure::invalid("options.mode", "`options.mode` must be permission bits in octal, 000 to 0777")
+            .hint("For example \"0644\", or \"0755\" for a script.")
+    })
+}

@@ -1,0 +1,52 @@
+//! From a permit to a Git that is ready, which every operation here begins with.
+
+use std::sync::Arc;
+
+use crate::registry::Context;
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_policy::{Permit, PermittedPath};
+use bailiwick_providers::git::{Git, Repository, Surroundings, in_scope};
+
+/// Finds the repository of the permit's target, and makes Git ready for it.
+///
+/// # Errors
+/// `not_found`, `path_out_of_scope`, `provider_unavailable`.
+pub async fn open(cx: &Context, permit: &Permit) -> Result<Git, Failure> {
+    open_at(cx, permit, permit.path().clone()).await
+}
+
+/// As [`open`], for the folder of a working tree, which may have been permitted to be written.
+///
+/// # Errors
+/// As [`open`]; `path_out_of_scope` if it may not be read.
+pub async fn open_work_tree(cx: &Context, permit: &Permit, top: &PermittedPath) -> Result<Git, Failure> {
+    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    // Written, its `.git` is closed; read, it says where the repository is.
+    let target = in_scope(scope, &top.on_disk()?).ok_or_else(|| {
+        Failure::new(ErrorCode::PathOutOfScope, format!("`{}` cannot be read in this scope", top.shown()))
+    })?;
+    open_at(cx, permit, target).await
+}
+
+async fn open_at(cx: &Context, permit: &Permit, target: PermittedPath) -> Result<Git, Failure> {
+    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = Arc::clone(scope);
+    let around = Surroundings {
+        launcher: Arc::clone(&cx.service.launcher),
+        dirs: cx.service.dirs.clone(),
+        scope: Arc::clone(&scope),
+        scopes: Arc::clone(&cx.service.scopes),
+        cancel: cx.cancel.clone(),
+    };
+    let found = tokio::task::spawn_blocking(move || Repository::find(&target, &scope)).await;
+    let found = found.map_err(|error| {
+        Failure::new(ErrorCode::ExecutionFailed, format!("the repository could not be looked for: {error}"))
+    })?;
+    Git::ready(found?, around).await
+}
+
+/// Shows the top of the working tree; `None` if it lies above the scope's folder.
+pub fn top(git: &Git) -> Option<String> {
+    let repository = &git.repository;
+    repository.is_whole().then(|| repository.start.shown())
+}

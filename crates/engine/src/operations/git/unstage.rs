@@ -1,0 +1,107 @@
+//! `git.unstage`: take changes out of the index; the files stay as they are.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::registry::{Context, NoFields, Operation, no_command};
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
+};
+use bailiwick_policy::{InputPath, Permit};
+use bailiwick_providers::git::{Change, StatusEntry, Untracked, status};
+use bailiwick_providers::search::Room;
+
+use super::chosen::{Done, Input, change_index, pathspecs, place, without_any};
+use super::open::open;
+
+/// The operation.
+pub struct Op;
+
+/// What was unstaged.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The paths with the change that was staged, in their order, as many as fit.
+    pub unstaged: Vec<Done>,
+    /// How many paths in all.
+    pub count: usize,
+    /// Whether `unstaged` was cut.
+    pub truncated: bool,
+    /// `true` if nothing was done, since `options.dryRun` was set.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "git.unstage",
+        summary: "Take changes out of the next commit; files stay as they are",
+        details: "Makes the index as it is in the last commit, for paths in the scope, each taken literally. The \
+                  files themselves are not touched. A conflict becomes an ordinary change.",
+        capabilities: &[&[Capability::GitWrite]],
+        effect: Effect::Writes,
+        target: TargetRule::PathOrRoot(Access::Read),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 30,
+        threads: Threads::Async,
+        audited_fields: &["paths", "all", "dryRun"],
+        example: r#"{"op":"git.unstage","input":{"all":true}}"#,
+    };
+    type Input = Input;
+    type Options = NoFields;
+    type Output = Output;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        input.input_paths()
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
+        input.check()?;
+        let git = open(cx, permit).await?;
+        let specs = pathspecs(&git, permit, input.all)?;
+        let found = status(&git, &specs, Untracked::None).await?.entries;
+        let found: Vec<StatusEntry> =
+            found.into_iter().filter(|entry| entry.index.is_some() || entry.conflict.is_some()).collect();
+        let idle = without_any(permit, &found);
+        if found.is_empty() {
+            return Err(Failure::new(ErrorCode::NotFound, format!("nothing is staged {}", place(&idle)))
+                .hint("git.status shows what is staged."));
+        }
+        if !idle.is_empty() {
+            cx.warn(format!("nothing is staged in {}", idle.join(", ")));
+        }
+        let dry_run = permit.common().dry_run;
+        if !dry_run {
+            let mut names = Vec::new();
+            for entry in &found {
+                let from = entry.from.as_ref().filter(|_| entry.index == Some(Change::Renamed));
+                let both = [Some(&entry.seen.rel), from.map(|from| &from.rel)];
+                for name in both.into_iter().flatten().filter_map(|rel| git.repository.named_from_start(rel))
+                {
+                    names.extend_from_slice(name);
+                    names.push(0);
+                }
+            }
+            change_index(&git, ["reset", "-q"], names).await?;
+        }
+        let mut room = Room::new(permit.limits().max_output_bytes);
+        let done = found.iter().map(|entry| Done {
+            path: entry.seen.shown.clone(),
+            change: entry.index.unwrap_or(Change::Unmerged),
+        });
+        let unstaged: Vec<Done> = done.take_while(|done| room.take(done)).collect();
+        cx.summarize(format!(
+            "{} paths{}",
+            found.len(),
+            if dry_run { " would be unstaged" } else { " unstaged" }
+        ));
+        Ok(Output { truncated: unstaged.len() < found.len(), count: found.len(), unstaged, dry_run })
+    }
+}

@@ -1,0 +1,315 @@
+//! `git.worktree_remove`: a working tree goes, with all that is in it.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::{Context, Operation, no_command};
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, RawPath,
+    ScopeNeed, ScopeType, TargetRule, Threads,
+};
+use bailiwick_platform::names::OsStrExt;
+use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_providers::git::{
+    Busy, Change, Git, Untracked, WorkTree, busy, ignored, is_on_a_branch, remove, status, submodules,
+    work_trees,
+};
+use bailiwick_providers::search::Room;
+
+use super::open::{open, open_work_tree};
+
+/// How many names a refusal tells.
+const SHOWN_NAMES: usize = 10;
+
+/// The operation.
+pub struct Op;
+
+/// Which one.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The top of the working tree.
+    pub path: RawPath,
+}
+
+/// How far it goes.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// Remove it though something in it is nowhere else; default false.
+    pub force: bool,
+}
+
+/// What is gone.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The top of the working tree.
+    pub path: String,
+    /// Its branch, which stays; `null` if it was on none.
+    pub branch: Option<String>,
+    /// The commit that was checked out.
+    pub commit: Option<String>,
+    /// What was nowhere else and is lost, in the order of paths, as much as fits.
+    pub lost: Vec<Lost>,
+    /// How much that is.
+    pub counts: Counts,
+    /// What was in progress there and is lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_progress: Option<Busy>,
+    /// Whether the commit is on no branch, so that it will be lost in time. Its hash still finds it for a while.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub commit_on_no_branch: bool,
+    /// Whether `lost` was cut.
+    pub truncated: bool,
+    /// `true` if nothing was removed, since `options.dryRun` was set.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// How many files are lost; a folder that stands for everything in it counts once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Counts {
+    /// Changes that were not committed.
+    pub changed: usize,
+    /// Files that Git does not know.
+    pub untracked: usize,
+    /// Files that are ignored. They go without `force`.
+    pub ignored: usize,
+    /// Other repositories in it.
+    pub submodules: usize,
+}
+
+/// Why something is nowhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Why {
+    /// It was changed and not committed.
+    Changed,
+    /// Git does not know it.
+    Untracked,
+    /// It is ignored.
+    Ignored,
+    /// It is another repository.
+    Submodule,
+}
+
+/// One path that is lost.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Lost {
+    /// The path.
+    pub path: String,
+    /// Why.
+    pub why: Why,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "git.worktree_remove",
+        summary: "Remove a working tree",
+        details: "Refuses where uncommitted changes, new files, submodules or commits on no branch would be lost, \
+                  unless `force` is set. Ignored files go with it. Its branch stays. There is no undo: `dryRun` tells \
+                  what would be lost. The main working tree, and one that is locked, is not removed.",
+        capabilities: &[&[Capability::GitWrite], &[Capability::FsWrite]],
+        effect: Effect::Destroys,
+        target: TargetRule::PathOrRoot(Access::Read),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 300,
+        threads: Threads::Async,
+        audited_fields: &["path", "force", "dryRun"],
+        example: r#"{"op":"git.worktree_remove","input":{"path":"trees/fix-typo"}}"#,
+    };
+    type Input = Input;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        vec![InputPath { field: "input.path", path: input.path.clone(), access: Access::Write }]
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
+        let place = permit.input_paths().first().cloned();
+        let place = place.ok_or_else(|| Failure::invalid("input.path", "`input.path` is needed"))?;
+        // Links on the way lead to the folder that is meant, and were judged.
+        let (place, is_there) = match place.open_dir() {
+            Ok((_, real)) => (real, true),
+            Err(failure) if failure.code == ErrorCode::NotFound => (place, false),
+            Err(failure) => return Err(failure),
+        };
+        let git = open(cx, permit).await?;
+        let tree = find(&git, &place).await?;
+        let mut found = match is_there {
+            true => look_in(cx, permit, &place, &tree, &git.repository.common_dir).await?,
+            false => Found::default(),
+        };
+        if let (Some(commit), None) = (&tree.commit, &tree.branch) {
+            found.commit_on_no_branch = !is_on_a_branch(&git, commit).await?;
+        }
+        if !options.force {
+            found.refuse(&place)?;
+        }
+        let dry_run = permit.common().dry_run;
+        if !dry_run {
+            remove(&git, &tree).await?;
+            if is_there {
+                remove_empty(&place)?;
+            }
+        }
+        let mut room = Room::new(permit.limits().max_output_bytes);
+        let count = found.lost.len();
+        let lost: Vec<Lost> = found.lost.into_iter().take_while(|lost| room.take(lost)).collect();
+        cx.summarize(format!("{count} paths {}", if dry_run { "would be lost" } else { "lost" }));
+        Ok(Output {
+            path: place.shown(),
+            branch: tree.branch,
+            commit: tree.commit,
+            truncated: lost.len() < count,
+            lost,
+            counts: found.counts,
+            in_progress: found.in_progress,
+            commit_on_no_branch: found.commit_on_no_branch,
+            dry_run,
+        })
+    }
+}
+
+/// Finds the working tree at a place, if it is one that may be removed.
+async fn find(git: &Git, place: &PermittedPath) -> Result<WorkTree, Failure> {
+    let real = place.on_disk()?;
+    let shown = place.shown();
+    let found = work_trees(git).await?.into_iter().find(|tree| tree.path == real);
+    let tree = found.ok_or_else(|| {
+        Failure::new(ErrorCode::NotFound, format!("`{shown}` is no working tree of the target's repository"))
+            .detail("field", "input.path")
+            .hint("git.worktree_list lists them.")
+    })?;
+    let refuse = |why: &str| Failure::new(ErrorCode::Conflict, format!("`{shown}` {why}"));
+    if tree.is_main {
+        return Err(refuse("is the main working tree, which holds the repository itself"));
+    }
+    if tree.path == git.repository.work_tree {
+        return Err(refuse("is the working tree that `target` lies in")
+            .hint("Choose another working tree of the repository by `target`."));
+    }
+    if let Some(reason) = &tree.locked {
+        return Err(refuse("is locked").detail("reason", reason.clone()).hint(
+            "For the person: `git worktree unlock`, if it is not on a disk that is away for a while.",
+        ));
+    }
+    Ok(tree)
+}
+
+/// What a working tree has that is nowhere else.
+#[derive(Debug, Default)]
+struct Found {
+    lost: Vec<Lost>,
+    counts: Counts,
+    in_progress: Option<Busy>,
+    commit_on_no_branch: bool,
+}
+
+async fn look_in(
+    cx: &Context,
+    permit: &Permit,
+    place: &PermittedPath,
+    tree: &WorkTree,
+    common_dir: &Path,
+) -> Result<Found, Failure> {
+    // By its own configuration, in which nothing that it names is run either.
+    let git = open_work_tree(cx, permit, place).await?;
+    let repository = &git.repository;
+    if repository.work_tree != tree.path || !repository.is_linked() || repository.common_dir != common_dir {
+        return Err(Failure::new(
+            ErrorCode::Conflict,
+            format!("the `.git` of `{}` does not lead to the target's repository", place.shown()),
+        )
+        .hint("For the person: `git worktree repair` or `git worktree prune`, whichever is right."));
+    }
+    let mut found = Found { in_progress: busy(&git.repository)?, ..Found::default() };
+    for entry in status(&git, &[], Untracked::All).await?.entries {
+        let is_new = entry.work_tree == Some(Change::Untracked);
+        let (count, why) = if is_new {
+            (&mut found.counts.untracked, Why::Untracked)
+        } else {
+            (&mut found.counts.changed, Why::Changed)
+        };
+        *count += 1;
+        found.lost.push(Lost { path: entry.seen.shown, why });
+    }
+    for (names, why) in [(ignored(&git).await?, Why::Ignored), (submodules(&git).await?, Why::Submodule)] {
+        for name in names {
+            if why == Why::Submodule && !is_populated(&git, &name) {
+                continue;
+            }
+            let Some(seen) = git.repository.seen_from_start(&name) else { continue };
+            *(if why == Why::Ignored { &mut found.counts.ignored } else { &mut found.counts.submodules }) +=
+                1;
+            found.lost.push(Lost { path: seen.shown, why });
+        }
+    }
+    found.lost.sort();
+    Ok(found)
+}
+
+fn is_populated(git: &Git, name: &[u8]) -> bool {
+    let Ok(own) = git.repository.start.child(OsStr::from_bytes(name)) else { return true };
+    // Anything but an empty folder.
+    own.open_dir_itself().is_ok_and(|dir| dir.entries().map_or(true, |entries| !entries.is_empty()))
+}
+
+impl Found {
+    fn refuse(&self, place: &PermittedPath) -> Result<(), Failure> {
+        let Counts { changed, untracked, submodules, .. } = self.counts;
+        let mut reasons: Vec<String> = [
+            (changed, "uncommitted changes"),
+            (untracked, "files that Git does not know"),
+            (submodules, "submodules"),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+        if self.in_progress.is_some() {
+            reasons.push("something in progress".to_owned());
+        }
+        if self.commit_on_no_branch {
+            reasons.push("commits on no branch".to_owned());
+        }
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        let kept = self.lost.iter().filter(|lost| lost.why != Why::Ignored);
+        let names: Vec<&str> = kept.map(|lost| lost.path.as_str()).take(SHOWN_NAMES).collect();
+        Err(Failure::new(
+            ErrorCode::Conflict,
+            format!("`{}` has what is nowhere else: {}", place.shown(), reasons.join(", ")),
+        )
+        .detail("rule", "worktree-dirty")
+        .detail("paths", names)
+        .hint("Commit there first, or set `options.force` to lose it."))
+    }
+}
+
+/// Removes the top that Git may have left, if it is empty.
+fn remove_empty(place: &PermittedPath) -> Result<(), Failure> {
+    let (parent, name, path) = place.open_parent()?;
+    if parent.stat(&name).is_err() {
+        return Ok(());
+    }
+    parent.remove_dir(&name).map_err(|_| {
+        Failure::new(
+            ErrorCode::ExecutionFailed,
+            format!("`{}` is no working tree any more, but not all in it could be removed", path.shown()),
+        )
+        .hint("Look at what is left with file.list, and remove it by file.delete.")
+    })
+}

@@ -1,0 +1,70 @@
+//! `history.connections`: who uses a scope, with which client, over which transport.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::sessions::{Counted, count};
+use super::shown::{self, LimitOptions, QueryInput};
+use crate::registry::{Context, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
+    Threads,
+};
+use bailiwick_history::GroupBy;
+use bailiwick_policy::{InputPath, Permit};
+
+/// The operation.
+pub struct Op;
+
+/// The connections.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The callers, each with client and transport, the latest first.
+    pub connections: Vec<Counted>,
+    /// Whether there are more, or older operations that were not counted.
+    pub truncated: bool,
+    /// Give this as `options.cursor` to count the operations before those counted here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "history.connections",
+        summary: "Count the operations of the scope by caller, client and transport",
+        details: "Looks at the newest 20,000 operations; `options.cursor` goes on before them.",
+        capabilities: &[&[Capability::HistoryRead]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::None,
+        scope: ScopeNeed::In(&[ScopeType::Folder, ScopeType::Computer]),
+        platforms: &[],
+        options: &[CommonOption::Cursor],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &["query", "limit"],
+        example: r#"{"op":"history.connections"}"#,
+    };
+    type Input = QueryInput;
+    type Options = LimitOptions;
+    type Output = Output;
+
+    fn paths(input: &QueryInput) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &QueryInput) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &QueryInput,
+        options: &LimitOptions,
+    ) -> Result<Output, Failure> {
+        let (connections, truncated, next_cursor) = count(cx, permit, GroupBy::Connection, input, options)?;
+        cx.summarize(shown::counted(connections.len(), "connection"));
+        Ok(Output { connections, truncated, next_cursor })
+    }
+}

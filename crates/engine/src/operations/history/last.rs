@@ -1,0 +1,178 @@
+//! `history.last`: the latest operations of a scope, and what to do next.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::shown::{self, QueryInput, Shown};
+use crate::registry::{Context, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
+};
+use bailiwick_history::{Entry, Filter, State};
+use bailiwick_policy::{InputPath, Permit};
+
+/// How many operations are read for each that is shown: those of the history itself are left out.
+const READ_FOR_ONE: usize = 4;
+
+/// The operation.
+pub struct Op;
+
+/// Which operations to show.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// How many to show; default 5, at most 500.
+    pub limit: Option<usize>,
+    /// Only those of the caller who asks; default false: of everybody who uses the scope.
+    pub mine: bool,
+}
+
+/// The latest operations.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The latest operations, newest first; without those of the history itself.
+    pub operations: Vec<Shown>,
+    /// The latest one that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_failure: Option<Shown>,
+    /// What to do next, in sentences.
+    pub next: Vec<String>,
+    /// Whether there may be more.
+    pub truncated: bool,
+    /// Give this as `options.cursor` to go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "history.last",
+        summary: "Show the latest operations of the scope and what to do next",
+        details: "A good first call after a lost connection: it shows what was carried out, and what was cut off.",
+        capabilities: &[&[Capability::HistoryRead]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::None,
+        scope: ScopeNeed::In(&[ScopeType::Folder, ScopeType::Computer]),
+        platforms: &[],
+        options: &[CommonOption::Cursor, CommonOption::Detail],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &["query", "limit", "mine"],
+        example: r#"{"op":"history.last"}"#,
+    };
+    type Input = QueryInput;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &QueryInput) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &QueryInput) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &QueryInput,
+        options: &Options,
+    ) -> Result<Output, Failure> {
+        let limit = shown::limit(options.limit, 5)?;
+        let filter = Filter {
+            scope: Some(shown::scope_id(permit)?),
+            text: input.query.clone(),
+            caller: options.mine.then(|| cx.caller.name.clone()),
+            cursor: shown::cursor(permit)?,
+            limit: limit * READ_FOR_ONE,
+            ..Filter::default()
+        };
+        let read = |filter: &Filter| {
+            cx.history.query(filter, &cx.cancel).map_err(|error| shown::unreadable(cx, &error))
+        };
+        let page = read(&filter)?;
+        let failures = read(&Filter { ok: Some(false), ..filter })?;
+        let is_work = |entry: &Entry| !entry.op.starts_with("history.");
+        let last_failure = failures.entries.into_iter().find(is_work);
+        let mut entries: Vec<Entry> = page.entries.into_iter().filter(is_work).collect();
+        let next = advice(&entries, last_failure.as_ref());
+        let cut = entries.len() > limit;
+        entries.truncate(limit);
+        let full = permit.common().detail == Detail::Full;
+        let shown = entries.into_iter().map(|entry| Shown::of(entry, full)).collect();
+        // Half of the room is enough for the failure and the sentences.
+        let (operations, cut_again) = shown::fit(shown, permit.limits().max_output_bytes / 2);
+        let next_cursor = match operations.last() {
+            Some(last) if cut || cut_again => Some(last.operation_id.clone()),
+            _ => page.next,
+        };
+        cx.summarize(shown::counted(operations.len(), "operation"));
+        Ok(Output {
+            operations,
+            last_failure: last_failure.map(|entry| Shown::of(entry, full)),
+            next,
+            truncated: next_cursor.is_some(),
+            next_cursor,
+        })
+    }
+}
+
+fn advice(entries: &[Entry], last_failure: Option<&Entry>) -> Vec<String> {
+    let mut next = Vec::new();
+    for cut_off in entries.iter().filter(|entry| entry.state == State::Unfinished).take(3) {
+        next.push(format!(
+            "The end of {} ({}) is not recorded: look at {} before you repeat it.",
+            cut_off.op,
+            cut_off.operation_id,
+            cut_off.target.as_deref().unwrap_or("its target"),
+        ));
+    }
+    let newest = entries.iter().find(|entry| entry.state == State::Finished);
+    match last_failure {
+        // Only a failure that nothing has followed is still to be dealt with.
+        Some(failed) if newest.is_some_and(|newest| newest.operation_id == failed.operation_id) => {
+            let code = shown::code_named(failed.code.as_deref().unwrap_or_default());
+            next.push(format!(
+                "{} failed: {}",
+                failed.op,
+                code.map_or("see its error.", |code| remedy(code, failed.stage.as_deref())),
+            ));
+            next.push("history.failed_replay gives it as an envelope to try again.".to_owned());
+        }
+        _ if entries.is_empty() => next.push("Nothing was done in this scope yet.".to_owned()),
+        _ => next.push("The last operation succeeded: go on.".to_owned()),
+    }
+    next
+}
+
+/// Says what helps against a failure.
+fn remedy(code: ErrorCode, stage: Option<&str>) -> &'static str {
+    match code {
+        ErrorCode::InvalidRequest => {
+            "correct the named field; get_computer_info with include operations lists an operation's fields."
+        }
+        ErrorCode::UnknownScope => "use a scope that get_computer_info lists.",
+        ErrorCode::UnknownOperation => "use an operation that get_computer_info lists.",
+        ErrorCode::PermissionDenied if stage == Some("sensitive") => {
+            "the target holds secrets and stays closed; do without it, or ask the person."
+        }
+        ErrorCode::PermissionDenied => {
+            "the scope does not allow it; do without it, or ask the person (`bailiwick policy explain` says why)."
+        }
+        ErrorCode::PathOutOfScope => "use a path inside the scope's folders; get_computer_info lists them.",
+        ErrorCode::ApprovalRequired => "ask the person to approve it, then send the same request again.",
+        ErrorCode::NotFound => "look at what exists with file.list or file.find.",
+        ErrorCode::Conflict => "read the target again, and send its new version as `ifVersion`.",
+        ErrorCode::UnsupportedPlatform => "this computer cannot do it; take another way.",
+        ErrorCode::ProviderUnavailable => {
+            "something that it needs is missing; try again later, or tell the person."
+        }
+        ErrorCode::Timeout => "ask for less at a time, or raise `options.timeoutSeconds`.",
+        ErrorCode::Cancelled => "it was cancelled; send it again if it is still wanted.",
+        ErrorCode::ProcessNotFound => "list the processes that there are.",
+        ErrorCode::OsPermissionRequired => "the person has to give the permission in the system's settings.",
+        ErrorCode::ExecutionFailed => "its error says what went wrong.",
+    }
+}

@@ -1,0 +1,117 @@
+//! `history.timeline`: the operations of a scope, newest first.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::shown::{self, QueryInput, Shown};
+use crate::registry::{Context, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
+};
+use bailiwick_history::Filter;
+use bailiwick_policy::{InputPath, Permit};
+
+/// The operation.
+pub struct Op;
+
+/// Which operations to show.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// How many to show; default 50, at most 500.
+    pub limit: Option<usize>,
+    /// Only this operation, such as `file.read`, or a family, such as `file.`.
+    pub op: Option<String>,
+    /// Only those that succeeded (true), or only those that failed (false).
+    pub ok: Option<bool>,
+    /// Only those that failed with this code.
+    pub code: Option<ErrorCode>,
+    /// Only those that began at this time or later: RFC 3339 in UTC, or a date.
+    pub since: Option<String>,
+    /// Only those that began at this time or earlier.
+    pub until: Option<String>,
+    /// Only those of this caller.
+    pub caller: Option<String>,
+    /// Only those of this session.
+    pub session: Option<String>,
+}
+
+/// The operations.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The operations, newest first.
+    pub operations: Vec<Shown>,
+    /// Whether there may be more. A rare filter looks at a bounded number of rows for each answer, so
+    /// that an answer can hold few operations, or none, and still say where to go on.
+    pub truncated: bool,
+    /// Give this as `options.cursor` to go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "history.timeline",
+        summary: "Show the operations of the scope, newest first",
+        details: "One entry for each operation. `unfinished` ones were about to have an effect when they were \
+                  recorded, and their end was not: they run still, or were cut off.",
+        capabilities: &[&[Capability::HistoryRead]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::None,
+        scope: ScopeNeed::In(&[ScopeType::Folder, ScopeType::Computer]),
+        platforms: &[],
+        options: &[CommonOption::Cursor, CommonOption::Detail],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &["query", "limit", "op", "ok", "code", "since", "until", "caller", "session"],
+        example: r#"{"op":"history.timeline","options":{"limit":20,"ok":false}}"#,
+    };
+    type Input = QueryInput;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &QueryInput) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &QueryInput) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &QueryInput,
+        options: &Options,
+    ) -> Result<Output, Failure> {
+        if options.ok == Some(true) && options.code.is_some() {
+            return Err(Failure::invalid("options.code", "what succeeded has no error code")
+                .hint("Leave out `options.ok` or `options.code`."));
+        }
+        let filter = Filter {
+            scope: Some(shown::scope_id(permit)?),
+            op: options.op.clone(),
+            text: input.query.clone(),
+            ok: options.ok,
+            code: options.code.map(|code| code.as_str().to_owned()),
+            caller: options.caller.clone(),
+            session: options.session.clone(),
+            since_ms: shown::moment("options.since", options.since.as_deref())?,
+            until_ms: shown::moment("options.until", options.until.as_deref())?,
+            cursor: shown::cursor(permit)?,
+            limit: shown::limit(options.limit, 50)?,
+        };
+        let page = cx.history.query(&filter, &cx.cancel).map_err(|error| shown::unreadable(cx, &error))?;
+        let full = permit.common().detail == Detail::Full;
+        let shown = page.entries.into_iter().map(|entry| Shown::of(entry, full)).collect();
+        let (operations, cut) = shown::fit(shown, permit.limits().max_output_bytes);
+        let next_cursor = match operations.last() {
+            Some(last) if cut => Some(last.operation_id.clone()),
+            _ => page.next,
+        };
+        cx.summarize(shown::counted(operations.len(), "operation"));
+        Ok(Output { operations, truncated: next_cursor.is_some(), next_cursor })
+    }
+}

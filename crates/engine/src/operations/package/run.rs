@@ -1,0 +1,101 @@
+//! `package.run`: run a script that the project already defines.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::operations::command::{CommandOutput, Encoding, Execution, execute};
+use crate::registry::{Context, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
+};
+use bailiwick_policy::{InputPath, Permit};
+
+use super::choice::permitted_script;
+
+/// The operation.
+pub struct Op;
+
+/// Which script to run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The name of the script, as package.scripts lists it.
+    pub script: String,
+    /// Where several manifests define the name: the runner to use, such as `npm`, `cargo` or `make`.
+    #[serde(default)]
+    pub runner: Option<String>,
+    /// Arguments for the script, each taken literally; package.scripts says what each script takes.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Environment variables by name; only names that the scope lists in `allowedEnvironment`.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+}
+
+/// How to give what it prints.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// Take colours and other control sequences of terminals out of the text; default true.
+    pub strip_ansi: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { strip_ansi: true }
+    }
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "package.run",
+        summary: "Run a script that the project defines",
+        details: "Runs only what a manifest in the target folder defines, by the runner that belongs to it: \
+                  `npm run NAME -- ARGS`, `cargo test -- ARGS`, `make TARGET`. With `package:run` no rule has to \
+                  allow the runner; what the scope denies or asks about stays so. Held, bounded and answered as \
+                  command.run. Scripts are code: who may change the manifest decides what runs.",
+        capabilities: &[&[Capability::PackageRun, Capability::CommandRun]],
+        effect: Effect::RunsCode,
+        target: TargetRule::PathOrRoot(Access::Write),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun, CommonOption::Detail],
+        timeout_seconds: 30,
+        threads: Threads::Async,
+        audited_fields: &["script", "runner", "args", "stripAnsi", "timeoutSeconds", "dryRun", "detail"],
+        example: r#"{"op":"package.run","input":{"script":"test"}}"#,
+    };
+    type Input = Input;
+    type Options = Options;
+    type Output = CommandOutput;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    // Which command it is comes out of the manifest; `Permit::judge_command` judges it then.
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &Input,
+        options: &Options,
+    ) -> Result<CommandOutput, Failure> {
+        let command =
+            permitted_script(cx, permit, &input.script, input.runner.as_deref(), &input.args).await?;
+        let execution = Execution {
+            command,
+            environment: input.env.clone(),
+            stdin: None,
+            strip_ansi: options.strip_ansi,
+            encoding: Encoding::Text,
+        };
+        execute(cx, permit, execution).await
+    }
+}

@@ -1,0 +1,99 @@
+//! `process.start`, which is `command.start` too: start a program that goes on after the call.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::registry::{Context, Operation, no_paths};
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
+};
+use bailiwick_policy::{InputPath, Permit};
+
+use super::begin::{Beginning, Options, Started, Stdin, begin};
+use super::terminal::TerminalInput;
+
+/// The operation.
+pub struct Op;
+
+/// What to start.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The program's bare name and its arguments as an array (the usual way; nothing needs quoting), or one
+    /// string of simple commands joined by `&&`, `||`, `;`, `|` or newlines. No shell reads either.
+    pub command: CommandInput,
+    /// Environment variables by name; only names that the scope lists in `allowedEnvironment`.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// `pipe` (default): process.write writes to it. `null`: it is at its end.
+    #[serde(default)]
+    pub stdin: Option<Stdin>,
+    /// `true` gives it a terminal of 24 rows and 80 columns, an object one of another size; default none. For
+    /// programs that ask questions or draw.
+    #[serde(default)]
+    pub terminal: Option<TerminalInput>,
+    /// A name for process.list, at most 100 characters.
+    #[serde(default)]
+    pub label: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "process.start",
+        summary: "Start a program that goes on after the call",
+        details: "Judged and held exactly as command.run; the target is the working folder. It answers as soon as \
+                  the program runs. What the program prints is kept (8 MiB, the newest) and can be read while it \
+                  runs and for 24 hours after its end; it outlives the client and a restart of the service, unless \
+                  the scope's `processLifetime` says otherwise. process.wait waits for a line, a port or the end. \
+                  `timeoutSeconds` bounds the starting only.",
+        capabilities: &[&[Capability::CommandRun], &[Capability::ProcessManage]],
+        effect: Effect::RunsCode,
+        target: TargetRule::PathOrRoot(Access::Write),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 30,
+        threads: Threads::Async,
+        audited_fields: &[
+            "command",
+            "stdin",
+            "terminal",
+            "label",
+            "maxRunSeconds",
+            "timeoutSeconds",
+            "dryRun",
+        ],
+        example: r#"{"op":"process.start","input":{"command":["npm","run","dev"],"label":"dev server"}}"#,
+    };
+    type Input = Input;
+    type Options = Options;
+    type Output = Started;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        Some(input.command.clone())
+    }
+
+    async fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &Input,
+        options: &Options,
+    ) -> Result<Started, Failure> {
+        let beginning = Beginning {
+            command: permit.command().clone(),
+            environment: input.env.clone(),
+            stdin: input.stdin,
+            terminal: input.terminal,
+            label: input.label.clone(),
+            max_run_seconds: options.max_run_seconds,
+        };
+        begin(cx, permit, beginning).await
+    }
+}

@@ -1,0 +1,320 @@
+//! `process.wait`: wait until something happens, in one call.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::{Context, NoFields, Operation, no_command};
+use bailiwick_contract::{
+    Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads, signal, time,
+};
+use bailiwick_platform::launch::kept::Stream;
+use bailiwick_policy::{InputPath, Permit, PermittedPath, Standing as Grant};
+use bailiwick_providers::digest::Digest;
+use bailiwick_providers::wait::{Evidence, Outcome, Round, Standing, Token, Wanted, Watched, hold};
+
+use super::digested::digest_of_ended;
+use super::wait_conditions::{Finder, MAX_CONDITIONS, RawCondition, Until};
+
+/// The operation.
+pub struct Op;
+
+/// What to wait for: exactly one of `any` and `all`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Input {
+    /// Wait until one of these holds; up to 32. Each is {`until`, `process`, …}: `exit` (`code`), `text` (`text`,
+    /// `from`), `regex` (`pattern`, `from`), `port` (`port`), `http` (`port`, `path`, `status`), `file` (`path`,
+    /// `state` exists|absent|changed), `quiet` (`seconds`), `time` (`seconds`).
+    pub any: Option<Vec<RawCondition>>,
+    /// Wait until each of these has held, at one time or another; up to 32.
+    pub all: Option<Vec<RawCondition>>,
+    /// The `resume` of an earlier wait on the same conditions: go on where it stopped.
+    pub resume: Option<String>,
+}
+
+/// What happened.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// How the wait ended.
+    pub outcome: Outcome,
+    /// The conditions, in their order, and what was seen of each.
+    pub conditions: Vec<Report>,
+    /// With `timeOver`: send it as `input.resume` with the same conditions to go on waiting; nothing that happens in
+    /// between is lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
+    /// How long this call waited, in milliseconds.
+    pub elapsed_ms: u64,
+}
+
+/// How one condition stands.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The kind of condition.
+    pub until: Until,
+    /// The process that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_id: Option<String>,
+    /// `held`, `waiting` or `impossible`.
+    pub standing: &'static str,
+    /// For `exit`: the exit code; left out if a signal ended the process, or its end is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// For `exit`: the signal that ended the process, such as `SIGTERM`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// For `exit`, with `options.detail` `concise`: what the process printed, in short, if that is long and of a known
+    /// form; process.read gives the output itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// For `text` and `regex`: the line, without control sequences; of a long one the part around the match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// The stream that it was printed to: `stdout` or `stderr`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<&'static str>,
+    /// The position at which the line begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<u64>,
+    /// For `text` and `regex`: the position behind what was looked at; as `from` of another wait it finds what
+    /// comes after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+    /// How many bytes were printed faster than they could be looked at, and are not kept, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped_bytes: Option<u64>,
+    /// For `http`: the status of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// With `impossible`: why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "process.wait",
+        summary: "Wait until a process ends, prints, listens or rests, a file comes or changes, or time passes",
+        details: "One call in place of many looks. The target is the process of the conditions that name none. \
+                  `text` and `regex` are looked for in each line, without the control sequences of terminals; output \
+                  that was printed before the wait counts, unless `from` says from where. A line that is not \
+                  finished, such as a prompt, counts too: where a pattern depends on the end of the line, as soon as \
+                  nothing has come for 100 ms. `quiet` is counted from the beginning of the wait at the earliest, \
+                  and holds too when the process has ended. With `all`, a condition that has held once stays so. The \
+                  outcome is `held`, `timeOver` with a token to go on with, or `impossible` as soon as processes have \
+                  ended and what is waited for cannot happen any more. `file` needs fs:read too.",
+        capabilities: &[&[Capability::ProcessManage]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::OptionalId("the processId of the conditions that name none"),
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::Detail],
+        timeout_seconds: 45,
+        threads: Threads::Held,
+        audited_fields: &["any", "all", "timeoutSeconds", "detail"],
+        example: r#"{"op":"process.wait","input":{"any":[{"until":"time","seconds":0.1}]}}"#,
+    };
+    type Input = Input;
+    type Options = NoFields;
+    type Output = Output;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        let paths = |list: &Option<Vec<RawCondition>>, field| {
+            let of = list.iter().flatten().filter_map(move |condition| condition.path(field));
+            of.collect::<Vec<_>>()
+        };
+        [paths(&input.any, "input.any[].path"), paths(&input.all, "input.all[].path")].concat()
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
+        let began = Instant::now();
+        let (wanted, list, raw) = wanted(input)?;
+        if !permit.input_paths().is_empty() {
+            check_may_read(cx, permit)?;
+        }
+        let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let target = permit.id().map(str::to_owned);
+        let fingerprint = Token::fingerprint(&(scope.id(), &target, list, raw));
+        let now_ms = time::now_ms();
+        let (began_ms, saved) = match &input.resume {
+            Some(text) => {
+                let token = Token::decode(text, &fingerprint, raw.len(), now_ms)?;
+                (token.began_ms, token.saved)
+            }
+            None => (now_ms, Vec::new()),
+        };
+        let (processes, scope) = (Arc::clone(&cx.service.processes), scope.id().to_owned());
+        let (raw_conditions, paths) = (raw.to_vec(), permit.input_paths().to_vec());
+        // Finding processes and looking at files reads the disk.
+        let round = tokio::task::spawn_blocking(move || {
+            let finder = Finder { processes: &processes, scope: &scope, target: target.as_deref() };
+            let conditions = conditions(&raw_conditions, list, &finder, paths)?;
+            Round::begin(wanted, conditions, began_ms, &saved)
+        });
+        let round = round.await.map_err(|error| {
+            Failure::new(ErrorCode::ExecutionFailed, format!("the wait could not begin: {error}"))
+        })??;
+        let (round, outcome) = hold(round, &cx.cancel, &cx.progress, |round| in_words(round, raw)).await?;
+        cx.summarize(format!("{}: {}", spoken(outcome), in_words(&round, raw)));
+        let resume = (outcome == Outcome::TimeOver).then(|| {
+            let (began_ms, saved) = round.save();
+            Token::new(fingerprint, began_ms, saved).encode()
+        });
+        let mut conditions: Vec<Report> =
+            raw.iter().zip(round.watched()).map(|(raw, watched)| report(raw, watched)).collect();
+        if permit.common().detail == Detail::Concise {
+            let room = permit.limits().max_output_bytes / 2 / conditions.len().max(1);
+            for (report, watched) in conditions.iter_mut().zip(round.watched()) {
+                if let (Standing::Held(Evidence::Ended(_)), Some(process)) =
+                    (&watched.standing, watched.condition.process())
+                {
+                    report.digest = digest_of_ended(process, room).await;
+                }
+            }
+        }
+        Ok(Output {
+            outcome,
+            conditions,
+            resume,
+            elapsed_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        })
+    }
+}
+
+/// Gives what is waited for, and the name of the list.
+fn wanted(input: &Input) -> Result<(Wanted, &'static str, &[RawCondition]), Failure> {
+    let (wanted, list, conditions) = match (&input.any, &input.all) {
+        (Some(any), None) => (Wanted::Any, "any", any),
+        (None, Some(all)) => (Wanted::All, "all", all),
+        (Some(_), Some(_)) => {
+            return Err(Failure::invalid("input.all", "`input.any` and `input.all` exclude each other")
+                .hint("Send one of them."));
+        }
+        (None, None) => {
+            return Err(Failure::invalid("input.any", "there is nothing to wait for")
+                .hint(r#"Send `any` or `all`, such as {"any":[{"until":"exit","process":"…"}]}."#));
+        }
+    };
+    if conditions.is_empty() || conditions.len() > MAX_CONDITIONS {
+        let message =
+            format!("`input.{list}` must have 1 to {MAX_CONDITIONS} conditions, not {}", conditions.len());
+        return Err(Failure::invalid(&format!("input.{list}"), message));
+    }
+    Ok((wanted, list, conditions))
+}
+
+/// Whether a file is there is for those alone who may read.
+fn check_may_read(cx: &Context, permit: &Permit) -> Result<(), Failure> {
+    let by_caller = cx.caller.capabilities.allows(Capability::FsRead);
+    let by_scope = permit.scope().is_some_and(|scope| scope.standing(Capability::FsRead) == Grant::Granted);
+    if by_caller && by_scope {
+        return Ok(());
+    }
+    let rule = if by_scope { "caller-capabilities" } else { "scope-capabilities" };
+    Err(Failure::denied(rule, "a wait for a file needs fs:read, which is not granted")
+        .at_stage("capability")
+        .detail("needs", vec![Capability::FsRead.as_str()])
+        .hint("Wait for something else, or ask the person for fs:read."))
+}
+
+fn conditions(
+    raw: &[RawCondition],
+    list: &str,
+    finder: &Finder<'_>,
+    paths: Vec<PermittedPath>,
+) -> Result<Vec<bailiwick_providers::wait::Condition>, Failure> {
+    let mut paths = paths.into_iter();
+    let patterns = raw.iter().filter(|condition| condition.until == Until::Regex).count();
+    let read = |(at, condition): (usize, &RawCondition)| {
+        let judged = condition.path("").and_then(|_| paths.next());
+        condition.read(&format!("input.{list}[{at}]"), finder, patterns, judged)
+    };
+    raw.iter().enumerate().map(read).collect()
+}
+
+fn report(raw: &RawCondition, watched: &Watched) -> Report {
+    let process_id = watched.condition.process().map(|process| process.facts.id.clone());
+    let mut report = Report {
+        until: raw.until,
+        process_id,
+        standing: "waiting",
+        exit_code: None,
+        signal: None,
+        digest: None,
+        line: None,
+        stream: None,
+        position: None,
+        next: watched.looked_at(),
+        skipped_bytes: Some(watched.skipped_bytes()).filter(|bytes| *bytes > 0),
+        status: None,
+        why: None,
+    };
+    match &watched.standing {
+        Standing::Waiting => {}
+        Standing::Impossible(why) => {
+            report.standing = "impossible";
+            report.why = Some(why.clone());
+        }
+        Standing::Held(evidence) => {
+            report.standing = "held";
+            match evidence {
+                Evidence::Bare => {}
+                Evidence::Ended(status) => {
+                    report.exit_code = status.exit_code;
+                    report.signal = status.signal.map(signal::name);
+                }
+                Evidence::Line(seen) => {
+                    report.line = Some(seen.line.clone());
+                    report.stream = Some(stream_name(seen.stream));
+                    report.position = Some(seen.position);
+                    report.next = Some(seen.next);
+                }
+                Evidence::Answered(status) => report.status = Some(*status),
+            }
+        }
+    }
+    report
+}
+
+/// Says how far a wait is, such as `1 of 2 conditions: port 5173 has held, exit has not`.
+fn in_words(round: &Round, raw: &[RawCondition]) -> String {
+    let standing = raw.iter().zip(round.watched()).map(|(raw, watched)| {
+        let name = match (raw.until, raw.port) {
+            (Until::Port, Some(port)) => format!("port {port}"),
+            (until, _) => until.as_str().to_owned(),
+        };
+        match watched.standing {
+            Standing::Held(_) => format!("{name} has held"),
+            Standing::Waiting => format!("{name} not yet"),
+            Standing::Impossible(_) => format!("{name} impossible"),
+        }
+    });
+    let standing: Vec<String> = standing.collect();
+    let of = if raw.len() == 1 { "condition" } else { "conditions" };
+    format!("{} of {} {of}: {}", round.held(), raw.len(), standing.join(", "))
+}
+
+fn stream_name(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+    }
+}
+
+fn spoken(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Held => "held",
+        Outcome::TimeOver => "time over",
+        Outcome::Impossible => "impossible",
+    }
+}

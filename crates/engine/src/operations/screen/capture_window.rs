@@ -1,0 +1,52 @@
+//! `screen.capture_window`: take a picture of a window.
+
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Capability, CommandInput, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
+};
+use bailiwick_policy::{InputPath, Permit};
+use bailiwick_providers::artifact::CaptureKind;
+use bailiwick_providers::screen::of_window;
+
+use super::refusal::refused;
+use super::taking::{AUDITED, Options, Output, answer};
+
+/// The operation.
+pub struct Op;
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "screen.capture_window",
+        summary: "Take a picture of a window",
+        details: "Shows the window itself, whatever covers it, without its title bar. A minimised window has no picture. The \
+                  scope's policy must say `allowWindows`.",
+        capabilities: &[&[Capability::ScreenCapture]],
+        effect: Effect::Captures,
+        target: TargetRule::Window,
+        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        platforms: &[],
+        options: &[],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: AUDITED,
+        example: r#"{"op":"screen.capture_window","target":":0/0x1a00003"}"#,
+    };
+    type Input = NoFields;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &NoFields) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+        options.check()?;
+        let window = permit.id().unwrap_or_default();
+        let shot = of_window(&cx.service.displays, permit.screen()?, window, options.region());
+        answer(cx, permit, CaptureKind::Window, shot.map_err(refused)?, options)
+    }
+}

@@ -1,0 +1,219 @@
+//! `screen.list`: displays and windows.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use bailiwick_contract::{
+    Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
+};
+use bailiwick_platform::screen::{Rect, Window, WindowState};
+use bailiwick_policy::{InputPath, Permit, ScreenRules};
+use bailiwick_providers::artifact::Area;
+use bailiwick_providers::screen::withheld as judge;
+
+use super::refusal::{AccessState, access_state, unavailable};
+
+/// The operation.
+pub struct Op;
+
+/// The longest title that is told, in characters.
+const MAX_TITLE_CHARS: usize = 200;
+/// What of an answer is not windows.
+const FRAME_BYTES: usize = 2_000;
+
+/// What there is to take pictures of.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// Whether the displays can be looked at.
+    pub access: AccessState,
+    /// The displays, where the scope takes pictures of them.
+    pub displays: Vec<DisplayEntry>,
+    /// The windows, from the bottom of the pile to its top, where the scope takes pictures of them.
+    pub windows: Vec<WindowEntry>,
+    /// How many windows there are besides that this scope does not show.
+    pub withheld: usize,
+    /// What this scope takes no pictures of: `displays`, `windows`, `processes`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub off: Vec<&'static str>,
+    /// Displays that are there and cannot be looked at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreachable: Vec<UnreachableEntry>,
+    /// Whether there were more windows than the answer can hold.
+    pub truncated: bool,
+}
+
+/// A display.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DisplayEntry {
+    /// Its id, for screen.capture.
+    pub display: String,
+    /// Its name.
+    pub name: String,
+    /// Whether it is the one that `primary` means.
+    pub primary: bool,
+    /// Where it lies, in pixels.
+    pub bounds: Area,
+    /// How much larger than usual programs draw on it.
+    pub scale: f64,
+}
+
+/// A window.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WindowEntry {
+    /// Its id, for screen.capture_window.
+    pub window: String,
+    /// Its title.
+    pub title: String,
+    /// The app, as it calls itself.
+    pub app: String,
+    /// Its process, where the scope shows processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The name of its program, where the scope shows processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    /// Where its content lies on the display, in pixels.
+    pub bounds: Area,
+    /// `visible`, `minimised` or `hidden`.
+    pub state: &'static str,
+    /// Whether it is the one that the person works in.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub active: bool,
+}
+
+/// A display that cannot be looked at.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnreachableEntry {
+    /// Its id.
+    pub display: String,
+    /// What it answered.
+    pub access: AccessState,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "screen.list",
+        summary: "List displays and windows",
+        details: "Tells whether the displays can be looked at, and what there is to take pictures of. Menus and hidden windows \
+                  are listed with `detail` \"full\". Windows that the scope does not show are counted only.",
+        capabilities: &[&[Capability::ScreenCapture]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::None,
+        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        platforms: &[],
+        options: &[CommonOption::Detail],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &[],
+        example: r#"{"op":"screen.list"}"#,
+    };
+    type Input = NoFields;
+    type Options = NoFields;
+    type Output = Output;
+
+    fn paths(input: &NoFields) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
+        let rules = permit.screen()?;
+        let listing = cx.service.displays.list().map_err(unavailable)?;
+        let displays: Vec<DisplayEntry> = listing
+            .displays
+            .iter()
+            .filter(|_| rules.shows_displays())
+            .map(|display| DisplayEntry {
+                display: display.id.clone(),
+                name: display.name.clone(),
+                primary: display.primary,
+                bounds: area(display.bounds),
+                scale: display.scale,
+            })
+            .collect();
+        let full = permit.common().detail == Detail::Full;
+        let shows_windows = rules.shows_windows() || rules.shows_processes();
+        let mut output = Output {
+            access: access_state(&listing.access),
+            displays,
+            windows: Vec::new(),
+            withheld: 0,
+            off: off(rules),
+            unreachable: listing
+                .unreachable
+                .iter()
+                .map(|it| UnreachableEntry { display: it.display.clone(), access: access_state(&it.access) })
+                .collect(),
+            truncated: false,
+        };
+        let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
+        let closed = judge(rules, &listing.windows);
+        for (window, closed) in listing.windows.iter().zip(closed).filter(|_| shows_windows) {
+            if !full && (window.unmanaged || window.state == WindowState::Hidden) {
+                continue;
+            }
+            if closed {
+                output.withheld += 1;
+                continue;
+            }
+            let entry = entry(window, rules);
+            let bytes = serde_json::to_string(&entry).map_or(usize::MAX, |text| text.len() + 1);
+            match room.checked_sub(bytes) {
+                Some(left) => {
+                    room = left;
+                    output.windows.push(entry);
+                }
+                None => output.truncated = true,
+            }
+        }
+        cx.summarize(format!("{} displays, {} windows", output.displays.len(), output.windows.len()));
+        Ok(output)
+    }
+}
+
+fn off(rules: &ScreenRules) -> Vec<&'static str> {
+    let kinds = [
+        ("displays", rules.shows_displays()),
+        ("windows", rules.shows_windows()),
+        ("processes", rules.shows_processes()),
+    ];
+    kinds.into_iter().filter(|(_, on)| !on).map(|(name, _)| name).collect()
+}
+
+fn entry(window: &Window, rules: &ScreenRules) -> WindowEntry {
+    WindowEntry {
+        window: window.id.clone(),
+        title: shown_title(&window.title),
+        app: shown_title(&window.app),
+        pid: window.pid.filter(|_| rules.shows_processes()),
+        process: window.process.clone().filter(|_| rules.shows_processes()),
+        bounds: area(window.bounds),
+        state: match window.state {
+            WindowState::Visible => "visible",
+            WindowState::Minimised => "minimised",
+            WindowState::Hidden => "hidden",
+        },
+        active: window.active,
+    }
+}
+
+fn area(rect: Rect) -> Area {
+    Area { x: rect.x, y: rect.y, width: rect.width, height: rect.height }
+}
+
+/// Cuts a title to a length that is told.
+pub(super) fn shown_title(title: &str) -> String {
+    match title.char_indices().nth(MAX_TITLE_CHARS) {
+        Some((at, _)) => format!("{}…", &title[..at]),
+        None => title.to_owned(),
+    }
+}

@@ -1,0 +1,243 @@
+//! `screen.read_capture`: look again at a picture that is kept, or at what is known of one.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use bailiwick_contract::time::rfc3339;
+use bailiwick_contract::{
+    Capability, CommandInput, Effect, ErrorCode, Failure, Image, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads,
+};
+use bailiwick_platform::screen::{Rect, ScreenError};
+use bailiwick_policy::{InputPath, Permit};
+use bailiwick_providers::artifact::{Area, CaptureFacts, CaptureKind, CaptureStore};
+use bailiwick_providers::screen::decode;
+
+use super::refusal::unavailable;
+use super::taking::{AskedFormat, KeptFile, Return, file_of, format, made, rounded, wish};
+
+/// The operation.
+pub struct Op;
+
+/// How a kept picture comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ReadAs {
+    /// As an image beside the data (default).
+    #[default]
+    Image,
+    /// In the data as base64, within `maxOutputBytes`.
+    Base64,
+    /// Not at all: only what is known of it.
+    Facts,
+}
+
+/// Which part of a picture is given, and how.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Options {
+    /// The format of what is given.
+    pub format: AskedFormat,
+    /// The most pixels across; the picture keeps its proportion. Default 1568.
+    pub max_width: Option<u32>,
+    /// The most pixels down; the picture keeps its proportion. Default 1568.
+    pub max_height: Option<u32>,
+    /// The quality of a JPEG, 1 to 100; default 80.
+    pub quality: Option<u8>,
+    /// Only this part, in pixels of the kept picture.
+    pub region: Option<Area>,
+    /// How it comes: `image` (default), `base64` or `facts`.
+    #[serde(rename = "return")]
+    pub return_as: ReadAs,
+}
+
+/// What is known of a picture, and the part of it that is given.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The capture's id.
+    pub capture_id: String,
+    /// What it shows: `display`, `window`, or the window of a `process`.
+    pub kind: CaptureKind,
+    /// The display.
+    pub display: String,
+    /// The window, of a picture of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<String>,
+    /// The part of the display that the whole picture shows, in the display's pixels.
+    pub area: Area,
+    /// The whole picture's width in pixels.
+    pub width: u32,
+    /// The whole picture's height in pixels.
+    pub height: u32,
+    /// How many pixels of the whole picture one pixel of the display takes.
+    pub scale: f64,
+    /// How many windows are black in it.
+    pub blacked_out: u32,
+    /// When it was taken, RFC 3339 in UTC.
+    pub taken_at: String,
+    /// Until when it is known, RFC 3339 in UTC.
+    pub expires_at: String,
+    /// The kept picture, if it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<KeptFile>,
+    /// What is given of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
+}
+
+/// What is given of a kept picture.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Given {
+    /// The part of the kept picture, in its pixels.
+    pub region: Area,
+    /// How many pixels are given for one of the kept picture.
+    pub scale: f64,
+    /// The width of what is given.
+    pub width: u32,
+    /// The height of what is given.
+    pub height: u32,
+    /// Its type.
+    pub mime_type: &'static str,
+    /// The size of its file in bytes.
+    pub size: u64,
+    /// With `return` = `base64`: the picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base64: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "screen.read_capture",
+        summary: "Look again at a picture that is kept, or at a part of it",
+        details: "`region` and `maxWidth` choose a part and its size. With `return` \"facts\" it tells what is known of any \
+                  capture of the last day, kept or not.",
+        capabilities: &[&[Capability::ScreenCapture]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::Id("the captureId"),
+        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        platforms: &[],
+        options: &[],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &["format", "maxWidth", "maxHeight", "quality", "region", "return"],
+        example: r#"{"op":"screen.read_capture","target":"01JD0000000000000000000000","options":{"region":{"x":0,"y":0,"width":400,"height":300}}}"#,
+    };
+    type Input = NoFields;
+    type Options = Options;
+    type Output = Output;
+
+    fn paths(input: &NoFields) -> Vec<InputPath> {
+        no_paths(input)
+    }
+
+    fn command(input: &NoFields) -> Option<CommandInput> {
+        no_command(input)
+    }
+
+    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+        let format = format(options.format, options.quality)?;
+        let scope = permit.scope().map(|scope| scope.id().to_owned()).unwrap_or_default();
+        let asked = permit.id().unwrap_or_default();
+        let store = CaptureStore::below(&cx.service.dirs.state);
+        let facts = store.find(&scope, asked).ok_or_else(|| unknown(asked))?;
+        judge(permit, &facts)?;
+        let given = match options.return_as {
+            ReadAs::Facts => None,
+            ReadAs::Image | ReadAs::Base64 => {
+                let bytes = store.picture(&facts).ok_or_else(|| not_kept(asked))?;
+                let kept = decode(&bytes).map_err(|why| {
+                    Failure::new(
+                        ErrorCode::ExecutionFailed,
+                        format!("the kept picture cannot be read: {why}"),
+                    )
+                })?;
+                let whole = Rect::new(0, 0, kept.width(), kept.height());
+                let region = options.region.map_or(whole, |it| Rect::new(it.x, it.y, it.width, it.height));
+                let part = kept
+                    .part(region)
+                    .ok_or_else(|| unavailable(ScreenError::Outside { region, bounds: whole }))?;
+                let return_as =
+                    if options.return_as == ReadAs::Image { Return::Image } else { Return::Base64 };
+                let wish = wish(permit, format, return_as, (options.max_width, options.max_height));
+                let fitted = made(cx, part, &wish)?;
+                let mime_type = fitted.format.media_type();
+                let encoded = STANDARD.encode(&fitted.bytes);
+                cx.summarize(format!(
+                    "{}x{} {mime_type}, {} bytes",
+                    fitted.width,
+                    fitted.height,
+                    fitted.bytes.len()
+                ));
+                let base64 = match return_as {
+                    Return::Image => {
+                        cx.attach(Image { mime_type: mime_type.to_owned(), base64: encoded });
+                        None
+                    }
+                    Return::Base64 | Return::FileRef => Some(encoded),
+                };
+                Some(Given {
+                    region: Area { x: region.x, y: region.y, width: region.width, height: region.height },
+                    scale: rounded(f64::from(fitted.width) / f64::from(region.width)),
+                    width: fitted.width,
+                    height: fitted.height,
+                    mime_type,
+                    size: fitted.bytes.len() as u64,
+                    base64,
+                })
+            }
+        };
+        Ok(Output {
+            file: file_of(&facts),
+            scale: rounded(facts.scale().0),
+            capture_id: facts.capture_id,
+            kind: facts.kind,
+            display: facts.display,
+            window: facts.window,
+            area: facts.area,
+            width: facts.width,
+            height: facts.height,
+            blacked_out: facts.blacked_out,
+            taken_at: rfc3339(facts.taken_at_ms),
+            expires_at: rfc3339(facts.expires_at_ms),
+            given,
+        })
+    }
+}
+
+/// Judges a picture that was taken before by the rules of now.
+///
+/// # Errors
+/// `permission_denied` where the scope does not take such pictures any more, or not by the same rules for windows.
+pub(super) fn judge(permit: &Permit, facts: &CaptureFacts) -> Result<(), Failure> {
+    let rules = permit.screen()?;
+    let kind = match facts.kind {
+        CaptureKind::Display => TargetRule::Display,
+        CaptureKind::Window => TargetRule::Window,
+        CaptureKind::Process => TargetRule::ProcessWindow,
+    };
+    rules.judge_kind(kind, &facts.scope).map_err(|failure| failure.at_stage("screen"))?;
+    if rules.fingerprint() == facts.rules {
+        return Ok(());
+    }
+    Err(Failure::denied("rules-changed", "the rules for windows have changed since the picture was taken")
+        .at_stage("screen")
+        .hint("Take the picture anew."))
+}
+
+fn unknown(asked: &str) -> Failure {
+    let asked: String = asked.chars().take(64).collect();
+    Failure::new(ErrorCode::NotFound, format!("no capture `{asked}` is known in this scope"))
+        .detail("field", "target")
+        .hint("Captures are known for a day; screen.captures lists those that are kept.")
+}
+
+fn not_kept(asked: &str) -> Failure {
+    Failure::new(ErrorCode::NotFound, format!("the picture of capture `{asked}` is not kept"))
+        .detail("field", "target")
+        .hint("Take it anew with `return` = `fileRef`; with `return` = `facts` this operation tells what is known of it.")
+}

@@ -1,0 +1,131 @@
+//! What stands in the way of a picture, in the words of answers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::screen::{Access, ScreenError};
+use bailiwick_providers::screen::ShotError;
+
+/// Whether the displays can be looked at, as they answered when they were asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AccessState {
+    /// `granted`, `denied`, `not_determined`, `no_display`, `locked` or `unsupported`.
+    pub state: String,
+    /// Why, where it is not granted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What the person has to change, where that helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setting: Option<String>,
+}
+
+/// Says how access stands.
+pub fn access_state(access: &Access) -> AccessState {
+    let (state, why, setting) = match access {
+        Access::Granted => ("granted", None, None),
+        Access::Denied { why, setting } => ("denied", Some(why.clone()), Some(setting.clone())),
+        Access::NotDetermined { setting } => ("not_determined", None, Some(setting.clone())),
+        Access::NoDisplay { why } => (
+            "no_display",
+            Some(why.clone()),
+            Some(
+                "Start Bailiwick inside the desktop session, or with DISPLAY set to a running X server."
+                    .to_owned(),
+            ),
+        ),
+        Access::Locked => ("locked", None, Some("Unlock the session.".to_owned())),
+        Access::Unsupported { why } => ("unsupported", Some(why.clone()), None),
+    };
+    AccessState { state: state.to_owned(), why, setting }
+}
+
+/// Makes the failure of a picture that could not be taken.
+pub(super) fn refused(error: ShotError) -> Failure {
+    match error {
+        ShotError::Withheld(window) => withheld(&format!("the window `{window}`")),
+        ShotError::Screen(error) => unavailable(error),
+    }
+}
+
+/// Makes the failure of a window that the rules close.
+pub(super) fn withheld(what: &str) -> Failure {
+    Failure::denied("denied-windows", format!("{what} is of those that this scope does not show"))
+        .at_stage("screen")
+        .hint(
+            "For the person: `deniedWindows` and `openSensitiveWindows` in the scope's policy say which \
+             windows are shown (docs/concepts/screens.md).",
+        )
+}
+
+/// Makes the failure of a display that gave no picture.
+pub fn unavailable(error: ScreenError) -> Failure {
+    let message = error.to_string();
+    match error {
+        ScreenError::NoAccess(access) => no_access(&access),
+        ScreenError::UnknownDisplay(_) => Failure::new(ErrorCode::NotFound, message)
+            .detail("field", "target")
+            .hint("Use the id of a display from screen.list, or `primary`."),
+        ScreenError::UnknownWindow(_) => Failure::new(ErrorCode::NotFound, message)
+            .detail("field", "target")
+            .hint("Use the id of a window from screen.list; windows come and go."),
+        ScreenError::Outside { bounds, .. } => Failure::invalid("options.region", message).hint(format!(
+            "Choose `x`, `y`, `width` and `height` within 0,0 and {},{}.",
+            bounds.width, bounds.height
+        )),
+        ScreenError::Minimised(_) => Failure::new(ErrorCode::Conflict, message)
+            .detail("state", "minimised")
+            .hint("Have the window brought back, then ask again."),
+        ScreenError::Hidden(_) => Failure::new(ErrorCode::Conflict, message)
+            .detail("state", "hidden")
+            .hint("Have the window shown, then ask again."),
+        ScreenError::TooLarge { .. } => {
+            Failure::invalid("options.region", message).hint("Ask for a part of it with `options.region`.")
+        }
+        ScreenError::Blind(_) => Failure::denied("windows-unknown", message)
+            .at_stage("screen")
+            .hint(
+                "For the person: `openSensitiveWindows` = [{\"app\": \"*\"}] with no `deniedWindows` in the scope's policy \
+                 says that no window has to be kept out.",
+            )
+            .hint("Windows of X11 programs can be captured one by one: screen.list, screen.capture_window."),
+        ScreenError::Timeout(_) => Failure::new(ErrorCode::Timeout, message)
+            .hint("Ask again; screen.list tells which displays answer."),
+        ScreenError::Lost(_) => {
+            Failure::new(ErrorCode::ProviderUnavailable, message).hint("Ask again once the display is back.")
+        }
+        ScreenError::PixelFormat { .. } => Failure::new(ErrorCode::UnsupportedPlatform, message)
+            .hint("For the person: a display of 24 bits a pixel is read."),
+        ScreenError::Failed { .. } => Failure::new(ErrorCode::ExecutionFailed, message)
+            .hint("Ask again; `bailiwick screen status` tells the person what the displays answer."),
+    }
+}
+
+fn no_access(access: &Access) -> Failure {
+    let state = access_state(access);
+    let code = match access {
+        Access::Denied { .. } | Access::NotDetermined { .. } | Access::Locked => {
+            ErrorCode::OsPermissionRequired
+        }
+        Access::Unsupported { .. } => ErrorCode::UnsupportedPlatform,
+        Access::NoDisplay { .. } => ErrorCode::ProviderUnavailable,
+        Access::Granted => ErrorCode::ExecutionFailed,
+    };
+    let what = match access {
+        Access::Denied { .. } => "the system does not let Bailiwick look at the displays",
+        Access::NotDetermined { .. } => {
+            "the person has not been asked yet whether Bailiwick may look at the displays"
+        }
+        Access::NoDisplay { .. } => "there is no display",
+        Access::Locked => "the session is locked",
+        Access::Unsupported { .. } => "the displays of this system cannot be looked at",
+        Access::Granted => "no display gave a picture",
+    };
+    let message = state.why.as_ref().map_or_else(|| what.to_owned(), |why| format!("{what}: {why}"));
+    let failure = Failure::new(code, message).detail("access", state.state);
+    match state.setting {
+        Some(setting) => failure.hint(format!("For the person: {setting}")),
+        None => failure,
+    }
+}

@@ -1,0 +1,240 @@
+//! JSON Schemas (draft 2020-12) of requests, answers and the config.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use crate::registry::{Entry, Registry};
+use bailiwick_config::Config;
+use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
+use bailiwick_contract::{CommonOption, Envelope, ErrorCode, ScopeNeed, TargetRule};
+
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// Makes the schema of any request.
+pub fn envelope_schema(registry: &Registry) -> Value {
+    let mut schema = of::<Envelope>("Envelope");
+    let names: Vec<&str> = registry.operations().map(|entry| entry.spec.name).collect();
+    schema["properties"]["op"]["enum"] = json!(names);
+    schema
+}
+
+/// Makes the schema of `config.json`.
+pub fn config_schema() -> Value {
+    of::<Config>("Bailiwick config")
+}
+
+fn of<T: JsonSchema>(title: &str) -> Value {
+    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    schema["title"] = json!(title);
+    schema
+}
+
+/// Makes the schema of any answer. Reading one: branch on `ok`, then on `error.code`.
+pub fn outcome_schema() -> Value {
+    let codes: Vec<Value> = ErrorCode::ALL
+        .iter()
+        .map(|code| json!({"const": code.as_str(), "description": code.facts().meaning}))
+        .collect();
+    let common = json!({
+        "operationId": {"type": "string", "description": "The id of the request in the history (a ULID)."},
+        "scope": {"type": ["string", "null"], "description": "The scope that was named or filled in."},
+        "op": {"type": "string", "description": "The operation as asked; empty where the request named none."},
+        "startedAt": {"type": "string", "format": "date-time", "description": "When the service began, RFC 3339 in UTC."},
+        "durationMs": {"type": "number", "minimum": 0, "description": "How long it took, policy and work together."},
+    });
+    let with = |more: Value| -> Value {
+        let mut properties = common.clone();
+        if let (Some(properties), Value::Object(more)) = (properties.as_object_mut(), more) {
+            properties.extend(more);
+        }
+        properties
+    };
+    let warnings = json!({
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "What the client should know although the operation succeeded."
+    });
+    let head = ["ok", "operationId", "scope", "op", "startedAt", "durationMs"];
+    json!({
+        "$schema": DRAFT,
+        "title": "Outcome",
+        "description": "The answer to a request: data, or an error. The form of `data` is in schemas/operations/.",
+        "oneOf": [{"$ref": "#/$defs/success"}, {"$ref": "#/$defs/failure"}],
+        "$defs": {
+            "success": {
+                "type": "object",
+                "properties": with(json!({
+                    "ok": {"const": true},
+                    "data": {"description": "What the operation gives."},
+                    "warnings": warnings,
+                    "images": {
+                        "type": "array",
+                        "description": "Images that the client asked for.",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "mimeType": {"enum": ["image/png", "image/jpeg", "image/gif", "image/webp"]},
+                                "base64": {"type": "string", "contentEncoding": "base64"}
+                            },
+                            "required": ["mimeType", "base64"],
+                            "additionalProperties": false
+                        }
+                    }
+                })),
+                "required": ([&head[..], &["data", "warnings"]].concat()),
+                "additionalProperties": false
+            },
+            "failure": {
+                "type": "object",
+                "properties": with(json!({"ok": {"const": false}, "error": {"$ref": "#/$defs/error"}})),
+                "required": ([&head[..], &["error"]].concat()),
+                "additionalProperties": false
+            },
+            "error": {
+                "type": "object",
+                "properties": {
+                    "code": {"$ref": "#/$defs/errorCode"},
+                    "message": {"type": "string", "description": "What was asked and what stood in the way."},
+                    "retryable": {"type": "boolean", "description": "Whether the same request can succeed later."},
+                    "details": {
+                        "type": "object",
+                        "description": "Facts for programs.",
+                        "properties": {
+                            "stage": {"type": "string", "description": "The policy stage that refused."},
+                            "rule": {"type": "string", "description": "The rule that refused."},
+                            "field": {"type": "string", "description": "The field that is wrong, such as `input.content`."}
+                        }
+                    },
+                    "hints": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "description": "The smallest changes that would make it work."
+                    }
+                },
+                "required": ["code", "message", "retryable", "details", "hints"],
+                "additionalProperties": false
+            },
+            "errorCode": {"oneOf": codes}
+        }
+    })
+}
+
+/// Makes the schema of a request for one operation; `$defs` holds `input`, `options` and `output`.
+pub fn operation_schema(entry: &Entry) -> Value {
+    let spec = entry.spec;
+    let schemas = entry.schemas();
+    let input = nested(schemas.input, "input");
+    let mut options = nested(schemas.options, "options");
+    options["additionalProperties"] = json!(false);
+    options["type"] = json!("object");
+    if let Some(map) = options.as_object_mut() {
+        let properties = map.entry("properties").or_insert_with(|| json!({}));
+        for option in CommonOption::ALL.iter().filter(|option| honours(entry, **option)) {
+            properties[option.as_str()] = common_option(*option);
+        }
+    }
+    let output = nested(schemas.output, "output");
+
+    let mut properties = Map::new();
+    properties
+        .insert("scope".to_owned(), json!({"type": ["string", "null"], "description": "The scope's id."}));
+    properties.insert("op".to_owned(), json!({"const": spec.name}));
+    let mut required = vec!["op"];
+    let target = match spec.target {
+        TargetRule::None => json!({"enum": [null, ""], "description": "The operation has no target."}),
+        TargetRule::Path(_) => {
+            required.push("target");
+            json!({"type": "string", "description": "A path, relative to the scope's folder."})
+        }
+        TargetRule::PathOrRoot(_) => {
+            json!({"type": ["string", "null"], "description": "A path; default the scope's folder."})
+        }
+        rule if rule.is_optional() => json!({
+            "type": ["string", "null"],
+            "description": format!("{}; may be left out.", rule.id_of().unwrap_or_default()),
+        }),
+        rule => {
+            required.push("target");
+            json!({"type": "string", "description": format!("{}.", rule.id_of().unwrap_or_default())})
+        }
+    };
+    properties.insert("target".to_owned(), target);
+    properties.insert("input".to_owned(), json!({"$ref": "#/$defs/input"}));
+    properties.insert("options".to_owned(), json!({"$ref": "#/$defs/options"}));
+    if input["required"].as_array().is_some_and(|names| !names.is_empty()) {
+        required.push("input");
+    }
+    let description =
+        [spec.summary, ". ", spec.details].concat().trim_end().trim_end_matches(". ").to_owned();
+    json!({
+        "$schema": DRAFT,
+        "title": spec.name,
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+        "examples": [serde_json::from_str::<Value>(spec.example).unwrap_or(Value::Null)],
+        "x-effect": spec.effect,
+        "x-needs": spec.capabilities,
+        "x-scope": match spec.scope {
+            ScopeNeed::In(types) => json!(types),
+            ScopeNeed::Optional => json!([]),
+        },
+        "$defs": {"input": input, "options": options, "output": output}
+    })
+}
+
+/// Tells whether an operation honours a shared option.
+pub(super) fn honours(entry: &Entry, option: CommonOption) -> bool {
+    matches!(option, CommonOption::TimeoutSeconds | CommonOption::MaxOutputBytes)
+        || entry.spec.options.contains(&option)
+}
+
+/// Gives the schema of a shared option.
+fn common_option(option: CommonOption) -> Value {
+    let mut schema = match option {
+        CommonOption::TimeoutSeconds => {
+            json!({"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_SECONDS})
+        }
+        CommonOption::MaxOutputBytes => json!({"type": "integer", "minimum": 1_000}),
+        CommonOption::DryRun => json!({"type": "boolean", "default": false}),
+        CommonOption::Cursor => json!({"type": "string"}),
+        CommonOption::Detail => json!({"enum": ["concise", "full"], "default": "concise"}),
+    };
+    schema["description"] = json!(option.describe());
+    schema
+}
+
+/// Makes a whole schema a part of another: its own `$defs` move with it.
+fn nested(mut schema: Value, place: &str) -> Value {
+    if let Some(map) = schema.as_object_mut() {
+        map.remove("$schema");
+        map.remove("title");
+        if !map.contains_key("properties") {
+            map.remove("description");
+        }
+    }
+    rebase(&mut schema, place);
+    schema
+}
+
+fn rebase(value: &mut Value, place: &str) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match (key.as_str(), &value) {
+                    ("$ref", Value::String(reference)) => {
+                        if let Some(rest) = reference.strip_prefix("#/") {
+                            *value = json!(format!("#/$defs/{place}/{rest}"));
+                        }
+                    }
+                    _ => rebase(value, place),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rebase(item, place)),
+        _ => {}
+    }
+}

@@ -1,0 +1,103 @@
+//! What an operation can see of the service while it runs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bailiwick_config::Config;
+use bailiwick_contract::{Caller, Cancel, Image, Progress};
+use bailiwick_history::HistoryHandle;
+use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::launch::Launcher;
+use bailiwick_platform::screen::Displays;
+use bailiwick_policy::Scopes;
+use bailiwick_providers::code::index::SymbolIndexes;
+use bailiwick_providers::process::Processes;
+use bailiwick_providers::terminal::Screens;
+use bailiwick_providers::versions::Seen;
+
+use super::Registry;
+
+/// Facts about the running service, as `computer.info` tells them.
+pub struct ServiceFacts {
+    /// The config in force.
+    pub config: Arc<Config>,
+    /// The scopes in force.
+    pub scopes: Arc<Scopes>,
+    /// The operations of this build.
+    pub registry: Arc<Registry>,
+    /// Bailiwick's own folders.
+    pub dirs: Dirs,
+    /// The helper that starts commands.
+    pub launcher: Arc<Launcher>,
+    /// The started processes of this computer.
+    pub processes: Arc<Processes>,
+    /// The screens of processes that were looked at.
+    pub screens: Arc<Screens>,
+    /// The displays of this computer.
+    pub displays: Arc<Displays>,
+    /// What was read a while ago, for edits that are made for it.
+    pub seen: Arc<Seen>,
+    /// What the files of scopes define, once somebody has asked.
+    pub symbols: Arc<SymbolIndexes>,
+    /// When the service began, in milliseconds since the epoch.
+    pub started_at_ms: i64,
+}
+
+/// The surroundings of one request.
+pub struct Context {
+    /// Who asked.
+    pub caller: Caller,
+    /// When to stop.
+    pub cancel: Cancel,
+    /// Where to say how far it is, if it may take long.
+    pub progress: Progress,
+    /// Facts about the service.
+    pub service: Arc<ServiceFacts>,
+    /// The history.
+    pub history: HistoryHandle,
+    notes: Mutex<Notes>,
+}
+
+#[derive(Default)]
+struct Notes {
+    warnings: Vec<String>,
+    images: Vec<Image>,
+    summary: Option<String>,
+}
+
+impl Context {
+    /// Makes the surroundings of a request.
+    pub fn new(
+        caller: Caller,
+        cancel: Cancel,
+        progress: Progress,
+        service: Arc<ServiceFacts>,
+        history: HistoryHandle,
+    ) -> Self {
+        Self { caller, cancel, progress, service, history, notes: Mutex::default() }
+    }
+
+    /// Tells the client something although the operation succeeds.
+    pub fn warn(&self, warning: impl Into<String>) {
+        self.notes().warnings.push(warning.into());
+    }
+
+    /// Sends an image along with the result.
+    pub fn attach(&self, image: Image) {
+        self.notes().images.push(image);
+    }
+
+    /// Says the result in a few words for the history, such as `12 matches in 3 files`.
+    pub fn summarize(&self, summary: impl Into<String>) {
+        self.notes().summary = Some(summary.into());
+    }
+
+    /// Takes out warnings, images and the summary, when the operation has ended.
+    pub fn take_notes(&self) -> (Vec<String>, Vec<Image>, Option<String>) {
+        let notes = std::mem::take(&mut *self.notes());
+        (notes.warnings, notes.images, notes.summary)
+    }
+
+    fn notes(&self) -> std::sync::MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,174 @@
+//! The operation trait, and the row that an operation becomes.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::OnceLock;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use bailiwick_contract::fields::{self, FieldNames};
+use bailiwick_contract::{CommandInput, CommonOption, CommonOptions, Envelope, Failure, Json, OperationSpec};
+use bailiwick_policy::{Candidate, InputPath, Parsed, Permit};
+
+use super::Context;
+
+/// One operation. No default methods: what could be forgotten must be decided.
+pub trait Operation: 'static {
+    /// Everything that is fixed about it.
+    const SPEC: OperationSpec;
+    /// The fields of `input`; [`NoFields`] if there are none.
+    type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+    /// The operation's own fields of `options`; [`NoFields`] if there are none.
+    type Options: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+    /// The `data` of its result.
+    type Output: Serialize + JsonSchema;
+
+    /// Names the paths in `input` that must be permitted for the call to go on; see [`no_paths`].
+    fn paths(input: &Self::Input) -> Vec<InputPath>;
+
+    /// Names the command in `input` that must be permitted for the call to go on; see [`no_command`].
+    fn command(input: &Self::Input) -> Option<CommandInput>;
+
+    /// Does it. `permit` holds the judged target, paths and limits.
+    fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &Self::Input,
+        options: &Self::Options,
+    ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+}
+
+/// The paths of an operation whose `input` holds none, or judges each for itself.
+pub fn no_paths<T>(_: &T) -> Vec<InputPath> {
+    Vec::new()
+}
+
+/// The command of an operation whose `input` names none.
+pub fn no_command<T>(_: &T) -> Option<CommandInput> {
+    None
+}
+
+/// The type of an `input` or `options` without fields.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoFields {}
+
+/// The JSON Schemas (draft 2020-12) of an operation's parts.
+#[derive(Debug, Clone)]
+pub struct Schemas {
+    /// Of `input`.
+    pub input: Value,
+    /// Of the operation's own `options`.
+    pub options: Value,
+    /// Of `data`.
+    pub output: Value,
+}
+
+type Running<'a> = Pin<Box<dyn Future<Output = Result<Json, Failure>> + Send + 'a>>;
+
+/// An operation as a row of its family's table.
+pub struct Entry {
+    /// Everything that is fixed about it.
+    pub spec: &'static OperationSpec,
+    /// The operation that this row is another name of, if it is one.
+    pub alias_of: Option<&'static str>,
+    parse: fn(&Entry, &Envelope) -> Result<Parsed, Failure>,
+    run: for<'a> fn(&'a Context, &'a Permit) -> Running<'a>,
+    schemas: fn() -> Schemas,
+    field_names: OnceLock<(FieldNames, FieldNames)>,
+}
+
+impl Entry {
+    /// Erases an operation into a row.
+    pub const fn of<O: Operation>() -> Self {
+        Self::row::<O>(const { &O::SPEC }, None)
+    }
+
+    /// Makes a row by which an operation can be called by another name: the same in all but name, family and example.
+    pub const fn alias<O: Operation>(spec: &'static OperationSpec) -> Self {
+        Self::row::<O>(spec, Some(O::SPEC.name))
+    }
+
+    const fn row<O: Operation>(spec: &'static OperationSpec, alias_of: Option<&'static str>) -> Self {
+        Self {
+            spec,
+            alias_of,
+            parse: parse::<O>,
+            run: run::<O>,
+            schemas: schemas::<O>,
+            field_names: OnceLock::new(),
+        }
+    }
+
+    /// Makes the JSON Schemas of the operation's parts.
+    pub fn schemas(&self) -> Schemas {
+        (self.schemas)()
+    }
+
+    /// Gives the names of the fields of `input` and of `options`.
+    pub fn field_names(&self) -> &(FieldNames, FieldNames) {
+        self.field_names.get_or_init(|| {
+            let schemas = self.schemas();
+            (FieldNames::from_schema(&schemas.input), FieldNames::from_schema(&schemas.options))
+        })
+    }
+
+    /// Starts the operation.
+    pub fn start<'a>(&self, cx: &'a Context, permit: &'a Permit) -> Running<'a> {
+        (self.run)(cx, permit)
+    }
+}
+
+impl Candidate for Entry {
+    fn spec(&self) -> &'static OperationSpec {
+        self.spec
+    }
+
+    fn parse(&self, envelope: &Envelope) -> Result<Parsed, Failure> {
+        (self.parse)(self, envelope)
+    }
+}
+
+fn parse<O: Operation>(entry: &Entry, envelope: &Envelope) -> Result<Parsed, Failure> {
+    let (input_names, option_names) = entry.field_names();
+    let mut options = envelope.options.clone();
+    let common = CommonOptions::take(&mut options, O::SPEC.options)?;
+    let mut shared = vec![CommonOption::TimeoutSeconds.as_str(), CommonOption::MaxOutputBytes.as_str()];
+    shared.extend(O::SPEC.options.iter().map(|option| option.as_str()));
+    let options: O::Options = fields::parse("options", options, option_names, &shared)?;
+    let input: O::Input = fields::parse("input", envelope.input.clone(), input_names, &[])?;
+    let paths = O::paths(&input);
+    let command = O::command(&input);
+    Ok(Parsed { fields: Box::new((input, options)), paths, command, common })
+}
+
+fn run<'a, O: Operation>(cx: &'a Context, permit: &'a Permit) -> Running<'a> {
+    Box::pin(async move {
+        let (input, options) = permit
+            .fields()
+            .downcast_ref::<(O::Input, O::Options)>()
+            .expect("the permit holds what this row parsed");
+        let output = O::run(cx, permit, input, options).await?;
+        Json::of(&output).map_err(|error| {
+            Failure::new(
+                bailiwick_contract::ErrorCode::ExecutionFailed,
+                format!("the result has no JSON form: {error}"),
+            )
+        })
+    })
+}
+
+fn schemas<O: Operation>() -> Schemas {
+    fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {
+        settings.into_generator().into_root_schema_for::<T>().to_value()
+    }
+    Schemas {
+        input: of::<O::Input>(SchemaSettings::draft2020_12()),
+        options: of::<O::Options>(SchemaSettings::draft2020_12()),
+        output: of::<O::Output>(SchemaSettings::draft2020_12().for_serialize()),
+    }
+}

@@ -1,0 +1,57 @@
+//! The table of families, and finding an operation by name.
+
+use std::collections::HashMap;
+
+use bailiwick_contract::fields;
+use bailiwick_policy::{Candidate, Catalogue};
+
+use super::Entry;
+
+/// The operations that share the part of their name before the dot.
+pub struct Family {
+    /// The part before the dot.
+    pub name: &'static str,
+    /// What the family is for, in one sentence.
+    pub summary: &'static str,
+    /// Its operations, in the order of the documents.
+    pub operations: &'static [Entry],
+}
+
+/// Every operation of this build, by name.
+pub struct Registry {
+    families: &'static [&'static Family],
+    by_name: HashMap<&'static str, &'static Entry>,
+}
+
+impl Registry {
+    /// Builds the index of a table of families.
+    pub fn new(families: &'static [&'static Family]) -> Self {
+        let rows = families.iter().flat_map(|family| family.operations);
+        Self { families, by_name: rows.map(|entry| (entry.spec.name, entry)).collect() }
+    }
+
+    /// Gives the families, in the order of the documents.
+    pub fn families(&self) -> &'static [&'static Family] {
+        self.families
+    }
+
+    /// Gives every operation, in the order of the documents.
+    pub fn operations(&self) -> impl Iterator<Item = &'static Entry> {
+        self.families.iter().flat_map(|family| family.operations)
+    }
+
+    /// Finds an operation by its exact name.
+    pub fn entry(&self, name: &str) -> Option<&'static Entry> {
+        self.by_name.get(name).copied()
+    }
+}
+
+impl Catalogue for Registry {
+    fn find(&self, name: &str) -> Option<&dyn Candidate> {
+        self.entry(name).map(|entry| entry as &dyn Candidate)
+    }
+
+    fn nearest(&self, name: &str) -> Vec<&'static str> {
+        fields::nearest(name, self.operations().map(|entry| entry.spec.name), 3)
+    }
+}

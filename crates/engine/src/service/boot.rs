@@ -1,0 +1,196 @@
+//! Making a service out of a config.
+
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use tokio::sync::Semaphore;
+
+use crate::operations::FAMILIES;
+use crate::registry::{Registry, ServiceFacts};
+use bailiwick_config::Config;
+use bailiwick_contract::{Failure, time};
+use bailiwick_history::{HistoryHandle, HistorySettings};
+use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::launch::Launcher;
+use bailiwick_platform::screen::{Displays, Sources};
+use bailiwick_policy::{OwnFolders, Scopes};
+use bailiwick_providers::artifact::CaptureStore;
+use bailiwick_providers::code::index::SymbolIndexes;
+use bailiwick_providers::process::Processes;
+use bailiwick_providers::terminal::Screens;
+use bailiwick_providers::versions::Seen;
+
+use super::watch::ConfigWatch;
+
+/// How many operations run at the same time; further ones wait for their turn.
+const MAX_CONCURRENT: usize = 64;
+/// How many operations hold at the same time until something happens; further ones are refused.
+pub(super) const MAX_HELD: usize = 256;
+
+/// What a service is made of.
+#[derive(Debug, Clone)]
+pub struct ServiceSettings {
+    /// The config.
+    pub config: Config,
+    /// Bailiwick's own folders.
+    pub dirs: Dirs,
+}
+
+/// Why a service does not start.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BootError(pub Failure);
+
+/// The service: one for each process that judges and runs operations.
+pub struct Service {
+    facts: RwLock<Arc<ServiceFacts>>,
+    pub(super) history: HistoryHandle,
+    pub(super) turns: Semaphore,
+    pub(super) held: Semaphore,
+    pub(super) watch: OnceLock<ConfigWatch>,
+}
+
+impl Service {
+    /// Compiles the scopes, opens their roots and begins the history.
+    ///
+    /// # Errors
+    /// When a scope cannot be compiled: a broken policy starts nothing.
+    pub fn boot(settings: ServiceSettings) -> Result<Arc<Self>, BootError> {
+        Self::boot_with(settings, Launcher::new())
+    }
+
+    /// Makes a service whose commands are started by the given launcher: for programs that are not `bailiwick`.
+    ///
+    /// # Errors
+    /// As [`Service::boot`].
+    pub fn boot_with(settings: ServiceSettings, launcher: Launcher) -> Result<Arc<Self>, BootError> {
+        Self::boot_on(settings, launcher, Sources::of_this_process())
+    }
+
+    /// Makes a service that looks for displays elsewhere than this process's environment says.
+    ///
+    /// # Errors
+    /// As [`Service::boot`].
+    pub fn boot_on(
+        settings: ServiceSettings,
+        launcher: Launcher,
+        displays: Sources,
+    ) -> Result<Arc<Self>, BootError> {
+        let ServiceSettings { config, dirs } = settings;
+        let history = HistoryHandle::start(HistorySettings {
+            folder: dirs.state.clone(),
+            machine_id: config.machine_id.clone(),
+            max_age_days: config.history.max_age_days,
+            max_megabytes: config.history.max_megabytes,
+        });
+        let registry = Arc::new(Registry::new(FAMILIES));
+        let launcher = Arc::new(launcher);
+        let processes = Arc::new(Processes::new(&dirs, Arc::clone(&launcher)));
+        let screens = Arc::default();
+        let displays = Arc::new(Displays::new(displays));
+        let seen = Arc::default();
+        let symbols = Arc::new(SymbolIndexes::below(&dirs.state));
+        // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
+        CaptureStore::below(&dirs.state).prune();
+        let lasting = Lasting {
+            dirs,
+            registry,
+            launcher,
+            processes,
+            screens,
+            displays,
+            seen,
+            symbols,
+            started_at_ms: time::now_ms(),
+        };
+        let facts = facts(config, lasting)?;
+        Ok(Arc::new(Self {
+            facts: RwLock::new(Arc::new(facts)),
+            history,
+            turns: Semaphore::new(MAX_CONCURRENT),
+            held: Semaphore::new(MAX_HELD),
+            watch: OnceLock::new(),
+        }))
+    }
+
+    /// Gives the facts in force, after a look at whether the watched config has changed.
+    pub fn facts(&self) -> Arc<ServiceFacts> {
+        let _ = self.refresh();
+        self.in_force()
+    }
+
+    /// Gives the facts in force.
+    pub(super) fn in_force(&self) -> Arc<ServiceFacts> {
+        Arc::clone(&self.facts.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Gives the history.
+    pub fn history(&self) -> &HistoryHandle {
+        &self.history
+    }
+
+    /// Takes note of a connection that processes may end with; the adapter tells of its end.
+    pub fn connection_began(&self, connection: &str) {
+        self.in_force().processes.connection_began(connection);
+    }
+
+    /// Ends the processes that were to live no longer than a connection.
+    pub fn connection_ended(&self, connection: &str) {
+        self.in_force().processes.connection_ended(connection);
+    }
+
+    /// Puts another config in force; requests that run keep the old one.
+    ///
+    /// # Errors
+    /// As [`Service::boot`]; the old config then stays in force.
+    pub fn reload(&self, config: Config) -> Result<(), BootError> {
+        let old = self.in_force();
+        let lasting = Lasting {
+            dirs: old.dirs.clone(),
+            registry: Arc::clone(&old.registry),
+            launcher: Arc::clone(&old.launcher),
+            processes: Arc::clone(&old.processes),
+            screens: Arc::clone(&old.screens),
+            displays: Arc::clone(&old.displays),
+            seen: Arc::clone(&old.seen),
+            symbols: Arc::clone(&old.symbols),
+            started_at_ms: old.started_at_ms,
+        };
+        let new = facts(config, lasting)?;
+        *self.facts.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        Ok(())
+    }
+}
+
+/// What stays the same while the config changes.
+struct Lasting {
+    dirs: Dirs,
+    registry: Arc<Registry>,
+    launcher: Arc<Launcher>,
+    processes: Arc<Processes>,
+    screens: Arc<Screens>,
+    displays: Arc<Displays>,
+    seen: Arc<Seen>,
+    symbols: Arc<SymbolIndexes>,
+    started_at_ms: i64,
+}
+
+fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
+    let Lasting { dirs, registry, launcher, processes, screens, displays, seen, symbols, started_at_ms } =
+        lasting;
+    let own = OwnFolders::of(&dirs);
+    let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
+    let (config, scopes) = (Arc::new(config), Arc::new(scopes));
+    Ok(ServiceFacts {
+        config,
+        scopes,
+        registry,
+        dirs,
+        launcher,
+        processes,
+        screens,
+        displays,
+        seen,
+        symbols,
+        started_at_ms,
+    })
+}

@@ -1,0 +1,188 @@
+//! Running a permitted operation: its thread, its deadline, cancellation, panics, its size.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+
+use crate::registry::{Context, ServiceFacts};
+use bailiwick_contract::{Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, Threads};
+use bailiwick_policy::Permit;
+
+use super::record::{Finishing, Record, Unfinished};
+
+/// How long an operation that was told to stop may take to stop by itself.
+const GRACE: Duration = Duration::from_millis(500);
+/// How long an operation that ends by itself when its time is over may take for that: to end the programs
+/// that it runs, or to tell what it has seen.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// Runs the operation and records how it ended.
+pub(super) async fn run(
+    facts: &Arc<ServiceFacts>,
+    permit: Permit,
+    caller: Caller,
+    record: Record,
+    gone: &CancellationToken,
+    progress: Progress,
+) -> Outcome {
+    let cancel = Cancel::after(permit.limits().timeout);
+    let cx = Context::new(caller, cancel.clone(), progress, Arc::clone(facts), record.history().clone());
+    match permit.spec().threads {
+        Threads::Async | Threads::Held => {
+            let ends_itself =
+                permit.spec().effect == Effect::RunsCode || permit.spec().threads == Threads::Held;
+            let result = {
+                let mut work = std::pin::pin!(caught(start(&cx, &permit)));
+                let failure = tokio::select! {
+                    result = &mut work => Ok(result),
+                    failure = stopped(&cancel, gone) => Err(failure),
+                };
+                match failure {
+                    Ok(result) => result,
+                    // What runs programs ends them itself when its time is over, and tells what they said;
+                    // what holds tells what it has seen.
+                    Err(failure) if ends_itself && !gone.is_cancelled() => {
+                        tokio::select! {
+                            result = &mut work => result,
+                            () = gone.cancelled() => Err(cancelled()),
+                            () = tokio::time::sleep(ENDING) => Err(failure),
+                        }
+                    }
+                    Err(failure) => Err(failure),
+                }
+            };
+            let (result, notes) = (bounded(result, &permit), cx.take_notes());
+            if permit.spec().threads != Threads::Held {
+                return record.finish_async(result, notes).await;
+            }
+            // What it waited for is just now: a thread that finds the store idle is sooner done than its writer.
+            let unfinished = record.unfinished();
+            match tokio::task::spawn_blocking(move || record.finish_if_idle(result, notes)).await {
+                Ok(ended) => finished(ended).await,
+                Err(_) => unfinished.abandon(panicked()),
+            }
+        }
+        Threads::Blocking => {
+            let has_effect = !permit.spec().effect.is_read_only();
+            let unfinished = record.unfinished();
+            let record = Arc::new(Mutex::new(Some(record)));
+            let shared = Arc::clone(&record);
+            // The record travels with the work: whoever stops waiting, the row of an effect is written.
+            let mut work = tokio::task::spawn_blocking(move || {
+                let result = bounded(Handle::current().block_on(caught(start(&cx, &permit))), &permit);
+                let record = take(&shared)?;
+                let notes = cx.take_notes();
+                Some(if has_effect {
+                    Ok(record.finish(result, notes))
+                } else {
+                    record.finish_if_idle(result, notes)
+                })
+            });
+            let failure = tokio::select! {
+                done = &mut work => return match done {
+                    Ok(Some(ended)) => finished(ended).await,
+                    Ok(None) | Err(_) => end(take(&record), unfinished, panicked()).await,
+                },
+                failure = stopped(&cancel, gone) => failure,
+            };
+            match tokio::time::timeout(GRACE, &mut work).await {
+                Ok(Ok(Some(ended))) => finished(ended).await,
+                // It goes on until it looks at the flag. What it still does is for its own row to tell; where
+                // it does nothing but read, the row is written before the answer, as for every other.
+                Ok(Ok(None) | Err(_)) | Err(_) if has_effect => unfinished.abandon(failure),
+                Ok(Ok(None) | Err(_)) => end(take(&record), unfinished, failure).await,
+                Err(_) => match take(&record) {
+                    Some(record) => record.refuse(failure).await,
+                    // It has ended this very moment.
+                    None => match work.await {
+                        Ok(Some(ended)) => finished(ended).await,
+                        Ok(None) | Err(_) => unfinished.abandon(failure),
+                    },
+                },
+            }
+        }
+    }
+}
+
+async fn finished(ended: Result<Outcome, Box<Finishing>>) -> Outcome {
+    match ended {
+        Ok(outcome) => outcome,
+        Err(finishing) => finishing.finish().await,
+    }
+}
+
+fn take(record: &Mutex<Option<Record>>) -> Option<Record> {
+    record.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Answers for an operation that is not waited for any more, by its record if that is still open.
+async fn end(record: Option<Record>, unfinished: Unfinished, failure: Failure) -> Outcome {
+    match record {
+        Some(record) => record.refuse(failure).await,
+        None => unfinished.abandon(failure),
+    }
+}
+
+/// Waits for a reason to stop. The flag is raised only for those who left: an operation that stops by
+/// itself at its deadline has to tell that reason.
+async fn stopped(cancel: &Cancel, gone: &CancellationToken) -> Failure {
+    tokio::select! {
+        () = gone.cancelled() => {
+            cancel.cancel();
+            cancelled()
+        }
+        () = tokio::time::sleep_until(cancel.deadline().into()) => cancel.timed_out(),
+    }
+}
+
+/// Turns a panic of the operation into a failure: one request's bug is not another's.
+async fn caught(operation: impl Future<Output = Result<Json, Failure>>) -> Result<Json, Failure> {
+    let mut operation = std::pin::pin!(operation);
+    std::future::poll_fn(|task| {
+        catch_unwind(AssertUnwindSafe(|| operation.as_mut().poll(task)))
+            .unwrap_or_else(|_| Poll::Ready(Err(panicked())))
+    })
+    .await
+}
+
+async fn start(cx: &Context, permit: &Permit) -> Result<Json, Failure> {
+    let entry = cx
+        .service
+        .registry
+        .entry(permit.spec().name)
+        .expect("the policy permits only operations of this registry");
+    entry.start(cx, permit).await
+}
+
+/// Makes the failure for a client that cancelled or went away.
+pub(super) fn cancelled() -> Failure {
+    Failure::new(ErrorCode::Cancelled, "the request was cancelled")
+}
+
+/// Makes the failure for a bug of ours.
+pub(super) fn panicked() -> Failure {
+    Failure::new(
+        ErrorCode::ExecutionFailed,
+        "the operation failed in a way that it should not (a bug in Bailiwick)",
+    )
+    .hint("For the person: `bailiwick history` shows the request; please report it.")
+}
+
+/// The last line of defence for the size of an answer: operations bound their results themselves.
+fn bounded(result: Result<Json, Failure>, permit: &Permit) -> Result<Json, Failure> {
+    let data = result?;
+    let (bytes, limit) = (data.text().len(), permit.limits().max_output_bytes);
+    // Room for the names of fields around what the operation has bounded.
+    if bytes > limit.saturating_mul(2).saturating_add(16_384) {
+        return Err(Failure::new(
+            ErrorCode::ExecutionFailed,
+            format!("the result has {bytes} bytes, more than the limit of {limit}"),
+        )
+        .hint("Ask for less at a time, or raise `options.maxOutputBytes` within the scope's limit."));
+    }
+    Ok(data)
+}

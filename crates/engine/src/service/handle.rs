@@ -1,0 +1,124 @@
+//! One request, from envelope to outcome.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, Threads};
+use bailiwick_history::Phase;
+use bailiwick_policy::{Case, decide};
+
+use super::Service;
+use super::boot::MAX_HELD;
+use super::dispatch;
+use super::record::Record;
+
+impl Service {
+    /// Judges a request, runs it, records it, answers it. The only way in for every transport.
+    ///
+    /// `envelope` is a failure where the transport could not read one; that is recorded and answered
+    /// too. `gone` is cancelled when the client cancels or goes away. If the answer is not awaited to
+    /// the end, that counts as gone: the operation is told to stop, and its row is written all the same.
+    pub async fn handle(
+        self: &Arc<Self>,
+        caller: &Caller,
+        envelope: Result<Envelope, Failure>,
+        gone: &CancellationToken,
+    ) -> Outcome {
+        self.handle_told(caller, envelope, gone, &Progress::default()).await
+    }
+
+    /// As [`Service::handle`], and the operation writes on `progress` how far it is.
+    pub async fn handle_told(
+        self: &Arc<Self>,
+        caller: &Caller,
+        envelope: Result<Envelope, Failure>,
+        gone: &CancellationToken,
+        progress: &Progress,
+    ) -> Outcome {
+        let gone = gone.child_token();
+        let _gone_on_drop = gone.clone().drop_guard();
+        let began = Instant::now();
+        let record = Record::begin(began, caller, self.history().clone());
+        let unfinished = record.unfinished();
+        let (service, caller, progress) = (Arc::clone(self), caller.clone(), progress.clone());
+        // A task of its own: it goes on to its last row whatever becomes of the transport.
+        let request =
+            tokio::spawn(async move { service.answer(caller, envelope, record, gone, progress).await });
+        request.await.unwrap_or_else(|_| unfinished.abandon(dispatch::panicked()))
+    }
+
+    async fn answer(
+        &self,
+        caller: Caller,
+        envelope: Result<Envelope, Failure>,
+        mut record: Record,
+        gone: CancellationToken,
+        progress: Progress,
+    ) -> Outcome {
+        let mut envelope = match envelope {
+            Ok(envelope) => envelope,
+            Err(failure) => return record.refuse(failure).await,
+        };
+        record.asked(&envelope);
+
+        if let Some(failure) = self.refresh() {
+            return record.refuse(failure).await;
+        }
+        let facts = self.in_force();
+        let case = Case {
+            caller: &caller,
+            envelope: &envelope,
+            scopes: &facts.scopes,
+            catalogue: facts.registry.as_ref(),
+        };
+        let permit = match decide(&case) {
+            Ok(permit) => permit,
+            Err(mut denial) => {
+                record.denied(&denial, &envelope);
+                if denial.failure.code == ErrorCode::ApprovalRequired {
+                    denial.failure = denial.failure.detail("approvalId", record.operation_id());
+                }
+                return record.refuse(denial.failure).await;
+            }
+        };
+        record.permitted(&permit, &envelope);
+        // The payload lives on in the permit, in its parsed form.
+        envelope.input.clear();
+
+        let turn = match permit.spec().threads {
+            Threads::Async | Threads::Blocking => tokio::select! {
+                turn = self.turns.acquire() => turn.expect("the semaphore is never closed"),
+                () = gone.cancelled() => return record.refuse(dispatch::cancelled()).await,
+            },
+            // It may hold for an hour: behind 64 of them nothing else would have its turn.
+            Threads::Held => match self.held.try_acquire() {
+                Ok(place) => place,
+                Err(_) => return record.refuse(too_many_held()).await,
+            },
+        };
+        if !permit.spec().effect.is_read_only()
+            && let Err(error) = record.write(Phase::Received).await
+        {
+            let failure = Failure::new(ErrorCode::ProviderUnavailable, format!("nothing was done: {error}"))
+                .at_stage("history")
+                .detail("rule", "no-audit-no-effect")
+                .hint("For the person: `bailiwick status` says what is wrong with the history.");
+            return record.refuse(failure).await;
+        }
+        let outcome = dispatch::run(&facts, permit, caller, record, &gone, progress).await;
+        drop(turn);
+        outcome
+    }
+}
+
+/// Makes the failure for one wait too many.
+fn too_many_held() -> Failure {
+    Failure::new(
+        ErrorCode::ProviderUnavailable,
+        format!("{MAX_HELD} operations are held already until something happens, as many as may be"),
+    )
+    .detail("rule", "too-many-held")
+    .hint("End one of them, or ask for several conditions in one wait, then send it again.")
+}

@@ -1,0 +1,292 @@
+//! The audit of one request: what is known so far, and writing its rows.
+
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use bailiwick_contract::{Caller, Envelope, Failure, Image, Json, Outcome, id, time};
+use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Pending, Phase};
+use bailiwick_policy::{Denial, Permit};
+
+/// How much of the name of a scope, operation or field a row keeps.
+const MAX_NAME_CHARS: usize = 120;
+/// How much of a target a row keeps: the longest path.
+const MAX_TARGET_CHARS: usize = 4_096;
+/// How many fields a template lists as left out.
+const MAX_LEFT_OUT: usize = 32;
+/// How many bytes of fields a template keeps.
+const MAX_TEMPLATE_BYTES: usize = 8_192;
+
+/// The notes of an operation: warnings, images, summary.
+type Notes = (Vec<String>, Vec<Image>, Option<String>);
+
+/// One request's record. It ends by one of the methods that give an [`Outcome`].
+#[must_use = "a request ends in one finished row"]
+pub(super) struct Record {
+    event: EventDraft,
+    began: Instant,
+    history: HistoryHandle,
+}
+
+/// What is needed to answer for an operation that does not end in time; its row comes later.
+pub(super) struct Unfinished {
+    operation_id: String,
+    scope: Option<String>,
+    op: String,
+    started_at_ms: i64,
+    began: Instant,
+}
+
+/// A request that has its outcome, and not yet its row.
+#[must_use = "a request ends in one finished row"]
+pub(super) struct Finishing {
+    outcome: Outcome,
+    row: Pending,
+    history: HistoryHandle,
+}
+
+impl Record {
+    pub fn begin(began: Instant, caller: &Caller, history: HistoryHandle) -> Self {
+        let event = EventDraft {
+            operation_id: id::new_id(),
+            phase: Phase::Received,
+            at_ms: time::now_ms(),
+            caller: caller.name.clone(),
+            client: caller.client.clone(),
+            session: caller.session.clone(),
+            transport: caller.transport,
+            scope: None,
+            op: String::new(),
+            target: None,
+            capability: None,
+            stage: None,
+            rule: None,
+            code: None,
+            duration_us: 0,
+            bytes: 0,
+            summary: String::new(),
+            error: None,
+            template: Value::Null,
+            has_effect: false,
+        };
+        Self { event, began, history }
+    }
+
+    pub fn operation_id(&self) -> &str {
+        &self.event.operation_id
+    }
+
+    pub fn history(&self) -> &HistoryHandle {
+        &self.history
+    }
+
+    /// Notes what was asked.
+    pub fn asked(&mut self, envelope: &Envelope) {
+        self.event.scope = envelope.scope.as_deref().map(|scope| clip(scope, MAX_NAME_CHARS));
+        self.event.op = clip(&envelope.op, MAX_NAME_CHARS);
+        self.event.target = envelope.target.as_deref().map(|target| clip(target, MAX_TARGET_CHARS));
+    }
+
+    /// Notes a refusal of the policy, and the parts of the envelope that may be kept.
+    pub fn denied(&mut self, denial: &Denial, envelope: &Envelope) {
+        if denial.scope.is_some() {
+            self.event.scope.clone_from(&denial.scope);
+        }
+        self.event.template = self.template(envelope, denial.audited_fields);
+    }
+
+    /// Notes a permit, and the parts of the envelope that may be kept.
+    pub fn permitted(&mut self, permit: &Permit, envelope: &Envelope) {
+        if let Some(scope) = permit.scope() {
+            self.event.scope = Some(scope.id().to_owned());
+        }
+        self.event.capability = permit.capability();
+        self.event.has_effect = !permit.spec().effect.is_read_only();
+        self.event.template = self.template(envelope, permit.spec().audited_fields);
+    }
+
+    /// Keeps of an envelope what the history may hold: names, and the fields that the operation lists.
+    ///
+    /// `leftOut` names the others; a template with it cannot be replayed as it is.
+    fn template(&self, envelope: &Envelope, audited_fields: &[&str]) -> Value {
+        let mut left_out: Vec<String> = Vec::new();
+        let mut room = MAX_TEMPLATE_BYTES;
+        let mut keep = |fields: &Map<String, Value>| -> Map<String, Value> {
+            let mut kept = Map::new();
+            for (name, value) in fields {
+                let bytes = size_at_most(value, room);
+                if audited_fields.contains(&name.as_str()) && bytes <= room {
+                    room -= bytes;
+                    kept.insert(name.clone(), value.clone());
+                } else if left_out.len() < MAX_LEFT_OUT {
+                    left_out.push(clip(name, MAX_NAME_CHARS));
+                }
+            }
+            kept
+        };
+        let (input, options) = (keep(&envelope.input), keep(&envelope.options));
+        let mut template = json!({"scope": self.event.scope, "op": self.event.op});
+        if let Some(target) = &self.event.target {
+            template["target"] = json!(target);
+        }
+        if !input.is_empty() {
+            template["input"] = Value::Object(input);
+        }
+        if !options.is_empty() {
+            template["options"] = Value::Object(options);
+        }
+        if !left_out.is_empty() {
+            template["leftOut"] = json!(left_out);
+        }
+        template
+    }
+
+    /// Writes a row as things stand, and waits until it is on disk.
+    pub async fn write(&self, phase: Phase) -> Result<(), HistoryError> {
+        self.history.append_async(EventDraft { phase, ..self.event.clone() }).await
+    }
+
+    /// Ends a request that did not run.
+    pub async fn refuse(self, failure: Failure) -> Outcome {
+        self.finish_async(Err(failure), Notes::default()).await
+    }
+
+    /// Ends a request that has no effect, on a thread that may block but should not for a row's sake.
+    ///
+    /// # Errors
+    /// What is left to be done, where others are writing to the history.
+    pub fn finish_if_idle(
+        mut self,
+        result: Result<Json, Failure>,
+        notes: Notes,
+    ) -> Result<Outcome, Box<Finishing>> {
+        let mut outcome = self.close(result, notes);
+        match self.history.append_if_idle(self.event) {
+            Ok(written) => {
+                note(&mut outcome, written);
+                Ok(outcome)
+            }
+            Err(row) => Err(Box::new(Finishing { outcome, row, history: self.history })),
+        }
+    }
+
+    /// Ends a request on a thread that may block.
+    pub fn finish(mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
+        let mut outcome = self.close(result, notes);
+        note(&mut outcome, self.history.append(self.event));
+        outcome
+    }
+
+    /// Ends a request on an asynchronous thread.
+    pub async fn finish_async(mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
+        let mut outcome = self.close(result, notes);
+        note(&mut outcome, self.history.append_async(self.event).await);
+        outcome
+    }
+
+    fn close(&mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
+        let (warnings, images, summary) = notes;
+        let event = &mut self.event;
+        event.phase = Phase::Finished;
+        event.duration_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        event.summary = summary.unwrap_or_default();
+        match &result {
+            Ok(data) => event.bytes = data.text().len() as u64,
+            Err(failure) => {
+                event.code = Some(failure.code);
+                event.stage = failure.stage().map(str::to_owned);
+                event.rule = failure.rule().map(str::to_owned);
+                event.error = Some(failure.message.clone());
+            }
+        }
+        Outcome {
+            operation_id: event.operation_id.clone(),
+            scope: event.scope.clone(),
+            op: event.op.clone(),
+            started_at_ms: event.at_ms,
+            duration_us: event.duration_us,
+            result,
+            warnings,
+            images,
+        }
+    }
+
+    /// Gives what is needed to answer without the record.
+    pub fn unfinished(&self) -> Unfinished {
+        Unfinished {
+            operation_id: self.event.operation_id.clone(),
+            scope: self.event.scope.clone(),
+            op: self.event.op.clone(),
+            started_at_ms: self.event.at_ms,
+            began: self.began,
+        }
+    }
+}
+
+impl Finishing {
+    /// Waits for the row.
+    pub async fn finish(self) -> Outcome {
+        let Self { mut outcome, row, history } = self;
+        note(&mut outcome, history.append_pending(row).await);
+        outcome
+    }
+}
+
+impl Unfinished {
+    /// Answers for an operation whose end is not waited for.
+    pub fn abandon(self, failure: Failure) -> Outcome {
+        Outcome {
+            operation_id: self.operation_id,
+            scope: self.scope,
+            op: self.op,
+            started_at_ms: self.started_at_ms,
+            duration_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
+            result: Err(failure),
+            warnings: Vec::new(),
+            images: Vec::new(),
+        }
+    }
+}
+
+/// Warns the client where the row of an answered request could not be written.
+fn note(outcome: &mut Outcome, written: Result<(), HistoryError>) {
+    if let Err(error) = written {
+        outcome.warnings.push(format!("this operation is not in the history: {error}"));
+    }
+}
+
+/// Shortens a client's text for a row.
+fn clip(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// Counts roughly the bytes of a value, up to a little more than `limit`.
+fn size_at_most(value: &Value, limit: usize) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => {
+            let mut sum = 2;
+            for item in items {
+                if sum > limit {
+                    break;
+                }
+                sum += 1 + size_at_most(item, limit);
+            }
+            sum
+        }
+        Value::Object(fields) => {
+            let mut sum = 2;
+            for (name, item) in fields {
+                if sum > limit {
+                    break;
+                }
+                sum += name.len() + 4 + size_at_most(item, limit);
+            }
+            sum
+        }
+    }
+}

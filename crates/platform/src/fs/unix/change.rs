@@ -1,0 +1,190 @@
+//! Changing what an open folder holds: new files, renames, links, and making changes last.
+//!
+//! Every call takes single names in folders that are open already, so nothing is resolved here.
+
+use std::ffi::OsStr;
+use std::fs::File;
+
+use crate::names::OsStrExt;
+
+use rustix::fs::{
+    AtFlags, Mode, OFlags, RenameFlags, fsync, linkat, mkdirat, openat, readlinkat, renameat, renameat_with,
+    symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::dir::check_name;
+use super::spelling::{check_entry, check_target};
+use super::{Dir, DoorError};
+
+impl Dir {
+    /// Makes an empty file that must not exist yet, open for writing. Nothing is followed.
+    ///
+    /// `mode` loses the bits of the process's umask, as for any new file.
+    ///
+    /// # Errors
+    /// [`DoorError::Exists`], [`DoorError::NoSpace`], and the usual ones.
+    pub fn create_file(&self, name: &OsStr, mode: u32) -> Result<File, DoorError> {
+        check_name(name)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(openat(self.as_fd(), name, flags, permissions(mode))?))
+    }
+
+    /// Makes a folder in this one, with mode 0755 less the umask.
+    ///
+    /// # Errors
+    /// [`DoorError::Exists`] and the usual ones.
+    pub fn make_dir(&self, name: &OsStr) -> Result<(), DoorError> {
+        check_name(name)?;
+        Ok(mkdirat(self.as_fd(), name, permissions(0o755))?)
+    }
+
+    /// Makes a symbolic link in this folder. Where it leads is not looked at.
+    ///
+    /// # Errors
+    /// [`DoorError::Exists`] and the usual ones.
+    pub fn make_link(&self, name: &OsStr, leads_to: &[u8]) -> Result<(), DoorError> {
+        check_name(name)?;
+        Ok(symlinkat(OsStr::from_bytes(leads_to), self.as_fd(), name)?)
+    }
+
+    /// Reads where a symbolic link leads, as it is written.
+    ///
+    /// # Errors
+    /// The usual ones; an error of kind `InvalidInput` if it is not a link.
+    pub fn read_link(&self, name: &OsStr) -> Result<Vec<u8>, DoorError> {
+        check_name(name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        Ok(readlinkat(self.as_fd(), name, Vec::new())?.into_bytes())
+    }
+
+    /// Renames an entry over whatever has the new name (a file, a link, an empty folder).
+    ///
+    /// # Errors
+    /// [`DoorError::CrossDevice`], [`DoorError::NotEmpty`], and the usual ones.
+    pub fn rename(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
+        check_name(name)?;
+        check_name(new_name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        check_target((self.as_fd(), name.as_bytes()), (to.as_fd(), new_name.as_bytes()))?;
+        renameat(self.as_fd(), name, to.as_fd(), new_name).map_err(rename_error)
+    }
+
+    /// Renames an entry to a name that must be free.
+    ///
+    /// # Errors
+    /// [`DoorError::Exists`], [`DoorError::CrossDevice`], and the usual ones.
+    pub fn rename_to_free(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
+        check_name(name)?;
+        check_name(new_name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        match renameat_with(self.as_fd(), name, to.as_fd(), new_name, RenameFlags::NOREPLACE) {
+            // File systems that do not know the flag.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.rename_by_link(name, to, new_name),
+            other => other.map_err(rename_error),
+        }
+    }
+
+    /// Lets two entries of the same file system trade places: in one step where the system can do so,
+    /// else by way of `aside`, a name that must be free in the other folder.
+    ///
+    /// # Errors
+    /// [`DoorError::CrossDevice`], and the usual ones.
+    pub fn exchange(
+        &self,
+        name: &OsStr,
+        with: &Self,
+        other_name: &OsStr,
+        aside: &OsStr,
+    ) -> Result<(), DoorError> {
+        check_name(name)?;
+        check_name(other_name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        check_entry(with.as_fd(), other_name.as_bytes())?;
+        match renameat_with(self.as_fd(), name, with.as_fd(), other_name, RenameFlags::EXCHANGE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                self.exchange_by_way_of(name, with, other_name, aside)
+            }
+            other => other.map_err(rename_error),
+        }
+    }
+
+    /// The way without a flag: a second name that must be free, then the first one goes.
+    ///
+    /// Folders, and files where the file system knows no second names, are renamed after a look: a
+    /// folder could then replace an empty one that came into being meanwhile, a file another file.
+    fn rename_by_link(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
+        match linkat(self.as_fd(), name, to.as_fd(), new_name, AtFlags::empty()) {
+            Ok(()) => return self.remove_file(name),
+            Err(Errno::PERM | Errno::NOSYS | Errno::NOTSUP | Errno::MLINK) => {}
+            Err(errno) => return Err(rename_error(errno)),
+        }
+        match to.stat(new_name) {
+            Ok(_) => Err(DoorError::Exists),
+            Err(DoorError::NotFound) => self.rename(name, to, new_name),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes a file or link by name.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn remove_file(&self, name: &OsStr) -> Result<(), DoorError> {
+        check_name(name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        Ok(unlinkat(self.as_fd(), name, AtFlags::empty())?)
+    }
+
+    /// Removes an empty folder by name.
+    ///
+    /// # Errors
+    /// [`DoorError::NotEmpty`] and the usual ones.
+    pub fn remove_dir(&self, name: &OsStr) -> Result<(), DoorError> {
+        check_name(name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        Ok(unlinkat(self.as_fd(), name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Waits until the names in this folder are on disk.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn sync(&self) -> Result<(), DoorError> {
+        match fsync(self.as_fd()) {
+            // Some file systems do not sync folders; their names are as safe as they get.
+            Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Waits until everything that was written beneath this folder is on disk, files included.
+    ///
+    /// # Errors
+    /// The usual ones.
+    #[cfg(target_os = "linux")]
+    pub fn sync_below(&self) -> Result<(), DoorError> {
+        Ok(rustix::fs::syncfs(self.as_fd())?)
+    }
+
+    /// Waits until the names in this folder are on disk; this system syncs files one by one only.
+    ///
+    /// # Errors
+    /// The usual ones.
+    #[cfg(not(target_os = "linux"))]
+    pub fn sync_below(&self) -> Result<(), DoorError> {
+        self.sync()
+    }
+}
+
+/// In a rename, `EXDEV` means two file systems, not a way out of the root.
+fn rename_error(errno: Errno) -> DoorError {
+    match errno {
+        Errno::XDEV => DoorError::CrossDevice,
+        other => other.into(),
+    }
+}
+
+fn permissions(mode: u32) -> Mode {
+    Mode::from_raw_mode((mode & 0o777) as rustix::fs::RawMode)
+}

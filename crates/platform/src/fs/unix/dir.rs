@@ -1,0 +1,142 @@
+//! An open folder beneath a root: its entries, and acting on them by single names.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use crate::handle::Handle;
+use crate::names::{OsStrExt, OsStringExt};
+
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
+
+use super::beneath::{link_or, open_beneath};
+use super::root::is_system_files;
+use super::spelling::{check_entry, check_opened};
+use super::{DoorError, FileId, FileKind, Opened, RelPath, Stat};
+
+/// A folder that was opened without following a link.
+#[derive(Debug)]
+pub struct Dir {
+    fd: OwnedFd,
+    id: FileId,
+}
+
+/// One entry of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirEntry {
+    /// Its name.
+    pub name: OsString,
+    /// Its kind, where the file system tells it with the name.
+    pub kind: Option<FileKind>,
+}
+
+impl Dir {
+    pub(super) fn from_fd(fd: OwnedFd) -> Result<Self, DoorError> {
+        let id = Stat::from_system(&fstat(&fd)?).id;
+        Ok(Self { fd, id })
+    }
+
+    /// Gives the identity of the folder.
+    pub fn id(&self) -> FileId {
+        self.id
+    }
+
+    /// Gives the open folder itself, for a program that starts in it.
+    pub fn into_handle(self) -> Handle {
+        self.fd
+    }
+
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Reads all entries but `.` and `..`, in the order of the file system.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn entries(&self) -> Result<Vec<DirEntry>, DoorError> {
+        let mut entries = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            entries.push(DirEntry {
+                name: OsString::from_vec(name.to_vec()),
+                kind: FileKind::from_type(entry.file_type()),
+            });
+        }
+        Ok(entries)
+    }
+
+    /// Gives the facts of an entry; a link is described, not followed.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn stat(&self, name: &OsStr) -> Result<Stat, DoorError> {
+        check_name(name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        Ok(Stat::from_system(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// Opens a folder in this one; a link is refused.
+    ///
+    /// # Errors
+    /// [`DoorError::SystemFiles`] where procfs, sysfs or their like is mounted, and the usual ones.
+    pub fn open_dir(&self, name: &OsStr) -> Result<Self, DoorError> {
+        check_name(name)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let dir = Self::from_fd(openat(&self.fd, name, flags, Mode::empty()).map_err(|errno| {
+            // A link answers ENOTDIR here; say what it is, as openat2 does.
+            link_or(self.as_fd(), name.as_bytes(), errno)
+        })?)?;
+        check_opened(self.as_fd(), name.as_bytes(), dir.as_fd())?;
+        if dir.id.device != self.id.device && is_system_files(&dir.fd)? {
+            return Err(DoorError::SystemFiles);
+        }
+        Ok(dir)
+    }
+
+    /// Opens a folder any number of levels below this one; no part of the path may be a link.
+    ///
+    /// # Errors
+    /// As [`Dir::open_dir`].
+    pub fn open_dir_beneath(&self, path: &RelPath) -> Result<Self, DoorError> {
+        let fd = open_beneath(self.fd.as_fd(), path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let dir = Self::from_fd(fd)?;
+        if dir.id.device != self.id.device && is_system_files(&dir.fd)? {
+            return Err(DoorError::SystemFiles);
+        }
+        Ok(dir)
+    }
+
+    /// Opens a regular file in this folder for reading; a link is refused, nothing is waited for.
+    ///
+    /// # Errors
+    /// As [`super::Root::open_file`].
+    pub fn open_file(&self, name: &OsStr) -> Result<Opened, DoorError> {
+        check_name(name)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = openat(&self.fd, name, flags, Mode::empty())?;
+        check_opened(self.as_fd(), name.as_bytes(), fd.as_fd())?;
+        let stat = Stat::from_system(&fstat(&fd)?);
+        if stat.id.device != self.id.device && is_system_files(&fd)? {
+            return Err(DoorError::SystemFiles);
+        }
+        match stat.kind {
+            FileKind::File => Ok(Opened { file: File::from(fd), stat }),
+            FileKind::Dir => Err(DoorError::IsADirectory),
+            other => Err(DoorError::NotRegular(other)),
+        }
+    }
+}
+
+/// Refuses what is not a single name: these calls resolve nothing.
+pub(super) fn check_name(name: &OsStr) -> Result<(), DoorError> {
+    let bytes = name.as_bytes();
+    if bytes.is_empty() || bytes == b"." || bytes == b".." || bytes.contains(&b'/') {
+        return Err(DoorError::Outside);
+    }
+    Ok(())
+}

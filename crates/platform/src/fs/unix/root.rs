@@ -1,0 +1,151 @@
+//! An open root folder, and opening files beneath it.
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, OFlags, fstat, open, statat};
+
+use super::beneath::open_beneath;
+use super::spelling::check_entry;
+use super::{Dir, DoorError, FileId, FileKind, Opened, RelPath, Stat};
+use crate::names::OsStrExt;
+
+/// A folder that was opened once; renaming or replacing its path later changes nothing.
+#[derive(Debug)]
+pub struct Root {
+    fd: OwnedFd,
+    id: FileId,
+    path: PathBuf,
+}
+
+impl Root {
+    /// Opens a folder as a root. Links in the path to it are followed: the person chose it.
+    ///
+    /// # Errors
+    /// The usual ones, and [`DoorError::SystemFiles`] for procfs, sysfs and their like.
+    pub fn open(path: &Path) -> Result<Self, DoorError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = open(path, flags, rustix::fs::Mode::empty())?;
+        let stat = Stat::from_system(&fstat(&fd)?);
+        if is_system_files(&fd)? {
+            return Err(DoorError::SystemFiles);
+        }
+        Ok(Self { fd, id: stat.id, path: path.to_owned() })
+    }
+
+    /// Gives the path by which the root was opened; for display and configuration only.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the path under which this very folder is found now, links resolved; `None` if it was moved.
+    pub fn current_path(&self) -> Option<PathBuf> {
+        let path = self.path.canonicalize().ok()?;
+        (FileId::of(&path) == Some(self.id)).then_some(path)
+    }
+
+    /// Gives the identity of the root folder.
+    pub fn id(&self) -> FileId {
+        self.id
+    }
+
+    /// Tells whether the folder was removed since it was opened; it then holds nothing any more.
+    pub fn is_removed(&self) -> bool {
+        fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)
+    }
+
+    /// Opens a regular file for reading. No link is followed, no pipe or device waited for.
+    ///
+    /// # Errors
+    /// [`DoorError::Symlink`] where a part is a link (see [`Root::resolve_links`]),
+    /// [`DoorError::IsADirectory`], [`DoorError::NotRegular`], [`DoorError::SystemFiles`], and the usual ones.
+    pub fn open_file(&self, path: &RelPath) -> Result<Opened, DoorError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let fd = open_beneath(self.fd.as_fd(), path, flags)?;
+        let stat = Stat::from_system(&fstat(&fd)?);
+        match stat.kind {
+            FileKind::File => {}
+            FileKind::Dir => return Err(DoorError::IsADirectory),
+            other => return Err(DoorError::NotRegular(other)),
+        }
+        if stat.id.device != self.id.device && is_system_files(&fd)? {
+            return Err(DoorError::SystemFiles);
+        }
+        Ok(Opened { file: File::from(fd), stat })
+    }
+
+    /// Opens a folder. No link is followed.
+    ///
+    /// # Errors
+    /// As [`Root::open_file`]; [`DoorError::NotADirectory`] for anything but a folder.
+    pub fn open_dir(&self, path: &RelPath) -> Result<Dir, DoorError> {
+        let fd = open_beneath(self.fd.as_fd(), path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let dir = Dir::from_fd(fd)?;
+        if dir.id().device != self.id.device && is_system_files(dir.as_fd())? {
+            return Err(DoorError::SystemFiles);
+        }
+        Ok(dir)
+    }
+
+    /// Gives the facts of what the name itself stands for: a link is described, not followed.
+    ///
+    /// # Errors
+    /// As [`Root::open_dir`] for the folder that holds it.
+    pub fn stat(&self, path: &RelPath) -> Result<Stat, DoorError> {
+        let Some(name) = path.file_name() else { return Ok(Stat::from_system(&fstat(&self.fd)?)) };
+        let parent = path.parent().unwrap_or_default();
+        if parent.is_root() {
+            check_entry(self.fd.as_fd(), name.as_bytes())?;
+            return Ok(Stat::from_system(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?));
+        }
+        self.open_dir(&parent)?.stat(name)
+    }
+
+    /// Reads where a symbolic link leads, as it is written.
+    ///
+    /// # Errors
+    /// The usual ones; an error of kind `InvalidInput` if it is not a link.
+    pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, DoorError> {
+        let Some(name) = path.file_name() else { return Err(DoorError::IsADirectory) };
+        let parent = self.open_dir(&path.parent().unwrap_or_default())?;
+        parent.read_link(name)
+    }
+}
+
+/// Tells whether a handle is on a file system whose files are the system's own doors.
+///
+/// # Source
+/// statfs(2), the list of `*_MAGIC` numbers.
+#[cfg(target_os = "linux")]
+pub(super) fn is_system_files(fd: impl AsFd) -> Result<bool, DoorError> {
+    const PROC: u64 = 0x9fa0;
+    const SYSFS: u64 = 0x6265_6572;
+    const DEBUGFS: u64 = 0x6462_6720;
+    const TRACEFS: u64 = 0x7472_6163;
+    const SECURITYFS: u64 = 0x7363_6673;
+    const CGROUP: u64 = 0x0027_e0eb;
+    const CGROUP2: u64 = 0x6367_7270;
+    const BPF: u64 = 0xcafe_4a11;
+    const EFIVARS: u64 = 0xde5e_81e4;
+    const BINFMT: u64 = 0x4249_4e4d;
+    const CONFIGFS: u64 = 0x6265_6570;
+    const FUSECTL: u64 = 0x6573_5543;
+    const NSFS: u64 = 0x6e73_6673;
+    const PSTORE: u64 = 0x6165_676c;
+    const SELINUX: u64 = 0xf97c_ff8c;
+    const SMACK: u64 = 0x4341_5d53;
+    #[expect(clippy::cast_sign_loss, reason = "the magic numbers are compared as bits")]
+    let magic = rustix::fs::fstatfs(fd)?.f_type as u64 & 0xffff_ffff;
+    Ok([
+        PROC, SYSFS, DEBUGFS, TRACEFS, SECURITYFS, CGROUP, CGROUP2, BPF, EFIVARS, BINFMT, CONFIGFS, FUSECTL,
+        NSFS, PSTORE, SELINUX, SMACK,
+    ]
+    .contains(&magic))
+}
+
+/// Other systems have no such files in the tree of folders.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_system_files(_: impl AsFd) -> Result<bool, DoorError> {
+    Ok(false)
+}

@@ -1,0 +1,102 @@
+//! Whether files that are open may be written, and their time. There are no bits and no numbers of owners here.
+
+use std::fs::File;
+use std::os::windows::io::{AsHandle, BorrowedHandle};
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::beneath::{EXISTING, LOOK};
+use super::facts::READ_CONTROL;
+use super::sys::{self, Opening};
+use super::{Dir, DoorError, NO_USER, Stat};
+use crate::windows::{Object, Rights};
+
+/// `FILE_WRITE_ATTRIBUTES`.
+const WRITE_ATTRIBUTES: u32 = 0x100;
+/// `WRITE_DAC`: the right to say who has rights.
+const WRITE_CONTROL: u32 = READ_CONTROL | 0x0004_0000;
+
+/// Something open whose facts can be changed.
+pub trait Attributes {
+    /// Gives the handle to act on.
+    fn handle(&self) -> BorrowedHandle<'_>;
+
+    /// Sets whether it may be written, which is all that the bits mean here. Of a folder it means nothing.
+    ///
+    /// # Errors
+    /// The usual ones.
+    fn set_mode(&self, mode: u32) -> Result<(), DoorError> {
+        let file = again(self.handle())?;
+        let facts = file.metadata()?;
+        let mut permissions = facts.permissions();
+        if facts.is_dir() || permissions.readonly() == (mode & 0o200 == 0) {
+            return Ok(());
+        }
+        permissions.set_readonly(mode & 0o200 == 0);
+        Ok(file.set_permissions(permissions)?)
+    }
+
+    /// Gives its facts.
+    ///
+    /// # Errors
+    /// The usual ones.
+    fn facts(&self) -> Result<Stat, DoorError> {
+        Ok(Stat::of_open(self.handle())?)
+    }
+
+    /// Refuses to give it to another user: owners have no numbers here.
+    ///
+    /// # Errors
+    /// [`DoorError::Denied`].
+    fn set_user(&self, user: u32) -> Result<(), DoorError> {
+        if user == NO_USER { Ok(()) } else { Err(DoorError::Denied) }
+    }
+
+    /// Refuses to give it to another group, as [`Attributes::set_user`].
+    ///
+    /// # Errors
+    /// [`DoorError::Denied`].
+    fn set_group(&self, group: u32) -> Result<(), DoorError> {
+        self.set_user(group)
+    }
+
+    /// Sets the time of the last change to that of `stat`.
+    ///
+    /// # Errors
+    /// The usual ones.
+    fn set_modified_as(&self, stat: &Stat) -> Result<(), DoorError> {
+        let since = u64::try_from(stat.modified_ns).unwrap_or(0);
+        Ok(again(self.handle())?.set_modified(UNIX_EPOCH + Duration::from_nanos(since))?)
+    }
+
+    /// Carries the list of rights of `from` over, as far as it is its own and not what its folder hands down. Streams and
+    /// attributes stay behind with the old content, and what it says of where it came from (`Zone.Identifier`) does too.
+    ///
+    /// # Errors
+    /// The usual ones.
+    fn copy_attributes(&self, from: &File) -> Result<(), DoorError> {
+        let opening = Opening { access: LOOK | WRITE_CONTROL, disposition: EXISTING, options: 0 };
+        let Some(list) = Rights::of(from.as_handle(), Object::File).ok().and_then(|rights| rights.own_part())
+        else {
+            return Ok(());
+        };
+        Ok(list.give(sys::open_at(self.handle(), &[], opening)?.as_handle())?)
+    }
+}
+
+impl Attributes for File {
+    fn handle(&self) -> BorrowedHandle<'_> {
+        self.as_handle()
+    }
+}
+
+impl Attributes for Dir {
+    fn handle(&self) -> BorrowedHandle<'_> {
+        self.as_handle()
+    }
+}
+
+/// Opens what is open once more, with the right to change its attributes.
+fn again(file: BorrowedHandle<'_>) -> Result<File, DoorError> {
+    let opening = Opening { access: LOOK | WRITE_ATTRIBUTES, disposition: EXISTING, options: 0 };
+    Ok(File::from(sys::open_at(file, &[], opening)?))
+}

@@ -1,0 +1,121 @@
+//! The service's side of a start: the files of a process, and the handing over to a keeper.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, mkdirat};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, bind, listen};
+
+use super::files::Folder;
+use super::line::address;
+use super::status::{StatusWriter, starting};
+use super::{KeptRequest, Lifetime};
+use crate::launch::connection::Parcel;
+use crate::launch::flags::FOLDER;
+use crate::launch::protect::{Placeholders, protect};
+use crate::launch::wire::{Head, KeptOrder, Kind, MAX_HANDED, MAX_HEAD_BYTES, Order};
+use crate::launch::{LaunchError, handing};
+use bailiwick_contract::command::Containment;
+
+/// How many callers may wait to be heard.
+const BACKLOG: i32 = 64;
+
+/// A start, with its files made.
+#[derive(Debug)]
+pub(in super::super) struct Start {
+    pub(in super::super) order: Order,
+    pub(in super::super) parcel: Parcel,
+    /// What the keeper takes over once it has its descriptors.
+    pub(in super::super) placeholders: Placeholders,
+}
+
+impl Start {
+    /// Makes the files of a process, and takes the request apart.
+    pub(in super::super) fn new(request: KeptRequest, life: BorrowedFd<'_>) -> Result<Self, LaunchError> {
+        let files = Files::make(&request).map_err(step("folder of the process"))?;
+        let KeptRequest { plan, environment, cwd, cwd_path, hold, limits, .. } = request;
+        let (pins, placeholders) = match hold.level {
+            Containment::Full => protect(&hold)?,
+            Containment::None | Containment::Partial => (Vec::new(), Placeholders::default()),
+        };
+        let Files { status, folder, listener } = files;
+        let mut descriptors = vec![cwd, status, folder, listener];
+        if request.lifetime == Lifetime::Service {
+            descriptors.push(life.try_clone_to_owned().map_err(step("lifetime"))?);
+        }
+        let temporary = match &request.temporary {
+            None => None,
+            Some(path) => {
+                let (parent, name) = parent(path).map_err(step("temporary folder"))?;
+                descriptors.push(parent);
+                Some(name)
+            }
+        };
+        let head = Head {
+            level: hold.level,
+            network: hold.network,
+            kind: Kind::Kept,
+            placeholders: placeholders.names(),
+        };
+        let handed = 1 + descriptors.len() + 2 * head.placeholders.len();
+        if handed > MAX_HANDED || head.encode().len() > MAX_HEAD_BYTES {
+            return Err(step("protect names")("there are too many names to protect that do not exist"));
+        }
+        let kept = KeptOrder {
+            has_input: request.input == super::Input::Pipe,
+            terminal: request.terminal,
+            ring_bytes: request.ring_bytes,
+            is_durable: request.lifetime == Lifetime::Durable,
+            max_time_ms: u64::try_from(request.max_time.as_millis()).unwrap_or(u64::MAX),
+            temporary,
+        };
+        let order = Order { plan, environment, cwd_path, hold, limits, pins, kept: Some(kept) };
+        Ok(Self { order, parcel: Parcel { head, descriptors }, placeholders })
+    }
+
+    /// Gives the descriptors that are not in the parcel.
+    pub(in super::super) fn also(&self) -> Vec<BorrowedFd<'_>> {
+        self.placeholders.descriptors().collect()
+    }
+}
+
+fn step<E: std::fmt::Display>(step: &str) -> impl Fn(E) -> LaunchError {
+    move |error| LaunchError::Step { step: step.to_owned(), reason: error.to_string() }
+}
+
+/// The folder, the status that the keeper writes, and the socket at which it listens.
+struct Files {
+    status: OwnedFd,
+    folder: OwnedFd,
+    listener: OwnedFd,
+}
+
+impl Files {
+    fn make(request: &KeptRequest) -> io::Result<Self> {
+        let folder = request.folder.as_path();
+        match mkdirat(CWD, folder, Mode::from_raw_mode(0o700)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let status =
+            StatusWriter::create(folder, &starting(&request.hold, request.terminal))?.into_file().into();
+        let folder = OwnedFd::from(Folder::open(folder)?);
+        Ok(Self { status, listener: listener(&folder)?, folder })
+    }
+}
+
+fn listener(folder: &OwnedFd) -> io::Result<OwnedFd> {
+    let socket = handing::stream(AddressFamily::UNIX)?;
+    bind(&socket, &SocketAddrUnix::new(address(folder)?)?)?;
+    listen(&socket, BACKLOG)?;
+    Ok(socket)
+}
+
+/// Opens the folder that a path lies in. Gives it with the last name.
+fn parent(path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
+    let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
+    let (parent, name) = (path.parent().ok_or_else(invalid)?, path.file_name().ok_or_else(invalid)?);
+    Ok((rustix::fs::open(parent, FOLDER, Mode::empty())?, PathBuf::from(name)))
+}

@@ -1,0 +1,51 @@
+//! What this computer can do to hold a command, and why not more.
+
+use std::sync::OnceLock;
+
+use bailiwick_contract::command::Containment;
+
+/// What this computer can do, found out once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Levels {
+    /// The strongest level that commands can be held at; at `none` they only run where the person wants no sandbox.
+    pub strongest: Containment,
+    /// Why `full` cannot be had.
+    pub full_missing: Option<String>,
+    /// Why `partial` cannot be had.
+    pub partial_missing: Option<String>,
+    /// The version of Landlock's interface; 0 means none.
+    pub landlock_abi: u32,
+}
+
+impl Levels {
+    /// Gives why a level cannot be had; none if it can.
+    pub fn missing(&self, level: Containment) -> Option<&str> {
+        match level {
+            Containment::Full => self.full_missing.as_deref(),
+            Containment::Partial => self.partial_missing.as_deref(),
+            Containment::None => None,
+        }
+    }
+}
+
+/// Gives what this computer can do. The first call looks, which takes a few milliseconds.
+pub fn levels() -> &'static Levels {
+    static LEVELS: OnceLock<Levels> = OnceLock::new();
+    LEVELS.get_or_init(probe)
+}
+
+#[cfg(unix)]
+fn probe() -> Levels {
+    super::process::probe()
+}
+
+#[cfg(windows)]
+fn probe() -> Levels {
+    const MISSING: &str = "Bailiwick has no sandbox on Windows, as yet";
+    Levels {
+        strongest: Containment::None,
+        full_missing: Some(MISSING.to_owned()),
+        partial_missing: Some(MISSING.to_owned()),
+        landlock_abi: 0,
+    }
+}

@@ -1,0 +1,452 @@
+//! The seccomp filter: which system calls a held program cannot make.
+//!
+//! Everything is allowed but what is listed here, so that ordinary tools work. The program searches the list
+//! by halves: the kernel tries every system call once when a filter is put in force, and a chain of
+//! comparisons would make that the costliest part of a start.
+
+use nix::libc;
+
+use crate::launch::InnerSandboxes;
+use bailiwick_contract::command::Network;
+
+/// One instruction of a filter.
+pub(super) type Instruction = libc::sock_filter;
+
+/// How a system call is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Allow,
+    Error(i32),
+    Kill,
+}
+
+/// What is done with a listed system call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Answer(Answer),
+    /// `clone` and `unshare`: none of these new namespaces.
+    Without(u32),
+    /// `ioctl`: nothing that types into a terminal.
+    Ioctl,
+    /// `socket`: by family, and netlink for routes alone.
+    Socket,
+    /// `socketpair`: by family.
+    SocketPair,
+}
+
+/// The audit number of this processor's system calls; none where there is no filter for it.
+///
+/// # Source
+/// linux/audit.h, `AUDIT_ARCH_*`.
+const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
+    Some(0xc000_003e)
+} else if cfg!(target_arch = "aarch64") {
+    Some(0xc000_00b7)
+} else {
+    None
+};
+
+/// Numbers from here on are those of the x32 interface.
+const X32_FIRST: u32 = 0x4000_0000;
+
+/// `open_tree_attr`, the same number everywhere; libc does not name it yet.
+const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
+
+/// System calls that answer "operation not permitted".
+const DENIED: &[libc::c_long] = &[
+    // Into other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_move_pages,
+    libc::SYS_migrate_pages,
+    // Large interfaces of the kernel that ordinary tools do without.
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_fanotify_init,
+    libc::SYS_fanotify_mark,
+    // Mounts, roots and namespaces.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_open_tree,
+    SYS_OPEN_TREE_ATTR,
+    libc::SYS_move_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    // Files past the tree.
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    // Keys, which are shared with the user's other processes.
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    // The machine.
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_syslog,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_vhangup,
+];
+
+/// More of them, which only this processor has.
+#[cfg(target_arch = "x86_64")]
+const DENIED_HERE: &[libc::c_long] =
+    &[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt, libc::SYS_uselib];
+/// More of them, which only this processor has.
+#[cfg(not(target_arch = "x86_64"))]
+const DENIED_HERE: &[libc::c_long] = &[];
+
+/// The flags of `clone` that make namespaces.
+const NAMESPACES: u32 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET)
+    .cast_unsigned();
+
+/// What of that a sandbox inside is made with.
+const FOR_INNER_SANDBOXES: &[libc::c_long] =
+    &[libc::SYS_mount, libc::SYS_umount2, libc::SYS_pivot_root, libc::SYS_unshare];
+
+/// Tells whether there is a filter for this processor.
+pub(super) const fn exists() -> bool {
+    ARCHITECTURE.is_some()
+}
+
+/// Makes the filter for a kind of network. None where there is none for this processor.
+pub(super) fn filter(network: Network, inner: InnerSandboxes) -> Option<Vec<Instruction>> {
+    let denied = Rule::Answer(Answer::Error(libc::EPERM));
+    let (socket, pair) = match network {
+        Network::None => (denied, Rule::SocketPair),
+        Network::Loopback | Network::Full => (Rule::Socket, Rule::SocketPair),
+    };
+    let namespaces = Rule::Without(match inner {
+        InnerSandboxes::Refused => NAMESPACES,
+        // A sandbox inside does without groups of control, which lead to the limits of the whole.
+        InnerSandboxes::Allowed => libc::CLONE_NEWCGROUP.cast_unsigned(),
+    });
+    let mut rules: Vec<(u32, Rule)> = DENIED
+        .iter()
+        .chain(DENIED_HERE)
+        .filter(|number| inner == InnerSandboxes::Refused || !FOR_INNER_SANDBOXES.contains(number))
+        .map(|number| (*number, denied))
+        .chain((inner == InnerSandboxes::Allowed).then_some((libc::SYS_unshare, namespaces)))
+        .chain([
+            (libc::SYS_clone, namespaces),
+            // Its flags lie in memory, where a filter cannot look. libc goes on with `clone` then.
+            (libc::SYS_clone3, Rule::Answer(Answer::Error(libc::ENOSYS))),
+            (libc::SYS_ioctl, Rule::Ioctl),
+            (libc::SYS_socket, socket),
+            (libc::SYS_socketpair, pair),
+        ])
+        .filter_map(|(number, rule)| Some((u32::try_from(number).ok()?, rule)))
+        .collect();
+    rules.sort_by_key(|(number, _)| *number);
+    let mut program = vec![
+        load(ARCHITECTURE_OFFSET),
+        jump(libc::BPF_JEQ, ARCHITECTURE?, 1, 0)?,
+        give(Answer::Kill),
+        load(NUMBER_OFFSET),
+        jump(libc::BPF_JGE, X32_FIRST, 0, 1)?,
+        give(Answer::Error(libc::ENOSYS)),
+    ];
+    program.extend(search(&rules)?);
+    Some(program)
+}
+
+/// Makes the part that finds the rule of a number, by halves.
+fn search(rules: &[(u32, Rule)]) -> Option<Vec<Instruction>> {
+    match rules {
+        [] => Some(vec![give(Answer::Allow)]),
+        [(number, rule)] => {
+            let answer = decide(*rule)?;
+            let mut program = vec![jump(libc::BPF_JEQ, *number, 0, answer.len())?];
+            program.extend(answer);
+            program.push(give(Answer::Allow));
+            Some(program)
+        }
+        _ => {
+            let (lower, upper) = rules.split_at(rules.len() / 2);
+            let (below, above) = (search(lower)?, search(upper)?);
+            let (first, _) = upper.first()?;
+            let mut program = vec![jump(libc::BPF_JGE, *first, below.len(), 0)?];
+            program.extend(below);
+            program.extend(above);
+            Some(program)
+        }
+    }
+}
+
+/// Makes the part that answers one system call. It always answers.
+fn decide(rule: Rule) -> Option<Vec<Instruction>> {
+    let not_permitted = give(Answer::Error(libc::EPERM));
+    let no_family = give(Answer::Error(libc::EAFNOSUPPORT));
+    let allow = give(Answer::Allow);
+    let equal = |value, yes, no| jump(libc::BPF_JEQ, value, yes, no);
+    Some(match rule {
+        Rule::Answer(answer) => vec![give(answer)],
+        Rule::Without(namespaces) => {
+            vec![load(argument(0)), jump(libc::BPF_JSET, namespaces, 0, 1)?, not_permitted, allow]
+        }
+        Rule::Ioctl => vec![
+            load(argument(1)),
+            equal(u32::try_from(libc::TIOCSTI).ok()?, 1, 0)?,
+            equal(u32::try_from(libc::TIOCLINUX).ok()?, 0, 1)?,
+            not_permitted,
+            allow,
+        ],
+        Rule::Socket => vec![
+            load(argument(0)),
+            equal(family(libc::AF_UNIX)?, 5, 0)?,
+            equal(family(libc::AF_INET)?, 4, 0)?,
+            equal(family(libc::AF_INET6)?, 3, 0)?,
+            equal(family(libc::AF_NETLINK)?, 0, 3)?,
+            load(argument(2)),
+            equal(family(libc::NETLINK_ROUTE)?, 0, 1)?,
+            allow,
+            no_family,
+        ],
+        Rule::SocketPair => {
+            vec![load(argument(0)), equal(family(libc::AF_UNIX)?, 0, 1)?, allow, no_family]
+        }
+    })
+}
+
+fn family(value: i32) -> Option<u32> {
+    u32::try_from(value).ok()
+}
+
+/// Where `struct seccomp_data` has the number of the system call.
+const NUMBER_OFFSET: u32 = 0;
+/// Where it has the architecture.
+const ARCHITECTURE_OFFSET: u32 = 4;
+
+/// Where it has the lower half of an argument; the kernel takes no more of those that are looked at.
+const fn argument(index: u32) -> u32 {
+    16 + 8 * index + if cfg!(target_endian = "big") { 4 } else { 0 }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the codes of instructions are 16 bits")]
+const fn load(offset: u32) -> Instruction {
+    Instruction { code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, jt: 0, jf: 0, k: offset }
+}
+
+fn jump(kind: u32, value: u32, yes: usize, no: usize) -> Option<Instruction> {
+    let code = u16::try_from(libc::BPF_JMP | kind | libc::BPF_K).ok()?;
+    Some(Instruction { code, jt: u8::try_from(yes).ok()?, jf: u8::try_from(no).ok()?, k: value })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the codes of instructions are 16 bits")]
+fn give(answer: Answer) -> Instruction {
+    let value = match answer {
+        Answer::Allow => libc::SECCOMP_RET_ALLOW,
+        Answer::Error(number) => libc::SECCOMP_RET_ERRNO | number.cast_unsigned(),
+        Answer::Kill => libc::SECCOMP_RET_KILL_PROCESS,
+    };
+    Instruction { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k: value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a filter as the kernel does.
+    fn run(program: &[Instruction], architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
+        let mut data = Vec::new();
+        data.extend_from_slice(&number.to_ne_bytes());
+        data.extend_from_slice(&architecture.to_ne_bytes());
+        data.extend_from_slice(&[0; 8]);
+        for argument in arguments {
+            data.extend_from_slice(&argument.to_ne_bytes());
+        }
+        let (mut at, mut accumulator) = (0, 0_u32);
+        loop {
+            let Instruction { code, jt, jf, k } = program[at];
+            at += 1;
+            let code = u32::from(code);
+            match code & 7 {
+                libc::BPF_LD => {
+                    let from = usize::try_from(k).expect("small");
+                    accumulator = u32::from_ne_bytes(data[from..from + 4].try_into().expect("four bytes"));
+                }
+                libc::BPF_RET => return k,
+                _ => {
+                    let holds = match code & 0xf0 {
+                        libc::BPF_JEQ => accumulator == k,
+                        libc::BPF_JGE => accumulator >= k,
+                        libc::BPF_JSET => accumulator & k != 0,
+                        other => panic!("{other:x}"),
+                    };
+                    at += usize::from(if holds { jt } else { jf });
+                }
+            }
+        }
+    }
+
+    fn error(number: i32) -> u32 {
+        libc::SECCOMP_RET_ERRNO | number.cast_unsigned()
+    }
+
+    #[test]
+    fn every_listed_call_is_refused_and_every_other_allowed() {
+        let architecture = ARCHITECTURE.expect("a processor with a filter");
+        let program = filter(Network::Full, InnerSandboxes::Refused).expect("a filter");
+        for number in 0..1024 {
+            let call = libc::c_long::from(number);
+            let special =
+                [libc::SYS_clone, libc::SYS_clone3, libc::SYS_ioctl, libc::SYS_socket, libc::SYS_socketpair];
+            if special.contains(&call) {
+                continue;
+            }
+            let listed = DENIED.contains(&call) || DENIED_HERE.contains(&call);
+            let expected = if listed { error(libc::EPERM) } else { libc::SECCOMP_RET_ALLOW };
+            assert_eq!(run(&program, architecture, number, [0; 6]), expected, "{number}");
+        }
+        let clone3 = u32::try_from(libc::SYS_clone3).expect("a number");
+        assert_eq!(run(&program, architecture, clone3, [0; 6]), error(libc::ENOSYS));
+        assert_eq!(run(&program, architecture, X32_FIRST | 1, [0; 6]), error(libc::ENOSYS));
+        assert_eq!(run(&program, architecture ^ 1, 1, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);
+        assert!(program.len() < 512, "{}", program.len());
+    }
+
+    #[test]
+    fn arguments_decide_where_the_number_alone_does_not() {
+        let architecture = ARCHITECTURE.expect("a processor with a filter");
+        let open = filter(Network::Loopback, InnerSandboxes::Refused).expect("a filter");
+        let none = filter(Network::None, InnerSandboxes::Refused).expect("a filter");
+        let ask = |program: &[Instruction], call: libc::c_long, arguments: [i64; 3]| {
+            let [a, b, c] = arguments.map(i64::cast_unsigned);
+            run(program, architecture, u32::try_from(call).expect("a number"), [a, b, c, 0, 0, 0])
+        };
+        let allow = libc::SECCOMP_RET_ALLOW;
+        let high = 1 << 32;
+        for (call, arguments, in_loopback, in_none) in [
+            (libc::SYS_clone, [i64::from(libc::SIGCHLD), 0, 0], allow, allow),
+            (libc::SYS_clone, [i64::from(libc::CLONE_NEWUSER), 0, 0], error(libc::EPERM), error(libc::EPERM)),
+            (
+                libc::SYS_clone,
+                [i64::from(libc::CLONE_NEWNET) | high, 0, 0],
+                error(libc::EPERM),
+                error(libc::EPERM),
+            ),
+            (libc::SYS_ioctl, [0, 0x5401, 0], allow, allow),
+            (libc::SYS_ioctl, [0, 0x5412, 0], error(libc::EPERM), error(libc::EPERM)),
+            (libc::SYS_ioctl, [0, 0x5412 | high, 0], error(libc::EPERM), error(libc::EPERM)),
+            (libc::SYS_ioctl, [0, 0x541c, 0], error(libc::EPERM), error(libc::EPERM)),
+            (libc::SYS_socket, [1, 1, 0], allow, error(libc::EPERM)),
+            (libc::SYS_socket, [2, 1, 0], allow, error(libc::EPERM)),
+            (libc::SYS_socket, [10, 2, 0], allow, error(libc::EPERM)),
+            (libc::SYS_socket, [16, 3, 0], allow, error(libc::EPERM)),
+            (libc::SYS_socket, [16, 3, 16], error(libc::EAFNOSUPPORT), error(libc::EPERM)),
+            (libc::SYS_socket, [17, 3, 0], error(libc::EAFNOSUPPORT), error(libc::EPERM)),
+            (libc::SYS_socket, [38, 5, 0], error(libc::EAFNOSUPPORT), error(libc::EPERM)),
+            (libc::SYS_socket, [40, 1, 0], error(libc::EAFNOSUPPORT), error(libc::EPERM)),
+            (libc::SYS_socketpair, [1, 1, 0], allow, allow),
+            (libc::SYS_socketpair, [30, 1, 0], error(libc::EAFNOSUPPORT), error(libc::EAFNOSUPPORT)),
+        ] {
+            assert_eq!(ask(&open, call, arguments), in_loopback, "{call} {arguments:?}");
+            assert_eq!(ask(&none, call, arguments), in_none, "{call} {arguments:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_with_inner_sandboxes_makes_namespaces_and_mounts_and_nothing_else() {
+        let architecture = ARCHITECTURE.expect("a processor with a filter");
+        let inner = filter(Network::Full, InnerSandboxes::Allowed).expect("a filter");
+        let ask = |call: libc::c_long, first: i32| {
+            let number = u32::try_from(call).expect("a number");
+            run(&inner, architecture, number, [u64::from(first.cast_unsigned()), 0, 0, 0, 0, 0])
+        };
+        for call in DENIED.iter().chain(DENIED_HERE) {
+            let is_for_them = FOR_INNER_SANDBOXES.contains(call);
+            let expected = if is_for_them { libc::SECCOMP_RET_ALLOW } else { error(libc::EPERM) };
+            assert_eq!(ask(*call, 0), expected, "{call}");
+        }
+        for call in [libc::SYS_clone, libc::SYS_unshare] {
+            assert_eq!(ask(call, libc::CLONE_NEWUSER | libc::CLONE_NEWNS), libc::SECCOMP_RET_ALLOW);
+            assert_eq!(ask(call, libc::CLONE_NEWUSER | libc::CLONE_NEWCGROUP), error(libc::EPERM));
+        }
+        assert_eq!(ask(libc::SYS_clone3, 0), error(libc::ENOSYS));
+    }
+
+    #[test]
+    fn the_kernel_refuses_what_is_listed() {
+        use crate::launch::sys;
+        // Without arguments these do nothing, should they be let through.
+        let harmless = [
+            libc::SYS_io_uring_setup,
+            libc::SYS_io_uring_enter,
+            libc::SYS_io_uring_register,
+            libc::SYS_keyctl,
+            libc::SYS_add_key,
+            libc::SYS_request_key,
+            libc::SYS_bpf,
+            libc::SYS_perf_event_open,
+            libc::SYS_ptrace,
+            libc::SYS_process_vm_readv,
+            libc::SYS_process_vm_writev,
+            libc::SYS_pidfd_getfd,
+            libc::SYS_unshare,
+            libc::SYS_setns,
+            libc::SYS_open_by_handle_at,
+            libc::SYS_fsopen,
+            libc::SYS_userfaultfd,
+        ];
+        let filter = filter(Network::Full, InnerSandboxes::Refused).expect("a filter");
+        match sys::fork_into(0).expect("forked") {
+            sys::Forked::Child => {
+                // A copy of a process with threads: system calls only.
+                let put = rustix::thread::set_no_new_privs(true).is_ok()
+                    && sys::set_seccomp_filter(&filter).is_ok();
+                let first_allowed =
+                    harmless.iter().position(|number| sys::refusal_without_arguments(*number) != libc::EPERM);
+                let clone3 = sys::refusal_without_arguments(libc::SYS_clone3) == libc::ENOSYS;
+                let code = match first_allowed {
+                    None if put && clone3 => 0,
+                    None => 99,
+                    Some(at) => i32::try_from(at + 1).unwrap_or(98),
+                };
+                sys::exit_now(code)
+            }
+            sys::Forked::Parent(child) => {
+                let status =
+                    nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child), None).expect("waited for");
+                assert!(
+                    matches!(status, nix::sys::wait::WaitStatus::Exited(_, 0)),
+                    "{status:?}: the code is the place in the list, from 1"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What only Linux has: namespaces, Landlock, seccomp, subreapers, processes held by descriptor.
+
+mod descendants;
+mod filter;
+mod forking;
+pub(super) mod hold;
+mod kit;
+mod namespaces;
+mod network;
+mod probe;
+mod rules;
+mod signals;
+mod terminal;
+mod tree;
+
+pub(super) use descendants::{Reach, Trace};
+pub(super) use forking::{adopt_orphans, fork_supervisor, go_within_if_asked, own_number};
+pub(super) use kit::Kit;
+pub(super) use network::listening;
+pub(in super::super) use probe::probe;
+pub(super) use signals::Signals;
+pub(super) use terminal::open_terminal;
+
+pub(super) use crate::launch::sys;

@@ -1,0 +1,309 @@
+//! The tree of folders inside a sandbox: system folders read-only, the roots, a private rest, nothing else.
+//!
+//! Built beside the old tree and entered with `pivot_root`; the old tree is let go of. Every mount point is
+//! opened without following links, as a job that ran before may have made them.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use nix::libc;
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2, symlinkat};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
+    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+};
+
+use super::super::prepare::failed;
+use super::kit::{Kit, SystemPlace};
+use crate::launch::wire::Order;
+use crate::launch::{InnerSandboxes, LaunchError, sys};
+use bailiwick_contract::command::Network;
+
+const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+const READ_WRITE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+/// A device can be written although its mount is read-only.
+const DEVICE: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+
+/// The devices that exist inside.
+pub(super) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
+
+/// What in `/proc` is the system's, and stays read-only where the rest cannot.
+const SHUT_IN_PROC: &[&str] = &["sys", "sysrq-trigger", "irq", "bus", "fs"];
+
+/// Links that programs look for.
+const LINKS: &[(&str, &str)] = &[
+    ("/proc/self/fd", "dev/fd"),
+    ("/proc/self/fd/0", "dev/stdin"),
+    ("/proc/self/fd/1", "dev/stdout"),
+    ("/proc/self/fd/2", "dev/stderr"),
+    ("pts/ptmx", "dev/ptmx"),
+    ("/tmp", "var/tmp"),
+];
+
+/// Builds the tree of a job and enters it.
+pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
+    let tree = Tree::new().map_err(failed("private root"))?;
+    for place in &kit.system {
+        tree.system_place(place).map_err(failed("system folders"))?;
+    }
+    tree.private_places().map_err(failed("private folders"))?;
+    tree.devices().map_err(failed("devices"))?;
+    tree.processes(kit, order).map_err(failed("processes"))?;
+    let wanted = Wanted::new(kit, order)?;
+    for (path, attributes) in &wanted.0 {
+        let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
+        match tree.bind(CWD, path, path, *attributes) {
+            // A folder that may be read but is not there leaves nothing to read.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && *attributes == READ_ONLY => {}
+            other => other.map_err(named).map_err(failed("folders"))?,
+        }
+    }
+    if order.hold.network == Network::Full
+        && let Some(path) = &kit.name_servers
+    {
+        tree.bind(CWD, path, path, READ_ONLY).map_err(failed("name servers"))?;
+    }
+    if order.hold.inner == InnerSandboxes::Allowed {
+        for path in kit.private_places() {
+            tree.hide(&path).map_err(failed("private files"))?;
+        }
+    }
+    for pin in &order.pins {
+        let named = |error: io::Error| io::Error::other(format!("{}: {error}", pin.path.display()));
+        tree.pin(&pin.path, pin.read_only).map_err(named).map_err(failed("protect names"))?;
+    }
+    tree.enter().map_err(failed("private root"))
+}
+
+/// The folders of a job, in the order in which they are mounted.
+struct Wanted(Vec<(PathBuf, u64)>);
+
+impl Wanted {
+    fn new(kit: &Kit, order: &Order) -> Result<Self, LaunchError> {
+        let mut written: Vec<&Path> =
+            order.hold.read_write.iter().chain([&order.hold.home]).map(PathBuf::as_path).collect();
+        // Shorter ones first: what lies below a folder that can be written needs no mount of its own.
+        written.sort_by_key(|path| path.as_os_str().len());
+        let mut wanted: Vec<(PathBuf, u64)> = Vec::new();
+        for path in written {
+            if !path.is_absolute() || path.parent().is_none() {
+                let reason =
+                    format!("{}: only a folder below the top can be a root in a sandbox", path.display());
+                return Err(failed("folders")(reason));
+            }
+            if !wanted.iter().any(|(above, _)| path.starts_with(above)) {
+                wanted.push((path.to_owned(), READ_WRITE));
+            }
+        }
+        let mut read: Vec<&PathBuf> = order.hold.read_only.iter().collect();
+        read.sort_by_key(|path| path.as_os_str().len());
+        let mut covered: Vec<PathBuf> = Vec::new();
+        for path in read {
+            let exists = kit.system.iter().any(|place| path.starts_with(place.path()))
+                || wanted.iter().map(|(above, _)| above).chain(&covered).any(|above| path.starts_with(above));
+            if path.is_absolute() && path.parent().is_some() && !exists {
+                covered.push(path.clone());
+            }
+        }
+        wanted.extend(covered.into_iter().map(|path| (path, READ_ONLY)));
+        wanted.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Ok(Self(wanted))
+    }
+}
+
+/// The new tree, mounted but not yet entered.
+struct Tree {
+    top: OwnedFd,
+}
+
+impl Tree {
+    fn new() -> io::Result<Self> {
+        let tmpfs = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_set_string(&tmpfs, "mode", "0755")?;
+        fsconfig_create(&tmpfs)?;
+        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+        let top = fsmount(&tmpfs, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+        // Over the old root: paths still lead to the old tree, this descriptor to the new one.
+        move_mount(&top, "", CWD, "/", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        Ok(Self { top })
+    }
+
+    /// Opens a place inside, which must exist.
+    fn open(&self, path: &Path) -> io::Result<OwnedFd> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        Ok(openat2(&self.top, inside(path), OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)?)
+    }
+
+    /// Opens a place inside, made where it is missing: as a folder, or as an empty file.
+    fn open_or_make(&self, path: &Path, is_folder: bool) -> io::Result<OwnedFd> {
+        match self.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => return other,
+        }
+        let path = inside(path);
+        let name = path.file_name().ok_or(Errno::INVAL)?;
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => self.open_or_make(parent, true)?,
+            _ => rustix::io::fcntl_dupfd_cloexec(&self.top, 3)?,
+        };
+        if is_folder {
+            mkdirat(&parent, name, Mode::from_raw_mode(0o755))?;
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            Ok(openat(&parent, name, flags, Mode::empty())?)
+        } else {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            Ok(openat(&parent, name, flags, Mode::from_raw_mode(0o444))?)
+        }
+    }
+
+    /// Shows a file or folder of the old tree in the new one.
+    fn bind(&self, from: impl AsFd, source: &Path, target: &Path, attributes: u64) -> io::Result<()> {
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+        let mount = open_tree(from, source, flags | OpenTreeFlags::AT_RECURSIVE)?;
+        sys::set_mount_attributes(mount.as_fd(), attributes, true)?;
+        let is_folder = FileType::from_raw_mode(fstat(&mount)?.st_mode) == FileType::Directory;
+        self.attach(&mount, target, is_folder)
+    }
+
+    fn attach(&self, mount: &OwnedFd, target: &Path, is_folder: bool) -> io::Result<()> {
+        let place = self.open_or_make(target, is_folder)?;
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+        Ok(move_mount(mount, "", &place, "", flags)?)
+    }
+
+    fn system_place(&self, place: &SystemPlace) -> io::Result<()> {
+        match place {
+            SystemPlace::Folder(path) => match self.bind(CWD, path, path, READ_ONLY) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                other => other,
+            },
+            SystemPlace::Link(path, leads_to) => match symlinkat(leads_to, &self.top, inside(path)) {
+                Ok(()) | Err(Errno::EXIST) => Ok(()),
+                Err(error) => Err(error.into()),
+            },
+        }
+    }
+
+    /// Makes the folders that only this job has. They share one file system in memory with the new root,
+    /// and can be written although it cannot.
+    fn private_places(&self) -> io::Result<()> {
+        for path in ["tmp", "dev/shm"] {
+            let made = self.open_or_make(Path::new(path), true)?;
+            rustix::fs::chmodat(&self.top, path, Mode::from_raw_mode(0o1777), rustix::fs::AtFlags::empty())?;
+            let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            let mount = open_tree(&made, "", flags | OpenTreeFlags::AT_EMPTY_PATH)?;
+            self.attach(&mount, Path::new(path), true)?;
+        }
+        self.open_or_make(Path::new("var"), true)?;
+        for (leads_to, path) in LINKS {
+            symlinkat(*leads_to, &self.top, *path)?;
+        }
+        Ok(())
+    }
+
+    fn devices(&self) -> io::Result<()> {
+        for name in DEVICES {
+            let path = Path::new("/dev").join(name);
+            let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            let mount = match open_tree(CWD, &path, flags) {
+                // A container may lack `/dev/tty`, for one.
+                Err(Errno::NOENT) => continue,
+                other => other?,
+            };
+            sys::set_mount_attributes(mount.as_fd(), DEVICE, false)?;
+            self.attach(&mount, &path, false)?;
+        }
+        let terminals = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_set_flag(&terminals, "newinstance")?;
+        fsconfig_set_string(&terminals, "ptmxmode", "0666")?;
+        fsconfig_set_string(&terminals, "mode", "0620")?;
+        fsconfig_create(&terminals)?;
+        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+        let mount = fsmount(&terminals, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+        self.attach(&mount, Path::new("dev/pts"), true)
+    }
+
+    /// Mounts `/proc` with the processes of this job alone. It is read-only: as root, its files of the
+    /// system could be written without any capability.
+    fn processes(&self, kit: &Kit, order: &Order) -> io::Result<()> {
+        let processes = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_create(&processes)?;
+        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
+            | MountAttrFlags::MOUNT_ATTR_NODEV
+            | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+        let mount = fsmount(&processes, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+        if let Some(limit) = kit.own_process_limit(order.limits.processes) {
+            let file = openat(&mount, "sys/kernel/pid_max", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+            rustix::io::write(&file, limit.to_string().as_bytes())?;
+        }
+        match order.hold.inner {
+            InnerSandboxes::Refused => {
+                sys::set_mount_attributes(mount.as_fd(), libc::MOUNT_ATTR_RDONLY, false)?;
+                self.attach(&mount, Path::new("proc"), true)
+            }
+            // Whoever makes a namespace of users writes to files of its own process.
+            InnerSandboxes::Allowed => {
+                self.attach(&mount, Path::new("proc"), true)?;
+                SHUT_IN_PROC.iter().try_for_each(|name| {
+                    match self.pin(&Path::new("/proc").join(name), true) {
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                        other => other,
+                    }
+                })
+            }
+        }
+    }
+
+    /// Hides a file or folder of the system behind an empty one.
+    fn hide(&self, path: &Path) -> io::Result<()> {
+        let place = match self.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        let mount = if FileType::from_raw_mode(fstat(&place)?.st_mode) == FileType::Directory {
+            let empty = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+            fsconfig_create(&empty)?;
+            fsmount(&empty, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::MOUNT_ATTR_RDONLY)?
+        } else {
+            let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            let null = open_tree(CWD, "/dev/null", flags)?;
+            sys::set_mount_attributes(null.as_fd(), DEVICE, false)?;
+            null
+        };
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+        Ok(move_mount(&mount, "", &place, "", flags)?)
+    }
+
+    /// Mounts a place of a root over itself, so that it cannot be renamed or replaced.
+    fn pin(&self, path: &Path, read_only: bool) -> io::Result<()> {
+        let place = self.open(path)?;
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE
+            | OpenTreeFlags::OPEN_TREE_CLOEXEC
+            | OpenTreeFlags::AT_EMPTY_PATH
+            | OpenTreeFlags::AT_RECURSIVE;
+        let mount = open_tree(&place, "", flags)?;
+        sys::set_mount_attributes(mount.as_fd(), if read_only { READ_ONLY } else { READ_WRITE }, true)?;
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+        Ok(move_mount(&mount, "", &place, "", flags)?)
+    }
+
+    /// Makes the new tree the only one.
+    fn enter(self) -> io::Result<()> {
+        sys::set_mount_attributes(self.top.as_fd(), READ_ONLY, false)?;
+        rustix::process::fchdir(&self.top)?;
+        rustix::process::pivot_root(".", ".")?;
+        // The old root lies over the new one now; nothing of it stays.
+        rustix::mount::unmount(".", UnmountFlags::DETACH)?;
+        Ok(rustix::process::chdir("/")?)
+    }
+}
+
+/// Gives a path relative to the top of the new tree.
+fn inside(path: &Path) -> &Path {
+    let bytes = path.as_os_str().as_bytes();
+    Path::new(OsStr::from_bytes(bytes.strip_prefix(b"/").unwrap_or(bytes)))
+}

@@ -1,0 +1,210 @@
+//! The launcher's loop: takes jobs, forks a supervisor for each, and looks after those that ended badly.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Resource, Rlimit, WaitOptions, wait};
+
+use super::keeper::{KeptParcel, keep};
+use super::prepare::failed;
+use super::supervisor::{Streams, send_report, supervise};
+use super::system::{self, Kit, Reach, Signals, Trace, sys};
+use crate::launch::protect::Placeholders;
+use crate::launch::wire::{self, Head, Kind, Report};
+use crate::launch::{LAUNCHER_NAME, handing};
+
+/// Becomes the launcher if this process was started as one; `main` asks before anything else.
+pub fn serve_if_asked() -> Option<ExitCode> {
+    let name = std::env::args_os().next()?;
+    if name.as_os_str() == LAUNCHER_NAME { Some(serve()) } else { system::go_within_if_asked() }
+}
+
+fn serve() -> ExitCode {
+    // Nothing but the three standard streams belongs to this process.
+    if sys::close_descriptors(sys::Descriptors::Close).is_err() {
+        return ExitCode::from(2);
+    }
+    sys::reset_signal_handlers();
+    // What is opened for all jobs may be more than a program is meant to open. Each job sets its own limit.
+    let files = rustix::process::getrlimit(Resource::Nofile);
+    let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
+    // The terminal's signals to the service are not for the launcher: jobs end in an orderly way. It stays in
+    // the service's session, as schedulers set sessions against each other; each job has one of its own.
+    let _ = rustix::process::setpgid(None, None);
+    // What a supervisor that was killed leaves behind comes here.
+    system::adopt_orphans();
+    match Launcher::new() {
+        Ok(mut launcher) => launcher.run(),
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+struct Launcher {
+    kit: Kit,
+    signals: Signals,
+    /// All children, keepers too, each with what its processes are known by.
+    supervisors: HashMap<Pid, Trace>,
+    /// Those that last, each with the placeholders that are removed after it.
+    keepers: HashMap<Pid, Placeholders>,
+    /// Whether the service is gone: no more jobs will come.
+    is_over: bool,
+}
+
+/// A job as it arrives.
+struct Arrival {
+    head: Head,
+    control: OwnedFd,
+    parcel: Parcel,
+    placeholders: Placeholders,
+}
+
+/// The descriptors that come with a job.
+enum Parcel {
+    Job(Streams),
+    Kept(KeptParcel),
+}
+
+enum Incoming {
+    Job(Box<Arrival>),
+    Unreadable,
+    Over,
+}
+
+impl Launcher {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            kit: Kit::new()?,
+            signals: Signals::of_children()?,
+            supervisors: HashMap::new(),
+            keepers: HashMap::new(),
+            is_over: false,
+        })
+    }
+
+    fn run(&mut self) -> ExitCode {
+        // What a keeper that is killed leaves behind comes here: so this process stays as long as they do.
+        while !self.is_over || !self.keepers.is_empty() {
+            let mut polled = [
+                PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN),
+            ];
+            let polled_now = if self.is_over { &mut polled[..1] } else { &mut polled[..] };
+            match poll(polled_now, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return ExitCode::from(2),
+            }
+            let [signals, socket] = polled.map(|polled| !polled.revents().is_empty());
+            if signals {
+                self.reap();
+            }
+            if socket && !self.is_over {
+                match receive() {
+                    Incoming::Job(arrival) => self.start(*arrival),
+                    Incoming::Unreadable => {}
+                    Incoming::Over => self.is_over = true,
+                }
+            }
+        }
+        ExitCode::SUCCESS
+    }
+
+    fn start(&mut self, arrival: Arrival) {
+        let Head { level, network, kind, .. } = arrival.head;
+        self.kit.refresh(level);
+        let trace = match Trace::new() {
+            Ok(trace) => trace,
+            Err(error) => return send_report(&arrival.control, &Report::Failed(failed("trace")(error))),
+        };
+        let forked = match system::fork_supervisor(level, network) {
+            Ok(forked) => forked,
+            Err(error) => {
+                return send_report(&arrival.control, &Report::Failed(failed("fork")(error)));
+            }
+        };
+        match forked {
+            sys::Forked::Parent(pid) => {
+                self.supervisors.extend(Pid::from_raw(pid).map(|pid| (pid, trace)));
+                if kind == Kind::Kept {
+                    self.keepers.extend(Pid::from_raw(pid).map(|pid| (pid, arrival.placeholders)));
+                }
+            }
+            sys::Forked::Child => {
+                let Arrival { control, parcel, placeholders, .. } = arrival;
+                // These copies are not for this process.
+                placeholders.hand_over();
+                for (_, placeholders) in self.keepers.drain() {
+                    placeholders.hand_over();
+                }
+                // A panic must not unwind into the launcher's loop, of which this process is a copy.
+                let code = catch_unwind(AssertUnwindSafe(|| {
+                    if self.signals.renew().is_err() {
+                        return 3;
+                    }
+                    let reach = Reach::of(&trace);
+                    match parcel {
+                        Parcel::Job(streams) => supervise(&self.kit, &self.signals, reach, control, streams),
+                        Parcel::Kept(parcel) => keep(&mut self.kit, reach, control, parcel),
+                    }
+                }));
+                sys::exit_now(code.unwrap_or(3));
+            }
+        }
+    }
+
+    fn reap(&mut self) {
+        self.signals.take();
+        let mut badly = Vec::new();
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            self.keepers.remove(&pid);
+            let trace = self.supervisors.remove(&pid);
+            badly.extend(trace.filter(|_| status.exit_status() != Some(0)));
+        }
+        for trace in badly {
+            trace.kill_what_is_left(self.supervisors.keys().copied());
+        }
+    }
+}
+
+fn receive() -> Incoming {
+    let mut head = [0; wire::MAX_HEAD_BYTES];
+    let (length, handed) = match handing::receive_message(rustix::stdio::stdin().as_fd(), &mut head) {
+        Ok((length, handed)) if length > 0 => (length, handed),
+        Err(Errno::INTR | Errno::AGAIN) => return Incoming::Unreadable,
+        Ok(_) | Err(_) => return Incoming::Over,
+    };
+    let head = Head::decode(&head[..length.min(head.len())]);
+    match head.ok().and_then(|head| unpack(head, handed)) {
+        Some(arrival) => Incoming::Job(Box::new(arrival)),
+        None => Incoming::Unreadable,
+    }
+}
+
+fn unpack(head: Head, mut handed: Vec<OwnedFd>) -> Option<Arrival> {
+    let last = handed.len().checked_sub(2 * head.placeholders.len())?;
+    let placeholders: Vec<_> =
+        handed[last..].iter().map(OwnedFd::try_clone).collect::<Result<_, _>>().ok()?;
+    let placeholders = Placeholders::take_over(head.placeholders.clone(), &mut placeholders.into_iter())?;
+    let mut handed = handed.drain(..);
+    let (control, cwd) = (handed.next()?, handed.next()?);
+    let parcel = match head.kind {
+        Kind::Job | Kind::JobWithInput => {
+            let (stdout, stderr, stdin) = (handed.next()?, handed.next()?, handed.next());
+            if stdin.is_some() != (head.kind == Kind::JobWithInput) {
+                return None;
+            }
+            Parcel::Job(Streams { cwd, stdin, stdout, stderr })
+        }
+        Kind::Kept => Parcel::Kept(KeptParcel {
+            cwd,
+            status: handed.next()?,
+            folder: handed.next()?,
+            listener: handed.next()?,
+            rest: handed.collect(),
+        }),
+    };
+    Some(Arrival { head, control, parcel, placeholders })
+}

@@ -1,0 +1,217 @@
+//! One job: reads the order, shuts itself in, runs the plan, and leaves nothing behind.
+//!
+//! The control socket is the job's life. When the service's end closes, everything is killed at once.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv, send};
+use rustix::process::{Signal, WaitStatus};
+
+use super::prepare::{Prepared, prepare};
+use super::system::{Kit, Reach, Signals};
+use super::waiting::Waiting;
+use crate::launch::flags::QUIET;
+use crate::launch::wire::{MAX_MESSAGE_BYTES, Order, Report, STOP};
+use crate::launch::{LaunchError, Step};
+
+/// The descriptors that a job came with.
+#[derive(Debug)]
+pub(super) struct Streams {
+    pub(super) cwd: OwnedFd,
+    pub(super) stdin: Option<OwnedFd>,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Status {
+    pub(super) exit_code: Option<i32>,
+    pub(super) signal: Option<i32>,
+}
+
+impl Status {
+    pub(super) const fn succeeded(self) -> bool {
+        matches!(self.exit_code, Some(0))
+    }
+
+    pub(super) fn of(status: WaitStatus) -> Self {
+        Self { exit_code: status.exit_status(), signal: status.terminating_signal() }
+    }
+}
+
+/// The service has closed its end: kill all, say nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Abandoned;
+
+/// Runs one job, from the order to the end. Gives the exit code of this process.
+pub(super) fn supervise(
+    kit: &Kit,
+    signals: &Signals,
+    reach: Reach,
+    control: OwnedFd,
+    streams: Streams,
+) -> i32 {
+    let mut supervisor = Supervisor { signals, control, reach, deadline: None };
+    let report = match supervisor.run(kit, streams) {
+        Ok(status) => {
+            let left_killed = supervisor.reach.kill_all();
+            Report::Ended { exit_code: status.exit_code, signal: status.signal, left_killed }
+        }
+        Err(Ending::Failed(error)) => {
+            supervisor.reach.kill_all();
+            Report::Failed(error)
+        }
+        Err(Ending::Abandoned) => {
+            supervisor.reach.kill_all();
+            return 0;
+        }
+    };
+    supervisor.report(&report);
+    0
+}
+
+/// Why a plan did not come to its end.
+#[derive(Debug)]
+pub(super) enum Ending {
+    Failed(LaunchError),
+    Abandoned,
+}
+
+impl From<Abandoned> for Ending {
+    fn from(_: Abandoned) -> Self {
+        Self::Abandoned
+    }
+}
+
+impl From<LaunchError> for Ending {
+    fn from(error: LaunchError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+struct Supervisor<'a> {
+    signals: &'a Signals,
+    control: OwnedFd,
+    reach: Reach,
+    /// Set once the service asked to stop: when the rest is killed.
+    deadline: Option<Instant>,
+}
+
+impl Supervisor<'_> {
+    fn run(&mut self, kit: &Kit, streams: Streams) -> Result<Status, Ending> {
+        rustix::stdio::dup2_stdin(&kit.null).map_err(|_| Abandoned)?;
+        let order = read_order(&self.control)?;
+        let mut prepared = prepare(kit, order, streams, &self.reach)?;
+        let mut status = Status { exit_code: Some(0), signal: None };
+        for (position, step) in std::mem::take(&mut prepared.plan).iter().enumerate() {
+            if !step.is_due(status.succeeded()) || self.deadline.is_some() {
+                continue;
+            }
+            status = self.run_step(&prepared, position, step)?;
+        }
+        if self.deadline.is_some() {
+            self.wait_for_all()?;
+        }
+        Ok(status)
+    }
+
+    fn run_step(&mut self, prepared: &Prepared, position: usize, step: &Step) -> Result<Status, Ending> {
+        let processes = prepared.start(step, position)?;
+        if position == 0 {
+            self.report(&prepared.running());
+        }
+        Ok(self.wait_for_step(processes)?)
+    }
+
+    /// Reads what the service says: to stop, or nothing any more.
+    fn listen(&mut self) -> Result<(), Abandoned> {
+        let mut message = [0; 5];
+        read_exactly(&self.control, &mut message)?;
+        let [STOP, grace_ms @ ..] = message else { return Err(Abandoned) };
+        let grace = Duration::from_millis(u64::from(u32::from_le_bytes(grace_ms)));
+        self.stop(Signal::TERM, grace);
+        Ok(())
+    }
+
+    fn report(&self, report: &Report) {
+        send_report(&self.control, report);
+    }
+}
+
+impl Waiting for Supervisor<'_> {
+    fn reach(&self) -> &Reach {
+        &self.reach
+    }
+
+    fn deadline(&mut self) -> &mut Option<Instant> {
+        &mut self.deadline
+    }
+
+    /// Waits until a process ended, the service spoke, or the deadline is over.
+    fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let left = left.into_iter().chain(at_most).min();
+        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+        let mut polled = [
+            PollFd::new(&self.control, PollFlags::IN),
+            PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN),
+        ];
+        match poll(&mut polled, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return Err(Abandoned),
+        }
+        let [control, signals] = polled.map(|polled| !polled.revents().is_empty());
+        if signals {
+            self.signals.take();
+        }
+        if control {
+            self.listen()?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the order that a job begins with.
+pub(super) fn read_order(control: &OwnedFd) -> Result<Order, Ending> {
+    let mut length = [0; 8];
+    read_exactly(control, &mut length)?;
+    let length = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
+    let garbled = || LaunchError::Step { step: "order".to_owned(), reason: "it cannot be read".to_owned() };
+    if length > MAX_MESSAGE_BYTES {
+        return Err(garbled().into());
+    }
+    let mut body = vec![0; length];
+    read_exactly(control, &mut body)?;
+    Ok(Order::decode(&body).map_err(|_| garbled())?)
+}
+
+fn read_exactly(control: &OwnedFd, buffer: &mut [u8]) -> Result<(), Abandoned> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match recv(control, &mut buffer[filled..], RecvFlags::empty()) {
+            Ok((0, _)) => return Err(Abandoned),
+            Ok((length, _)) => filled += length,
+            Err(Errno::INTR) => {}
+            Err(_) => return Err(Abandoned),
+        }
+    }
+    Ok(())
+}
+
+/// Sends a report to the service.
+pub(super) fn send_report(control: &OwnedFd, report: &Report) {
+    let bytes = report.encode();
+    let mut rest = bytes.as_slice();
+    while !rest.is_empty() {
+        match send(control, rest, QUIET) {
+            Ok(sent) => rest = &rest[sent..],
+            Err(Errno::INTR) => {}
+            // Nobody listens any more; the next look at the socket tells.
+            Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What is asked of the launcher, and what it answers.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::fs::FileId;
+use crate::handle::Handle;
+use bailiwick_contract::command::{Containment, Joiner, Network, Redirect};
+
+/// A plan to run, with everything that it gets. What is not named here, it does not get.
+#[derive(Debug)]
+pub struct LaunchRequest {
+    /// The pipelines, in order; at least one.
+    pub plan: Vec<Step>,
+    /// The whole environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The working folder, opened.
+    pub cwd: Handle,
+    /// The path of the working folder. Inside a sandbox it is opened by this path and must be the same folder.
+    pub cwd_path: PathBuf,
+    /// How strongly the plan is held.
+    pub hold: Hold,
+    /// What it may use up.
+    pub limits: ProcessLimits,
+    /// Standard input of the first command of each pipeline; none means `/dev/null`.
+    pub stdin: Option<Handle>,
+    /// Standard output of the last command of each pipeline.
+    pub stdout: Handle,
+    /// Standard error of all commands.
+    pub stderr: Handle,
+}
+
+/// One pipeline of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// When it starts, as seen from the step before; none for the first.
+    pub joiner: Option<Joiner>,
+    /// The commands of the pipe; at least one.
+    pub commands: Vec<LaunchCommand>,
+}
+
+impl Step {
+    /// Tells whether it starts after a step of which the last command succeeded, or did not.
+    pub(super) fn is_due(&self, succeeded: bool) -> bool {
+        match self.joiner {
+            None | Some(Joiner::Then) => true,
+            Some(Joiner::And) => succeeded,
+            Some(Joiner::Or) => !succeeded,
+        }
+    }
+}
+
+/// Gives standard input, output and error as redirections leave them. `nothing` is what is read from, and written to, for
+/// nothing.
+pub(super) fn redirected<T: Copy>(
+    [mut stdin, mut stdout, mut stderr]: [T; 3],
+    redirects: &[Redirect],
+    nothing: (T, T),
+) -> [T; 3] {
+    for redirect in redirects {
+        match redirect {
+            Redirect::StdinFromNull => stdin = nothing.0,
+            Redirect::StdoutToNull => stdout = nothing.1,
+            Redirect::StderrToNull => stderr = nothing.1,
+            Redirect::StderrToStdout => stderr = stdout,
+            Redirect::StdoutToStderr => stdout = stderr,
+        }
+    }
+    [stdin, stdout, stderr]
+}
+
+/// One program to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchCommand {
+    /// The absolute path of the program.
+    pub program: PathBuf,
+    /// The identity of the file that was checked under that path. Another file does not start.
+    pub identity: FileId,
+    /// The arguments, `argv[0]` included; at least one.
+    pub argv: Vec<OsString>,
+    /// What is done with the standard streams, in the written order.
+    pub redirects: Vec<Redirect>,
+}
+
+/// How strongly a plan is held, and what exists for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hold {
+    /// The level that must be in force, or nothing starts.
+    pub level: Containment,
+    /// What may be reached over the network.
+    pub network: Network,
+    /// Folders that can be read beside the system's own; absolute.
+    pub read_only: Vec<PathBuf>,
+    /// Folders that can be read and written: the roots; absolute.
+    pub read_write: Vec<PathBuf>,
+    /// Names inside the roots that stay as they are, also those that do not exist yet; absolute.
+    pub protected: Vec<PathBuf>,
+    /// The private folder, used as `HOME`; can be read and written.
+    pub home: PathBuf,
+    /// Whether the plan may make sandboxes of its own inside.
+    pub inner: InnerSandboxes,
+}
+
+/// Whether a held program may shut others in more tightly than it is held itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum InnerSandboxes {
+    /// It cannot make namespaces or mounts.
+    #[default]
+    Refused,
+    /// It can, beneath its own: for programs that bring a sandbox for what they start. At the level full, Landlock is
+    /// left out then, which forbids all mounts: the private tree, the namespaces and the filter hold it. At partial
+    /// it makes no difference; on macOS, which lets nobody into a second sandbox, such programs fail.
+    Allowed,
+}
+
+/// What each process may use up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessLimits {
+    /// Address space of each process, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads at one time.
+    pub processes: Option<u64>,
+    /// Size of each written file, in bytes.
+    pub file_bytes: Option<u64>,
+    /// Open files of each process.
+    pub open_files: u64,
+}
+
+/// What was in force around a plan, as the processes themselves found it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The level.
+    pub level: Containment,
+    /// What could be reached over the network; never more than was asked for, unless `level` is none.
+    pub network: Network,
+    /// Whether killing relies on following processes one by one, without a namespace of their own.
+    pub degraded: bool,
+    /// What is in force.
+    pub layers: Vec<&'static str>,
+    /// What stays open that the full level shuts.
+    pub open: Vec<&'static str>,
+}
+
+/// How a plan ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The exit code of the last command that ran, unless a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The signal that ended the last command that ran.
+    pub signal: Option<i32>,
+    /// What was in force.
+    pub held: Held,
+    /// How many processes were still there at the end, and were killed.
+    pub left_killed: u32,
+}

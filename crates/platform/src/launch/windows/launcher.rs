@@ -1,0 +1,67 @@
+//! Starting plans: as a job of the system whose only handle this process has, so that it is its life.
+
+use std::path::PathBuf;
+
+use super::keeper;
+use super::opened::Folder;
+use super::plan::{Plan, Reins, Streams};
+use super::role;
+use super::sys::Typed;
+use crate::launch::kept::KeptRequest;
+use crate::launch::{Held, Job, LaunchError, LaunchRequest};
+
+/// What starts commands. Making one starts nothing.
+#[derive(Debug)]
+pub struct Launcher {
+    /// This program, which is started again for what needs a process of its own.
+    program: PathBuf,
+}
+
+impl Default for Launcher {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Launcher {
+    /// Makes a launcher that starts this program itself where it needs another process.
+    pub fn new() -> Self {
+        Self::with_program(std::env::current_exe().unwrap_or_default())
+    }
+
+    /// Makes a launcher with another `bailiwick` program; for tests and benches, which are not.
+    pub fn with_program(program: PathBuf) -> Self {
+        Self { program }
+    }
+
+    /// Starts a plan. Its first pipeline runs when this returns. Dropping the future kills what was started.
+    ///
+    /// # Errors
+    /// [`LaunchError`]; nothing is running then.
+    pub async fn launch(&self, request: LaunchRequest) -> Result<Job, LaunchError> {
+        if let Some(missing) = crate::launch::levels().missing(request.hold.level) {
+            return Err(LaunchError::Level(missing.to_owned()));
+        }
+        let LaunchRequest { plan, environment, cwd, cwd_path, hold, limits, stdin, stdout, stderr } = request;
+        let folder = Folder::hold(&cwd_path, &cwd)?;
+        let plan = Plan::new(plan, &environment, folder, &hold, Streams::Apart { stdin, stdout, stderr })?;
+        let program = self.program.clone();
+        // What is asked by nobody is killed when its time is over.
+        let ask = move |processes: &[u32]| {
+            let _: std::io::Result<()> = role::type_at(&program, processes, false, Typed::Break);
+        };
+        Job::begin(plan, Reins::new(limits)?, ask).await
+    }
+
+    /// Starts a plan that lasts, under a keeper. Its first pipeline runs when this returns. Dropping the future
+    /// before kills what was started. Gives what holds it.
+    ///
+    /// # Errors
+    /// [`LaunchError`]; nothing is running then.
+    pub async fn start_kept(&self, request: KeptRequest) -> Result<Held, LaunchError> {
+        if let Some(missing) = crate::launch::levels().missing(request.hold.level) {
+            return Err(LaunchError::Level(missing.to_owned()));
+        }
+        keeper::start(&self.program, request).await
+    }
+}

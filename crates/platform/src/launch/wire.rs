@@ -1,0 +1,590 @@
+//! How the service and a supervisor speak: one order, then reports, over the job's control socket.
+//!
+//! Both ends are the same binary, so there is no version. Lengths are checked all the same.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::held::{Names, layer, open};
+use super::kept::TerminalSize;
+use super::{Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, ProcessLimits, Step};
+use crate::fs::FileId;
+use crate::names::{OsStrExt, OsStringExt};
+use bailiwick_contract::command::{Containment, Joiner, Network, Redirect};
+
+/// The longest message, in bytes: more than any argv and environment that the kernel takes.
+pub(super) const MAX_MESSAGE_BYTES: usize = 32 << 20;
+
+/// What the service sends to the supervisor to stop, before the milliseconds of grace.
+pub(super) const STOP: u8 = 1;
+
+/// What the service sends to a keeper that has reported that the plan runs: it is to go on by itself.
+pub(super) const KEEP: u8 = 2;
+
+/// What a supervisor is to do: a request without its descriptors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) plan: Vec<Step>,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) cwd_path: PathBuf,
+    pub(super) hold: Hold,
+    pub(super) limits: ProcessLimits,
+    /// What `hold.protected` comes to, in the order of mounting.
+    pub(super) pins: Vec<Pin>,
+    /// What is to be done for a process that lasts.
+    pub(super) kept: Option<KeptOrder>,
+}
+
+/// A path that is mounted over itself, so that it cannot be renamed, removed or replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pin {
+    /// The absolute path; no part of it beneath the root is a link.
+    pub(super) path: PathBuf,
+    /// Whether what is below it cannot be changed either.
+    pub(super) read_only: bool,
+}
+
+/// What a supervisor says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Report {
+    /// The first pipeline runs; what holds it, as bits of [`super::held`]'s tables.
+    Running { level: Containment, network: Network, degraded: bool, layers: u32, open: u32 },
+    /// A step failed; nothing of the plan is left.
+    Failed(LaunchError),
+    /// The plan ended; nothing of it is left.
+    Ended { exit_code: Option<i32>, signal: Option<i32>, left_killed: u32 },
+}
+
+impl Report {
+    /// Gives what holds a plan that runs.
+    pub(super) fn held(&self) -> Option<Held> {
+        let Self::Running { level, network, degraded, layers, open } = *self else { return None };
+        let (layers, open) = (Names(layers).show(layer::NAMES), Names(open).show(open::NAMES));
+        Some(Held { level, network, degraded, layers, open })
+    }
+}
+
+/// A message that cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Garbled;
+
+pub(super) const fn level_code(level: Containment) -> u8 {
+    match level {
+        Containment::None => 0,
+        Containment::Partial => 1,
+        Containment::Full => 2,
+    }
+}
+
+pub(super) const fn network_code(network: Network) -> u8 {
+    match network {
+        Network::None => 0,
+        Network::Loopback => 1,
+        Network::Full => 2,
+    }
+}
+
+/// What the launcher itself must know of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) level: Containment,
+    pub(super) network: Network,
+    pub(super) kind: Kind,
+    /// The names of the placeholders that a keeper leaves to the launcher to remove. Parent and lock of each are
+    /// the last of the descriptors.
+    pub(super) placeholders: Vec<PathBuf>,
+}
+
+/// Which descriptors come with a job, after its control socket and its working folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Standard output and error.
+    Job,
+    /// These, and standard input.
+    JobWithInput,
+    /// Status, folder of the process, listener, and what the order says.
+    Kept,
+}
+
+/// The longest head, in bytes.
+pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
+
+/// The most descriptors that can come with a job: the most that the system hands over at once.
+pub(super) const MAX_HANDED: usize = 253;
+
+impl Head {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        out.byte(level_code(self.level));
+        out.byte(network_code(self.network));
+        out.byte(match self.kind {
+            Kind::Job => 0,
+            Kind::JobWithInput => 1,
+            Kind::Kept => 2,
+        });
+        out.list(&self.placeholders, |out, name| out.path(name));
+        out.finish()
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
+        let mut reader = Reader(bytes);
+        if usize::try_from(reader.long()?) != Ok(bytes.len() - 8) {
+            return Err(Garbled);
+        }
+        Ok(Self {
+            level: reader.level()?,
+            network: reader.network()?,
+            kind: match reader.byte()? {
+                0 => Kind::Job,
+                1 => Kind::JobWithInput,
+                2 => Kind::Kept,
+                _ => return Err(Garbled),
+            },
+            placeholders: reader.list(Reader::path)?,
+        })
+    }
+}
+
+/// What a keeper is to do beside running the plan.
+///
+/// Its descriptors come in this order: the pipe that tells the service's end if it is not `is_durable`, the
+/// parent of `temporary` if there is one, then those of the placeholders, which are held and not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct KeptOrder {
+    pub(super) has_input: bool,
+    pub(super) terminal: Option<TerminalSize>,
+    pub(super) ring_bytes: u64,
+    pub(super) is_durable: bool,
+    pub(super) max_time_ms: u64,
+    /// The name of the folder that is removed at the end.
+    pub(super) temporary: Option<PathBuf>,
+}
+
+impl KeptOrder {
+    fn encode(&self, out: &mut Writer) {
+        out.byte(u8::from(self.has_input));
+        out.option(self.terminal.map(|size| u64::from(size.rows) << 16 | u64::from(size.columns)));
+        out.long(self.ring_bytes);
+        out.byte(u8::from(self.is_durable));
+        out.long(self.max_time_ms);
+        out.list(self.temporary.as_slice(), |out, name| out.path(name));
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
+        let half = |value: u64| u16::try_from(value).map_err(|_| Garbled);
+        Ok(Self {
+            has_input: reader.flag()?,
+            terminal: match reader.option()? {
+                None => None,
+                Some(size) => Some(TerminalSize { rows: half(size >> 16)?, columns: half(size & 0xffff)? }),
+            },
+            ring_bytes: reader.long()?,
+            is_durable: reader.flag()?,
+            max_time_ms: reader.long()?,
+            temporary: reader.list(Reader::path)?.pop(),
+        })
+    }
+}
+
+impl Order {
+    /// Encodes the order, its length first.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        out.list(&self.plan, |out, step| {
+            out.byte(match step.joiner {
+                None => 0,
+                Some(Joiner::And) => 1,
+                Some(Joiner::Or) => 2,
+                Some(Joiner::Then) => 3,
+            });
+            out.list(&step.commands, |out, command| {
+                out.path(&command.program);
+                out.long(command.identity.device);
+                out.long(command.identity.inode);
+                out.list(&command.argv, |out, word| out.bytes(word.as_bytes()));
+                out.list(&command.redirects, |out, redirect| out.byte(redirect_code(*redirect)));
+            });
+        });
+        out.list(&self.environment, |out, (name, value)| {
+            out.bytes(name.as_bytes());
+            out.bytes(value.as_bytes());
+        });
+        out.path(&self.cwd_path);
+        out.byte(level_code(self.hold.level));
+        out.byte(network_code(self.hold.network));
+        for paths in [&self.hold.read_only, &self.hold.read_write, &self.hold.protected] {
+            out.list(paths, |out, path| out.path(path));
+        }
+        out.path(&self.hold.home);
+        out.byte(u8::from(self.hold.inner == InnerSandboxes::Allowed));
+        out.option(self.limits.memory_bytes);
+        out.option(self.limits.processes);
+        out.option(self.limits.file_bytes);
+        out.long(self.limits.open_files);
+        out.list(&self.pins, |out, pin| {
+            out.path(&pin.path);
+            out.byte(u8::from(pin.read_only));
+        });
+        out.list(self.kept.as_slice(), |out, kept| kept.encode(out));
+        out.finish()
+    }
+
+    /// Decodes the body of an order.
+    pub(super) fn decode(body: &[u8]) -> Result<Self, Garbled> {
+        let mut reader = Reader(body);
+        let plan = reader.list(|reader| {
+            let joiner = match reader.byte()? {
+                0 => None,
+                1 => Some(Joiner::And),
+                2 => Some(Joiner::Or),
+                3 => Some(Joiner::Then),
+                _ => return Err(Garbled),
+            };
+            let commands = reader.list(|reader| {
+                Ok(LaunchCommand {
+                    program: reader.path()?,
+                    identity: FileId { device: reader.long()?, inode: reader.long()? },
+                    argv: reader.list(Reader::text)?,
+                    redirects: reader.list(Reader::redirect)?,
+                })
+            })?;
+            Ok(Step { joiner, commands })
+        })?;
+        Ok(Self {
+            plan,
+            environment: reader.list(|reader| Ok((reader.text()?, reader.text()?)))?,
+            cwd_path: reader.path()?,
+            hold: Hold {
+                level: reader.level()?,
+                network: reader.network()?,
+                read_only: reader.list(Reader::path)?,
+                read_write: reader.list(Reader::path)?,
+                protected: reader.list(Reader::path)?,
+                home: reader.path()?,
+                inner: if reader.flag()? { InnerSandboxes::Allowed } else { InnerSandboxes::Refused },
+            },
+            limits: ProcessLimits {
+                memory_bytes: reader.option()?,
+                processes: reader.option()?,
+                file_bytes: reader.option()?,
+                open_files: reader.long()?,
+            },
+            pins: reader.list(|reader| Ok(Pin { path: reader.path()?, read_only: reader.flag()? }))?,
+            kept: reader.list(KeptOrder::decode)?.pop(),
+        })
+    }
+}
+
+impl Report {
+    /// Encodes the report, its length first.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        match self {
+            Self::Running { level, network, degraded, layers, open } => {
+                out.byte(0);
+                out.byte(level_code(*level));
+                out.byte(network_code(*network));
+                out.byte(u8::from(*degraded));
+                out.long(u64::from(*layers));
+                out.long(u64::from(*open));
+            }
+            Self::Failed(error) => {
+                out.byte(1);
+                match error {
+                    LaunchError::ProgramChanged(path) => {
+                        out.byte(0);
+                        out.path(path);
+                    }
+                    LaunchError::Step { step, reason } => {
+                        out.byte(1);
+                        out.bytes(step.as_bytes());
+                        out.bytes(reason.as_bytes());
+                    }
+                    other => {
+                        out.byte(1);
+                        out.bytes(b"supervisor");
+                        out.bytes(other.to_string().as_bytes());
+                    }
+                }
+            }
+            Self::Ended { exit_code, signal, left_killed } => {
+                out.byte(2);
+                out.option(exit_code.map(|code| u64::from(code.cast_unsigned())));
+                out.option(signal.map(|signal| u64::from(signal.cast_unsigned())));
+                out.long(u64::from(*left_killed));
+            }
+        }
+        out.finish()
+    }
+
+    /// Decodes the body of a report.
+    pub(super) fn decode(body: &[u8]) -> Result<Self, Garbled> {
+        let mut reader = Reader(body);
+        Ok(match reader.byte()? {
+            0 => Self::Running {
+                level: reader.level()?,
+                network: reader.network()?,
+                degraded: reader.flag()?,
+                layers: reader.short()?,
+                open: reader.short()?,
+            },
+            1 => Self::Failed(match reader.byte()? {
+                0 => LaunchError::ProgramChanged(reader.path()?),
+                1 => LaunchError::Step {
+                    step: reader.text()?.to_string_lossy().into_owned(),
+                    reason: reader.text()?.to_string_lossy().into_owned(),
+                },
+                _ => return Err(Garbled),
+            }),
+            2 => {
+                let mut number = || reader.option()?.map(u32::try_from).transpose().map_err(|_| Garbled);
+                let (exit_code, signal) = (number()?, number()?);
+                Self::Ended {
+                    exit_code: exit_code.map(u32::cast_signed),
+                    signal: signal.map(u32::cast_signed),
+                    left_killed: reader.short()?,
+                }
+            }
+            _ => return Err(Garbled),
+        })
+    }
+}
+
+const fn redirect_code(redirect: Redirect) -> u8 {
+    match redirect {
+        Redirect::StdinFromNull => 0,
+        Redirect::StdoutToNull => 1,
+        Redirect::StderrToNull => 2,
+        Redirect::StderrToStdout => 3,
+        Redirect::StdoutToStderr => 4,
+    }
+}
+
+/// Puts a message together, its length first.
+pub(super) struct Writer(Vec<u8>);
+
+impl Writer {
+    pub(super) fn new() -> Self {
+        Self(vec![0; 8])
+    }
+
+    pub(super) fn byte(&mut self, value: u8) {
+        self.0.push(value);
+    }
+
+    pub(super) fn long(&mut self, value: u64) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(super) fn option(&mut self, value: Option<u64>) {
+        self.byte(u8::from(value.is_some()));
+        self.long(value.unwrap_or(0));
+    }
+
+    pub(super) fn bytes(&mut self, value: &[u8]) {
+        self.long(value.len() as u64);
+        self.0.extend_from_slice(value);
+    }
+
+    pub(super) fn path(&mut self, value: &Path) {
+        self.bytes(value.as_os_str().as_bytes());
+    }
+
+    pub(super) fn list<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
+        self.long(items.len() as u64);
+        for item in items {
+            each(self, item);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        let length = (self.0.len() - 8) as u64;
+        self.0[..8].copy_from_slice(&length.to_le_bytes());
+        self.0
+    }
+}
+
+/// Takes a message apart.
+pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], Garbled> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(Garbled)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    pub(super) fn byte(&mut self) -> Result<u8, Garbled> {
+        Ok(self.take(1)?[0])
+    }
+
+    pub(super) fn flag(&mut self) -> Result<bool, Garbled> {
+        Ok(self.byte()? != 0)
+    }
+
+    pub(super) fn long(&mut self) -> Result<u64, Garbled> {
+        Ok(u64::from_le_bytes(self.take(8)?.try_into().map_err(|_| Garbled)?))
+    }
+
+    pub(super) fn short(&mut self) -> Result<u32, Garbled> {
+        u32::try_from(self.long()?).map_err(|_| Garbled)
+    }
+
+    pub(super) fn length(&mut self) -> Result<usize, Garbled> {
+        // Every item takes at least a byte, so that no length can ask for more memory than was sent.
+        usize::try_from(self.long()?).ok().filter(|length| *length <= self.0.len()).ok_or(Garbled)
+    }
+
+    pub(super) fn option(&mut self) -> Result<Option<u64>, Garbled> {
+        let some = self.flag()?;
+        let value = self.long()?;
+        Ok(some.then_some(value))
+    }
+
+    pub(super) fn text(&mut self) -> Result<OsString, Garbled> {
+        let length = self.length()?;
+        Ok(OsString::from_vec(self.take(length)?.to_vec()))
+    }
+
+    pub(super) fn path(&mut self) -> Result<PathBuf, Garbled> {
+        let length = self.length()?;
+        Ok(PathBuf::from(OsStr::from_bytes(self.take(length)?)))
+    }
+
+    pub(super) fn list<T>(
+        &mut self,
+        mut each: impl FnMut(&mut Self) -> Result<T, Garbled>,
+    ) -> Result<Vec<T>, Garbled> {
+        let length = self.length()?;
+        (0..length).map(|_| each(self)).collect()
+    }
+
+    pub(super) fn level(&mut self) -> Result<Containment, Garbled> {
+        match self.byte()? {
+            0 => Ok(Containment::None),
+            1 => Ok(Containment::Partial),
+            2 => Ok(Containment::Full),
+            _ => Err(Garbled),
+        }
+    }
+
+    pub(super) fn network(&mut self) -> Result<Network, Garbled> {
+        match self.byte()? {
+            0 => Ok(Network::None),
+            1 => Ok(Network::Loopback),
+            2 => Ok(Network::Full),
+            _ => Err(Garbled),
+        }
+    }
+
+    pub(super) fn redirect(&mut self) -> Result<Redirect, Garbled> {
+        Ok(match self.byte()? {
+            0 => Redirect::StdinFromNull,
+            1 => Redirect::StdoutToNull,
+            2 => Redirect::StderrToNull,
+            3 => Redirect::StderrToStdout,
+            4 => Redirect::StdoutToStderr,
+            _ => return Err(Garbled),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order() -> Order {
+        Order {
+            plan: vec![
+                Step {
+                    joiner: None,
+                    commands: vec![LaunchCommand {
+                        program: "/bin/true".into(),
+                        identity: FileId { device: 1, inode: u64::MAX },
+                        argv: vec!["true".into(), OsString::from_vec(vec![0xff, b' ']), OsString::new()],
+                        redirects: vec![Redirect::StderrToStdout, Redirect::StdoutToNull],
+                    }],
+                },
+                Step { joiner: Some(Joiner::Or), commands: Vec::new() },
+            ],
+            environment: vec![("A".into(), "b=c".into())],
+            cwd_path: "/srv/app".into(),
+            hold: Hold {
+                level: Containment::Full,
+                network: Network::Loopback,
+                read_only: vec!["/nix".into()],
+                read_write: vec!["/srv/app".into()],
+                protected: vec!["/srv/app/.git/config".into()],
+                home: "/home/private".into(),
+                inner: InnerSandboxes::Allowed,
+            },
+            limits: ProcessLimits {
+                memory_bytes: None,
+                processes: Some(512),
+                file_bytes: Some(0),
+                open_files: 1024,
+            },
+            pins: vec![Pin { path: "/srv/app/.git".into(), read_only: false }],
+            kept: Some(KeptOrder {
+                has_input: true,
+                terminal: Some(TerminalSize { rows: 24, columns: u16::MAX }),
+                ring_bytes: 8 << 20,
+                is_durable: false,
+                max_time_ms: u64::MAX,
+                temporary: Some("a1b2".into()),
+            }),
+        }
+    }
+
+    #[test]
+    fn an_order_arrives_as_it_was_sent() {
+        let sent = order();
+        let bytes = sent.encode();
+        assert_eq!(bytes[..8], ((bytes.len() - 8) as u64).to_le_bytes());
+        assert_eq!(Order::decode(&bytes[8..]), Ok(sent));
+    }
+
+    #[test]
+    fn every_shortened_or_changed_order_is_read_without_a_panic() {
+        let bytes = order().encode();
+        for length in 0..bytes.len() - 8 {
+            assert_eq!(Order::decode(&bytes[8..8 + length]), Err(Garbled), "{length}");
+        }
+        for at in 8..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0xff;
+            let _ = Order::decode(&changed[8..]);
+        }
+    }
+
+    #[test]
+    fn a_head_arrives_as_it_was_sent_or_not_at_all() {
+        for kind in [Kind::Job, Kind::JobWithInput, Kind::Kept] {
+            let placeholders = vec!["hooks".into(), "config".into()];
+            let sent = Head { level: Containment::Full, network: Network::None, kind, placeholders };
+            let bytes = sent.encode();
+            assert_eq!(Head::decode(&bytes[..bytes.len() - 1]), Err(Garbled));
+            assert_eq!(Head::decode(&bytes), Ok(sent));
+        }
+    }
+
+    #[test]
+    fn a_report_arrives_as_it_was_sent() {
+        let step = LaunchError::Step { step: "landlock".to_owned(), reason: "no".to_owned() };
+        for sent in [
+            Report::Running {
+                level: Containment::Partial,
+                network: Network::None,
+                degraded: true,
+                layers: 5,
+                open: 1 << 20,
+            },
+            Report::Failed(step),
+            Report::Failed(LaunchError::ProgramChanged("/bin/x".into())),
+            Report::Ended { exit_code: Some(-1), signal: None, left_killed: 3 },
+            Report::Ended { exit_code: None, signal: Some(9), left_killed: 0 },
+        ] {
+            assert_eq!(Report::decode(&sent.encode()[8..]), Ok(sent));
+        }
+    }
+}

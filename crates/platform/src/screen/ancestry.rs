@@ -1,0 +1,80 @@
+//! Which processes a process comes from, and what their programs are called.
+
+/// A process that another comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ancestor {
+    /// Its number.
+    pub pid: u32,
+    /// The name of its program file, if that is known.
+    pub name: Option<String>,
+}
+
+/// A process is followed to at most so many that it comes from.
+#[cfg(unix)]
+const MOST: usize = 32;
+
+/// Gives the processes that a process comes from, its parent first and without the system's first process. On Windows
+/// nothing is told.
+#[cfg(unix)]
+pub fn ancestors(pid: u32) -> Vec<Ancestor> {
+    let parents = std::iter::successors(parent(pid), |pid| parent(*pid));
+    parents.take(MOST).map(|pid| Ancestor { pid, name: program_name(pid) }).collect()
+}
+
+/// Gives the processes that a process comes from, its parent first and without the system's first process. On Windows
+/// nothing is told.
+#[cfg(windows)]
+pub fn ancestors(_: u32) -> Vec<Ancestor> {
+    Vec::new()
+}
+
+#[cfg(target_os = "linux")]
+fn parent(pid: u32) -> Option<u32> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name before it may hold anything.
+    let after_name = stat.rsplit(|byte| *byte == b')').next()?;
+    let parent = std::str::from_utf8(after_name).ok()?.split_ascii_whitespace().nth(1)?;
+    parent.parse().ok().filter(|pid| *pid > 1)
+}
+
+#[cfg(target_os = "macos")]
+fn parent(pid: u32) -> Option<u32> {
+    let facts = crate::libproc::facts(i32::try_from(pid).ok()?)?;
+    u32::try_from(facts.parent).ok().filter(|pid| *pid > 1)
+}
+
+/// Gives the name of a process's program file.
+#[cfg(target_os = "macos")]
+fn program_name(pid: u32) -> Option<String> {
+    let program = crate::libproc::program(i32::try_from(pid).ok()?)?;
+    let name = super::plain::plain(&program.file_name()?.to_string_lossy());
+    (!name.is_empty()).then_some(name)
+}
+
+/// Gives the name of a process's program file; its short name where the file may not be seen.
+#[cfg(target_os = "linux")]
+pub(super) fn program_name(pid: u32) -> Option<String> {
+    let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let name =
+        program.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
+    let name = name.or_else(|| std::fs::read_to_string(format!("/proc/{pid}/comm")).ok())?;
+    let name = super::plain::plain(name.trim_end_matches(" (deleted)"));
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_comes_from_the_one_that_started_it() {
+        let all = ancestors(std::process::id());
+        let parent = std::os::unix::process::parent_id();
+        if parent > 1 {
+            assert_eq!(all.first().map(|it| it.pid), Some(parent));
+            assert!(all.first().is_some_and(|it| it.name.is_some()), "{all:?}");
+        }
+        assert!(all.iter().all(|it| it.pid > 1) && all.len() <= MOST);
+        assert_eq!(ancestors(u32::MAX), []);
+    }
+}

@@ -1,0 +1,332 @@
+//! All X servers of this computer: connections that are kept for a while, and the ids by which things are asked for.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window as WindowNumber};
+
+use super::address::{self, Address};
+use super::server::Server;
+use super::trouble::Trouble;
+use super::{capture, scene};
+use crate::screen::{Access, Display, Frame, Listing, Rect, ScreenError, Sources, Unreachable, Window};
+
+/// All X servers of this computer.
+#[derive(Debug)]
+pub(in crate::screen) struct Servers {
+    kept: Arc<Kept>,
+}
+
+/// The connections that are open.
+#[derive(Debug)]
+struct Kept {
+    sources: Sources,
+    slots: Mutex<BTreeMap<String, Arc<Mutex<Slot>>>>,
+    /// Whether a thread looks after connections that nobody uses.
+    watched: Mutex<bool>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    server: Option<Server>,
+    used: Instant,
+}
+
+/// What one server has.
+type Holding = (Vec<Display>, Vec<Window>, Option<Access>);
+
+impl Servers {
+    pub(in crate::screen) fn new(sources: Sources) -> Self {
+        let kept = Kept { sources, slots: Mutex::default(), watched: Mutex::new(false) };
+        Self { kept: Arc::new(kept) }
+    }
+
+    pub(in crate::screen) fn list(&self) -> Result<Listing, ScreenError> {
+        let addresses = address::servers(&self.kept.sources);
+        // At once, so that several that hang cost no more time than one.
+        let held: Vec<Result<Holding, ScreenError>> = thread::scope(|scope| {
+            let asked: Vec<_> = addresses
+                .iter()
+                .map(|address| scope.spawn(move || self.kept.with(address, holding)))
+                .collect();
+            let lost = |address: &Address| Err(ScreenError::Lost(address.id.clone()));
+            asked
+                .into_iter()
+                .zip(&addresses)
+                .map(|(asked, address)| asked.join().unwrap_or_else(|_| lost(address)))
+                .collect()
+        });
+        let mut listing = Listing {
+            access: Access::Granted,
+            displays: Vec::new(),
+            windows: Vec::new(),
+            unreachable: Vec::new(),
+        };
+        for (address, held) in addresses.iter().zip(held) {
+            let refused = match held {
+                Ok((displays, windows, refused)) => {
+                    listing.displays.extend(displays);
+                    listing.windows.extend(windows);
+                    refused
+                }
+                Err(error) => Some(access_of(error)),
+            };
+            let display = address.id.clone();
+            listing.unreachable.extend(refused.map(|access| Unreachable { display, access }));
+        }
+        // The first server's: the one that the environment names, or that of the lowest number.
+        let mut primary = false;
+        for display in &mut listing.displays {
+            display.primary &= !primary;
+            primary |= display.primary;
+        }
+        if listing.displays.is_empty() && listing.windows.is_empty() {
+            listing.access = self.no_access(&listing.unreachable);
+        }
+        Ok(listing)
+    }
+
+    /// Says why nothing can be looked at: the best reason there is.
+    fn no_access(&self, unreachable: &[Unreachable]) -> Access {
+        let sources = &self.kept.sources;
+        let telling = |access: &&Access| !matches!(access, Access::NoDisplay { .. });
+        if let Some(access) = unreachable.iter().map(|it| &it.access).find(telling) {
+            return access.clone();
+        }
+        if let Some(session) = &sources.wayland {
+            let why = format!(
+                "the session is a Wayland one (`{session}`) without an X server; log in to a session on Xorg, or use a \
+                 build with the feature `wayland` (docs/concepts/screens.md)"
+            );
+            return Access::Unsupported { why };
+        }
+        let why = match &sources.display {
+            Some(display) => {
+                format!("DISPLAY is `{display}`, and no X server answers there or on this computer")
+            }
+            None => "no X server runs on this computer, and DISPLAY is not set".to_owned(),
+        };
+        Access::NoDisplay { why }
+    }
+
+    pub(in crate::screen) fn capture_display(
+        &self,
+        id: &str,
+        region: Option<Rect>,
+        _unjudged: bool,
+    ) -> Result<Frame, ScreenError> {
+        // Every window is told, of the very moment: whoever judges can.
+        let named;
+        let id = if id == "primary" {
+            named = self.primary()?;
+            named.as_str()
+        } else {
+            id
+        };
+        let (display, monitor) =
+            id.split_once('/').map_or((id, None), |(display, name)| (display, Some(name)));
+        let (address, screen) = self.find(display).ok_or_else(|| self.unknown(id))?;
+        self.kept.with(&address, |server| {
+            known_screen(server, screen, id)?;
+            capture::display(server, screen, monitor, region)
+        })
+    }
+
+    pub(in crate::screen) fn capture_window(
+        &self,
+        id: &str,
+        region: Option<Rect>,
+    ) -> Result<Frame, ScreenError> {
+        let unknown = || ScreenError::UnknownWindow(id.to_owned());
+        let (display, number) = id.rsplit_once("/0x").ok_or_else(unknown)?;
+        let number = WindowNumber::from_str_radix(number, 16).map_err(|_| unknown())?;
+        let (address, screen) = self.find(display).ok_or_else(unknown)?;
+        self.kept.with(&address, |server| {
+            known_screen(server, screen, display)?;
+            capture::window(server, screen, number, region)
+        })
+    }
+
+    fn primary(&self) -> Result<String, ScreenError> {
+        let listing = self.list()?;
+        let primary = listing.displays.into_iter().find(|display| display.primary);
+        let none = || match listing.access {
+            // There are windows of a Wayland session, but no display.
+            Access::Granted => self.no_access(&listing.unreachable),
+            access => access,
+        };
+        primary.map(|display| display.id).ok_or_else(|| ScreenError::NoAccess(none()))
+    }
+
+    /// Finds the server of `:0` or `:0.1`, and which of its screens is meant. Nothing is connected to that is not
+    /// among the servers of this computer.
+    pub(super) fn find(&self, display: &str) -> Option<(Address, usize)> {
+        let servers = address::servers(&self.kept.sources);
+        if let Some(server) = servers.iter().find(|server| server.id == display) {
+            return Some((server.clone(), 0));
+        }
+        let (id, screen) = display.rsplit_once('.')?;
+        let screen = screen.parse().ok().filter(|screen: &usize| *screen > 0)?;
+        servers.into_iter().find(|server| server.id == id).map(|server| (server, screen))
+    }
+
+    /// Where there is no display at all, that is the better answer than that there is none of this name.
+    fn unknown(&self, id: &str) -> ScreenError {
+        if address::servers(&self.kept.sources).is_empty() {
+            ScreenError::NoAccess(self.no_access(&[]))
+        } else {
+            ScreenError::UnknownDisplay(id.to_owned())
+        }
+    }
+}
+
+fn known_screen(server: &Server, screen: usize, id: &str) -> Result<(), Trouble> {
+    match server.roots().get(screen) {
+        Some(_) => Ok(()),
+        None => Err(ScreenError::UnknownDisplay(id.to_owned()).into()),
+    }
+}
+
+/// Says of a server that does not answer why it cannot be looked at.
+fn access_of(error: ScreenError) -> Access {
+    match error {
+        ScreenError::NoAccess(access) => access,
+        error => Access::Denied {
+            why: error.to_string(),
+            setting: "nothing of this computer's settings: the display has to answer again".to_owned(),
+        },
+    }
+}
+
+/// Asks one server for all that it has.
+fn holding(server: &mut Server) -> Result<Holding, Trouble> {
+    let (mut displays, mut windows) = (Vec::new(), Vec::new());
+    server.screens = server.read_shapes()?;
+    let scale = scale(server)?;
+    for screen in 0..server.roots().len() {
+        let id = server.screen_id(screen);
+        let shape = &server.screens[screen];
+        let several = shape.monitors.len() > 1;
+        let named = shape.monitors.first().map(|monitor| monitor.name.clone()).filter(|_| !several);
+        let name = named.filter(|name| !name.is_empty()).unwrap_or_else(|| id.clone());
+        displays.push(Display {
+            id: id.clone(),
+            name,
+            primary: screen == 0 && !several,
+            bounds: shape.bounds,
+            scale,
+        });
+        if several {
+            let first = shape.monitors.iter().position(|monitor| monitor.primary).unwrap_or(0);
+            for (at, monitor) in shape.monitors.iter().enumerate() {
+                displays.push(Display {
+                    id: format!("{id}/{}", monitor.name),
+                    name: monitor.name.clone(),
+                    primary: screen == 0 && at == first,
+                    bounds: monitor.place,
+                    scale,
+                });
+            }
+        }
+        let root = server.roots()[screen].root;
+        let scene = scene::read(server, screen, scene::ask(server, root)?)?;
+        windows.extend(scene.windows.into_iter().map(|shown| shown.window));
+    }
+    if server.abilities.part_of_wayland {
+        return Ok((Vec::new(), windows, Some(capture::wayland(&server.id))));
+    }
+    Ok((displays, windows, None))
+}
+
+/// Reads `Xft.dpi` of the server's settings: what programs are told to draw for.
+fn scale(server: &Server) -> Result<f64, Trouble> {
+    let Some(root) = server.roots().first() else { return Ok(1.0) };
+    let (property, kind) = (AtomEnum::RESOURCE_MANAGER, AtomEnum::STRING);
+    let settings =
+        server.connection.get_property(false, root.root, property, kind, 0, 16_384)?.reply()?.value;
+    let settings = String::from_utf8_lossy(&settings);
+    let dpi = settings.lines().find_map(|line| line.strip_prefix("Xft.dpi:")?.trim().parse::<f64>().ok());
+    Ok(dpi.filter(|dpi| (24.0..=960.0).contains(dpi)).map_or(1.0, |dpi| dpi / 96.0))
+}
+
+/// A connection that nobody has used for so long is closed.
+const IDLE: Duration = Duration::from_secs(60);
+
+impl Kept {
+    /// Asks a server something, by a connection that is there or a new one. If a connection that was there turns
+    /// out to be lost, the server may have come back: it is asked once more, by a new one.
+    fn with<T>(
+        self: &Arc<Self>,
+        address: &Address,
+        ask: impl Fn(&mut Server) -> Result<T, Trouble>,
+    ) -> Result<T, ScreenError> {
+        let slot = self.slot(&address.id);
+        let mut slot = lock(&slot);
+        let mut was_there = slot.server.is_some();
+        loop {
+            let mut server = match slot.server.take() {
+                Some(server) => server,
+                None => Server::open(address, &self.sources).map_err(|error| error.told(&address.id))?,
+            };
+            let answer = server.begin().and_then(|()| ask(&mut server));
+            match answer {
+                Err(error) if error.is_fatal() => {
+                    if std::mem::take(&mut was_there) && error.is_loss() {
+                        continue;
+                    }
+                    return Err(error.told(&address.id));
+                }
+                answer => {
+                    slot.used = Instant::now();
+                    if self.watch() {
+                        slot.server = Some(server);
+                    }
+                    return answer.map_err(|error| error.told(&address.id));
+                }
+            }
+        }
+    }
+
+    fn slot(&self, id: &str) -> Arc<Mutex<Slot>> {
+        let mut slots = lock(&self.slots);
+        let empty = || Arc::new(Mutex::new(Slot { server: None, used: Instant::now() }));
+        Arc::clone(slots.entry(id.to_owned()).or_insert_with(empty))
+    }
+
+    /// Has a thread close what is not used any more. Tells whether there is one: without it nothing is kept.
+    fn watch(self: &Arc<Self>) -> bool {
+        let mut watched = lock(&self.watched);
+        if !*watched {
+            let kept = Arc::downgrade(self);
+            let thread = thread::Builder::new().name("screen-idle".to_owned());
+            *watched = thread.spawn(move || close_idle(&kept)).is_ok();
+        }
+        *watched
+    }
+}
+
+/// Closes connections that nobody has used for a while, and ends when there is none left.
+fn close_idle(kept: &Weak<Kept>) {
+    loop {
+        thread::sleep(IDLE / 4);
+        let Some(kept) = kept.upgrade() else { return };
+        // No connection is put back while this is held, so that none is left without a watch.
+        let mut watched = lock(&kept.watched);
+        let mut slots = lock(&kept.slots);
+        slots.retain(|_, slot| match slot.try_lock() {
+            Ok(slot) => slot.server.is_some() && slot.used.elapsed() < IDLE,
+            Err(_) => true,
+        });
+        if slots.is_empty() {
+            *watched = false;
+            return;
+        }
+    }
+}
+
+/// What panicked while it held a lock has left nothing half done that matters: a connection was taken out before.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

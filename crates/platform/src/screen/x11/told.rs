@@ -1,0 +1,153 @@
+//! What the server and a window's program tell of one window: questions that are sent, answers that are read later.
+
+use x11rb::cookie::Cookie;
+use x11rb::protocol::xproto::{
+    Atom, AtomEnum, ConnectionExt as _, GetGeometryReply, GetPropertyReply, GetWindowAttributesReply,
+    MapState, TranslateCoordinatesReply, Window as WindowNumber, WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+
+use super::server::Server;
+use super::stream::TimedStream;
+use super::text::{self, Encoding};
+use super::trouble::Trouble;
+use crate::screen::Rect;
+
+/// An answer on its way.
+pub(super) type Answer<'a, T> = Cookie<'a, RustConnection<TimedStream>, T>;
+
+/// The longest property that is read, in units of four bytes.
+const MAX_PROPERTY: u32 = 1024;
+
+/// `IconicState` of `WM_STATE`.
+const ICONIC: u32 = 3;
+
+/// Questions about one window, on their way.
+pub(super) struct Asked<'a> {
+    attributes: Answer<'a, GetWindowAttributesReply>,
+    geometry: Answer<'a, GetGeometryReply>,
+    origin: Answer<'a, TranslateCoordinatesReply>,
+    name: Answer<'a, GetPropertyReply>,
+    old_name: Answer<'a, GetPropertyReply>,
+    class: Answer<'a, GetPropertyReply>,
+    opened_for: Answer<'a, GetPropertyReply>,
+    state: Answer<'a, GetPropertyReply>,
+    old_state: Answer<'a, GetPropertyReply>,
+    pid: Answer<'a, GetPropertyReply>,
+}
+
+/// What is told of one window.
+#[derive(Debug, Clone)]
+pub(super) struct Told {
+    /// Its place within its parent, border included; on the screen, if that is the root.
+    pub outer: Rect,
+    /// How wide its border is.
+    pub border: u32,
+    /// Its inside, on the screen.
+    pub inside: Rect,
+    /// Whether it takes input only, and has no pixels.
+    pub input_only: bool,
+    /// Whether it wants no window manager.
+    pub override_redirect: bool,
+    /// Whether it is on the screen.
+    pub viewable: bool,
+    /// Its title; empty if none.
+    pub title: String,
+    /// The class of its program; empty if none.
+    pub app: String,
+    /// What its program calls this kind of its windows; empty if it says nothing.
+    pub instance: String,
+    /// The window that it was opened for.
+    pub opened_for: Option<WindowNumber>,
+    /// Whether a window manager says that it is minimised.
+    pub minimised: bool,
+    /// Whether it is said to be an icon, which means minimised or on another desktop.
+    pub iconic: bool,
+    /// Whether a window manager has taken care of it.
+    pub managed: bool,
+    /// The process that it claims to be of.
+    pub pid: Option<u32>,
+}
+
+impl Told {
+    /// Tells whether it says nothing of a program: it may be a frame around a window that does.
+    pub(super) fn is_bare(&self) -> bool {
+        self.title.is_empty() && self.app.is_empty() && !self.managed
+    }
+}
+
+/// Asks about a window, without waiting.
+pub(super) fn ask(server: &Server, root: WindowNumber, number: WindowNumber) -> Result<Asked<'_>, Trouble> {
+    let (connection, atoms) = (&server.connection, &server.atoms);
+    let property = |name: Atom| connection.get_property(false, number, name, AtomEnum::ANY, 0, MAX_PROPERTY);
+    Ok(Asked {
+        attributes: connection.get_window_attributes(number)?,
+        geometry: connection.get_geometry(number)?,
+        origin: connection.translate_coordinates(number, root, 0, 0)?,
+        name: property(atoms._NET_WM_NAME)?,
+        old_name: property(AtomEnum::WM_NAME.into())?,
+        class: property(AtomEnum::WM_CLASS.into())?,
+        opened_for: property(AtomEnum::WM_TRANSIENT_FOR.into())?,
+        state: property(atoms._NET_WM_STATE)?,
+        old_state: property(atoms.WM_STATE)?,
+        pid: property(atoms._NET_WM_PID)?,
+    })
+}
+
+impl Asked<'_> {
+    /// Waits for the answers; nothing, if the window is gone.
+    pub(super) fn read(self, server: &Server) -> Result<Option<Told>, Trouble> {
+        gone(self.read_all(server))
+    }
+
+    fn read_all(self, server: &Server) -> Result<Told, Trouble> {
+        let (attributes, geometry) = (self.attributes.reply()?, self.geometry.reply()?);
+        let origin = self.origin.reply()?;
+        let (name, old_name) = (self.name.reply()?, self.old_name.reply()?);
+        let (state, old_state) = (self.state.reply()?, self.old_state.reply()?);
+        let (class, pid) = (self.class.reply()?, self.pid.reply()?);
+        let opened_for = self.opened_for.reply()?;
+        let (border, width, height) =
+            (geometry.border_width.into(), geometry.width.into(), geometry.height.into());
+        let (x, y) = (geometry.x.into(), geometry.y.into());
+        Ok(Told {
+            outer: Rect::new(x, y, width + 2 * border, height + 2 * border),
+            border,
+            inside: Rect::new(origin.dst_x.into(), origin.dst_y.into(), width, height),
+            input_only: attributes.class == WindowClass::INPUT_ONLY,
+            override_redirect: attributes.override_redirect,
+            viewable: attributes.map_state == MapState::VIEWABLE,
+            title: title(server, if name.value.is_empty() { &old_name } else { &name }),
+            app: text::class(&class.value),
+            instance: text::instance(&class.value),
+            opened_for: numbers(&opened_for).first().copied().filter(|number| *number != x11rb::NONE),
+            minimised: numbers(&state).contains(&server.atoms._NET_WM_STATE_HIDDEN),
+            iconic: numbers(&old_state).first() == Some(&ICONIC),
+            managed: !old_state.value.is_empty(),
+            pid: numbers(&pid).first().copied().filter(|pid| *pid > 0),
+        })
+    }
+}
+
+/// Makes nothing of an answer about a window that is gone.
+pub(super) fn gone<T>(answer: Result<T, Trouble>) -> Result<Option<T>, Trouble> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Trouble::Refused(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a property of numbers; none if it is of another kind.
+pub(super) fn numbers(property: &GetPropertyReply) -> Vec<u32> {
+    property.value32().into_iter().flatten().collect()
+}
+
+fn title(server: &Server, property: &GetPropertyReply) -> String {
+    let encoding = match property.type_ {
+        kind if kind == Atom::from(AtomEnum::STRING) => Encoding::Latin1,
+        kind if kind == server.atoms.COMPOUND_TEXT => Encoding::Compound,
+        _ => Encoding::Utf8,
+    };
+    text::decode(&property.value, encoding)
+}

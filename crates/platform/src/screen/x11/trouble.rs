@@ -1,0 +1,96 @@
+//! What can go wrong between this process and an X server, before it is told as a [`ScreenError`].
+
+use std::io;
+
+use x11rb::errors::{ConnectionError, ReplyError, ReplyOrIdError};
+use x11rb::protocol::ErrorKind;
+use x11rb::x11_utils::X11Error;
+
+use crate::screen::ScreenError;
+
+/// What went wrong.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The connection is of no use any more.
+    Connection(ConnectionError),
+    /// The server refused a request.
+    Refused(X11Error),
+    /// It is clear already.
+    Clear(ScreenError),
+}
+
+impl Trouble {
+    /// Tells whether the connection must be given up.
+    pub(super) fn is_fatal(&self) -> bool {
+        match self {
+            Self::Connection(_) => true,
+            Self::Refused(_) => false,
+            Self::Clear(error) => matches!(error, ScreenError::Timeout(_) | ScreenError::Lost(_)),
+        }
+    }
+
+    /// Tells whether the server ended the connection: it died, or was replaced.
+    pub(super) fn is_loss(&self) -> bool {
+        self.is_fatal() && !self.is_timeout()
+    }
+
+    /// Tells whether what was asked for does not fit what is there, any more or at all.
+    pub(super) fn is_mismatch(&self) -> bool {
+        matches!(self, Self::Refused(error) if error.error_kind == ErrorKind::Match)
+    }
+
+    fn is_timeout(&self) -> bool {
+        match self {
+            Self::Connection(ConnectionError::IoError(error)) => error.kind() == io::ErrorKind::TimedOut,
+            Self::Clear(error) => matches!(error, ScreenError::Timeout(_)),
+            Self::Connection(_) | Self::Refused(_) => false,
+        }
+    }
+
+    /// Tells it to the outside.
+    pub(super) fn told(self, display: &str) -> ScreenError {
+        let timeout = self.is_timeout();
+        match self {
+            Self::Clear(error) => error,
+            Self::Connection(_) if timeout => ScreenError::Timeout(display.to_owned()),
+            Self::Connection(_) => ScreenError::Lost(display.to_owned()),
+            Self::Refused(error) => ScreenError::Failed {
+                display: display.to_owned(),
+                step: error.request_name.unwrap_or("a request"),
+                why: format!("{:?}", error.error_kind),
+            },
+        }
+    }
+}
+
+impl From<ConnectionError> for Trouble {
+    fn from(error: ConnectionError) -> Self {
+        Self::Connection(error)
+    }
+}
+
+impl From<ReplyError> for Trouble {
+    fn from(error: ReplyError) -> Self {
+        match error {
+            ReplyError::ConnectionError(error) => Self::Connection(error),
+            ReplyError::X11Error(error) => Self::Refused(error),
+        }
+    }
+}
+
+impl From<ReplyOrIdError> for Trouble {
+    fn from(error: ReplyOrIdError) -> Self {
+        match error {
+            // A connection without numbers left serves no more; a new one does.
+            ReplyOrIdError::IdsExhausted => Self::Connection(ConnectionError::UnknownError),
+            ReplyOrIdError::ConnectionError(error) => Self::Connection(error),
+            ReplyOrIdError::X11Error(error) => Self::Refused(error),
+        }
+    }
+}
+
+impl From<ScreenError> for Trouble {
+    fn from(error: ScreenError) -> Self {
+        Self::Clear(error)
+    }
+}

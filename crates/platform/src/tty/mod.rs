@@ -1,0 +1,34 @@
+//! The terminal of the person who runs a command: asking there, with and without echo.
+
+#[cfg(windows)]
+mod console;
+mod typing;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+use bailiwick_contract::Secret;
+
+#[cfg(unix)]
+pub use unix::{Tty, forget_typed, output_columns, shows_colours};
+#[cfg(windows)]
+pub use windows::{Tty, forget_typed, output_columns, shows_colours};
+
+/// Whether what is typed is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Echo {
+    /// It is.
+    Shown,
+    /// It is not.
+    Hidden,
+}
+
+/// How a person has ended a line.
+#[derive(Debug)]
+pub enum Line {
+    /// With Enter.
+    Typed(Secret),
+    /// With Ctrl-C, Ctrl-\, or Ctrl-D on an empty line; or the terminal is gone.
+    Interrupted,
+}

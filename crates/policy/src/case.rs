@@ -1,0 +1,63 @@
+//! What the policy judges: a request, who sent it, and the scopes and operations that exist.
+
+use std::any::Any;
+
+use bailiwick_contract::{
+    Access, Caller, CommandInput, CommonOptions, Envelope, Failure, OperationSpec, RawPath,
+};
+
+use super::Scopes;
+
+/// One request before judgement.
+pub struct Case<'a> {
+    /// Who asks.
+    pub caller: &'a Caller,
+    /// What is asked.
+    pub envelope: &'a Envelope,
+    /// The scopes of this computer.
+    pub scopes: &'a Scopes,
+    /// The operations of this build.
+    pub catalogue: &'a dyn Catalogue,
+}
+
+/// The operations that exist, as far as the policy needs to know them.
+pub trait Catalogue: Sync {
+    /// Finds an operation by its exact name.
+    fn find(&self, name: &str) -> Option<&dyn Candidate>;
+    /// Gives names near to a misspelt one, best first.
+    fn nearest(&self, name: &str) -> Vec<&'static str>;
+}
+
+/// One operation, as far as the policy needs to know it.
+pub trait Candidate: Sync {
+    /// Its description.
+    fn spec(&self) -> &'static OperationSpec;
+    /// Reads `input` and `options` into the operation's types.
+    ///
+    /// # Errors
+    /// `invalid_request` that names the field.
+    fn parse(&self, envelope: &Envelope) -> Result<Parsed, Failure>;
+}
+
+/// An operation's `input` and `options` after parsing.
+pub struct Parsed {
+    /// The operation's own typed input and options.
+    pub fields: Box<dyn Any + Send + Sync>,
+    /// The paths in them that must be permitted for the call to go on.
+    pub paths: Vec<InputPath>,
+    /// The command in them that must be permitted for the call to go on.
+    pub command: Option<CommandInput>,
+    /// The shared options.
+    pub common: CommonOptions,
+}
+
+/// A path inside `input` that the policy judges like the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputPath {
+    /// The field that holds it, such as `input.to`.
+    pub field: &'static str,
+    /// The path as written.
+    pub path: RawPath,
+    /// What is done with it.
+    pub access: Access,
+}

@@ -1,0 +1,257 @@
+//! The commands of a scope: its rules and how it holds; and what the policy hands out when it permits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bailiwick_config::{SandboxLevel, ScopePolicy, ShellMode};
+use bailiwick_contract::environment::{dangerous, is_name};
+use bailiwick_contract::{CommandInput, CommandPlan, Failure, Network};
+use bailiwick_platform::programs::usual_folders;
+
+use super::{Decision, Rules, Verdict, recognise};
+
+/// The refusals of the recogniser for texts that a shell could read.
+const FOR_A_SHELL: &[&str] = &["not-literal", "shell-builtin", "program-word"];
+/// How many processes a command may have, unless a scope says otherwise.
+const MAX_PROCESSES: u64 = 512;
+/// How large a file a command may write, unless a scope says otherwise.
+const MAX_FILE_MEGABYTES: u64 = 4_096;
+
+/// Adds what keeps Git from running what a repository says, unless the person set such things.
+fn environment(fixed: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut environment = fixed.clone();
+    if !fixed.keys().any(|name| name.starts_with("GIT_CONFIG")) {
+        // Hooks come from Git's own folder, which no file operation can write; not from the working tree.
+        let settings = [
+            ("safe.bareRepository", "explicit"),
+            ("core.fsmonitor", "false"),
+            ("core.hooksPath", ".git/hooks"),
+            ("protocol.ext.allow", "never"),
+        ];
+        environment.insert("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string());
+        for (at, (key, value)) in settings.into_iter().enumerate() {
+            environment.insert(format!("GIT_CONFIG_KEY_{at}"), key.to_owned());
+            environment.insert(format!("GIT_CONFIG_VALUE_{at}"), value.to_owned());
+        }
+    }
+    environment.entry("GIT_TERMINAL_PROMPT".to_owned()).or_insert_with(|| "0".to_owned());
+    environment
+}
+
+/// How a scope holds its commands, and what they find around them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandPolicy {
+    /// The level at which they are held; a level that the computer lacks refuses the command.
+    pub sandbox: SandboxLevel,
+    /// What they may reach.
+    pub network: Network,
+    /// The folders in which programs are looked up, in this order. Some may not exist.
+    pub search_path: Vec<PathBuf>,
+    /// Further folders that a held command may read.
+    pub read_paths: Vec<PathBuf>,
+    /// Variables that every command gets.
+    pub environment: BTreeMap<String, String>,
+    /// Names of variables that a caller may set.
+    pub allowed_environment: BTreeSet<String>,
+    /// What bounds them.
+    pub limits: CommandLimits,
+}
+
+impl CommandPolicy {
+    /// Tells whether programs are looked up in the usual folders: the scope names no others.
+    pub fn has_default_search_path(&self) -> bool {
+        self.search_path == usual_folders()
+    }
+}
+
+/// What bounds a command and all that it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommandLimits {
+    /// Memory in bytes; `None` for no bound.
+    pub memory_bytes: Option<u64>,
+    /// Processes at a time.
+    pub processes: Option<u64>,
+    /// Bytes of a file that it writes.
+    pub file_bytes: Option<u64>,
+}
+
+/// By what a command is granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grant {
+    /// By the scope's rules: one of `allowedCommands` must match.
+    Rules,
+    /// By `package:run`: what starts is a script that the project defines, no rule has to allow it.
+    /// What is denied or asked about stays so.
+    Package,
+    /// By `codex:run`: what starts is Codex with words of Bailiwick's own, no rule has to allow it.
+    /// What is denied or asked about stays so.
+    Codex,
+}
+
+/// A command that the policy permits. Only the policy makes one.
+#[derive(Debug, Clone)]
+pub struct PermittedCommand {
+    plan: CommandPlan,
+    hold: Arc<CommandPolicy>,
+    must_be_full: Option<String>,
+    advisory: bool,
+}
+
+impl PermittedCommand {
+    /// Gives what runs.
+    pub fn plan(&self) -> &CommandPlan {
+        &self.plan
+    }
+
+    /// Gives how it is held.
+    pub fn hold(&self) -> &CommandPolicy {
+        &self.hold
+    }
+
+    /// Gives why only a full sandbox will do, if so; then a weaker level refuses the command.
+    pub fn must_be_full(&self) -> Option<&str> {
+        self.must_be_full.as_deref()
+    }
+
+    /// Tells whether a shell reads it, so that the rules could only advise and the sandbox alone holds it.
+    pub fn is_advisory(&self) -> bool {
+        self.advisory
+    }
+}
+
+/// The commands of a scope: which may run, and how they are held.
+#[derive(Debug)]
+pub struct Commands {
+    rules: Rules,
+    hold: Arc<CommandPolicy>,
+    shell: ShellMode,
+}
+
+/// What is known about a command after the stage.
+#[derive(Debug, Clone)]
+pub struct JudgedCommand {
+    /// What runs if it is permitted.
+    pub permitted: PermittedCommand,
+    /// What the rules say.
+    pub verdict: Verdict,
+}
+
+impl Commands {
+    /// Compiles the part of a scope's policy that is about commands.
+    ///
+    /// # Errors
+    /// `invalid_request` with the rule's place, for rules that cannot be read or whose examples fail, for
+    /// folders that are not absolute and for variables that no caller may set.
+    pub fn compile(policy: &ScopePolicy) -> Result<Self, Failure> {
+        for (field, folders) in
+            [("policy.searchPath", &policy.search_path), ("policy.readPaths", &policy.read_paths)]
+        {
+            if let Some(folder) = folders.iter().find(|folder| !folder.is_absolute()) {
+                return Err(Failure::invalid(
+                    field,
+                    format!("`{}` must be an absolute path", folder.display()),
+                ));
+            }
+        }
+        for name in &policy.allowed_environment {
+            let why = if is_name(name) { dangerous(name) } else { Some("it is no name of a variable") };
+            if let Some(why) = why {
+                return Err(Failure::invalid(
+                    "policy.allowedEnvironment",
+                    format!("a caller may never set `{name}`: {why}"),
+                )
+                .hint("Take it out; a fixed value of your own goes into `policy.environment`."));
+            }
+        }
+        let search_path =
+            if policy.search_path.is_empty() { usual_folders() } else { policy.search_path.clone() };
+        let megabytes = |count: u64| count.saturating_mul(1 << 20);
+        let hold = CommandPolicy {
+            sandbox: policy.sandbox,
+            network: policy.network.unwrap_or(Network::Loopback),
+            search_path,
+            read_paths: policy.read_paths.clone(),
+            environment: environment(&policy.environment),
+            allowed_environment: policy.allowed_environment.iter().cloned().collect(),
+            limits: CommandLimits {
+                memory_bytes: policy.max_memory_megabytes.map(megabytes),
+                processes: Some(policy.max_processes.unwrap_or(MAX_PROCESSES)),
+                file_bytes: Some(megabytes(policy.max_file_megabytes.unwrap_or(MAX_FILE_MEGABYTES))),
+            },
+        };
+        Ok(Self { rules: Rules::compile(policy)?, hold: Arc::new(hold), shell: policy.shell })
+    }
+
+    /// Gives how commands are held.
+    pub fn hold(&self) -> &CommandPolicy {
+        &self.hold
+    }
+
+    /// Gives the rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Judges a command; `Deny` is an error, `Ask` is left to the approval.
+    ///
+    /// # Errors
+    /// `invalid_request` for text that is no command, `permission_denied` with the rule.
+    pub fn judge(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
+        let judged = self.explain(input, grant)?;
+        match judged.verdict.failure() {
+            Some(failure) if judged.verdict.decision == Decision::Deny => Err(failure),
+            Some(_) | None => Ok(judged),
+        }
+    }
+
+    /// Tells what the rules say about a command, without permitting it.
+    ///
+    /// # Errors
+    /// As [`Commands::judge`], for texts that are not literal; `Deny` is a verdict here.
+    pub fn verdict(&self, input: &CommandInput, grant: Grant) -> Result<Verdict, Failure> {
+        self.explain(input, grant).map(|judged| judged.verdict)
+    }
+
+    fn explain(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
+        let plan = match recognise::plan(input) {
+            Ok(plan) => plan,
+            Err(failure) if failure.rule().is_some_and(|rule| FOR_A_SHELL.contains(&rule)) => {
+                return self.judge_text(input, failure);
+            }
+            Err(failure) => return Err(failure),
+        };
+        let verdict = self.rules.judge(&plan, grant);
+        let must_be_full = verdict.must_be_full().map(str::to_owned);
+        let permitted =
+            PermittedCommand { plan, hold: Arc::clone(&self.hold), must_be_full, advisory: false };
+        Ok(JudgedCommand { permitted, verdict })
+    }
+
+    /// Judges a text that only a shell can read: where the scope says so, bash gets it in a full sandbox.
+    /// What the rules find in it is advice, and heard; what they do not find is held by the sandbox alone.
+    fn judge_text(&self, input: &CommandInput, refused: Failure) -> Result<JudgedCommand, Failure> {
+        let text = match input {
+            CommandInput::Line(text) if self.shell == ShellMode::Sandboxed && !text.contains('\0') => text,
+            CommandInput::Line(_) => {
+                return Err(refused.hint(
+                    "For the person: `policy.shell` = `sandboxed` lets bash run such texts, in a full sandbox only.",
+                ));
+            }
+            CommandInput::Argv(_) => return Err(refused),
+        };
+        if !matches!(self.hold.sandbox, SandboxLevel::Auto | SandboxLevel::Full) {
+            return Err(refused
+                .hint("For the person: a shell runs in a full sandbox only; set `policy.sandbox` to `auto` or `full`."));
+        }
+        let argv = ["bash", "--noprofile", "--norc", "-c", text].map(str::to_owned).to_vec();
+        let verdict = self.rules.judge_text(&argv, text);
+        let permitted = PermittedCommand {
+            plan: CommandPlan::of_argv(argv),
+            hold: Arc::clone(&self.hold),
+            must_be_full: Some("a shell reads it, so the sandbox alone holds it".to_owned()),
+            advisory: true,
+        };
+        Ok(JudgedCommand { permitted, verdict })
+    }
+}

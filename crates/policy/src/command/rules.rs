@@ -1,0 +1,359 @@
+//! The rules of a scope: what denies beats what asks beats what allows, in any order.
+
+use bailiwick_config::{CommandRule, SandboxLevel, ScopePolicy, ShellMode};
+use bailiwick_contract::command::is_program_name;
+use bailiwick_contract::{CommandPlan, Failure};
+
+use super::care::{Care, care};
+use super::pattern::Pattern;
+use super::profile::{Profile, SAME_AS, Starts, Then};
+use super::reading::{Reading, names_of};
+use super::{CommandVerdict, Decision, Grant, Implied, Reason, Source, Verdict, text};
+
+/// How deep commands in the words of commands are looked for.
+const MAX_DEPTH: usize = 3;
+/// How many options are bundled before one that takes a text.
+const MAX_BUNDLED: usize = 6;
+/// How many words are read again while looking for commands in the words of one.
+const MAX_INNER_WORDS: usize = 4_000_000;
+
+/// The compiled rules of a scope.
+#[derive(Debug)]
+pub struct Rules {
+    allowed: Vec<Pattern>,
+    ask: Vec<Pattern>,
+    denied: Vec<Pattern>,
+    shell: ShellMode,
+    /// Whether what must be held fully can be.
+    may_be_full: bool,
+}
+
+impl Rules {
+    /// Compiles the rules of a scope and checks their examples.
+    ///
+    /// # Errors
+    /// `invalid_request` that names the rule.
+    pub fn compile(policy: &ScopePolicy) -> Result<Self, Failure> {
+        let list = |field: &str, rules: &[CommandRule], wide: bool| {
+            let compile = |(at, rule)| {
+                let place = format!("policy.{field}[{at}]");
+                let pattern = Pattern::compile(&place, rule)?;
+                pattern.check_examples(&place, rule, wide)?;
+                Ok(pattern)
+            };
+            rules.iter().enumerate().map(compile).collect::<Result<Vec<Pattern>, Failure>>()
+        };
+        Ok(Self {
+            allowed: list("allowedCommands", &policy.allowed_commands, false)?,
+            ask: list("askCommands", &policy.ask_commands, true)?,
+            denied: list("deniedCommands", &policy.denied_commands, true)?,
+            shell: policy.shell,
+            may_be_full: matches!(policy.sandbox, SandboxLevel::Auto | SandboxLevel::Full),
+        })
+    }
+
+    /// Judges every command of a plan.
+    pub fn judge(&self, plan: &CommandPlan, grant: Grant) -> Verdict {
+        Verdict::of(plan.commands().map(|command| self.judge_one(&command.argv, grant)).collect())
+    }
+
+    /// Judges a text that a shell will read in a full sandbox. What denies or asks is heard as far as it is
+    /// found in the text; that nothing is found does not mean that nothing is there.
+    pub fn judge_text(&self, argv: &[String], text: &str) -> Verdict {
+        let mut reasons = vec![Reason {
+            decision: Decision::Allow,
+            source: Source::Always("shell-sandboxed"),
+            why: "`policy.shell` hands it to bash in a full sandbox; the rules only advise".to_owned(),
+        }];
+        for piece in text::pieces(text) {
+            let argv: Vec<&str> = piece.iter().map(String::as_str).collect();
+            self.against(&argv, &mut reasons);
+        }
+        reasons.sort_by_key(|reason| std::cmp::Reverse(reason.decision));
+        let decision = reasons.first().map_or(Decision::Deny, |reason| reason.decision);
+        let implies = Implied { program: "bash".to_owned(), why: "a text for a shell can do anything" };
+        Verdict::of(vec![CommandVerdict {
+            argv: argv.to_vec(),
+            decision,
+            reasons,
+            must_be_full: Some("a shell reads it, so the sandbox alone holds it".to_owned()),
+            implies: Some(implies),
+            profile: Some("bash"),
+        }])
+    }
+
+    /// Gives the programs that the allowing rules name, each with why it can run any code, if it can.
+    pub fn implications(&self) -> Vec<(String, Option<&'static str>)> {
+        let mut seen: Vec<(String, Option<&'static str>)> = Vec::new();
+        for name in self.allowed.iter().flat_map(Pattern::programs) {
+            if !seen.iter().any(|(program, _)| program == name) {
+                let why = Reading::of(&expand(&[name])).profile.and_then(Profile::why_code);
+                seen.push((name.to_owned(), why));
+            }
+        }
+        seen
+    }
+
+    fn judge_one(&self, words: &[String], grant: Grant) -> CommandVerdict {
+        let argv: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut verdict = CommandVerdict {
+            argv: words.to_vec(),
+            decision: Decision::Deny,
+            reasons: Vec::new(),
+            must_be_full: None,
+            implies: None,
+            profile: None,
+        };
+        self.against(&argv, &mut verdict.reasons);
+        if let Some(reason) = program_word(argv.first().copied().unwrap_or_default()) {
+            verdict.reasons.push(reason);
+        }
+        let reading = Reading::of(&argv);
+        let matching: Vec<(usize, &Pattern)> =
+            self.allowed.iter().enumerate().filter(|(_, rule)| rule.allows(&argv, &reading)).collect();
+        match grant {
+            Grant::Rules if matching.is_empty() => verdict.reasons.push(Reason {
+                decision: Decision::Deny,
+                source: Source::Always("not-allowed"),
+                why: "no rule of `policy.allowedCommands` allows it".to_owned(),
+            }),
+            Grant::Rules => verdict.reasons.extend(matching.iter().map(|(at, rule)| Reason {
+                decision: Decision::Allow,
+                source: Source::Rule(format!("allowedCommands[{at}]")),
+                why: format!("the rule {} allows it", rule.text()),
+            })),
+            Grant::Package => verdict.reasons.push(Reason {
+                decision: Decision::Allow,
+                source: Source::Always("package:run"),
+                why: "`package:run` starts scripts of the project".to_owned(),
+            }),
+            Grant::Codex => verdict.reasons.push(Reason {
+                decision: Decision::Allow,
+                source: Source::Always("codex:run"),
+                why: "`codex:run` starts Codex".to_owned(),
+            }),
+        }
+        let expanded = expand(&argv);
+        let profiled = if expanded == argv { reading } else { Reading::of(&expanded) };
+        verdict.profile = profiled.profile.map(Profile::name);
+        let names = |word: &str| matching.iter().any(|(_, rule)| rule.names(word));
+        let is_whole = matching.iter().any(|(_, rule)| rule.is(&argv));
+        for found in care(&profiled) {
+            self.apply(&found, &names, is_whole, &mut verdict);
+        }
+        if let Some(profile) = profiled.profile
+            && let Some(why) = profile.code
+        {
+            verdict.implies.get_or_insert(Implied { program: profile.name().to_owned(), why });
+        }
+        let named = || matching.iter().any(|(_, rule)| rule.programs().any(|name| name == argv[0]));
+        if let Some(implied) = &verdict.implies
+            && grant == Grant::Rules
+            && !named()
+        {
+            verdict.reasons.push(Reason {
+                decision: Decision::Deny,
+                source: Source::Profile(verdict.profile.unwrap_or_default()),
+                why: format!(
+                    "`{}` can run any code ({}), so only a rule that names it allows it",
+                    argv[0], implied.why
+                ),
+            });
+        }
+        verdict.reasons.sort_by_key(|reason| std::cmp::Reverse(reason.decision));
+        verdict.decision = verdict.reasons.first().map_or(Decision::Deny, |reason| reason.decision);
+        verdict
+    }
+
+    /// Adds what a row of the program's profile says. `is_whole` tells that a rule is the whole command.
+    fn apply(
+        &self,
+        found: &Care,
+        names: &dyn Fn(&str) -> bool,
+        is_whole: bool,
+        verdict: &mut CommandVerdict,
+    ) {
+        let lifted = !found.words.is_empty() && found.words.iter().all(|word| names(word));
+        let (program, why) = (found.program, found.row.why);
+        let said = match found.words.as_slice() {
+            [] => why.to_owned(),
+            _ if !found.may_say => format!("a word of it {why}"),
+            words => format!("`{}` {why}", words.join(" ")),
+        };
+        let mut reason = |decision| {
+            verdict.reasons.push(Reason { decision, source: Source::Profile(program), why: said.clone() });
+        };
+        match found.row.then {
+            Then::Code => {
+                verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
+            }
+            // Where shells are held by a full sandbox, a rule takes none of it away.
+            Then::ShellText if is_whole && (self.shell == ShellMode::Off || !self.may_be_full) => {
+                reason(Decision::Allow);
+                verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
+            }
+            Then::Shell | Then::ShellText if self.shell == ShellMode::Off => reason(Decision::Deny),
+            Then::Refuse | Then::Ask | Then::Held if lifted => {
+                reason(Decision::Allow);
+                if found.row.then == Then::Refuse {
+                    verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
+                }
+            }
+            Then::Refuse => reason(Decision::Deny),
+            Then::Ask => reason(Decision::Ask),
+            Then::Held | Then::Shell | Then::ShellText if self.may_be_full => {
+                reason(Decision::Allow);
+                verdict.must_be_full.get_or_insert(said);
+            }
+            Then::Held => reason(Decision::Ask),
+            Then::Shell | Then::ShellText => reason(Decision::Deny),
+        }
+    }
+
+    /// Adds the rules that deny or ask about a command, or about one in its words.
+    fn against(&self, argv: &[&str], reasons: &mut Vec<Reason>) {
+        let mut budget = MAX_INNER_WORDS;
+        let lists =
+            [("deniedCommands", &self.denied, Decision::Deny), ("askCommands", &self.ask, Decision::Ask)];
+        if lists.iter().all(|(_, rules, _)| rules.is_empty()) {
+            return;
+        }
+        let mut hits: Vec<(&str, usize)> = Vec::new();
+        visit(argv, MAX_DEPTH, &mut budget, &mut |reading, inner| {
+            for (field, rules, decision) in &lists {
+                for (at, rule) in rules.iter().enumerate() {
+                    if hits.contains(&(*field, at)) || !rule.covers(reading) {
+                        continue;
+                    }
+                    hits.push((*field, at));
+                    let verb = if *decision == Decision::Deny { "denies" } else { "asks about" };
+                    let which = if inner { "a command in its words".to_owned() } else { "it".to_owned() };
+                    reasons.push(Reason {
+                        decision: *decision,
+                        source: Source::Rule(format!("{field}[{at}]")),
+                        why: format!("the rule {} {verb} {which}", rule.text()),
+                    });
+                }
+            }
+        });
+        if budget == 0 {
+            reasons.push(Reason {
+                decision: Decision::Deny,
+                source: Source::Always("too-many-words"),
+                why: "it has more words that could be commands than are looked at".to_owned(),
+            });
+        }
+    }
+}
+
+/// Calls `see` for a command in every way to read it, and for those that its words can be.
+fn visit(argv: &[&str], depth: usize, budget: &mut usize, see: &mut dyn FnMut(&Reading<'_>, bool)) {
+    visit_inner(argv, depth, budget, false, see);
+}
+
+fn visit_inner(
+    argv: &[&str],
+    depth: usize,
+    budget: &mut usize,
+    inner: bool,
+    see: &mut dyn FnMut(&Reading<'_>, bool),
+) {
+    if argv.is_empty() || *budget == 0 {
+        return;
+    }
+    *budget = budget.saturating_sub(argv.len());
+    let reading = Reading::of(argv);
+    see(&reading, inner);
+    let expanded = expand(argv);
+    if expanded != argv {
+        see(&Reading::of(&expanded), inner);
+    }
+    if let Some((program, sub)) = program_with_sub(&reading.names) {
+        let mut other = vec![program.as_str(), sub.as_str()];
+        other.extend_from_slice(&argv[1..]);
+        see(&Reading::of(&other), inner);
+    }
+    let starts = reading.starts();
+    if starts == Starts::Nothing || depth == 0 {
+        return;
+    }
+    for at in 1..argv.len() {
+        let word = argv[at];
+        // An option, a variable or a number before the command is passed over word by word.
+        if program_word(word.rsplit('/').next().unwrap_or(word)).is_none() {
+            visit_inner(&argv[at..], depth - 1, budget, true, see);
+        }
+        if starts == Starts::Texts {
+            for text in texts_in(word) {
+                visit_text(text, &argv[at + 1..], depth - 1, budget, see);
+            }
+        }
+    }
+}
+
+/// Gives what a word of a wrapper can hold as the text of a command: `env '-Sgit push'`, `env -Sgit`.
+fn texts_in(word: &str) -> Vec<&str> {
+    let mut texts = Vec::new();
+    if word.contains(char::is_whitespace) {
+        texts.push(word);
+    }
+    if word.len() > 2 && word.starts_with('-') {
+        texts.extend(word.split_once('=').map(|(_, text)| text));
+        // Options can be bundled before the one that takes the text.
+        let ends = word.char_indices().skip(2).take(MAX_BUNDLED);
+        texts.extend(ends.map(|(at, _)| &word[at..]));
+    }
+    texts
+}
+
+/// Calls `see` for the commands that a text can hold; the words after the text go on its last one.
+fn visit_text(
+    text: &str,
+    rest: &[&str],
+    depth: usize,
+    budget: &mut usize,
+    see: &mut dyn FnMut(&Reading<'_>, bool),
+) {
+    let pieces = text::pieces(text);
+    for (at, piece) in pieces.iter().enumerate() {
+        let mut words: Vec<&str> = piece.iter().map(String::as_str).collect();
+        let own = words.len();
+        if at + 1 == pieces.len() {
+            *budget = budget.saturating_sub(rest.len());
+            words.extend_from_slice(rest);
+        }
+        for start in 0..own {
+            if program_word(words[start].rsplit('/').next().unwrap_or_default()).is_none() {
+                visit_inner(&words[start..], depth, budget, true, see);
+            }
+        }
+    }
+}
+
+/// Gives a command whose program is another by another name, as that one: `npx x` is `npm exec x`.
+fn expand<'a>(argv: &[&'a str]) -> Vec<&'a str> {
+    let program = argv.first().copied().unwrap_or_default();
+    let names = names_of(program.rsplit('/').next().unwrap_or(program));
+    match SAME_AS.iter().find(|(name, _)| names.iter().any(|it| it == name)) {
+        Some((_, full)) => full.iter().copied().chain(argv[1..].iter().copied()).collect(),
+        None => argv.to_vec(),
+    }
+}
+
+/// Takes `git-push` apart into `git` and `push`, for the programs that are installed so.
+fn program_with_sub(names: &[String]) -> Option<(String, String)> {
+    names.iter().find_map(|name| {
+        let (program, sub) = name.split_once('-')?;
+        (["git", "cargo"].contains(&program) && !sub.is_empty()).then(|| (program.to_owned(), sub.to_owned()))
+    })
+}
+
+/// Refuses program words that are no bare name.
+fn program_word(word: &str) -> Option<Reason> {
+    (!is_program_name(word)).then(|| Reason {
+        decision: Decision::Deny,
+        source: Source::Always("program-word"),
+        why: "a program is named by its bare name, without a folder: it is looked up on the scope's search path"
+            .to_owned(),
+    })
+}

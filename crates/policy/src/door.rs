@@ -1,0 +1,245 @@
+//! Using a permitted path: opening what it leads to, judged again wherever a link leads.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::path::PathBuf;
+
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath, Root, Stat};
+use bailiwick_platform::names::OsStrExt;
+
+use super::PermittedPath;
+
+/// How often links that change under way are resolved again.
+const RETRIES: usize = 4;
+
+/// A regular file that was opened for reading.
+#[derive(Debug)]
+pub struct OpenedFile {
+    /// The open file.
+    pub file: File,
+    /// Its facts when it was opened.
+    pub stat: Stat,
+    /// Where it really is, after links.
+    pub path: PermittedPath,
+}
+
+impl PermittedPath {
+    fn root(&self) -> Result<&Root, Failure> {
+        self.root.door.as_ref().map_err(Clone::clone)
+    }
+
+    /// Gives the path on this computer, for a program that starts in a folder that was opened.
+    ///
+    /// # Errors
+    /// `provider_unavailable` if the scope's folder is no longer where the config says.
+    pub fn on_disk(&self) -> Result<PathBuf, Failure> {
+        let Some(root) = self.root()?.current_path() else {
+            return Err(Failure::new(
+                ErrorCode::ProviderUnavailable,
+                "the scope's folder was moved or replaced since the service opened it",
+            )
+            .hint("For the person: put the folder back, then restart the service."));
+        };
+        let rel = OsStr::from_bytes(self.rel.as_bytes());
+        Ok(if rel.is_empty() { root } else { root.join(rel) })
+    }
+
+    /// Opens the regular file that the path leads to. Links inside the scope are followed and judged.
+    ///
+    /// # Errors
+    /// `not_found`, `path_out_of_scope`, `permission_denied` (also for a link to a closed file),
+    /// `invalid_request` for what is not a regular file.
+    pub fn open_file(&self) -> Result<OpenedFile, Failure> {
+        let (opened, path) = self.through_links(|root, path| root.open_file(path.rel()))?;
+        path.judge_names_of(&opened.stat)?;
+        Ok(OpenedFile { file: opened.file, stat: opened.stat, path })
+    }
+
+    /// Refuses a file with several names where the scope says so.
+    ///
+    /// # Errors
+    /// `permission_denied`.
+    pub fn judge_names_of(&self, stat: &Stat) -> Result<(), Failure> {
+        if stat.links < 2 || stat.kind != FileKind::File || !self.rules.refuses_hard_links() {
+            return Ok(());
+        }
+        Err(Failure::denied("hard-links", format!("`{}` has several names (hard links)", self.shown()))
+            .at_stage("path")
+            .hint("For the person: set `policy.refuseHardLinks` to false to open such files."))
+    }
+
+    /// Opens the folder that the path leads to. Links inside the scope are followed and judged.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_file`]; `invalid_request` for what is not a folder.
+    pub fn open_dir(&self) -> Result<(Dir, Self), Failure> {
+        let (dir, path) = self.through_links(|root, path| root.open_dir(path.rel()))?;
+        path.judge_folder(&dir)?;
+        Ok((dir, path))
+    }
+
+    /// Opens the folder that has this very name: a link is refused, not followed. For walks.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_dir`]; `conflict` if the name, or one above it, has become a link.
+    pub fn open_dir_itself(&self) -> Result<Dir, Failure> {
+        let dir = self.root()?.open_dir(&self.rel).map_err(|error| door_failure(&error, self))?;
+        self.judge_folder(&dir)?;
+        Ok(dir)
+    }
+
+    /// Opens the folder, and makes it and those above it where they are missing.
+    ///
+    /// Links on the way are followed and judged; a link that leads nowhere is not filled in.
+    /// Gives also the number of folders that were made.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_dir`].
+    pub fn open_or_make_dir(&self) -> Result<(Dir, Self, usize), Failure> {
+        let (mut dir, mut path) = Self { rel: RelPath::root(), ..self.clone() }.open_dir()?;
+        let mut made = 0;
+        for name in self.rel.components() {
+            let name = OsStr::from_bytes(name);
+            let next = path.child(name)?;
+            let opened = match next.open_dir() {
+                Err(failure) if failure.code == ErrorCode::NotFound => {
+                    match dir.make_dir(name) {
+                        Ok(()) => {
+                            dir.sync().map_err(|error| door_failure(&error, &next))?;
+                            made += 1;
+                        }
+                        // Someone else made it, or a link that leads nowhere has the name.
+                        Err(DoorError::Exists) => {}
+                        Err(error) => return Err(door_failure(&error, &next)),
+                    }
+                    next.open_dir()
+                }
+                other => other,
+            };
+            (dir, path) = opened?;
+        }
+        Ok((dir, path, made))
+    }
+
+    fn judge_folder(&self, dir: &Dir) -> Result<(), Failure> {
+        if self.rules.is_own_folder(dir.id()) {
+            return Err(Failure::denied("own-folders", format!("`{}` is Bailiwick's own", self.shown()))
+                .at_stage("path"));
+        }
+        Ok(())
+    }
+
+    /// Gives the facts of the name itself: the last name is not followed if it is a link.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_file`].
+    pub fn stat(&self) -> Result<Stat, Failure> {
+        if self.rel.is_root() {
+            return self.root()?.stat(&self.rel).map_err(|error| door_failure(&error, self));
+        }
+        let (dir, name, path) = self.open_parent()?;
+        dir.stat(&name).map_err(|error| door_failure(&error, &path))
+    }
+
+    /// Opens the folder that holds the path, and gives the last name. For creating, replacing, removing.
+    ///
+    /// Links on the way to the folder are followed and judged; the last name is not followed.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_file`]; `invalid_request` for the root itself.
+    pub fn open_parent(&self) -> Result<(Dir, OsString, Self), Failure> {
+        let (Some(parent), Some(name)) = (self.rel.parent(), self.rel.file_name()) else {
+            return Err(Failure::invalid(
+                "target",
+                "the scope's own folder cannot be the target of this operation",
+            ));
+        };
+        let folder = Self { rel: parent, ..self.clone() };
+        let (dir, folder) = folder.open_dir()?;
+        let path = folder.child(name)?;
+        Ok((dir, name.to_owned(), path))
+    }
+
+    /// Reads where the path leads if its last name is a link, as a path inside the scope.
+    ///
+    /// # Errors
+    /// `path_out_of_scope` if it leads out; `permission_denied` if it leads to a closed file.
+    pub fn follow(&self) -> Result<Self, Failure> {
+        let rel = self.root()?.resolve_links(&self.rel).map_err(|error| door_failure(&error, self))?;
+        self.moved_to(rel)
+    }
+
+    /// Opens without links first; if a link is in the way, reads it, judges where it leads, and opens that.
+    fn through_links<T>(
+        &self,
+        open: impl Fn(&Root, &Self) -> Result<T, DoorError>,
+    ) -> Result<(T, Self), Failure> {
+        let root = self.root()?;
+        let mut path = self.clone();
+        for _ in 0..=RETRIES {
+            match open(root, &path) {
+                Ok(opened) => return Ok((opened, path)),
+                Err(DoorError::Symlink) => path = self.follow()?,
+                Err(error) => return Err(door_failure(&error, self)),
+            }
+        }
+        Err(door_failure(&DoorError::Symlink, self))
+    }
+}
+
+/// Says what the door's error means for a request on `path`.
+pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
+    let shown = path.shown();
+    let failure = |code, text: String| Failure::new(code, text);
+    match error {
+        DoorError::NotFound if path.root.door.as_ref().is_ok_and(Root::is_removed) => {
+            failure(ErrorCode::ProviderUnavailable, "the scope's folder was removed or replaced".to_owned())
+                .hint("For the person: put the folder back, then restart the service.")
+        }
+        DoorError::NotFound => failure(ErrorCode::NotFound, format!("`{shown}` does not exist")),
+        DoorError::Symlink => failure(ErrorCode::Conflict, format!("the links in `{shown}` change too fast"))
+            .hint("Try again when nothing else changes the folder."),
+        DoorError::Outside => failure(ErrorCode::PathOutOfScope, format!("`{shown}` leads out of the scope"))
+            .detail("rule", "links")
+            .at_stage("path")
+            .hint("Links may lead only to places inside the scope, by relative paths."),
+        DoorError::LinkLoop => failure(ErrorCode::InvalidRequest, format!("`{shown}` is a circle of links")),
+        DoorError::NotADirectory => failure(
+            ErrorCode::InvalidRequest,
+            format!("`{shown}` is not a folder, or leads through something that is none"),
+        ),
+        DoorError::IsADirectory => {
+            failure(ErrorCode::InvalidRequest, format!("`{shown}` is a folder, not a file"))
+                .hint("Use file.list or file.tree to see what is in it.")
+        }
+        DoorError::NotRegular(kind) => {
+            failure(ErrorCode::InvalidRequest, format!("`{shown}` is {} and is not opened", kind.describe()))
+                .detail("kind", kind.describe())
+        }
+        DoorError::Exists => failure(ErrorCode::Conflict, format!("`{shown}` exists already")),
+        DoorError::NotEmpty => failure(ErrorCode::Conflict, format!("the folder `{shown}` is not empty"))
+            .hint("Set `options.recursive` to true to remove it with everything in it."),
+        DoorError::Denied => failure(
+            ErrorCode::OsPermissionRequired,
+            format!("the operating system denies access to `{shown}`"),
+        )
+        .hint("For the person: check the file's owner and permissions."),
+        DoorError::SystemFiles => failure(
+            ErrorCode::PathOutOfScope,
+            format!("`{shown}` belongs to a system file system, which is not served"),
+        )
+        .detail("rule", "system-files")
+        .at_stage("path"),
+        DoorError::CrossDevice => {
+            failure(ErrorCode::ExecutionFailed, format!("`{shown}` is on another file system"))
+                .hint("Use file.copy, then file.delete.")
+        }
+        DoorError::NoSpace => failure(ErrorCode::ExecutionFailed, format!("no space is left for `{shown}`")),
+        DoorError::ReadOnly => {
+            failure(ErrorCode::ExecutionFailed, format!("`{shown}` is on a read-only file system"))
+        }
+        DoorError::Path(problem) => failure(ErrorCode::InvalidRequest, format!("`{shown}`: {problem}")),
+        DoorError::Io(error) => failure(ErrorCode::ExecutionFailed, format!("`{shown}`: {error}")),
+    }
+}

@@ -1,0 +1,32 @@
+//! The policy: an ordered list of stages whose only product is a [`Permit`].
+//!
+//! [`decide`] judges a request; [`explain`] runs the same stages and tells each verdict. Nothing else
+//! makes a permit, and providers accept only what a permit holds. No stage touches the disk: names
+//! come before rights, and rights before anything that could tell what exists.
+
+#![forbid(unsafe_code)]
+
+mod case;
+pub mod command;
+mod decide;
+mod door;
+mod paths;
+mod permit;
+mod process;
+mod scope;
+mod screen;
+mod sensitive;
+mod sensitive_windows;
+mod stage;
+
+pub use case::{Candidate, Case, Catalogue, InputPath, Parsed};
+pub use decide::{Denial, StageVerdict, Verdict, decide, explain};
+pub use door::{OpenedFile, door_failure};
+pub use paths::{PathRules, PermittedPath};
+pub use permit::{Permit, PermittedTarget};
+pub use process::ProcessPolicy;
+pub use scope::{OwnFolders, Scope, ScopeRoot, Scopes, Standing};
+pub use screen::{ScreenRules, WindowFacts};
+pub use sensitive::{SENSITIVE, SensitiveRow, shared_patterns};
+pub use sensitive_windows::{SENSITIVE_WINDOWS, SensitiveWindowRow};
+pub use stage::{STAGES, Stage};

@@ -1,0 +1,240 @@
+//! The rules of a scope for paths, and the path that they have judged.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use sha2::{Digest, Sha256};
+
+use bailiwick_config::ScopePolicy;
+use bailiwick_contract::path::encode_name;
+use bailiwick_contract::{Access, Failure};
+use bailiwick_platform::fs::{FileId, RelPath};
+use bailiwick_platform::names::OsStrExt;
+
+use super::ScopeRoot;
+use super::sensitive::{fold, rule_for};
+
+/// The rules of one scope for the names of files.
+#[derive(Debug)]
+pub struct PathRules {
+    open_sensitive: GlobSet,
+    closed_files: GlobSet,
+    own_folders: Vec<FileId>,
+    refuse_hard_links: bool,
+    fingerprint: [u8; 32],
+}
+
+impl PathRules {
+    pub(super) fn compile(policy: &ScopePolicy, own_folders: Vec<FileId>) -> Result<Self, Failure> {
+        Ok(Self {
+            open_sensitive: globs("policy.openSensitive", &policy.open_sensitive)?,
+            closed_files: globs("policy.closedFiles", &policy.closed_files)?,
+            own_folders,
+            refuse_hard_links: policy.refuse_hard_links,
+            fingerprint: fingerprint(policy),
+        })
+    }
+
+    /// Tells these rules from others that close or open other files: what was gathered by one set of rules
+    /// is judged again under another.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+
+    /// Tells whether files with several names are refused.
+    pub fn refuses_hard_links(&self) -> bool {
+        self.refuse_hard_links
+    }
+
+    /// Tells whether a folder is one of Bailiwick's own.
+    pub fn is_own_folder(&self, id: FileId) -> bool {
+        self.own_folders.contains(&id)
+    }
+
+    /// Finds the rule that closes a whole path, folder by folder.
+    pub fn rule_for_path(&self, path: &RelPath, access: Access) -> Option<&'static str> {
+        let mut folder = RelPath::root();
+        for name in path.components() {
+            let name = OsStr::from_bytes(name);
+            if let Some(rule) = self.rule_for_child(&folder, name, access) {
+                return Some(rule);
+            }
+            folder = folder.child(name);
+        }
+        None
+    }
+
+    /// Tells whether a path has a sensitive name in it, be it open in this scope or not.
+    pub fn is_sensitive(path: &RelPath) -> bool {
+        let mut parent: Option<Cow<'_, [u8]>> = None;
+        path.components().any(|name| {
+            let folded = fold(name);
+            let found = rule_for(parent.as_deref(), &folded).is_some();
+            parent = Some(folded);
+            found
+        })
+    }
+
+    /// Finds the rule that closes an entry of a folder which is itself open.
+    pub fn rule_for_child(&self, folder: &RelPath, name: &OsStr, access: Access) -> Option<&'static str> {
+        let folded = fold(name.as_bytes());
+        if access == Access::Write && *folded == *b".git" {
+            return Some("git-internals");
+        }
+        let parent: Option<Cow<'_, [u8]>> = folder.file_name().map(|name| fold(name.as_bytes()));
+        let rule = rule_for(parent.as_deref(), &folded);
+        if rule.is_none() && self.closed_files.is_empty() {
+            return None;
+        }
+        let path = folder.child(name);
+        let path = OsStr::from_bytes(path.as_bytes());
+        if rule.is_some() && !self.open_sensitive.is_match(path) {
+            return rule;
+        }
+        self.closed_files.is_match(path).then_some("closed-files")
+    }
+}
+
+fn fingerprint(policy: &ScopePolicy) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for (list, globs) in [(b'o', &policy.open_sensitive), (b'c', &policy.closed_files)] {
+        for glob in globs {
+            hash.update([list]);
+            hash.update((glob.len() as u64).to_le_bytes());
+            hash.update(glob);
+        }
+    }
+    hash.update([u8::from(policy.refuse_hard_links)]);
+    hash.finalize().into()
+}
+
+/// Compiles globs that match whole paths, whatever their case.
+fn globs(field: &str, patterns: &[String]) -> Result<GlobSet, Failure> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = GlobBuilder::new(pattern).literal_separator(true).case_insensitive(true).build().map_err(
+            |error| Failure::invalid(field, format!("`{pattern}` is not a glob: {}", error.kind())),
+        )?;
+        set.add(glob);
+    }
+    set.build().map_err(|error| Failure::invalid(field, format!("the globs are too large: {error}")))
+}
+
+/// A path that the policy has judged. Only the policy makes one; see [`super::door`] for its use.
+#[derive(Debug, Clone)]
+pub struct PermittedPath {
+    pub(super) root: Arc<ScopeRoot>,
+    pub(super) rel: RelPath,
+    pub(super) access: Access,
+    pub(super) rules: Arc<PathRules>,
+    pub(super) prefix: Option<Arc<str>>,
+}
+
+impl PermittedPath {
+    pub(super) fn new(
+        root: Arc<ScopeRoot>,
+        rel: RelPath,
+        access: Access,
+        rules: Arc<PathRules>,
+        prefix: Option<&str>,
+    ) -> Self {
+        Self { root, rel, access, rules, prefix: prefix.map(Arc::from) }
+    }
+
+    /// Judges the path by the scope's rules. Touches no disk but for the state of the root itself.
+    pub(super) fn judge(&self) -> Result<(), Failure> {
+        if let Err(failure) = &self.root.door {
+            return Err(failure.clone().at_stage("path"));
+        }
+        self.judge_names()
+    }
+
+    fn judge_names(&self) -> Result<(), Failure> {
+        match self.rules.rule_for_path(&self.rel, self.access) {
+            None => Ok(()),
+            Some(rule) => Err(self.closed(rule)),
+        }
+    }
+
+    /// Gives the same place with links resolved to `rel`, judged again.
+    pub(super) fn moved_to(&self, rel: RelPath) -> Result<Self, Failure> {
+        let moved = Self { rel, ..self.clone() };
+        moved.judge_names()?;
+        Ok(moved)
+    }
+
+    /// Gives the path of an entry of this folder, judged.
+    ///
+    /// # Errors
+    /// `permission_denied` if the name is closed.
+    pub fn child(&self, name: &OsStr) -> Result<Self, Failure> {
+        let child = Self { rel: self.rel.child(name), ..self.clone() };
+        match self.rules.rule_for_child(&self.rel, name, self.access) {
+            None => Ok(child),
+            Some(rule) => Err(child.closed(rule)),
+        }
+    }
+
+    /// Gives the folder that holds the path; `None` for the root. What holds an open path is open.
+    pub fn parent(&self) -> Option<Self> {
+        Some(Self { rel: self.rel.parent()?, ..self.clone() })
+    }
+
+    /// Gives the scope's rules, for walks that judge each name as they meet it.
+    pub fn rules(&self) -> &PathRules {
+        &self.rules
+    }
+
+    /// Gives the path beneath the root.
+    pub fn rel(&self) -> &RelPath {
+        &self.rel
+    }
+
+    /// Gives what the path may be used for.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Shows the path as results and messages name it: relative, with `rootName:` for further roots.
+    pub fn shown(&self) -> String {
+        self.show(&self.rel)
+    }
+
+    /// Shows another path beneath the same root.
+    pub fn show(&self, rel: &RelPath) -> String {
+        let path = if rel.is_root() { ".".to_owned() } else { encode_name(rel.as_bytes()) };
+        match &self.prefix {
+            Some(prefix) => format!("{prefix}:{path}"),
+            None => path,
+        }
+    }
+
+    /// Tells whether two paths lie beneath the same root.
+    pub fn same_root(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.root, &other.root)
+    }
+
+    /// Makes the denial of a closed name.
+    pub fn closed(&self, rule: &str) -> Failure {
+        let shown = self.shown();
+        let (message, hint) = if rule == "git-internals" {
+            (
+                format!("`{shown}` belongs to Git's own files, which file operations never change"),
+                "Use the git.* operations.".to_owned(),
+            )
+        } else if rule == "closed-files" {
+            (
+                format!("`{shown}` is closed in this scope"),
+                "For the person: take its pattern out of `policy.closedFiles`.".to_owned(),
+            )
+        } else {
+            (
+                format!("`{shown}` is a sensitive file ({rule}) and closed in this scope"),
+                format!("For the person: add `{shown}` to `policy.openSensitive` of the scope to open it."),
+            )
+        };
+        Failure::denied(rule, message).at_stage("sensitive").hint(hint)
+    }
+}

@@ -1,0 +1,133 @@
+//! The permit: what a request may do, and the only key to the providers.
+
+use std::sync::Arc;
+
+use bailiwick_contract::{
+    Access, Capability, CommandInput, CommonOptions, Failure, Limits, OperationSpec, RawPath,
+};
+
+use super::command::{Decision, Grant, PermittedCommand};
+use super::{Parsed, PermittedPath, Scope, ScreenRules};
+
+/// A judged target.
+#[derive(Debug, Clone)]
+pub enum PermittedTarget {
+    /// The operation has none, or it was left out.
+    None,
+    /// A path that the rules allow.
+    Path(PermittedPath),
+    /// An identifier, as written.
+    Id(String),
+}
+
+/// The product of the policy. Only [`super::decide`] makes one.
+pub struct Permit {
+    pub(super) spec: &'static OperationSpec,
+    pub(super) scope: Option<Arc<Scope>>,
+    pub(super) capability: Option<Capability>,
+    pub(super) target: PermittedTarget,
+    pub(super) paths: Vec<PermittedPath>,
+    pub(super) command: Option<PermittedCommand>,
+    pub(super) limits: Limits,
+    pub(super) parsed: Parsed,
+}
+
+impl Permit {
+    /// Gives the operation that was permitted.
+    pub fn spec(&self) -> &'static OperationSpec {
+        self.spec
+    }
+
+    /// Gives the scope; `None` only for operations that need none.
+    pub fn scope(&self) -> Option<&Arc<Scope>> {
+        self.scope.as_ref()
+    }
+
+    /// Gives the capability by which it was permitted.
+    pub fn capability(&self) -> Option<Capability> {
+        self.capability
+    }
+
+    /// Gives the judged target.
+    pub fn target(&self) -> &PermittedTarget {
+        &self.target
+    }
+
+    /// Gives the target of an operation whose spec says that it is a path.
+    pub fn path(&self) -> &PermittedPath {
+        match &self.target {
+            PermittedTarget::Path(path) => path,
+            // The path stage makes a path for every spec that wants one.
+            PermittedTarget::None | PermittedTarget::Id(_) => {
+                unreachable!("{} has no path target", self.spec.name)
+            }
+        }
+    }
+
+    /// Gives the target of an operation whose spec says that it is an identifier.
+    pub fn id(&self) -> Option<&str> {
+        match &self.target {
+            PermittedTarget::Id(id) => Some(id),
+            PermittedTarget::None | PermittedTarget::Path(_) => None,
+        }
+    }
+
+    /// Gives the permitted paths of `input`, in the order in which the operation named them.
+    pub fn input_paths(&self) -> &[PermittedPath] {
+        &self.paths
+    }
+
+    /// Judges one more path by the same rules, for operations that take many, each for itself.
+    ///
+    /// # Errors
+    /// `invalid_request`, `path_out_of_scope` or `permission_denied`, with the stage.
+    pub fn resolve(&self, path: &RawPath, access: Access) -> Result<PermittedPath, Failure> {
+        let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let path = scope.locate(path, access).map_err(|failure| failure.at_stage("path"))?;
+        path.judge()?;
+        Ok(path)
+    }
+
+    /// Gives the judged command of an operation that names one in its `input`.
+    pub fn command(&self) -> &PermittedCommand {
+        // The command stage makes one for every input in which the operation names one.
+        self.command.as_ref().unwrap_or_else(|| unreachable!("{} names no command", self.spec.name))
+    }
+
+    /// Judges a command by the same rules, for operations that know theirs only after looking.
+    ///
+    /// # Errors
+    /// `invalid_request`, `permission_denied` or `approval_required`, with the stage.
+    pub fn judge_command(&self, command: &CommandInput, grant: Grant) -> Result<PermittedCommand, Failure> {
+        let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let judged = scope.commands().judge(command, grant).map_err(|failure| failure.at_stage("command"))?;
+        match judged.verdict.failure() {
+            Some(failure) if judged.verdict.decision == Decision::Ask => Err(failure.at_stage("approval")),
+            Some(_) | None => Ok(judged.permitted),
+        }
+    }
+
+    /// Gives the rules by which windows are judged at the instant of a picture.
+    ///
+    /// # Errors
+    /// `invalid_request` where no scope is named.
+    pub fn screen(&self) -> Result<&ScreenRules, Failure> {
+        let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        Ok(scope.screen())
+    }
+
+    /// Gives the limits that hold.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Gives the shared options.
+    pub fn common(&self) -> &CommonOptions {
+        &self.parsed.common
+    }
+
+    /// Gives the operation's parsed `input` and `options`; the registry knows their type.
+    pub fn fields(&self) -> &(dyn std::any::Any + Send + Sync) {
+        &*self.parsed.fields
+    }
+}

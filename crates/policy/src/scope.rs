@@ -1,0 +1,331 @@
+//! Scopes, compiled from the config: open roots, grants and rules.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bailiwick_config::{Config, ScopeConfig};
+use bailiwick_contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
+use bailiwick_contract::{Access, Caller, Capability, ErrorCode, Failure, RawPath, ScopeType};
+use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::fs::{FileId, PathProblem, RelPath, Root};
+use bailiwick_platform::paths;
+
+use super::command::Commands;
+use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
+
+/// How a scope stands to a capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Not granted, or denied.
+    Denied,
+    /// Granted, each time with a person's yes.
+    Ask,
+    /// Granted.
+    Granted,
+}
+
+/// One root folder of a scope.
+#[derive(Debug)]
+pub struct ScopeRoot {
+    /// The name in `rootName:path`.
+    pub name: String,
+    /// The folder as configured.
+    pub path: PathBuf,
+    /// The open folder, or why it could not be opened or may not be served.
+    pub door: Result<Root, Failure>,
+}
+
+/// One permission boundary.
+#[derive(Debug)]
+pub struct Scope {
+    id: String,
+    name: String,
+    scope_type: ScopeType,
+    roots: Vec<Arc<ScopeRoot>>,
+    granted: BTreeSet<Capability>,
+    ask: BTreeSet<Capability>,
+    deny: BTreeSet<Capability>,
+    max_runtime: Duration,
+    max_output_bytes: usize,
+    rules: Arc<PathRules>,
+    commands: Commands,
+    processes: ProcessPolicy,
+    screen: ScreenRules,
+}
+
+/// Bailiwick's own folders, which no scope may reach.
+#[derive(Debug, Clone, Default)]
+pub struct OwnFolders {
+    paths: Vec<PathBuf>,
+}
+
+impl OwnFolders {
+    /// Names the folders; those that do not exist yet are found by their nearest existing parent.
+    pub fn new(paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { paths: paths.into_iter().collect() }
+    }
+
+    /// Names the folders of an installation.
+    pub fn of(dirs: &Dirs) -> Self {
+        Self::new([&dirs.config, &dirs.state, &dirs.runtime].map(Clone::clone))
+    }
+
+    /// Tells whether a root contains one of the folders or lies inside one.
+    ///
+    /// Compared by identity, from each folder up to the top, so that links, other spellings of the
+    /// path and bind mounts make no difference.
+    pub fn touches(&self, root: &Path) -> bool {
+        let Some(root_chain) = id_chain(root) else { return false };
+        self.paths.iter().any(|own| {
+            let inside_own = FileId::of(own).is_some_and(|own| root_chain.contains(&own));
+            let holds_own = id_chain(own).is_some_and(|chain| chain.contains(&root_chain[0]));
+            inside_own || holds_own
+        })
+    }
+
+    /// Gives the identities of the folders that exist.
+    pub fn ids(&self) -> Vec<FileId> {
+        self.paths.iter().filter_map(|path| FileId::of(path)).collect()
+    }
+}
+
+/// Gives the identities of a folder (or its nearest existing parent) and of all folders above it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a root's configured path is compared by identity, at the start"
+)]
+fn id_chain(path: &Path) -> Option<Vec<FileId>> {
+    let existing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok())?;
+    let chain: Vec<FileId> = existing.ancestors().filter_map(FileId::of).collect();
+    (!chain.is_empty()).then_some(chain)
+}
+
+impl Scope {
+    /// Compiles a scope and opens its roots. A root that cannot be served is kept with its reason.
+    ///
+    /// # Errors
+    /// `invalid_request` for globs that do not compile and for folder scopes without roots.
+    pub fn compile(config: &ScopeConfig, own: &OwnFolders) -> Result<Self, Failure> {
+        if config.scope_type == ScopeType::Folder && config.roots.is_empty() {
+            return Err(Failure::invalid(
+                "roots",
+                format!("scope `{}` is a folder scope without roots", config.id),
+            ));
+        }
+        let rules = Arc::new(PathRules::compile(&config.policy, own.ids())?);
+        let commands = Commands::compile(&config.policy)?;
+        let mut roots: Vec<Arc<ScopeRoot>> = Vec::new();
+        for path in &config.roots {
+            let base = path
+                .file_name()
+                .map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().replace(':', "_"));
+            let taken = |name: &str| roots.iter().any(|root| root.name == name);
+            let name = if taken(&base) {
+                (2..).map(|n| format!("{base}-{n}")).find(|name| !taken(name)).unwrap_or(base)
+            } else {
+                base
+            };
+            roots.push(Arc::new(ScopeRoot { name, path: path.clone(), door: open_root(path, own) }));
+        }
+        Ok(Self {
+            id: config.id.clone(),
+            name: config.name.clone().unwrap_or_else(|| config.id.clone()),
+            scope_type: config.scope_type,
+            roots,
+            granted: config.capabilities.iter().copied().collect(),
+            ask: config.ask.iter().copied().collect(),
+            deny: config.deny.iter().copied().collect(),
+            max_runtime: Duration::from_secs(
+                config.policy.max_runtime_seconds.unwrap_or(MAX_TIMEOUT_SECONDS),
+            ),
+            max_output_bytes: usize::try_from(config.policy.max_output_bytes.unwrap_or(SCOPE_OUTPUT_BYTES))
+                .unwrap_or(usize::MAX),
+            rules,
+            commands,
+            processes: ProcessPolicy::new(&config.policy),
+            screen: ScreenRules::compile(&config.policy)?,
+        })
+    }
+
+    /// Gives the id that envelopes name.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Gives the name that people read.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Gives the type.
+    pub fn scope_type(&self) -> ScopeType {
+        self.scope_type
+    }
+
+    /// Gives the roots; the first is the default.
+    pub fn roots(&self) -> &[Arc<ScopeRoot>] {
+        &self.roots
+    }
+
+    /// Gives the longest time for one operation.
+    pub fn max_runtime(&self) -> Duration {
+        self.max_runtime
+    }
+
+    /// Gives the largest result in bytes.
+    pub fn max_output_bytes(&self) -> usize {
+        self.max_output_bytes
+    }
+
+    /// Gives the rules for commands, and how they are held.
+    pub fn commands(&self) -> &Commands {
+        &self.commands
+    }
+
+    /// Gives what bounds the processes that are started.
+    pub fn processes(&self) -> ProcessPolicy {
+        self.processes
+    }
+
+    /// Gives the rules for what is on the screen.
+    pub fn screen(&self) -> &ScreenRules {
+        &self.screen
+    }
+
+    /// Tells how the scope stands to a capability: deny beats ask beats grant.
+    pub fn standing(&self, capability: Capability) -> Standing {
+        if self.deny.contains(&capability) {
+            Standing::Denied
+        } else if self.ask.contains(&capability) {
+            Standing::Ask
+        } else if self.granted.contains(&capability) {
+            Standing::Granted
+        } else {
+            Standing::Denied
+        }
+    }
+
+    /// Finds the root and the path beneath it that a client's text means. Touches no disk.
+    ///
+    /// `rootName:path` chooses a root where the scope has several; an absolute path is taken if it
+    /// spells one of the roots and then goes on beneath it (it is still opened beneath the root's handle).
+    ///
+    /// # Errors
+    /// `path_out_of_scope` or `invalid_request`.
+    pub fn locate(&self, path: &RawPath, access: Access) -> Result<PermittedPath, Failure> {
+        let text = path.0.as_str();
+        let (root, rest) = self.choose_root(text).ok_or_else(|| self.outside(text))?;
+        let rel = RelPath::parse(&paths::client_bytes(rest)).map_err(|problem| match problem {
+            PathProblem::Climbs | PathProblem::Absolute => self.outside(text),
+            PathProblem::Nul | PathProblem::TooLong | PathProblem::Name(_) => {
+                Failure::invalid("target", format!("{problem}: `{}`", clip(text)))
+            }
+        })?;
+        let prefix = if self.roots.len() > 1 && !Arc::ptr_eq(root, &self.roots[0]) {
+            Some(root.name.as_str())
+        } else {
+            None
+        };
+        Ok(PermittedPath::new(Arc::clone(root), rel, access, Arc::clone(&self.rules), prefix))
+    }
+
+    fn choose_root<'a>(&self, text: &'a str) -> Option<(&Arc<ScopeRoot>, &'a str)> {
+        let first = self.roots.first()?;
+        if paths::is_absolute(text) {
+            return self.roots.iter().find_map(|root| Some((root, paths::beneath(&root.path, text)?)));
+        }
+        if self.roots.len() > 1
+            && let Some((name, rest)) = text.split_once(':')
+            && let Some(root) = self.roots.iter().find(|root| root.name == name)
+        {
+            return Some((root, rest));
+        }
+        Some((first, text))
+    }
+
+    fn outside(&self, text: &str) -> Failure {
+        Failure::new(ErrorCode::PathOutOfScope, format!("`{}` is not inside scope `{}`", clip(text), self.id))
+            .detail("rule", "roots")
+            .hint("Use a path relative to the scope's folder, without `..` beyond it.")
+            .hint("For the person: `bailiwick scope add FOLDER` opens another folder.")
+    }
+}
+
+fn open_root(path: &Path, own: &OwnFolders) -> Result<Root, Failure> {
+    if !path.is_absolute() {
+        return Err(Failure::invalid(
+            "roots",
+            format!("the root `{}` must be an absolute path", path.display()),
+        ));
+    }
+    if let Some(why) = paths::not_served(path) {
+        return Err(Failure::denied("path-kind", format!("the scope's folder is not served: {why}"))
+            .hint("For the person: name a folder of a drive of this computer."));
+    }
+    if own.touches(path) {
+        if FileId::of(path).is_none() {
+            // Judged by the folder above it, which says nothing about what it held. It stays closed all the same.
+            return Err(Failure::new(ErrorCode::ProviderUnavailable, "the scope's folder does not exist")
+                .hint("For the person: put it back, or close it with `bailiwick scope remove`."));
+        }
+        return Err(Failure::denied(
+            "own-folders",
+            "the scope's folder contains Bailiwick's own config or state, or lies inside it",
+        )
+        .hint("For the person: give the scope a narrower folder, or move Bailiwick's with BAILIWICK_HOME."));
+    }
+    Root::open(path).map_err(|error| {
+        Failure::new(ErrorCode::ProviderUnavailable, format!("the scope's folder cannot be opened: {error}"))
+            .hint(
+                "For the person: check that the folder exists and can be read, then start the service again.",
+            )
+    })
+}
+
+/// Shortens a client's text for a message.
+pub(super) fn clip(text: &str) -> String {
+    match text.char_indices().nth(200) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// All scopes of the config.
+#[derive(Debug, Default)]
+pub struct Scopes {
+    list: Vec<Arc<Scope>>,
+}
+
+impl Scopes {
+    /// Compiles the scopes of a config.
+    ///
+    /// # Errors
+    /// As [`Scope::compile`], and `invalid_request` for an id that occurs twice.
+    pub fn compile(config: &Config, own: &OwnFolders) -> Result<Self, Failure> {
+        let mut list: Vec<Arc<Scope>> = Vec::new();
+        for scope in &config.scopes {
+            if list.iter().any(|other| other.id == scope.id) {
+                return Err(Failure::invalid("scopes", format!("two scopes have the id `{}`", scope.id)));
+            }
+            list.push(Arc::new(Scope::compile(scope, own)?));
+        }
+        Ok(Self { list })
+    }
+
+    /// Finds a scope by id.
+    pub fn find(&self, id: &str) -> Option<&Arc<Scope>> {
+        self.list.iter().find(|scope| scope.id == id)
+    }
+
+    /// Gives every scope, whoever may name it.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Scope>> {
+        self.list.iter()
+    }
+
+    /// Gives the scopes that a caller may name.
+    pub fn open_to<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = &'a Arc<Scope>> {
+        self.list.iter().filter(|scope| caller.scopes.allows(&scope.id))
+    }
+}

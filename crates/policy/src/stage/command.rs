@@ -1,0 +1,31 @@
+//! May the command run? Its words are judged by the scope's rules and the profiles of programs.
+
+use bailiwick_contract::Failure;
+
+use super::super::Case;
+use super::super::command::{Decision, Grant};
+use super::{Draft, Stage};
+
+pub const STAGE: Stage = Stage {
+    name: "command",
+    asks: "Do the scope's rules allow every command that would start?",
+    builds_on: &["scope", "operation", "scope_type", "input"],
+    check,
+    note: |_, draft| match &draft.command {
+        Some(judged) if judged.verdict.decision == Decision::Ask => "it needs a person's yes".to_owned(),
+        Some(judged) => match judged.permitted.must_be_full() {
+            Some(why) => format!("allowed in a full sandbox only: {why}"),
+            None => "allowed".to_owned(),
+        },
+        None => "no command is named".to_owned(),
+    },
+};
+
+fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
+    let parsed = draft.parsed.as_ref().expect("the input stage passed");
+    let Some(command) = &parsed.command else { return Ok(()) };
+    let scope =
+        draft.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "a command runs inside a scope"))?;
+    draft.command = Some(scope.commands().judge(command, Grant::Rules)?);
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! Do all paths lie in the scope's roots?
+
+use bailiwick_contract::{Access, Failure, RawPath, TargetRule};
+
+use super::super::{Case, PermittedPath, PermittedTarget, Scope};
+use super::{Draft, Stage};
+
+pub const STAGE: Stage = Stage {
+    name: "path",
+    asks: "Do all paths lie in the scope's folders?",
+    builds_on: &["scope", "operation", "scope_type", "input"],
+    check,
+    note: |_, draft| match (&draft.target, draft.paths.as_slice()) {
+        (PermittedTarget::Path(path), []) => format!("`{}`", path.shown()),
+        (PermittedTarget::Path(path), more) => {
+            let more: Vec<String> = more.iter().map(PermittedPath::shown).collect();
+            format!("`{}`, `{}`", path.shown(), more.join("`, `"))
+        }
+        (PermittedTarget::None | PermittedTarget::Id(_), _) => "the target is no path".to_owned(),
+    },
+};
+
+fn check<'a>(case: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
+    let Some(scope) = draft.scope.clone() else { return Ok(()) };
+    let spec = draft.candidate.expect("the operation stage passed").spec();
+    if let TargetRule::Path(access) | TargetRule::PathOrRoot(access) = spec.target {
+        let text = case.envelope.target.clone().unwrap_or_default();
+        draft.target = PermittedTarget::Path(locate(&scope, &RawPath(text), access, "target")?);
+    }
+    let parsed = draft.parsed.as_ref().expect("the input stage passed");
+    for input in &parsed.paths {
+        draft.paths.push(locate(&scope, &input.path, input.access, input.field)?);
+    }
+    Ok(())
+}
+
+fn locate(scope: &Scope, path: &RawPath, access: Access, field: &str) -> Result<PermittedPath, Failure> {
+    let path = scope.locate(path, access).map_err(|failure| failure.detail("field", field))?;
+    match &path.root.door {
+        Ok(_) => Ok(path),
+        Err(failure) => Err(failure.clone()),
+    }
+}

@@ -1,0 +1,61 @@
+//! Does the scope exist, and may the caller use it?
+
+use std::sync::Arc;
+
+use bailiwick_contract::{ErrorCode, Failure, ScopeNeed};
+
+use super::super::Case;
+use super::super::scope::clip;
+use super::{Draft, Stage};
+
+pub const STAGE: Stage = Stage {
+    name: "scope",
+    asks: "Does the scope exist, and may the caller use it?",
+    builds_on: &[],
+    check,
+    note: |_, draft| match &draft.scope {
+        Some(scope) => format!("scope `{}`", scope.id()),
+        None => "the operation needs no scope".to_owned(),
+    },
+};
+
+fn check<'a>(case: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
+    if let Some(id) = &case.envelope.scope {
+        // One answer for a scope that does not exist and for one that is closed to the caller.
+        let scope = case.scopes.find(id).filter(|_| case.caller.scopes.allows(id));
+        draft.scope = Some(Arc::clone(scope.ok_or_else(|| unknown(case, id))?));
+        return Ok(());
+    }
+    let needs_none =
+        case.catalogue.find(&case.envelope.op).is_some_and(|op| op.spec().scope == ScopeNeed::Optional);
+    if needs_none {
+        return Ok(());
+    }
+    let mut open = case.scopes.open_to(case.caller);
+    match (open.next(), open.next()) {
+        (Some(only), None) => {
+            draft.scope = Some(Arc::clone(only));
+            Ok(())
+        }
+        (None, _) => Err(Failure::new(ErrorCode::UnknownScope, "no scope is open to this caller")
+            .hint("For the person: `bailiwick setup FOLDER` opens a folder; `bailiwick scope list` shows what is open.")),
+        (Some(_), Some(_)) => {
+            let ids: Vec<&str> = case.scopes.open_to(case.caller).map(|scope| scope.id()).collect();
+            Err(Failure::invalid("scope", "`scope` is missing, and several scopes are open")
+                .detail("scopes", ids.clone())
+                .hint(format!("Add `scope`: one of {}.", ids.join(", "))))
+        }
+    }
+}
+
+fn unknown(case: &Case<'_>, id: &str) -> Failure {
+    let ids: Vec<&str> = case.scopes.open_to(case.caller).map(|scope| scope.id()).collect();
+    let failure =
+        Failure::new(ErrorCode::UnknownScope, format!("no scope `{}` is open to this caller", clip(id)))
+            .detail("scopes", ids.clone());
+    if ids.is_empty() {
+        failure.hint("For the person: `bailiwick setup FOLDER` opens a folder.")
+    } else {
+        failure.hint(format!("Use one of: {}.", ids.join(", ")))
+    }
+}

@@ -1,0 +1,223 @@
+//! Finding the definitions in a tree: one walk, in the order of the text, into nothing but what can hold them.
+//!
+//! Nothing recurses: a text may be nested as deep as it likes.
+
+use std::collections::HashSet;
+
+use tree_sitter::{Node, Tree, TreeCursor};
+
+use super::definition::{Definition, Definitions, Position};
+use super::extent::{Extent, Lead, last_row, narrow};
+use super::kinds::{Around, Found, Step, look};
+use super::signature::{is_attribute, signature};
+use super::source::{self, Unread};
+use crate::syntax::Language;
+
+/// How many definitions of one text are told.
+const MAX_DEFINITIONS: usize = 50_000;
+/// How many nodes of one text are looked at.
+const MAX_NODES: usize = 2_000_000;
+/// How long a name can be, in bytes.
+const MAX_NAME_BYTES: usize = 500;
+/// After how many nodes the caller is asked whether to stop.
+const NODES_BETWEEN_QUESTIONS: usize = 4_096;
+
+/// Finds what a text defines. `stop` is asked often whether to give up.
+///
+/// # Errors
+/// See [`Unread`].
+pub fn definitions(
+    language: Language,
+    source: &[u8],
+    stop: &dyn Fn() -> bool,
+) -> Result<Definitions, Unread> {
+    let tree = source::parse(language, source, stop)?;
+    of_tree(language, &tree, source, stop)
+}
+
+/// Finds the definitions of a text in its tree.
+///
+/// # Errors
+/// [`Unread::Stopped`].
+pub(super) fn of_tree(
+    language: Language,
+    tree: &Tree,
+    source: &[u8],
+    stop: &dyn Fn() -> bool,
+) -> Result<Definitions, Unread> {
+    let root = tree.root_node();
+    let mut walk = Walk {
+        language,
+        source,
+        list: Vec::new(),
+        stack: Vec::new(),
+        found: Vec::new(),
+        seen: HashSet::new(),
+        cursor: root.walk(),
+    };
+    walk.enter(root, None, None);
+    let mut nodes = 0;
+    while let Some(pending) = walk.stack.pop() {
+        nodes += 1;
+        if nodes % NODES_BETWEEN_QUESTIONS == 0 && stop() {
+            return Err(Unread::Stopped);
+        }
+        if nodes > MAX_NODES || walk.list.len() >= MAX_DEFINITIONS {
+            return Ok(Definitions { list: walk.list, parsed_whole: false });
+        }
+        walk.visit(pending);
+    }
+    Ok(Definitions { list: walk.list, parsed_whole: !root.has_error() })
+}
+
+/// A node that is to be looked at.
+struct Pending<'t> {
+    node: Node<'t>,
+    /// What stands above it.
+    lead: Option<Lead>,
+    container: Option<u32>,
+    outer: Option<Outer<'t>>,
+}
+
+/// What is wrapped around a definition.
+#[derive(Clone, Copy)]
+struct Outer<'t> {
+    node: Node<'t>,
+    extent: Extent,
+}
+
+struct Walk<'t, 's> {
+    language: Language,
+    source: &'s [u8],
+    list: Vec<Definition>,
+    /// The next node is the last.
+    stack: Vec<Pending<'t>>,
+    found: Vec<Found<'t>>,
+    /// Names of which only the first definition counts, by container.
+    seen: HashSet<(Option<u32>, String)>,
+    cursor: TreeCursor<'t>,
+}
+
+impl<'t> Walk<'t, '_> {
+    /// Puts the children of a node on the stack, each with the comments and attributes above it.
+    fn enter(&mut self, node: Node<'t>, container: Option<u32>, outer: Option<Outer<'t>>) {
+        let (language, source) = (self.language, self.source);
+        let below = self.stack.len();
+        let mut lead: Option<Lead> = None;
+        // A comment behind something on its line says nothing of what comes next.
+        let mut row_before = container.is_some().then(|| node.start_position().row);
+        for child in node.named_children(&mut self.cursor) {
+            let kind = child.kind();
+            if kind.ends_with("comment") {
+                let row = child.start_position().row;
+                if row_before != Some(row) && !is_inner(child, language, source) {
+                    lead = Some(Lead::with(lead, child));
+                }
+                row_before = Some(last_row(child));
+                continue;
+            }
+            if is_attribute(kind) {
+                lead = Some(Lead::with(lead, child));
+                continue;
+            }
+            let lead = lead.take().and_then(|lead| lead.touching(child));
+            row_before = Some(last_row(child));
+            self.stack.push(Pending { node: child, lead, container, outer });
+        }
+        self.stack[below..].reverse();
+    }
+
+    fn visit(&mut self, pending: Pending<'t>) {
+        let Pending { node, lead, container, outer } = pending;
+        if node.is_error() {
+            return self.enter(node, container, None);
+        }
+        let holder = container.and_then(|container| self.list.get(container as usize));
+        let around = Around {
+            source: self.source,
+            inside: holder.map(|holder| holder.kind),
+            inside_name: holder.map_or("", |holder| &holder.name),
+        };
+        match look(self.language, node, &around, &mut self.found) {
+            Step::Past => {}
+            Step::Into => self.enter(node, container, None),
+            Step::Wrap => {
+                let mine = Outer { node, extent: Extent::of(node, lead) };
+                self.enter(node, container, Some(outer.unwrap_or(mine)));
+            }
+            Step::Found => self.take(lead, container, outer),
+        }
+    }
+
+    /// Takes what the rules have found at one node into the list.
+    fn take(&mut self, lead: Option<Lead>, container: Option<u32>, outer: Option<Outer<'t>>) {
+        let all = std::mem::take(&mut self.found);
+        let outer = outer.filter(|_| all.len() == 1);
+        let mut held = Vec::new();
+        let first = all.first().map(|first| first.whole.id());
+        for found in all {
+            let lead = lead.filter(|_| Some(found.whole.id()) == first);
+            if let Some(index) = self.add(&found, lead, container, outer) {
+                held.extend(found.members.into_iter().map(|members| (members, index)));
+            }
+        }
+        for (members, index) in held.into_iter().rev() {
+            self.enter(members, Some(index), None);
+        }
+    }
+
+    fn add(
+        &mut self,
+        found: &Found<'t>,
+        lead: Option<Lead>,
+        container: Option<u32>,
+        outer: Option<Outer<'t>>,
+    ) -> Option<u32> {
+        let name = match &found.text {
+            Some(text) => text.clone(),
+            None => String::from_utf8_lossy(self.source.get(found.name.byte_range())?).into_owned(),
+        };
+        if name.is_empty() || name.len() > MAX_NAME_BYTES {
+            return None;
+        }
+        if found.first_only && !self.seen.insert((container, name.clone())) {
+            return None;
+        }
+        let (head, extent) = match outer {
+            Some(outer) => (outer.node, outer.extent),
+            None => (found.head, Extent::of(found.whole, lead)),
+        };
+        let (bytes, first_line, last_line) = extent.reach(self.source);
+        let index = narrow(self.list.len());
+        self.list.push(Definition {
+            name,
+            kind: found.kind,
+            container,
+            owner: found.owner.clone(),
+            signature: signature(head, found.header_end, self.source),
+            bytes,
+            name_at: position(found.name, self.source),
+            name_byte: narrow(found.name.start_byte()),
+            first_line,
+            last_line,
+            declared_only: found.declared_only,
+        });
+        Some(index)
+    }
+}
+
+/// Tells whether a comment is about what it stands in.
+fn is_inner(comment: Node<'_>, language: Language, source: &[u8]) -> bool {
+    let text = &source[comment.start_byte()..];
+    language == Language::Rust && (text.starts_with(b"//!") || text.starts_with(b"/*!"))
+}
+
+/// Gives the place where a node begins.
+pub(super) fn position(node: Node<'_>, source: &[u8]) -> Position {
+    let at = node.start_position();
+    let end = node.start_byte();
+    let line = source.get(end.saturating_sub(at.column)..end).unwrap_or_default();
+    // Every character has one byte that is not a continuation.
+    let characters = line.iter().filter(|byte| (**byte & 0xC0) != 0x80).count();
+    Position { line: narrow(at.row + 1), column: narrow(characters + 1) }
+}

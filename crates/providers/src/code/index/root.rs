@@ -1,0 +1,523 @@
+//! The index of one root: loaded, brought up to date, asked, written.
+//!
+//! A question never looks at files itself. It finds the index current, or starts a thread that makes it so and
+//! waits for that as long as it has patience; then it answers from what is known, says so, and the thread goes on.
+//! A caller who gives up takes the thread along, unless others wait for it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bailiwick_contract::{Cancel, ErrorCode, Failure};
+use bailiwick_platform::fs::{Dir, FileId};
+use bailiwick_policy::PermittedPath;
+
+use super::disk::Owner;
+use super::entry::Outcome;
+use super::file;
+use super::look::{Look, Needle, lock, may_define};
+use super::question::{self, Page, SymbolQuery};
+use super::shown::Sources;
+use super::table::Table;
+use super::watched::{Depth, Watched};
+
+/// How long one look at everything may take.
+const MAX_LOOK: Duration = Duration::from_secs(900);
+/// After how long everything is looked at again although no change was heard of: a program can write by ways that
+/// are not told, such as memory that it shares with the file.
+const TRUSTED_FOR: Duration = Duration::from_secs(300);
+/// How long a question sleeps before it looks at its cancellation flag.
+const TURN: Duration = Duration::from_millis(20);
+/// How much earlier than its deadline a question gives up waiting, so that it can still answer.
+const ANSWERING: Duration = Duration::from_millis(500);
+/// How long changes wait until they are written.
+const WRITTEN_EVERY: Duration = Duration::from_secs(60);
+/// How many folders are looked at again one by one; where more have changed, everything is looked at.
+const MAX_FOLDERS: usize = 256;
+
+/// How it was found out that an index is current.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checked {
+    /// The system told of no change, or of changes that were read.
+    Watched,
+    /// Every file's size, times and identity were compared.
+    Compared,
+}
+
+/// What an answer rests on.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    /// Whether every file was read that should be.
+    pub complete: bool,
+    /// Whether, although not, all files were read that have the name of the question.
+    pub named: bool,
+    /// How that was found out.
+    pub checked: Checked,
+    /// How many files are held.
+    pub files: usize,
+    /// How many definitions are held.
+    pub symbols: usize,
+    /// How many files were not read whole, by reason.
+    pub partial: BTreeMap<&'static str, usize>,
+}
+
+/// The index of one root.
+pub(super) struct RootIndex {
+    pub key: String,
+    id: FileId,
+    path: PathBuf,
+    table: Mutex<Table>,
+    watched: Mutex<Watched>,
+    pub sources: Sources,
+    progress: Mutex<Progress>,
+    changed: Condvar,
+}
+
+struct Progress {
+    loaded: bool,
+    rules: [u8; 32],
+    running: Option<Running>,
+    /// Questions that wait.
+    waiting: usize,
+    /// Whether a look at everything has ended well, and nothing has failed since.
+    complete: bool,
+    /// When the last of them began.
+    compared: Option<Instant>,
+    /// When the last look began that has ended well.
+    current: Option<Instant>,
+    look: u32,
+    failed: Option<Failure>,
+    unwritten: usize,
+    written: Option<Instant>,
+    used: Instant,
+}
+
+struct Running {
+    cancel: Cancel,
+    /// The name that comes first.
+    name: Option<String>,
+    /// Whether all files that have it were read.
+    named: bool,
+    rules: [u8; 32],
+}
+
+/// What must be looked at.
+enum Due {
+    Nothing,
+    Folders(BTreeMap<Vec<u8>, Depth>),
+    Everything,
+}
+
+impl RootIndex {
+    /// Makes an index that is not loaded yet.
+    pub fn new(key: String, id: FileId, path: PathBuf) -> Self {
+        Self {
+            key,
+            id,
+            path,
+            table: Mutex::default(),
+            watched: Mutex::default(),
+            sources: Sources::default(),
+            progress: Mutex::new(Progress {
+                loaded: false,
+                rules: [0; 32],
+                running: None,
+                waiting: 0,
+                complete: false,
+                compared: None,
+                current: None,
+                look: 0,
+                failed: None,
+                unwritten: 0,
+                written: None,
+                used: Instant::now(),
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Brings the index up to date, for so long as the caller has patience.
+    ///
+    /// # Errors
+    /// What opening the root gives; `cancelled`.
+    pub fn refresh(
+        self: &Arc<Self>,
+        root: &PermittedPath,
+        dir: &Dir,
+        name: &str,
+        patience: Duration,
+        cancel: &Cancel,
+    ) -> Result<Standing, Failure> {
+        let asked = Instant::now();
+        let until = (asked + patience).min(cancel.deadline().checked_sub(ANSWERING).unwrap_or(asked));
+        let rules = root.rules().fingerprint();
+        let mut checked = Checked::Watched;
+        let mut started = false;
+        let mut progress = lock(&self.progress);
+        progress.used = asked;
+        loop {
+            if let Some(failure) = progress.failed.take() {
+                return Err(failure);
+            }
+            match &progress.running {
+                None => {
+                    self.load(&mut progress, root, rules);
+                    match self.due(&progress, dir, asked) {
+                        Due::Nothing => return Ok(self.standing(true, true, checked)),
+                        due => {
+                            if matches!(due, Due::Everything) {
+                                checked = Checked::Compared;
+                            }
+                            started = true;
+                            self.start(&mut progress, root, due, name)?;
+                        }
+                    }
+                }
+                Some(running) if running.rules != rules => running.cancel.cancel(),
+                Some(running) if running.named && started && running.name.as_deref() == Some(name) => {
+                    return Ok(self.standing(false, true, Checked::Compared));
+                }
+                // All the rest is read on when the files of this question were.
+                Some(running) if running.named => running.cancel.cancel(),
+                Some(_) => {}
+            }
+            let now = Instant::now();
+            if now >= until {
+                return Ok(self.standing(false, false, Checked::Compared));
+            }
+            progress.waiting += 1;
+            let woken = self.changed.wait_timeout(progress, TURN.min(until - now));
+            progress = woken.unwrap_or_else(PoisonError::into_inner).0;
+            progress.waiting -= 1;
+            if let Err(failure) = cancel.check() {
+                if let Some(running) = progress.running.as_ref().filter(|_| progress.waiting == 0) {
+                    running.cancel.cancel();
+                }
+                return Err(failure);
+            }
+        }
+    }
+
+    /// Finds definitions in what is known.
+    pub fn find(&self, folder: &[u8], query: &SymbolQuery) -> Page {
+        question::find(&lock(&self.table), folder, query)
+    }
+
+    /// Tells whether nobody has asked for a while, and nothing runs.
+    pub fn is_idle(&self, for_at_least: Duration) -> bool {
+        let progress = lock(&self.progress);
+        progress.running.is_none() && progress.waiting == 0 && progress.used.elapsed() >= for_at_least
+    }
+
+    /// Ends what runs.
+    pub fn stop(&self) {
+        if let Some(running) = &lock(&self.progress).running {
+            running.cancel.cancel();
+        }
+    }
+
+    /// Writes changes that have waited.
+    pub fn write(&self, now: bool) {
+        let rules = {
+            let progress = lock(&self.progress);
+            let soon = now || progress.written.is_none_or(|at| at.elapsed() >= WRITTEN_EVERY);
+            if progress.unwritten == 0 || !progress.complete || progress.running.is_some() || !soon {
+                return;
+            }
+            progress.rules
+        };
+        self.write_down(rules);
+    }
+
+    fn write_down(&self, rules: [u8; 32]) {
+        let unwritten = lock(&self.progress).unwritten;
+        let content = super::disk::encode(&lock(&self.table), &Owner { root: self.id, rules });
+        // What cannot be written is read anew by the next service.
+        let written = file::write(&self.path, &content);
+        let mut progress = lock(&self.progress);
+        progress.written = Some(Instant::now());
+        if written.is_ok() {
+            progress.unwritten = progress.unwritten.saturating_sub(unwritten);
+        }
+    }
+
+    /// Loads what an earlier service has written, and lets go of what the rules close.
+    fn load(&self, progress: &mut Progress, root: &PermittedPath, rules: [u8; 32]) {
+        let mut table = lock(&self.table);
+        if !progress.loaded {
+            progress.loaded = true;
+            progress.rules = rules;
+            if let Some((read, of_rules)) = file::read(&self.path, self.id) {
+                *table = read;
+                progress.rules = of_rules;
+            }
+        }
+        if progress.rules != rules {
+            progress.rules = rules;
+            progress.complete = false;
+            progress.unwritten += 1 + table.judge(root.rules());
+            self.sources.clear();
+        }
+    }
+
+    fn due(&self, progress: &Progress, dir: &Dir, asked: Instant) -> Due {
+        let Some(compared) = progress.compared.filter(|_| progress.complete) else { return Due::Everything };
+        if progress.current.is_some_and(|current| current >= asked) {
+            // What has changed since then is for the next question.
+            return Due::Nothing;
+        }
+        let mut watched = lock(&self.watched);
+        if !watched.hears() || compared.elapsed() > TRUSTED_FOR {
+            return Due::Everything;
+        }
+        let mut changes = watched.changes(dir, may_define);
+        let mut table = lock(&self.table);
+        for path in &changes.gone {
+            table.retain(path, |_, _| false);
+        }
+        let of_names = table.files.iter().filter(|(_, entry)| entry.several_names);
+        for (path, _) in of_names {
+            let folder = path.iter().rposition(|byte| *byte == b'/').map_or(&path[..0], |end| &path[..end]);
+            if !changes.folders.contains_key(folder) {
+                changes.folders.insert(folder.to_vec(), Depth::Entries);
+            }
+        }
+        if changes.everything || changes.folders.len() > MAX_FOLDERS {
+            Due::Everything
+        } else if changes.folders.is_empty() {
+            Due::Nothing
+        } else {
+            Due::Folders(changes.folders)
+        }
+    }
+
+    fn start(
+        self: &Arc<Self>,
+        progress: &mut Progress,
+        root: &PermittedPath,
+        due: Due,
+        name: &str,
+    ) -> Result<(), Failure> {
+        let cancel = Cancel::after(MAX_LOOK);
+        let everything = matches!(due, Due::Everything);
+        // Only where much may have to be read does it matter what comes first.
+        let needle = if everything { Needle::new(name) } else { None };
+        progress.running = Some(Running {
+            cancel: cancel.clone(),
+            name: needle.is_some().then(|| name.to_owned()),
+            named: false,
+            rules: progress.rules,
+        });
+        let (index, root) = (Arc::clone(self), root.clone());
+        let work = move || {
+            let mut ended = Ended { index: &index, result: None, began: Instant::now(), everything };
+            ended.result = Some(index.work(&root, due, needle.as_ref(), &cancel));
+            let now = everything && matches!(ended.result, Some(Ok(changed)) if changed > 0);
+            drop(ended);
+            index.write(now);
+        };
+        match std::thread::Builder::new().name("code-index".to_owned()).spawn(work) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                progress.running = None;
+                progress.complete = false;
+                Err(Failure::new(ErrorCode::ExecutionFailed, format!("no thread can be started: {error}")))
+            }
+        }
+    }
+
+    /// Looks at what is due. Gives how many files have changed.
+    fn work(
+        &self,
+        root: &PermittedPath,
+        due: Due,
+        needle: Option<&Needle>,
+        cancel: &Cancel,
+    ) -> Result<usize, Failure> {
+        let number = {
+            let mut progress = lock(&self.progress);
+            progress.look += 1;
+            progress.look
+        };
+        let look = Look { table: &self.table, watched: &self.watched, cancel, number, needle };
+        match due {
+            Due::Nothing => Ok(0),
+            Due::Folders(folders) => {
+                let mut changed = 0;
+                for (folder, depth) in folders {
+                    changed += look.folder(root, &folder, depth)?.changed;
+                }
+                Ok(changed)
+            }
+            Due::Everything => {
+                lock(&self.watched).renew();
+                let first = look.folder(root, b"", Depth::All)?;
+                if needle.is_none() || first.deferred == 0 {
+                    return Ok(first.changed);
+                }
+                if let Some(running) = &mut lock(&self.progress).running {
+                    running.named = true;
+                }
+                self.changed.notify_all();
+                let rest = Look { needle: None, ..look }.folder(root, b"", Depth::All)?;
+                Ok(first.changed + rest.changed)
+            }
+        }
+    }
+
+    fn standing(&self, complete: bool, named: bool, checked: Checked) -> Standing {
+        let table = lock(&self.table);
+        let (mut files, mut partial) = (0, BTreeMap::new());
+        for entry in table.files.values() {
+            files += usize::from(entry.outcome != Outcome::NoSource);
+            if let Some(reason) = entry.outcome.as_str() {
+                *partial.entry(reason).or_default() += 1;
+            }
+        }
+        Standing { complete, named, checked, files, symbols: table.symbols(), partial }
+    }
+}
+
+/// Takes note of the end of a look, also when it panics.
+struct Ended<'a> {
+    index: &'a RootIndex,
+    result: Option<Result<usize, Failure>>,
+    began: Instant,
+    everything: bool,
+}
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        let mut progress = lock(&self.index.progress);
+        progress.running = None;
+        match self.result.take() {
+            Some(Ok(changed)) => {
+                progress.unwritten += changed;
+                progress.current = Some(self.began);
+                if self.everything {
+                    progress.complete = true;
+                    progress.compared = Some(self.began);
+                }
+            }
+            // What was read until then stays; the next question goes on from there.
+            Some(Err(failure)) if failure.code == ErrorCode::Cancelled => progress.complete = false,
+            Some(Err(failure)) => {
+                progress.complete = false;
+                progress.failed = Some(failure);
+            }
+            None => {
+                progress.complete = false;
+                progress.failed =
+                    Some(Failure::new(ErrorCode::ExecutionFailed, "reading definitions failed"));
+            }
+        }
+        drop(progress);
+        self.index.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::search::Globs;
+    use bailiwick_contract::{RawPath, id};
+    use bailiwick_policy::{OwnFolders, Scope};
+
+    use super::super::question::{Match, WantedName};
+    use super::*;
+
+    struct Ground {
+        folder: PathBuf,
+        index: Arc<RootIndex>,
+        root: PermittedPath,
+    }
+
+    impl Ground {
+        fn new() -> Self {
+            let folder = std::env::temp_dir().join(format!("bailiwick-index-{}", id::new_id()));
+            fs::create_dir_all(folder.join("root/a")).expect("made");
+            let config = serde_json::json!({"id": "app", "roots": [folder.join("root")]});
+            let config = serde_json::from_value(config).expect("a good scope");
+            let scope = Scope::compile(&config, &OwnFolders::default()).expect("a good scope");
+            let root =
+                scope.locate(&RawPath(".".to_owned()), bailiwick_contract::Access::Search).expect("the root");
+            let id = root.open_dir_itself().expect("it is there").id();
+            let index = Arc::new(RootIndex::new("key".to_owned(), id, folder.join("code/key")));
+            Self { folder, index, root }
+        }
+
+        fn write(&self, path: &str, content: &str) {
+            fs::write(self.folder.join("root").join(path), content).expect("written");
+        }
+
+        fn names(&self) -> (Vec<String>, Checked) {
+            let dir = self.root.open_dir_itself().expect("it is there");
+            let cancel = Cancel::after(Duration::from_secs(60));
+            let standing = self
+                .index
+                .refresh(&self.root, &dir, "", Duration::from_secs(60), &cancel)
+                .expect("it can be read");
+            assert!(standing.complete);
+            let query = SymbolQuery {
+                name: WantedName::parse("it").expect("a name"),
+                matching: Match::Prefix,
+                kinds: Vec::new(),
+                languages: Vec::new(),
+                globs: Globs::compile("glob", &[], false, b"").expect("no globs"),
+                offset: 0,
+                keep: 100,
+            };
+            let mut names: Vec<String> =
+                self.index.find(b"", &query).candidates.into_iter().map(|it| it.name).collect();
+            names.sort_unstable();
+            (names, standing.checked)
+        }
+    }
+
+    impl Drop for Ground {
+        fn drop(&mut self) {
+            // What still runs may be writing.
+            while !self.index.is_idle(Duration::ZERO) {
+                std::thread::sleep(TURN);
+            }
+            let _ = bailiwick_platform::fs::remove_tree(&self.folder);
+        }
+    }
+
+    #[test]
+    fn where_no_change_is_heard_of_every_file_is_compared() {
+        let ground = Ground::new();
+        lock(&ground.index.watched).stop();
+        ground.write("a/one.rs", "fn it_one() {}");
+        assert_eq!(ground.names(), (vec!["it_one".to_owned()], Checked::Compared));
+        ground.write("a/two.rs", "fn it_two() {}");
+        ground.write("a/one.rs", "fn it_three() {}");
+        assert_eq!(ground.names(), (vec!["it_three".to_owned(), "it_two".to_owned()], Checked::Compared));
+        fs::remove_file(ground.folder.join("root/a/two.rs")).expect("removed");
+        assert_eq!(ground.names(), (vec!["it_three".to_owned()], Checked::Compared));
+    }
+
+    #[test]
+    fn a_file_that_changes_in_the_same_instant_and_size_is_read_again() {
+        let ground = Ground::new();
+        lock(&ground.index.watched).stop();
+        for round in 0..50 {
+            ground.write("a/one.rs", &format!("fn it_{}() {{}}", round % 10));
+            assert_eq!(ground.names().0, [format!("it_{}", round % 10)]);
+        }
+    }
+
+    #[test]
+    fn a_look_that_was_cut_short_is_not_taken_for_a_whole_one() {
+        let ground = Ground::new();
+        ground.write("a/one.rs", "fn it_one() {}");
+        let dir = ground.root.open_dir_itself().expect("it is there");
+        let gone = Cancel::after(Duration::from_secs(60));
+        gone.cancel();
+        let ended = ground.index.refresh(&ground.root, &dir, "", Duration::from_secs(60), &gone);
+        assert_eq!(ended.expect_err("it was given up").code, ErrorCode::Cancelled);
+        assert_eq!(ground.names().0, ["it_one"]);
+    }
+}

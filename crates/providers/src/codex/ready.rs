@@ -1,0 +1,474 @@
+//! Making a run of Codex ready: the program, its version and login, its home, and what holds it and its commands.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::command::{
+    MAX_OPEN_FILES, Prepared, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, level, must_be_full,
+    roots, unique,
+};
+use bailiwick_config::SandboxLevel;
+use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
+use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::fs::create_private_dir;
+use bailiwick_platform::launch::{Hold, InnerSandboxes, LaunchCommand, Launcher, ProcessLimits, Step};
+use bailiwick_platform::machine::user_name;
+use bailiwick_policy::command::PermittedCommand;
+use bailiwick_policy::{PermittedPath, Scope, Scopes};
+
+use super::login::person_home;
+use super::settings::{Confines, Taken};
+use super::{Installation, Login, Version, home};
+
+/// The service around a run.
+#[derive(Debug, Clone)]
+pub struct Around {
+    /// What starts programs.
+    pub launcher: Arc<Launcher>,
+    /// Bailiwick's own folders.
+    pub dirs: Dirs,
+    /// The scope.
+    pub scope: Arc<Scope>,
+    /// All scopes: Codex is not taken out of any of their folders.
+    pub scopes: Arc<Scopes>,
+    /// When to stop.
+    pub cancel: Cancel,
+}
+
+/// What Codex's commands may do with files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Read.
+    ReadOnly,
+    /// Read, and write in the working folder.
+    WorkspaceWrite,
+}
+
+impl Mode {
+    /// Gives the name in results.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::WorkspaceWrite => "workspace-write",
+        }
+    }
+
+    /// Gives the name of the profile by which Codex holds its commands.
+    pub(super) const fn profile(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "bailiwick-read",
+            Self::WorkspaceWrite => "bailiwick-write",
+        }
+    }
+}
+
+/// What is asked of Codex, but the prompt: that goes by standard input, and into nothing that is kept.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// What its commands may do.
+    pub mode: Mode,
+    /// The model, if not the one of the person's settings.
+    pub model: Option<String>,
+    /// The session to go on with.
+    pub resume: Option<String>,
+    /// Whether Codex keeps no session.
+    pub ephemeral: bool,
+}
+
+impl Asked {
+    /// Gives the words of the command, which hold nothing of the prompt.
+    pub fn words(&self) -> Vec<String> {
+        let profile = format!("default_permissions=\"{}\"", self.mode.profile());
+        let mut words: Vec<String> =
+            ["codex", "exec", "--json", "--skip-git-repo-check", "--color", "never", "-c"]
+                .map(str::to_owned)
+                .to_vec();
+        words.push(profile);
+        if self.ephemeral {
+            words.push("--ephemeral".to_owned());
+        }
+        if let Some(model) = &self.model {
+            words.extend(["--model".to_owned(), model.clone()]);
+        }
+        if let Some(session) = &self.resume {
+            words.extend(["resume".to_owned(), session.clone()]);
+        }
+        words.push("-".to_owned());
+        words
+    }
+}
+
+/// A run that can be started as it is.
+#[derive(Debug)]
+pub struct Ready {
+    /// What is started.
+    pub prepared: Prepared,
+    /// The version of Codex.
+    pub version: Version,
+    /// By what it is let in.
+    pub login: Login,
+    /// Whether its commands may reach the network.
+    pub network: bool,
+    /// The working folder on disk.
+    pub folder: PathBuf,
+}
+
+/// What there is of Codex for a scope.
+#[derive(Debug, Clone)]
+pub struct Available {
+    /// The version.
+    pub version: Version,
+    /// By what it is let in.
+    pub login: Login,
+    /// The level at which it would be held.
+    pub level: Containment,
+}
+
+/// What was found on disk, before anything was started.
+struct Found {
+    installation: Installation,
+    level: Containment,
+    /// The person's own home of Codex.
+    person: Option<PathBuf>,
+    taken: Taken,
+    login: Login,
+    home: PathBuf,
+}
+
+/// Looks what there is of Codex for a scope, and whether it could be run.
+///
+/// # Errors
+/// `provider_unavailable` with the fix.
+pub async fn look(around: &Around) -> Result<Available, Failure> {
+    let (version, found) = find(around).await?;
+    Ok(Available { version, login: found.login, level: found.level })
+}
+
+impl Ready {
+    /// Makes a run ready in a folder of the scope. The command is the one that the policy has judged.
+    ///
+    /// # Errors
+    /// `provider_unavailable` with the fix; those of the door for the folder.
+    pub async fn make(
+        around: &Around,
+        command: &PermittedCommand,
+        folder: &PermittedPath,
+        mode: Mode,
+    ) -> Result<Self, Failure> {
+        let (version, found) = find(around).await?;
+        must_be_full(found.level, command.must_be_full())?;
+        let (around, folder) = (around.clone(), folder.clone());
+        let argv =
+            command.plan().first.commands.first().map(|command| command.argv.clone()).unwrap_or_default();
+        blocking(move || {
+            let (folder, place) = folder.open_dir()?;
+            let cwd_path = place.on_disk()?;
+            let network = around.scope.commands().hold().network == Network::Full;
+            let confined = Confined::new(&around, &found, &cwd_path, mode)?;
+            let settings = found.taken.confined(&Confines {
+                readable: &confined.readable,
+                writable: std::slice::from_ref(&confined.commands_home),
+                denied: &confined.denied,
+                network,
+                home: &confined.commands_home,
+            });
+            home::make(&found.home, &settings, found.person.as_deref(), found.login)?;
+            let prepared = Prepared::of_tool(Tool {
+                step: step(&found.installation, argv.into_iter().map(OsString::from).collect()),
+                environment: confined.environment,
+                cwd: folder.into_handle(),
+                cwd_path: cwd_path.clone(),
+                hold: confined.hold,
+                limits: limits(&around),
+            });
+            Ok(Self { prepared, version, login: found.login, network, folder: cwd_path })
+        })
+        .await
+    }
+}
+
+async fn find(around: &Around) -> Result<(Version, Found), Failure> {
+    let looking = around.clone();
+    let found = blocking(move || Found::look(&looking)).await?;
+    around.cancel.check()?;
+    let version = match Version::known(&found.installation) {
+        Some(version) => version,
+        None => {
+            let prepared = asks_version(around, &found)?;
+            Version::ask(&around.launcher, &found.installation, prepared).await?
+        }
+    };
+    version.check()?;
+    Ok((version, found))
+}
+
+impl Found {
+    fn look(around: &Around) -> Result<Self, Failure> {
+        let installation = Installation::find(&around.scope, &around.scopes, &around.dirs)?;
+        let policy = around.scope.commands().hold();
+        let level = level_for_codex(policy.sandbox)?;
+        let person = person_home(&policy.environment);
+        let nowhere = Path::new("/nonexistent");
+        let taken = Taken::read(person.as_deref().unwrap_or(nowhere))?;
+        let login = Login::find(person.as_deref().unwrap_or(nowhere), &taken.provider, &policy.environment)?;
+        let home = home::folder(&around.dirs, around.scope.id());
+        create_private_dir(&home).map_err(|error| {
+            Failure::new(
+                ErrorCode::ProviderUnavailable,
+                format!("Codex's home of the scope cannot be made: {}", error.kind()),
+            )
+            .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")
+        })?;
+        Ok(Self { installation, level, person, taken, login, home })
+    }
+}
+
+/// Gives the level for Codex: inside `partial` its own sandbox, without which its commands could do what it can,
+/// does not work.
+fn level_for_codex(wanted: SandboxLevel) -> Result<Containment, Failure> {
+    match level(wanted)? {
+        Containment::Partial => Err(Failure::new(
+            ErrorCode::ProviderUnavailable,
+            "nothing was run: Codex's own sandbox needs namespaces, which the level `partial` has none of",
+        )
+        .detail("rule", "sandbox-level")
+        .hint("For the person: set `policy.sandbox` of the scope to \"full\" where this computer has it.")
+        .hint("For the person: with \"none\" Codex's own sandbox alone holds its commands.")),
+        level => Ok(level),
+    }
+}
+
+/// The folders and the environment of a run.
+struct Confined {
+    hold: Hold,
+    environment: Vec<(OsString, OsString)>,
+    readable: Vec<PathBuf>,
+    /// The homes of Codex, the scope's and the person's, where they lie in a root or among temporary files.
+    denied: Vec<PathBuf>,
+    /// The home of the scope's commands, which is that of Codex's commands too.
+    commands_home: PathBuf,
+}
+
+impl Confined {
+    fn new(around: &Around, found: &Found, cwd: &Path, mode: Mode) -> Result<Self, Failure> {
+        let policy = around.scope.commands().hold();
+        let closed = closed_folders(&around.scopes, &around.dirs);
+        let trusted = SearchPath::new(&policy.search_path, &closed).trusted();
+        let commands_home = around.dirs.state.join("homes").join(format!("scope-{}", around.scope.id()));
+        let temporary = match found.level {
+            Containment::Full => PathBuf::from(SANDBOX_TEMPORARY),
+            Containment::None | Containment::Partial => commands_home.join("tmp"),
+        };
+        create_private_dir(&commands_home)
+            .and_then(|()| match found.level {
+                Containment::Full => Ok(()),
+                Containment::None | Containment::Partial => create_private_dir(&temporary),
+            })
+            .map_err(|error| {
+                Failure::new(
+                    ErrorCode::ProviderUnavailable,
+                    format!(
+                        "the private home folder of the scope's commands cannot be made: {}",
+                        error.kind()
+                    ),
+                )
+            })?;
+        let (roots, protected) = roots(&around.scope, cwd);
+        let package = &found.installation.package;
+        let tools = found.installation.tools.clone();
+        let mut readable = unique(
+            trusted.iter().chain(&policy.read_paths).cloned().chain([package.clone()]).chain(roots.clone()),
+        );
+        // Codex itself writes its home, and the person's where a login is renewed; neither can its commands see.
+        let (mut read_only, mut read_write) = (readable.clone(), vec![commands_home.clone()]);
+        if let Some(person) = found.person.as_ref().filter(|_| home::reads_file(found.login)) {
+            match found.login {
+                Login::Account => read_write.push(person.clone()),
+                _ => read_only.push(person.clone()),
+            }
+        }
+        // In the private tree of `full` a home among temporary files is there only if it is mounted. Codex would make
+        // one that is not, and two of its sandboxes at a time are in each other's way.
+        let is_there = |home: &PathBuf| {
+            found.level != Containment::Full
+                || home == &found.home
+                || read_only.contains(home)
+                || read_write.contains(home)
+        };
+        let shown = |home: &PathBuf| {
+            let temporary = [Path::new(SANDBOX_TEMPORARY), &std::env::temp_dir()];
+            roots.iter().any(|root| home.starts_with(root))
+                || is_there(home) && temporary.iter().any(|folder| home.starts_with(folder))
+        };
+        let denied = found.person.iter().chain([&found.home]).filter(|home| shown(home)).cloned().collect();
+        match mode {
+            Mode::WorkspaceWrite => read_write.extend(roots),
+            Mode::ReadOnly => read_only.extend(roots),
+        }
+        if found.level == Containment::Full {
+            // The job's own: of its processes alone.
+            readable.push("/proc".into());
+        }
+        let variables = environment(&policy.environment, &trusted, tools.as_deref(), &found.home, &temporary);
+        Ok(Self {
+            hold: Hold {
+                level: found.level,
+                // Codex speaks to its provider; what its commands may reach is for its own sandbox to hold.
+                network: Network::Full,
+                read_only,
+                read_write,
+                protected,
+                home: found.home.clone(),
+                inner: InnerSandboxes::Allowed,
+            },
+            environment: variables,
+            readable,
+            denied,
+            commands_home,
+        })
+    }
+}
+
+/// Builds Codex's environment: what every command of the scope has, and where its home is.
+fn environment(
+    fixed: &BTreeMap<String, String>,
+    trusted: &[PathBuf],
+    tools: Option<&Path>,
+    home: &Path,
+    temporary: &Path,
+) -> Vec<(OsString, OsString)> {
+    let mut path = OsString::new();
+    for folder in tools.into_iter().chain(trusted.iter().map(PathBuf::as_path)) {
+        if !path.is_empty() {
+            path.push(":");
+        }
+        path.push(folder);
+    }
+    let mut variables: BTreeMap<OsString, OsString> =
+        fixed.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    let user = user_name();
+    let own = [
+        ("PATH", path.as_os_str()),
+        ("HOME", home.as_os_str()),
+        ("CODEX_HOME", home.as_os_str()),
+        ("TMPDIR", temporary.as_os_str()),
+        ("USER", OsStr::new(&user)),
+        ("LANG", OsStr::new("C.UTF-8")),
+        ("TERM", OsStr::new("dumb")),
+        ("NO_COLOR", OsStr::new("1")),
+        ("CI", OsStr::new("1")),
+    ];
+    for (name, value) in own {
+        variables.insert(name.into(), value.into());
+    }
+    variables.into_iter().collect()
+}
+
+fn step(installation: &Installation, argv: Vec<OsString>) -> Step {
+    Step {
+        joiner: None,
+        commands: vec![LaunchCommand {
+            program: installation.program.path.clone(),
+            identity: installation.program.identity,
+            argv,
+            redirects: Vec::new(),
+        }],
+    }
+}
+
+fn limits(around: &Around) -> ProcessLimits {
+    let limits = around.scope.commands().hold().limits;
+    ProcessLimits {
+        memory_bytes: limits.memory_bytes,
+        processes: limits.processes,
+        file_bytes: limits.file_bytes,
+        open_files: MAX_OPEN_FILES,
+    }
+}
+
+/// Makes the question for the version ready: in Codex's home of the scope, without a network.
+fn asks_version(around: &Around, found: &Found) -> Result<Prepared, Failure> {
+    #[expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
+    let cwd = std::fs::File::open(&found.home).map_err(|error| {
+        Failure::new(
+            ErrorCode::ProviderUnavailable,
+            format!("Codex's home cannot be opened: {}", error.kind()),
+        )
+    })?;
+    Ok(Prepared::of_tool(Tool {
+        step: step(&found.installation, ["codex", "--version"].map(OsString::from).to_vec()),
+        environment: environment(&BTreeMap::new(), &[], None, &found.home, Path::new(SANDBOX_TEMPORARY)),
+        cwd: cwd.into(),
+        cwd_path: found.home.clone(),
+        hold: Hold {
+            level: found.level,
+            network: Network::None,
+            read_only: vec![found.installation.package.clone()],
+            read_write: Vec::new(),
+            protected: Vec::new(),
+            home: found.home.clone(),
+            inner: InnerSandboxes::Refused,
+        },
+        limits: limits(around),
+    }))
+}
+
+/// Tells whether a text has the form of a session's id.
+pub fn is_session_id(text: &str) -> bool {
+    let groups = [8, 4, 4, 4, 12];
+    let mut parts = text.split('-');
+    groups.iter().all(|length| {
+        parts
+            .next()
+            .is_some_and(|part| part.len() == *length && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    }) && parts.next().is_none()
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        Failure::new(ErrorCode::ExecutionFailed, format!("Codex could not be made ready: {error}"))
+    })?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_of_the_command_can_be_the_prompts() {
+        let asked = Asked {
+            mode: Mode::WorkspaceWrite,
+            model: Some("m".to_owned()),
+            resume: Some("01a1ffb5-5a6d-7530-a949-c9dfe0be7d07".to_owned()),
+            ephemeral: false,
+        };
+        let words = asked.words();
+        assert_eq!(words.last().map(String::as_str), Some("-"), "the prompt comes by standard input");
+        assert!(!words.iter().any(|word| word.contains("danger") || word.contains("bypass")));
+        let plain = Asked { mode: Mode::ReadOnly, model: None, resume: None, ephemeral: true };
+        assert!(plain.words().contains(&"default_permissions=\"bailiwick-read\"".to_owned()));
+        assert!(plain.words().contains(&"--ephemeral".to_owned()));
+    }
+
+    #[test]
+    fn an_id_of_a_session_is_one_and_nothing_else() {
+        assert!(is_session_id("01a1ffb5-5a6d-7530-a949-c9dfe0be7d07"));
+        for other in [
+            "",
+            "--last",
+            "01a1ffb5",
+            "01a1ffb5-5a6d-7530-a949-c9dfe0be7d0g",
+            "01a1ffb5-5a6d-7530-a949-c9dfe0be7d07-",
+        ] {
+            assert!(!is_session_id(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The environment of a command: built from nothing by an allow-list.
+//!
+//! Nothing of the service's own environment reaches a command. The order is: what Bailiwick sets, what the
+//! person wrote into the scope, what the caller asks for and the scope lists.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use bailiwick_contract::Failure;
+use bailiwick_contract::environment::{dangerous, is_name};
+use bailiwick_platform::machine::user_name;
+use bailiwick_platform::programs::{self, SEARCH_PATH_SEPARATOR};
+
+/// How many variables a caller may set.
+const MAX_ASKED: usize = 64;
+/// How many bytes the values of a caller may have together.
+const MAX_ASKED_BYTES: usize = 65_536;
+
+/// What an environment is made of.
+#[derive(Debug)]
+pub struct Surroundings<'a> {
+    /// Where programs are looked for.
+    pub search_path: &'a [PathBuf],
+    /// The private home folder.
+    pub home: &'a Path,
+    /// The private folder for temporary files.
+    pub temporary: &'a Path,
+    /// What the person wrote into the scope.
+    pub fixed: &'a BTreeMap<String, String>,
+    /// The names that a caller may set.
+    pub allowed: &'a BTreeSet<String>,
+    /// Whether the command gets a terminal: then it may show itself as it does to a person.
+    pub has_terminal: bool,
+}
+
+/// Builds the environment of a command.
+///
+/// # Errors
+/// `permission_denied` for a name that the scope does not list, or that no caller may set;
+/// `invalid_request` for what is no name or value.
+pub fn environment(
+    surroundings: &Surroundings<'_>,
+    asked: &BTreeMap<String, String>,
+) -> Result<Vec<(OsString, OsString)>, Failure> {
+    judge(surroundings.allowed, asked)?;
+    let mut variables: BTreeMap<OsString, OsString> = BTreeMap::new();
+    let mut set = |name: &str, value: &OsStr| {
+        variables.insert(name.into(), value.into());
+    };
+    let mut path = OsString::new();
+    for folder in surroundings.search_path {
+        if !path.is_empty() {
+            path.push(SEARCH_PATH_SEPARATOR);
+        }
+        path.push(folder);
+    }
+    for (name, value) in programs::environment(surroundings.home, surroundings.temporary) {
+        set(name, &value);
+    }
+    set("PATH", &path);
+    set("HOME", surroundings.home.as_os_str());
+    set("TMPDIR", surroundings.temporary.as_os_str());
+    set("USER", OsStr::new(&user_name()));
+    let plain: &[(&str, &str)] = match surroundings.has_terminal {
+        true => &[("LANG", "C.UTF-8"), ("TERM", "xterm-256color")],
+        false => &[("LANG", "C.UTF-8"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "1")],
+    };
+    for (name, value) in plain {
+        set(name, OsStr::new(value));
+    }
+    for (name, value) in surroundings.fixed.iter().chain(asked) {
+        set(name, OsStr::new(value));
+    }
+    Ok(variables.into_iter().collect())
+}
+
+fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result<(), Failure> {
+    if asked.len() > MAX_ASKED || asked.values().map(String::len).sum::<usize>() > MAX_ASKED_BYTES {
+        return Err(Failure::invalid(
+            "input.env",
+            format!("`input.env` may have {MAX_ASKED} names and {MAX_ASKED_BYTES} bytes of values"),
+        ));
+    }
+    for (name, value) in asked {
+        let field = format!("input.env.{name}");
+        if !is_name(name) {
+            return Err(Failure::invalid("input.env", "`input.env` has a name that is none")
+                .hint("Names are letters, digits and `_`, without a digit at the start."));
+        }
+        if value.contains('\0') {
+            return Err(Failure::invalid(&field, format!("the value of `{name}` holds a NUL")));
+        }
+        if let Some(why) = dangerous(name) {
+            return Err(Failure::denied(
+                "environment",
+                format!("`{name}` is never taken from a caller: {why}"),
+            )
+            .at_stage("command")
+            .detail("field", field)
+            .hint("Leave it out.")
+            .hint(format!("For the person: set `{name}` in `policy.environment` if the command needs it.")));
+        }
+        if !allowed.contains(name) {
+            return Err(Failure::denied(
+                "environment",
+                format!("this scope does not let callers set `{name}`"),
+            )
+            .at_stage("command")
+            .detail("field", field)
+            .detail("allowed", allowed.iter().cloned().collect::<Vec<_>>())
+            .hint("Leave it out.")
+            .hint(format!("For the person: add \"{name}\" to `policy.allowedEnvironment` of the scope.")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bailiwick_contract::ErrorCode;
+
+    fn build(
+        fixed: &[(&str, &str)],
+        allowed: &[&str],
+        asked: &[(&str, &str)],
+    ) -> Result<BTreeMap<String, String>, Failure> {
+        let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let allowed: BTreeSet<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
+        let surroundings = Surroundings {
+            search_path: &[PathBuf::from("/usr/bin"), PathBuf::from("/bin")],
+            home: Path::new("/private/home"),
+            temporary: Path::new("/private/tmp"),
+            fixed: &map(fixed),
+            allowed: &allowed,
+            has_terminal: false,
+        };
+        let text = |value: OsString| value.into_string().expect("text");
+        let built = environment(&surroundings, &map(asked))?;
+        Ok(built.into_iter().map(|(name, value)| (text(name), text(value))).collect())
+    }
+
+    #[test]
+    fn nothing_of_the_services_own_environment_is_in_it() {
+        let built = build(&[], &[], &[]).expect("nothing is asked");
+        let names: Vec<&str> = built.keys().map(String::as_str).collect();
+        // What no program of this system goes without.
+        let needed = programs::environment(Path::new("/private/home"), Path::new("/private/tmp"));
+        let mut expected = vec!["CI", "HOME", "LANG", "NO_COLOR", "PATH", "TERM", "TMPDIR", "USER"];
+        expected.extend(needed.iter().map(|(name, _)| *name));
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+        assert_eq!(built["PATH"], ["/usr/bin", "/bin"].join(SEARCH_PATH_SEPARATOR));
+        assert_eq!(built["HOME"], "/private/home");
+    }
+
+    #[test]
+    fn the_person_may_set_what_a_caller_may_not() {
+        let built =
+            build(&[("CARGO_HOME", "/opt/cargo"), ("TERM", "xterm")], &["NODE_ENV"], &[("NODE_ENV", "test")])
+                .expect("all of it is allowed");
+        assert_eq!(built["CARGO_HOME"], "/opt/cargo");
+        assert_eq!(built["TERM"], "xterm");
+        assert_eq!(built["NODE_ENV"], "test");
+    }
+
+    #[test]
+    fn a_dangerous_name_is_refused_although_the_scope_lists_it() {
+        for name in ["LD_PRELOAD", "PATH", "GIT_SSH_COMMAND", "npm_config_script_shell"] {
+            let failure = build(&[], &[name], &[(name, "x")]).expect_err(name);
+            assert_eq!((failure.code, failure.rule()), (ErrorCode::PermissionDenied, Some("environment")));
+        }
+        assert!(build(&[], &[], &[("DEBUG", "1")]).is_err(), "a name that is not listed");
+        assert!(build(&[], &["A"], &[("A", "1\0")]).is_err(), "a NUL");
+    }
+}

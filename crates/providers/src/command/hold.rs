@@ -1,0 +1,62 @@
+//! How strongly a command is held here: what its scope wants against what this computer has.
+
+use bailiwick_config::SandboxLevel;
+use bailiwick_contract::{Containment, ErrorCode, Failure};
+use bailiwick_platform::launch::levels;
+
+/// Gives the level at which a command of a scope runs. The first call looks at what the computer has.
+///
+/// # Errors
+/// `provider_unavailable` where the computer lacks the level, with the layer that is missing: nothing runs
+/// less strongly held than the scope wants.
+pub fn level(wanted: SandboxLevel) -> Result<Containment, Failure> {
+    let levels = levels();
+    let level = match wanted {
+        SandboxLevel::Full => Containment::Full,
+        SandboxLevel::Partial => Containment::Partial,
+        SandboxLevel::None => Containment::None,
+        SandboxLevel::Auto => levels.strongest.max(Containment::Partial),
+    };
+    match levels.missing(level) {
+        None => Ok(level),
+        Some(why) => Err(lacking(level, why)),
+    }
+}
+
+/// Refuses a command that only a full sandbox may hold, where it would be held less.
+///
+/// # Errors
+/// `permission_denied`.
+pub fn must_be_full(level: Containment, why: Option<&str>) -> Result<(), Failure> {
+    match why {
+        Some(why) if level < Containment::Full => Err(Failure::denied(
+            "full-sandbox",
+            format!("this command runs in a full sandbox only, and here it would be held at `{level}`: {why}"),
+        )
+        .at_stage("command")
+        .hint("For the person: set `policy.sandbox` of the scope to \"full\"; `bailiwick status` says what this computer has.")),
+        _ => Ok(()),
+    }
+}
+
+fn lacking(level: Containment, why: &str) -> Failure {
+    let failure = Failure::new(
+        ErrorCode::ProviderUnavailable,
+        format!("nothing was run: this computer cannot hold a command at the level `{level}`: {why}"),
+    )
+    .detail("rule", "sandbox-level")
+    .detail("level", level.as_str());
+    let weaker = match level {
+        Containment::Full => Some(Containment::Partial),
+        Containment::Partial | Containment::None => None,
+    };
+    match weaker.filter(|weaker| levels().missing(*weaker).is_none()) {
+        Some(weaker) => failure.hint(format!(
+            "For the person: give this computer what is missing, or set `policy.sandbox` of the scope to \"{weaker}\"."
+        )),
+        None if level == Containment::None => failure,
+        None => failure.hint(
+            "For the person: give this computer what is missing; \"none\" in `policy.sandbox` runs commands unheld.",
+        ),
+    }
+}

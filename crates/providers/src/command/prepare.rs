@@ -1,0 +1,281 @@
+//! Making a permitted command ready: its programs, its folders, its environment, how it is held.
+//!
+//! Looks at the disk, and so runs on a thread that may block. Starts nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bailiwick_contract::{Containment, ErrorCode, Failure, Joiner, Network, Pipeline};
+use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::fs::{FileId, create_private_dir};
+use bailiwick_platform::handle::Handle;
+use bailiwick_platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
+use bailiwick_platform::launch::{Hold, InnerSandboxes, LaunchCommand, ProcessLimits, Step};
+use bailiwick_policy::command::PermittedCommand;
+use bailiwick_policy::{PermittedPath, Scope, Scopes};
+
+use super::environment::{Surroundings, environment};
+use super::hold;
+use super::program::SearchPath;
+use super::temporary::TemporaryFolder;
+
+/// How many files each process may have open.
+pub(in super::super) const MAX_OPEN_FILES: u64 = 8_192;
+/// The folder for temporary files inside a full sandbox: its own, gone with it.
+pub(in super::super) const SANDBOX_TEMPORARY: &str = "/tmp";
+
+/// What is to be run, and where.
+#[derive(Debug)]
+pub struct CommandRequest {
+    /// The command.
+    pub command: PermittedCommand,
+    /// The working folder.
+    pub folder: PermittedPath,
+    /// The scope that it runs in.
+    pub scope: Arc<Scope>,
+    /// All scopes: no program is taken out of any of their folders.
+    pub scopes: Arc<Scopes>,
+    /// Bailiwick's own folders.
+    pub dirs: Dirs,
+    /// The variables that the caller asks for.
+    pub environment: BTreeMap<String, String>,
+    /// Whether it gets a terminal.
+    pub has_terminal: bool,
+}
+
+/// A command that can be started as it is.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The plan with its programs.
+    pub plan: Vec<Step>,
+    /// The level at which it is held.
+    pub level: Containment,
+    /// What it may reach.
+    pub network: Network,
+    /// Whether a shell reads it, so that the sandbox alone holds it.
+    pub advisory: bool,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) cwd: Handle,
+    pub(super) cwd_path: PathBuf,
+    pub(super) hold: Hold,
+    pub(super) limits: ProcessLimits,
+    pub(super) temporary: Option<TemporaryFolder>,
+}
+
+/// How a command lasts that is started and left to a keeper.
+#[derive(Debug)]
+pub struct Keeping {
+    /// The folder of the process.
+    pub folder: PathBuf,
+    /// What standard input is, where there is no terminal.
+    pub input: Input,
+    /// Its terminal, if it gets one.
+    pub terminal: Option<TerminalSize>,
+    /// How much of its output is kept, in bytes.
+    pub ring_bytes: u64,
+    /// Whether it outlives the service.
+    pub lifetime: Lifetime,
+    /// How long it may run.
+    pub max_time: Duration,
+}
+
+/// A program of Bailiwick's own choice, held like a command.
+#[derive(Debug)]
+pub struct Tool {
+    /// The program and its words.
+    pub step: Step,
+    /// Its whole environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The working folder, opened.
+    pub cwd: Handle,
+    /// The path of the working folder.
+    pub cwd_path: PathBuf,
+    /// How it is held.
+    pub hold: Hold,
+    /// What it may use up.
+    pub limits: ProcessLimits,
+}
+
+impl Prepared {
+    /// Makes a program ready that an operation uses for its own work: no caller chose it or its words.
+    pub(in super::super) fn of_tool(tool: Tool) -> Self {
+        let Tool { step, environment, cwd, cwd_path, hold, limits } = tool;
+        Self {
+            plan: vec![step],
+            level: hold.level,
+            network: hold.network,
+            advisory: false,
+            environment,
+            cwd,
+            cwd_path,
+            hold,
+            limits,
+            temporary: None,
+        }
+    }
+
+    /// Gives the folder for temporary files, where the sandbox has none of its own.
+    pub fn temporary_folder(&self) -> Option<&Path> {
+        self.temporary.as_ref().map(TemporaryFolder::path)
+    }
+
+    /// Makes the request for a keeper, with the temporary folder, to be handed over once the keeper has it.
+    pub(in super::super) fn into_kept(self, keeping: Keeping) -> (KeptRequest, Option<TemporaryFolder>) {
+        let Keeping { folder, input, terminal, ring_bytes, lifetime, max_time } = keeping;
+        let temporary = self.temporary_folder().map(Path::to_owned);
+        let request = KeptRequest {
+            plan: self.plan,
+            environment: self.environment,
+            cwd: self.cwd,
+            cwd_path: self.cwd_path,
+            hold: self.hold,
+            limits: self.limits,
+            folder,
+            input,
+            terminal,
+            ring_bytes,
+            lifetime,
+            max_time,
+            temporary,
+        };
+        (request, self.temporary)
+    }
+}
+
+impl CommandRequest {
+    /// Finds the programs, opens the folder, and makes the private home.
+    ///
+    /// # Errors
+    /// `not_found` and `permission_denied` for programs, those of the door for the folder,
+    /// `provider_unavailable` where the computer cannot hold it as strongly as it must be held.
+    pub fn prepare(&self) -> Result<Prepared, Failure> {
+        let policy = self.command.hold();
+        let level = hold::level(policy.sandbox)?;
+        hold::must_be_full(level, self.command.must_be_full())?;
+        let (folder, place) = self.folder.open_dir()?;
+        let cwd_path = place.on_disk()?;
+
+        let closed = closed_folders(&self.scopes, &self.dirs);
+        let search = SearchPath::new(&policy.search_path, &closed);
+        let mut program_folders = BTreeSet::new();
+        let plan = self.command.plan();
+        let mut steps = vec![step(None, &plan.first, &search, &mut program_folders)?];
+        for (joiner, pipeline) in &plan.rest {
+            steps.push(step(Some(*joiner), pipeline, &search, &mut program_folders)?);
+        }
+
+        let trusted = search.trusted();
+        let home = self.dirs.state.join("homes").join(format!("scope-{}", self.scope.id()));
+        let temporary = private_home(&home, level)?;
+        let variables = environment(
+            &Surroundings {
+                search_path: &trusted,
+                home: &home,
+                temporary: temporary.as_ref().map_or(Path::new(SANDBOX_TEMPORARY), TemporaryFolder::path),
+                fixed: &policy.environment,
+                allowed: &policy.allowed_environment,
+                has_terminal: self.has_terminal,
+            },
+            &self.environment,
+        )?;
+        let (read_write, protected) = roots(&self.scope, &cwd_path);
+        let read_only = trusted.iter().chain(&policy.read_paths).cloned().chain(program_folders);
+        Ok(Prepared {
+            plan: steps,
+            level,
+            network: policy.network,
+            advisory: self.command.is_advisory(),
+            environment: variables,
+            cwd: folder.into_handle(),
+            cwd_path,
+            hold: Hold {
+                level,
+                network: policy.network,
+                read_only: unique(read_only),
+                read_write,
+                protected,
+                home,
+                inner: InnerSandboxes::Refused,
+            },
+            limits: ProcessLimits {
+                memory_bytes: policy.limits.memory_bytes,
+                processes: policy.limits.processes,
+                file_bytes: policy.limits.file_bytes,
+                open_files: MAX_OPEN_FILES,
+            },
+            temporary,
+        })
+    }
+}
+
+/// Gives the roots of a scope, and the names in them that stay as they are: what Git runs later, of the repositories in
+/// the roots themselves and of those around the working folder.
+pub(in super::super) fn roots(scope: &Scope, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (mut open, mut protected) = (Vec::new(), Vec::new());
+    for root in scope.roots() {
+        let Some(path) = root.door.as_ref().ok().and_then(|door| door.current_path()) else { continue };
+        let around = cwd.ancestors().filter(|folder| folder.starts_with(&path) && *folder != path);
+        for folder in around.chain([path.as_path()]) {
+            let git = folder.join(".git");
+            // Where there is none yet, the command may make one.
+            if FileId::of(&git).is_some() {
+                protected.extend([git.join("hooks"), git.join("config")]);
+            }
+        }
+        open.push(path);
+    }
+    (open, protected)
+}
+
+/// Gives the folders that clients can write, and Bailiwick's own: nothing in them is ever a program.
+pub(in super::super) fn closed_folders(scopes: &Scopes, dirs: &Dirs) -> Vec<FileId> {
+    let roots = scopes.all().flat_map(|scope| scope.roots());
+    let roots = roots.filter_map(|root| root.door.as_ref().ok()).map(|door| door.id());
+    let own = [&dirs.config, &dirs.state, &dirs.runtime];
+    roots.chain(own.into_iter().filter_map(|path| FileId::of(path))).collect()
+}
+
+fn step(
+    joiner: Option<Joiner>,
+    pipeline: &Pipeline,
+    search: &SearchPath<'_>,
+    program_folders: &mut BTreeSet<PathBuf>,
+) -> Result<Step, Failure> {
+    let mut commands = Vec::with_capacity(pipeline.commands.len());
+    for command in &pipeline.commands {
+        let program = search.find(command.program())?;
+        program_folders.insert(program.real_folder);
+        commands.push(LaunchCommand {
+            program: program.path,
+            identity: program.identity,
+            argv: command.argv.iter().map(OsString::from).collect(),
+            redirects: command.redirects.clone(),
+        });
+    }
+    Ok(Step { joiner, commands })
+}
+
+/// Makes the private home of a scope's commands, which stays from one command to the next, for caches; and, where
+/// the sandbox has no `/tmp` of its own, a folder for temporary files.
+fn private_home(home: &Path, level: Containment) -> Result<Option<TemporaryFolder>, Failure> {
+    let made = create_private_dir(home).and_then(|()| match level {
+        Containment::Full => Ok(None),
+        Containment::Partial | Containment::None => TemporaryFolder::make(&home.join("tmp")).map(Some),
+    });
+    made.map_err(|error| {
+        Failure::new(
+            ErrorCode::ProviderUnavailable,
+            format!("the private home folder of the scope's commands cannot be made: {}", error.kind()),
+        )
+        .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")
+    })
+}
+
+/// Gives the folders that exist, each once.
+pub(in super::super) fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut seen = BTreeSet::new();
+    paths.filter(|path| FileId::of(path).is_some() && seen.insert(path.clone())).collect()
+}

@@ -1,0 +1,167 @@
+//! What a failed command says about the sandbox: which door was shut, and the smallest change that opens it.
+//!
+//! Guesses from words that programs print. They are hints for a reader, and decide nothing.
+
+use bailiwick_contract::{Containment, Network};
+
+/// How much of the end of each stream is looked through.
+const LOOKED_AT_BYTES: usize = 16_384;
+
+/// What is known about a command that failed.
+#[derive(Debug)]
+pub struct Failed<'a> {
+    /// What it printed: standard error and standard output.
+    pub printed: [&'a [u8]; 2],
+    /// The level that held it.
+    pub level: Containment,
+    /// What it could reach.
+    pub network: Network,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+}
+
+/// One thing that programs say, and what it means in a sandbox.
+struct Sign {
+    /// Any of these, in small letters.
+    words: &'static [&'static str],
+    /// Where it means something.
+    holds: fn(&Failed<'_>) -> bool,
+    /// What was shut, and what a person can do.
+    hint: &'static str,
+}
+
+const SIGNS: &[Sign] = &[
+    Sign {
+        words: &[".git/config", ".git/hooks"],
+        holds: |_| true,
+        hint: "`.git/config` and `.git/hooks` cannot be changed by a command: what stands there runs code later. \
+               For the person: make that change yourself, in a terminal.",
+    },
+    Sign {
+        words: &["read-only file system", "erofs", "os error 30"],
+        holds: |failed| failed.level == Containment::Full,
+        hint: "The sandbox lets a command write only in the scope's folders, in its private HOME and in /tmp. \
+               For the person: `bailiwick scope add FOLDER` opens a further folder, or point the tool's cache \
+               into the HOME with `policy.environment`.",
+    },
+    Sign {
+        words: &["permission denied", "eacces", "os error 13"],
+        holds: |failed| failed.level == Containment::Partial,
+        hint: "The sandbox lets a command read only system folders and the scope's, and write only the scope's \
+               and its private HOME. For the person: `policy.readPaths` opens a folder for reading, \
+               `bailiwick scope add FOLDER` for writing.",
+    },
+    Sign {
+        words: &[
+            "network is unreachable",
+            "temporary failure in name resolution",
+            "could not resolve",
+            "couldn't resolve",
+            "name or service not known",
+            "no address associated",
+            "enetunreach",
+            "enotfound",
+            "eai_again",
+            "failed to lookup address",
+        ],
+        holds: |failed| failed.network != Network::Full,
+        hint: "The sandbox shuts the network out. For the person: `\"network\": \"full\"` in the scope's policy lets \
+               its commands use it.",
+    },
+    Sign {
+        words: &["connection refused", "econnrefused"],
+        holds: |failed| failed.network == Network::Loopback && failed.level == Containment::Full,
+        hint: "The sandbox has a loopback of its own: servers that run outside it cannot be reached. For the \
+               person: `\"network\": \"full\"` in the scope's policy opens the computer's.",
+    },
+    Sign {
+        words: &[
+            "socket: operation not permitted",
+            "socket: permission denied",
+            "eperm: operation not permitted, socket",
+        ],
+        holds: |failed| failed.network == Network::None,
+        hint: "The scope's commands may open no socket. For the person: `\"network\": \"loopback\"` in the scope's \
+               policy gives them a loopback of their own.",
+    },
+    Sign {
+        words: &["operation not permitted", "eperm", "os error 1)"],
+        holds: |_| true,
+        hint: "The sandbox shuts system calls that manage the machine: mounts, other users' files, tracing, \
+               namespaces. What needs them is for the person to run.",
+    },
+    Sign {
+        words: &["file too large", "efbig", "os error 27"],
+        holds: |_| true,
+        hint: "The scope bounds the size of a file that a command writes. For the person: `policy.maxFileMegabytes`.",
+    },
+    Sign {
+        words: &["resource temporarily unavailable", "cannot fork", "eagain", "os error 11)"],
+        holds: |_| true,
+        hint: "The scope bounds how many processes a command may have. For the person: `policy.maxProcesses`.",
+    },
+    Sign {
+        words: &["no such file or directory", "nonexistent", "enoent", "command not found", "not found"],
+        holds: |failed| failed.level == Containment::Full,
+        hint: "In the sandbox only system folders, the scope's folders and its search path exist. For the person: \
+               where something outside them is missing, add its folder to `policy.searchPath` (programs) or \
+               `policy.readPaths` (what they read).",
+    },
+];
+
+/// Signals of Linux that limits and filters send.
+const SIGNALS: &[(i32, &str)] = &[
+    (31, "A system call that the sandbox shuts ended the program. What needs it is for the person to run."),
+    (
+        25,
+        "The scope bounds the size of a file that a command writes. For the person: `policy.maxFileMegabytes`.",
+    ),
+];
+
+/// Gives hints for a failed command, the most telling first, at most two.
+pub fn hints(failed: &Failed<'_>) -> Vec<&'static str> {
+    if failed.level == Containment::None {
+        return Vec::new();
+    }
+    let printed = failed.printed.map(|bytes| {
+        let end = &bytes[bytes.len().saturating_sub(LOOKED_AT_BYTES)..];
+        String::from_utf8_lossy(end).to_ascii_lowercase()
+    });
+    let says = |sign: &Sign| {
+        sign.words.iter().any(|words| printed.iter().any(|text| text.contains(words))) && (sign.holds)(failed)
+    };
+    let signal = SIGNALS.iter().filter(|(number, _)| failed.signal == Some(*number)).map(|(_, hint)| *hint);
+    signal.chain(SIGNS.iter().filter(|sign| says(sign)).map(|sign| sign.hint)).take(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(printed: &str, level: Containment, network: Network) -> Option<&'static str> {
+        let failed = Failed { printed: [printed.as_bytes(), b""], level, network, signal: None };
+        hints(&failed).first().copied()
+    }
+
+    #[test]
+    fn what_programs_say_leads_to_the_key_that_changes_it() {
+        let full = Containment::Full;
+        for (printed, key) in [
+            ("touch: cannot touch '/etc/x': Read-only file system", "scope add"),
+            ("error: could not lock config file .git/config: Read-only file system", ".git/config"),
+            ("curl: (6) Could not resolve host: example.org", "\"network\": \"full\""),
+            ("Error: connect ECONNREFUSED 127.0.0.1:5432", "loopback of its own"),
+            ("env: 'node': No such file or directory", "policy.searchPath"),
+        ] {
+            let hint = first(printed, full, Network::Loopback).expect(printed);
+            assert!(hint.contains(key), "{printed}: {hint}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_shut_is_not_blamed() {
+        assert_eq!(first("Could not resolve host", Containment::Full, Network::Full), None);
+        assert_eq!(first("Permission denied", Containment::None, Network::None), None);
+        assert_eq!(first("assertion failed: left == right", Containment::Full, Network::None), None);
+    }
+}

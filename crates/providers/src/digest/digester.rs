@@ -1,0 +1,334 @@
+//! From the bytes of two streams to a digest, or to none.
+
+use std::collections::HashSet;
+
+use bailiwick_platform::launch::kept::Stream;
+
+use super::facts::{Counts, Facts, Found, Tool};
+use super::fit::{LEVELS, Level, at_level};
+use super::fold::Fold;
+use super::lines::Lines;
+use super::reader::Router;
+use super::shape::Digest;
+
+/// Output of no more than this, control sequences not counted, is short enough to be given whole.
+pub const WHOLE_BYTES: u64 = 4_096;
+/// How much of the output's size without control sequences a digest may have, in percent.
+const SHARE_PERCENT: u64 = 12;
+/// How much it may have where not even the names and lines of all failures fit into that.
+const MOST_PERCENT: u64 = 25;
+/// The largest digest, in bytes, where nothing else is asked.
+const MOST_BYTES: usize = 40_000;
+/// How much of a text of no known form is kept of its beginning and of its end, in bytes for each stream.
+const FOLD_BYTES: (usize, usize) = (6_000, 18_000);
+/// How many bytes may be no tool's in the output of a tool that did not fail.
+const OTHER_BYTES: u64 = 2_048;
+/// Programs whose output is the text that was asked for, whatever it looks like.
+const VIEWERS: &[&str] = &[
+    "awk", "bat", "cat", "cut", "diff", "echo", "find", "git", "grep", "head", "jq", "less", "ls", "more",
+    "printf", "rg", "sed", "sort", "strings", "tac", "tail", "uniq", "xxd", "zcat",
+];
+
+/// What is known of one stream so far.
+struct Reading {
+    lines: Lines,
+    router: Router,
+    fold: Fold,
+    /// All bytes but control sequences.
+    bytes: u64,
+}
+
+/// Makes a digest while the output arrives. Its memory is bounded, whatever that is, and where the pieces end makes
+/// no difference, nor how the two streams come between each other.
+pub struct Digester {
+    is_viewer: bool,
+    most_bytes: usize,
+    stdout: Reading,
+    stderr: Reading,
+}
+
+impl Digester {
+    /// Begins; the words of the command are a hint only, the text decides.
+    pub fn for_argv(argv: &[&str]) -> Self {
+        Self {
+            is_viewer: Self::is_viewer(argv),
+            most_bytes: MOST_BYTES,
+            stdout: Reading::new(),
+            stderr: Reading::new(),
+        }
+    }
+
+    /// Bounds the digest to so many bytes as JSON.
+    #[must_use]
+    pub fn within(mut self, bytes: usize) -> Self {
+        self.most_bytes = bytes.min(MOST_BYTES);
+        self
+    }
+
+    /// Tells whether a program shows a text that was asked for, so that no digest can stand for it.
+    pub fn is_viewer(argv: &[&str]) -> bool {
+        let program = argv.first().and_then(|program| program.rsplit('/').next());
+        program.is_some_and(|program| VIEWERS.contains(&program))
+    }
+
+    /// Takes the next bytes of a stream.
+    pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
+        match stream {
+            Stream::Stdout => self.stdout.push(bytes),
+            Stream::Stderr => self.stderr.push(bytes),
+        }
+    }
+
+    /// Gives the digest of all of it: none of output that is short. `exit_code` is none where there is none (yet).
+    pub fn finish(self, exit_code: Option<i32>) -> Option<Digest> {
+        let Self { is_viewer, most_bytes, .. } = self;
+        let (out, out_fold, out_bytes) = self.stdout.finish();
+        let (err, err_fold, err_bytes) = self.stderr.finish();
+        let bytes = out_bytes + err_bytes;
+        if bytes <= WHOLE_BYTES {
+            return None;
+        }
+        let recognised = if is_viewer { None } else { recognise(out, err, exit_code, (bytes, most_bytes)) };
+        recognised.or_else(|| folded(out_fold, err_fold, most_bytes))
+    }
+}
+
+/// What the readers found in one stream, and what was none of theirs.
+type Read = (Vec<Facts>, Fold, u64);
+
+impl Reading {
+    fn new() -> Self {
+        Self {
+            lines: Lines::default(),
+            router: Router::new(),
+            fold: Fold::new(FOLD_BYTES.0, FOLD_BYTES.1),
+            bytes: 0,
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let Self { lines, router, fold, .. } = self;
+        let all = &mut self.bytes;
+        lines.push(bytes, |line, bytes| {
+            *all += bytes;
+            router.line(line, bytes);
+            fold.line(line);
+        });
+    }
+
+    fn finish(self) -> (Read, Fold, u64) {
+        let Self { lines, mut router, mut fold, bytes: mut all } = self;
+        lines.finish(|line, bytes| {
+            all += bytes;
+            router.line(line, bytes);
+            fold.line(line);
+        });
+        (router.finish(), fold, all)
+    }
+}
+
+/// Makes a digest of what the readers found, if that can be believed and says enough.
+fn recognise(
+    out: Read,
+    err: Read,
+    exit_code: Option<i32>,
+    (bytes, most_bytes): (u64, usize),
+) -> Option<Digest> {
+    let (out_facts, out_other, out_bytes) = out;
+    let (err_facts, err_other, err_bytes) = err;
+    let mut all: Vec<Facts> = Vec::new();
+    for (mut facts, other) in out_facts.into_iter().zip(err_facts) {
+        facts.merge(other);
+        if facts.seen || facts.doubt.is_some() {
+            all.push(facts);
+        }
+    }
+    let aborted = all.iter().map(|facts| facts.unfinished.1).sum();
+    if all.is_empty() || all.iter_mut().any(|facts| !is_sound(facts, aborted)) {
+        return None;
+    }
+    let failures: u64 = all.iter().map(|facts| facts.failures.total).sum();
+    let other_bytes = out_bytes + err_bytes;
+    if failures == 0 {
+        // A failure that is not explained, or output that is the program's own.
+        let is_strange = other_bytes > OTHER_BYTES && other_bytes * 4 > bytes;
+        if exit_code != Some(0) || is_strange {
+            return None;
+        }
+    }
+    // What makes the rest fail comes first.
+    all.sort_by_key(|facts| (facts.failures.is_empty(), facts.tool));
+    let others = [out_other, err_other].into_iter().filter(|other| !other.is_empty()).collect();
+    compose(all, others, bytes, most_bytes)
+}
+
+/// Tells whether what was found agrees with what the tool itself counts.
+fn is_sound(facts: &mut Facts, aborted: u64) -> bool {
+    let total = facts.failures.total;
+    let agrees = match (facts.tool, facts.declared) {
+        (_, None) => true,
+        // What two builds of a crate have in common cargo shows once and counts twice.
+        (Tool::Cargo | Tool::Rustc, Some((all, least))) => total >= least && total <= all,
+        // Packages that were not built have errors besides; tests are counted by name.
+        (_, Some((all, _))) => total == all,
+    };
+    let places = std::mem::take(&mut facts.places);
+    for failure in &mut facts.failures.kept {
+        if failure.line.is_none()
+            && let Some(at) = places.iter().find(|at| at.name == failure.name)
+        {
+            (failure.file, failure.line, failure.column) = (at.file.clone(), at.line, at.column);
+            failure.message.clone_from(&at.message);
+        }
+    }
+    facts.doubt.is_none() && facts.ended && agrees && facts.unfinished.0 <= aborted
+}
+
+/// Puts the facts together, as much as fits.
+fn compose(all: Vec<Facts>, others: Vec<Fold>, bytes: u64, most_bytes: usize) -> Option<Digest> {
+    let mut digest =
+        Digest { tool: join(all.iter().map(|facts| facts.tool.name()), ", "), ..Digest::default() };
+    digest.summary = join(all.iter().flat_map(|facts| facts.summary.iter().map(String::as_str)), "; ");
+    let (mut failures, mut warnings, mut hidden) = (Vec::new(), Vec::new(), 0);
+    let mut counts = Counts::default();
+    for facts in all {
+        counts.add(facts.counts);
+        digest.failures_left_out += facts.failures.total - facts.failures.kept.len() as u64;
+        hidden += facts.warnings.total - facts.warnings.kept.len() as u64;
+        failures.extend(facts.failures.kept);
+        warnings.extend(facts.warnings.kept);
+    }
+    digest.counts = counts;
+    for list in [&mut failures, &mut warnings] {
+        one_spelling(list);
+    }
+    let part = |percent: u64| usize::try_from(bytes * percent / 100).unwrap_or(usize::MAX).min(most_bytes);
+    let (room, most) = (part(SHARE_PERCENT), part(MOST_PERCENT));
+    // What cannot be told in its room, but nearly, is told all the same.
+    if !fill(&mut digest, &failures, room) {
+        // The counts say the same, but for the time it took.
+        let summary = std::mem::take(&mut digest.summary);
+        if !fill(&mut digest, &failures, room) {
+            digest.summary = summary;
+            return (fill(&mut digest, &failures, most)
+                || fill_a_part(&mut digest, &failures, most, most_bytes))
+            .then_some(digest);
+        }
+    }
+    if hidden == 0 {
+        add_warnings(&mut digest, &warnings, room);
+    }
+    for mut other in others {
+        let left = room.saturating_sub(size(&digest) + 12);
+        // Escapes and quotes take room that the text does not show.
+        let before = digest.text.clone().unwrap_or_default();
+        let text = other.text(left / 10 * 9).map(|text| before.clone() + &text);
+        if text.is_some() {
+            digest.text = text;
+            if size(&digest) > room {
+                digest.text = (!before.is_empty()).then_some(before);
+            }
+        }
+    }
+    Some(digest)
+}
+
+/// Gives a file that stands with its folder in one place and without in another the shorter name in both.
+fn one_spelling(list: &mut [Found]) {
+    let files: HashSet<String> = list.iter().filter_map(|found| found.file.clone()).collect();
+    for found in list {
+        let Some(file) = found.file.as_deref().filter(|file| file.starts_with('/')) else { continue };
+        let shorter =
+            file.match_indices('/').map(|(at, _)| &file[at + 1..]).find(|part| files.contains(*part));
+        if let Some(shorter) = shorter.map(ToOwned::to_owned) {
+            found.file = Some(shorter);
+        }
+    }
+}
+
+/// Puts the failures in, at the richest level that fits.
+fn fill(digest: &mut Digest, failures: &[Found], room: usize) -> bool {
+    for level in LEVELS {
+        let least = match level {
+            Level::Each(bytes) | Level::Alike(bytes) => *bytes,
+            Level::ByFile | Level::Lines | Level::Ranges => 0,
+        };
+        digest.failures = at_level(failures, *level, least);
+        if size(digest) > room {
+            continue;
+        }
+        // What room is left goes to the first.
+        for first in [400, 200, 80] {
+            let shorter = digest.failures.clone();
+            digest.failures = at_level(failures, *level, first.max(least));
+            if size(digest) <= room {
+                break;
+            }
+            digest.failures = shorter;
+        }
+        return true;
+    }
+    false
+}
+
+/// Puts the first failures in, where there are more than a digest can ever have.
+fn fill_a_part(digest: &mut Digest, failures: &[Found], room: usize, most_bytes: usize) -> bool {
+    if room < most_bytes {
+        return false;
+    }
+    let left_out = digest.failures_left_out;
+    let mut part = failures.len() / 2;
+    while part > 0 {
+        digest.failures_left_out = left_out + (failures.len() - part) as u64;
+        if fill(digest, &failures[..part], room) {
+            return true;
+        }
+        part /= 2;
+    }
+    false
+}
+
+/// Puts the warnings in, if all of them fit.
+fn add_warnings(digest: &mut Digest, warnings: &[Found], room: usize) {
+    if warnings.is_empty() {
+        return;
+    }
+    for level in LEVELS {
+        digest.warnings = at_level(warnings, *level, 160);
+        if size(digest) <= room {
+            return;
+        }
+    }
+    digest.warnings.clear();
+}
+
+fn size(digest: &Digest) -> usize {
+    serde_json::to_vec(digest).map_or(usize::MAX, |json| json.len())
+}
+
+fn join<'a>(parts: impl Iterator<Item = &'a str>, between: &str) -> String {
+    let mut joined = String::new();
+    for part in parts {
+        if !joined.is_empty() {
+            joined.push_str(between);
+        }
+        joined.push_str(part);
+    }
+    joined
+}
+
+/// A digest of text that has no known form.
+fn folded(mut out: Fold, mut err: Fold, most_bytes: usize) -> Option<Digest> {
+    let mut limit = FOLD_BYTES.0 + FOLD_BYTES.1;
+    loop {
+        let text = match (out.text(limit), err.text(limit)) {
+            (Some(out), Some(err)) => format!("{out}--- standard error\n{err}"),
+            (one, other) => one.or(other)?,
+        };
+        let digest = Digest { tool: "text".to_owned(), text: Some(text), ..Digest::default() };
+        if size(&digest) <= most_bytes {
+            return Some(digest);
+        }
+        limit = limit / 4 * 3;
+    }
+}

@@ -1,0 +1,280 @@
+//! Putting edits into a text: all of them, or none.
+
+use bailiwick_contract::{ErrorCode, Failure};
+
+use super::anchored::{self, LineEdit};
+use super::assign::{Placed, place_hunks};
+use super::failure::{Name, refused};
+use super::hunk::{Hunk, Mark};
+use super::matching::{Index, Shift, keep_typography};
+use super::prefix::without_prefixes;
+use super::replace::{self, TextEdit};
+use super::splice::{Splice, splice};
+use super::text::{Text, body, ending};
+use super::tier::{Chosen, Tier};
+
+/// The edits of one file, in one of three kinds.
+#[derive(Debug, Clone, Copy)]
+pub enum Edits<'a> {
+    /// Old text and new text.
+    Texts(&'a [TextEdit]),
+    /// Hunks of a patch.
+    Hunks(&'a [Hunk]),
+    /// Lines by their anchors.
+    Lines(&'a [LineEdit]),
+}
+
+/// The text as it is after the edits.
+#[derive(Debug)]
+pub struct Applied {
+    /// The new text.
+    pub text: Text,
+    /// What became of each edit, in the order of the places.
+    pub landed: Vec<Landed>,
+}
+
+/// One place that was changed. Lines are counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Landed {
+    /// The number of the edit, or of the hunk, counted from 1.
+    pub number: usize,
+    /// How closely it fits.
+    pub tier: Tier,
+    /// What decided, if it fits several places.
+    pub chosen: Option<Chosen>,
+    /// By how many lines its anchors have moved.
+    pub moved_by: isize,
+    /// The first line that it covered.
+    pub old_start: usize,
+    /// How many lines it covered.
+    pub old_lines: usize,
+    /// The first line that it covers now.
+    pub new_start: usize,
+    /// How many lines it covers now.
+    pub new_lines: usize,
+}
+
+/// An edit that has its place.
+#[derive(Debug)]
+pub(super) struct Fitted {
+    pub number: usize,
+    pub tier: Tier,
+    pub chosen: Option<Chosen>,
+    pub moved_by: isize,
+    /// The lines that it covers: the first, and the one after the last.
+    pub lines: (usize, usize),
+    /// The bytes that it covers; no other edit may cover them too.
+    pub covers: std::ops::Range<usize>,
+    pub splices: Vec<Splice>,
+}
+
+/// Applies edits. `numbers_hold` says that they were made for this very version of the text.
+///
+/// # Errors
+/// `conflict` if an edit does not fit; `invalid_request` if edits overlap or new text cannot be taken.
+pub fn apply(text: &Text, edits: Edits<'_>, numbers_hold: bool) -> Result<Applied, Failure> {
+    let mut index = Index::new(text);
+    let (kind, mut fitted) = match edits {
+        Edits::Texts(edits) => ("edit", replace::fit(&mut index, edits)?),
+        Edits::Hunks(hunks) => ("hunk", fit_hunks(&mut index, hunks, numbers_hold)?),
+        Edits::Lines(edits) => ("edit", anchored::fit(text, edits, numbers_hold)?),
+    };
+    // In the order of the text; edits of one place stay in their order.
+    fitted.sort_by_key(|it| (it.covers.start, it.covers.end, it.number));
+    for pair in fitted.windows(2) {
+        if pair[0].covers.end > pair[1].covers.start {
+            let name = |number| Name { kind, number };
+            let (before, after) = (name(pair[0].number), name(pair[1].number));
+            return Err(refused(after, "overlap", format!("{before} and {after} change the same text"))
+                .hint("Put both into one. Every edit sees the file as it was before the call."));
+        }
+    }
+    for it in &fitted {
+        for splice in &it.splices {
+            check_new_text(text, Name { kind, number: it.number }, &splice.text)?;
+        }
+    }
+    let splices: Vec<Splice> = fitted.iter().flat_map(|it| it.splices.iter().cloned()).collect();
+    let text_after = text.with_content(splice(text.content(), &splices));
+    let mut landed = Vec::with_capacity(fitted.len());
+    let mut distance = 0_isize;
+    for it in fitted {
+        let (start, end) = it.lines;
+        let growth = growth(text, &it.splices);
+        let new_start = start.saturating_add_signed(distance);
+        distance += growth;
+        landed.push(Landed {
+            number: it.number,
+            tier: it.tier,
+            chosen: it.chosen,
+            moved_by: it.moved_by,
+            old_start: start + 1,
+            old_lines: end - start,
+            new_start: new_start + 1,
+            new_lines: (end - start).saturating_add_signed(growth),
+        });
+    }
+    Ok(Applied { text: text_after, landed })
+}
+
+/// Counts by how many line ends a text grows.
+fn growth(text: &Text, splices: &[Splice]) -> isize {
+    let feeds = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    splices
+        .iter()
+        .map(|splice| {
+            let (new, old) = (feeds(&splice.text), feeds(&text.content()[splice.range.clone()]));
+            new.checked_signed_diff(old).expect("texts are shorter than half the address space")
+        })
+        .sum()
+}
+
+/// Refuses new text that no file should get.
+fn check_new_text(text: &Text, name: Name, new: &str) -> Result<(), Failure> {
+    if new.contains('\0') {
+        return Err(refused(
+            name,
+            "nul",
+            format!("{name}: its new text holds a NUL, which no text file has"),
+        )
+        .hint("Use file.write with `contentBase64` for binary files."));
+    }
+    if let Some(character) = text.unstorable(new) {
+        return Err(unstorable(text, character, &format!("{name}: its new text"))
+            .detail(if name.kind == "hunk" { "hunk" } else { "edit" }, name.number));
+    }
+    match redaction_mark(new).filter(|mark| !text.content().contains(mark)) {
+        None => Ok(()),
+        Some(mark) => Err(refused(
+            name,
+            "redaction-mark",
+            format!("{name}: its new text holds `{mark}`, which stands for a secret and is not the secret"),
+        )
+        .hint("Change the lines around it and leave the line with the secret as it is.")),
+    }
+}
+
+/// Makes the refusal of text with a character that the file's encoding does not have.
+pub fn unstorable(text: &Text, character: char, what: &str) -> Failure {
+    let encoding = text.encoding().describe();
+    let code = u32::from(character);
+    let message = format!("{what} holds `{character}` (U+{code:04X}), which has no form in {encoding}");
+    Failure::new(ErrorCode::InvalidRequest, message)
+        .detail("rule", "not-in-encoding")
+        .detail("character", character.to_string())
+        .hint(format!("Use characters of {encoding}, in which the file is stored."))
+        .hint("Or store the whole file in UTF-8, by file.write.")
+}
+
+/// Finds a mark that the redaction puts in place of a secret: `[redacted:kind:8 hex digits]`.
+pub fn redaction_mark(text: &str) -> Option<&str> {
+    const START: &str = "[redacted:";
+    const HASH_DIGITS: usize = 8;
+    text.match_indices(START).find_map(|(at, _)| {
+        let rest = &text[at + START.len()..];
+        let kind = rest.bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'-').count();
+        let hash = rest[kind..].strip_prefix(':')?;
+        let digits = hash.bytes().take_while(u8::is_ascii_hexdigit).count();
+        let end = at + START.len() + kind + 1 + HASH_DIGITS + 1;
+        let whole = kind > 0 && digits == HASH_DIGITS && hash[HASH_DIGITS..].starts_with(']');
+        whole.then(|| &text[at..end])
+    })
+}
+
+fn fit_hunks(index: &mut Index<'_>, hunks: &[Hunk], numbers_hold: bool) -> Result<Vec<Fitted>, Failure> {
+    let text = index.text();
+    let hunks: Vec<Hunk> = hunks.iter().map(|hunk| without_prefixes(index, hunk)).collect();
+    let placed = place_hunks(index, &hunks, numbers_hold)?;
+    Ok(hunks
+        .iter()
+        .zip(placed)
+        .enumerate()
+        .map(|(at, (hunk, placed))| fit_hunk(text, hunk, &placed, at + 1))
+        .collect())
+}
+
+/// Makes the pieces of a hunk that has its place. Lines of context are never touched.
+pub(super) fn fit_hunk(text: &Text, hunk: &Hunk, placed: &Placed, number: usize) -> Fitted {
+    let mut line = placed.at.line;
+    let mut splices = Vec::new();
+    let mut at = 0;
+    while at < hunk.lines.len() {
+        if hunk.lines[at].0 == Mark::Context {
+            (line, at) = (line + 1, at + 1);
+            continue;
+        }
+        let run = hunk.lines[at..].iter().take_while(|(mark, _)| *mark != Mark::Context).count();
+        let changes = &hunk.lines[at..at + run];
+        let of = |wanted| -> Vec<&str> {
+            let lines = changes.iter().filter(|(mark, _)| *mark == wanted);
+            lines.map(|(_, line)| line.as_str()).collect()
+        };
+        let (removed, added) = (of(Mark::Remove), of(Mark::Add));
+        let new = new_lines(text, placed, line, &removed, &added);
+        let range = text.start(line)..text.start(line + removed.len());
+        splices.push(Splice { range, text: new });
+        line += removed.len();
+        at += run;
+    }
+    let lines = (placed.at.line, placed.at.line + placed.lines);
+    Fitted {
+        number,
+        tier: placed.tier,
+        chosen: placed.chosen,
+        moved_by: 0,
+        lines,
+        covers: text.start(lines.0)..text.start(lines.1),
+        splices,
+    }
+}
+
+/// Makes the text of new lines that take the place of `removed` at a line of the file.
+fn new_lines(text: &Text, placed: &Placed, line: usize, removed: &[&str], added: &[&str]) -> String {
+    let after = line + removed.len();
+    let at_end = after == text.len();
+    // In an exact fit the new lines end as they were written.
+    let verbatim = placed.tier == Tier::Exact && placed.lines > 0;
+    let mut new = String::new();
+    if at_end && removed.is_empty() && !added.is_empty() && text.is_unended() {
+        // The last line gets an end, and the new last line has none.
+        new.push_str(text.ending_near(line));
+    }
+    for (at, written) in added.iter().enumerate() {
+        let last = at + 1 == added.len();
+        if verbatim {
+            new.push_str(written);
+            if ending(written).is_empty() && !(last && at_end) {
+                new.push_str(text.ending_near(line));
+            }
+            continue;
+        }
+        let there = (at < removed.len()).then(|| text.line(line + at));
+        let bare = body(written);
+        let bare = if placed.tier == Tier::Exact { bare } else { bare.strip_suffix('\r').unwrap_or(bare) };
+        let mut shifted = placed.at.shift.apply(bare).unwrap_or(bare.into());
+        if placed.tier == Tier::Unicode
+            && removed.len() == added.len()
+            && let Some(there) = there
+        {
+            let old = placed.at.shift.apply(body(removed[at])).unwrap_or_default();
+            shifted = keep_typography(body(there), &old, &shifted).into();
+        }
+        new.push_str(&shifted);
+        let own = there.map_or("", ending);
+        if last && at_end && text.is_unended() {
+            continue;
+        }
+        new.push_str(if own.is_empty() { text.ending_near(after.saturating_sub(1)) } else { own });
+    }
+    if verbatim && at_end && removed.is_empty() && text.is_unended() && new.ends_with('\n') {
+        new.truncate(body(&new).len());
+    }
+    new
+}
+
+impl Placed {
+    /// Makes the place of lines that are known already.
+    pub(super) fn at(line: usize, lines: usize, tier: Tier, shift: Shift) -> Self {
+        Self { at: super::matching::Match { line, shift }, lines, tier, chosen: None }
+    }
+}

@@ -1,0 +1,244 @@
+//! Changing several files as one: if a step fails, those before it are taken back.
+//!
+//! Each file is old or new at every moment, also when the process is killed; which files are new by then
+//! is not remembered.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bailiwick_contract::{Cancel, Failure};
+use bailiwick_policy::PermittedPath;
+
+use super::change::{existing, not_a_file};
+use super::replace::replace_held;
+use super::temporary::temporary_name;
+use super::{Held, IfExists, Known, Place, Replacement, find_place};
+use bailiwick_platform::fs::FileKind;
+
+/// How long putting files back may take.
+const ROLL_BACK: Duration = Duration::from_secs(60);
+
+/// Where a step works.
+#[derive(Debug)]
+pub enum Site {
+    /// At a place that is open.
+    Place(Place),
+    /// At a path whose folder does not exist yet; it is made.
+    Missing(PermittedPath),
+}
+
+/// One change of one file.
+#[derive(Debug)]
+pub enum Step {
+    /// The file gets another content.
+    Write {
+        /// Where.
+        site: Site,
+        /// The new content.
+        content: Vec<u8>,
+        /// Its version.
+        version: String,
+        /// The version and the content that are there now; `None` for a new file.
+        before: Option<(String, Arc<Vec<u8>>)>,
+        /// The permission bits; left out, those that it has.
+        mode: Option<u32>,
+    },
+    /// The file goes.
+    Remove {
+        /// Where.
+        place: Place,
+        /// The version that is there now.
+        version: String,
+    },
+    /// The file gets another name, which must be free.
+    Rename {
+        /// Where it is.
+        from: Place,
+        /// Where it goes.
+        to: Site,
+        /// The version that is there now.
+        version: String,
+    },
+}
+
+/// What a step has done.
+#[derive(Debug)]
+pub struct Done {
+    /// The path that was written, removed, or given to the file.
+    pub path: PermittedPath,
+    /// What the client should know.
+    pub warnings: Vec<String>,
+}
+
+/// How a step is taken back.
+enum Undo {
+    Content { place: Place, version: String, content: Arc<Vec<u8>>, mode: Option<u32> },
+    New { place: Place, version: String },
+    Removed { place: Place, aside: OsString },
+    Renamed { from: Place, to: Place },
+}
+
+/// Does the steps in order, all of them or none.
+///
+/// # Errors
+/// Those of the step that failed, with `details.restored`: whether every file is as it was.
+pub fn perform(steps: Vec<Step>, held: &Held, cancel: &Cancel) -> Result<Vec<Done>, Failure> {
+    let (mut done, mut undo) = (Vec::new(), Vec::new());
+    let several = steps.len() > 1;
+    for step in steps {
+        match step_forward(step, held, cancel, &mut undo) {
+            Ok(it) => done.push(it),
+            Err(failure) => {
+                let left = roll_back(undo, held);
+                let failure = if several { failure.detail("restored", left.is_empty()) } else { failure };
+                return Err(match left.is_empty() {
+                    true if several => failure.hint("No file was changed."),
+                    true => failure,
+                    false => failure
+                        .detail("notRestored", left)
+                        .hint("The files of `details.notRestored` could not be put back: look at them."),
+                });
+            }
+        }
+    }
+    for it in undo {
+        if let Undo::Removed { place, aside } = it {
+            // It is gone from its name; what cannot be removed now, a later sweep removes.
+            let _ = place.dir.remove_file(&aside);
+        }
+    }
+    Ok(done)
+}
+
+fn open(site: Site) -> Result<Place, Failure> {
+    match site {
+        Site::Place(place) => Ok(place),
+        Site::Missing(path) => find_place(&path, true),
+    }
+}
+
+fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) -> Result<Done, Failure> {
+    match step {
+        Step::Write { site, content, version, before, mode } => {
+            let place = open(site)?;
+            let version_before = before.as_ref().map(|(version, _)| version.clone());
+            let mode_before = match &before {
+                Some(_) => place.stat()?.map(|stat| stat.mode & 0o777),
+                None => None,
+            };
+            let replacement = Replacement {
+                content: &content,
+                version: Some(&version),
+                if_version: version_before.as_deref(),
+                known: before.as_ref().map(|(version, content)| Known { version, content }),
+                mode,
+                if_exists: if before.is_some() { IfExists::Replace } else { IfExists::Fail },
+                dry_run: false,
+            };
+            let replaced = match replace_held(&place, &replacement, held, cancel) {
+                Ok(replaced) => replaced,
+                Err(failure) => {
+                    remove_made_folders(&place);
+                    return Err(failure);
+                }
+            };
+            let path = place.path.clone();
+            undo.push(match before {
+                Some((_, content)) => {
+                    Undo::Content { place, version: replaced.version, content, mode: mode_before }
+                }
+                None => Undo::New { place, version: replaced.version },
+            });
+            Ok(Done { path, warnings: replaced.warnings })
+        }
+        Step::Remove { place, version } => {
+            check(&place, &version, cancel)?;
+            let aside = temporary_name();
+            let dir = &place.dir;
+            dir.rename_to_free(&place.name, dir, &aside).map_err(|error| place.failure(&error))?;
+            let synced = dir.sync().map_err(|error| place.failure(&error));
+            let path = place.path.clone();
+            undo.push(Undo::Removed { place, aside });
+            synced.map(|()| Done { path, warnings: Vec::new() })
+        }
+        Step::Rename { from, to, version } => {
+            let to = open(to)?;
+            check(&from, &version, cancel)?;
+            let renamed = from.dir.rename_to_free(&from.name, &to.dir, &to.name);
+            if let Err(error) = renamed {
+                remove_made_folders(&to);
+                return Err(to.failure(&error));
+            }
+            let synced = to.dir.sync().and_then(|()| from.dir.sync()).map_err(|error| to.failure(&error));
+            let path = to.path.clone();
+            undo.push(Undo::Renamed { from, to });
+            synced.map(|()| Done { path, warnings: Vec::new() })
+        }
+    }
+}
+
+/// Looks once more whether the file is the one that was read.
+fn check(place: &Place, version: &str, cancel: &Cancel) -> Result<(), Failure> {
+    cancel.check()?;
+    match existing(place, Some(version), None, cancel)? {
+        Some(found) if found.stat.kind != FileKind::File => Err(not_a_file(place, found.stat.kind)),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Takes steps back, the last one first. Gives the paths for which that failed.
+fn roll_back(undo: Vec<Undo>, held: &Held) -> Vec<String> {
+    // Also after a cancellation: half of a change helps nobody.
+    let cancel = Cancel::after(ROLL_BACK);
+    let mut left = Vec::new();
+    for it in undo.into_iter().rev() {
+        let (path, taken_back) = match it {
+            Undo::Content { place, version, content, mode } => {
+                let replacement = Replacement {
+                    content: &content,
+                    version: None,
+                    if_version: Some(&version),
+                    known: None,
+                    mode,
+                    if_exists: IfExists::Replace,
+                    dry_run: false,
+                };
+                (place.path.shown(), replace_held(&place, &replacement, held, &cancel).is_ok())
+            }
+            Undo::New { place, version } => {
+                let removed =
+                    check(&place, &version, &cancel).is_ok() && place.dir.remove_file(&place.name).is_ok();
+                remove_made_folders(&place);
+                (place.path.shown(), removed)
+            }
+            Undo::Removed { place, aside } => {
+                let back = place.dir.rename_to_free(&aside, &place.dir, &place.name);
+                (place.path.shown(), back.is_ok())
+            }
+            Undo::Renamed { from, to } => {
+                let back = to.dir.rename_to_free(&to.name, &from.dir, &from.name);
+                remove_made_folders(&to);
+                (from.path.shown(), back.is_ok())
+            }
+        };
+        if !taken_back {
+            left.push(path);
+        }
+    }
+    left
+}
+
+/// Removes the folders that were made for a file, if they are empty.
+fn remove_made_folders(place: &Place) {
+    let mut folder = place.path.parent();
+    for _ in 0..place.made_folders {
+        let Some(path) = folder else { return };
+        let Ok((dir, name, _)) = path.open_parent() else { return };
+        // Someone else may use it by now; then it stays.
+        if dir.remove_dir(&name).is_err() {
+            return;
+        }
+        folder = path.parent();
+    }
+}

@@ -1,0 +1,37 @@
+//! Files: reading windows of them, replacing them as a whole, and whole trees.
+//!
+//! Takes [`bailiwick_policy::PermittedPath`] only. No judgement is made here but by asking such a path.
+
+mod batch;
+mod change;
+mod image;
+mod locks;
+mod place;
+mod read;
+mod remove;
+mod replace;
+mod single_byte;
+mod temporary;
+mod text;
+mod transfer;
+mod tree;
+mod version;
+mod window;
+
+pub use batch::{Done, Site, Step, perform};
+pub use change::{Current, Known, current};
+pub use image::{MAX_IMAGE_BYTES, image_type};
+pub use locks::{Held, Locks};
+pub use place::{Place, find_place};
+pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_image};
+pub use remove::{Removal, Removed, remove};
+pub use replace::{IfExists, Replaced, Replacement, replace, replace_held};
+pub use single_byte::{decode_single_byte, encode_single_byte, single_byte_text};
+pub use temporary::is_temporary;
+pub use text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_len};
+pub use transfer::{Transfer, Transferred, copy, rename};
+pub use tree::Counts;
+pub use version::{content_version, facts_version, hash_file, sha256_hex};
+pub use window::Marks;
+
+use change::{Existing, existing};

@@ -1,0 +1,99 @@
+//! A place: an open folder and a name in it, which is what every change acts on.
+
+use std::ffi::OsString;
+
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::fs::{Dir, DoorError, FileKind, Stat};
+use bailiwick_policy::{PermittedPath, door_failure};
+
+use super::is_temporary;
+
+/// How often a link that changes under way is followed again.
+const RETRIES: usize = 4;
+
+/// Where something is, or is to be.
+#[derive(Debug)]
+pub struct Place {
+    /// The open folder.
+    pub dir: Dir,
+    /// The name in it.
+    pub name: OsString,
+    /// The judged path of the name, links on the way resolved.
+    pub path: PermittedPath,
+    /// How many folders were made on the way.
+    pub made_folders: usize,
+}
+
+impl Place {
+    /// Gives the facts of what has the name; `None` if nothing has.
+    ///
+    /// # Errors
+    /// `os_permission_required`, `execution_failed`.
+    pub fn stat(&self) -> Result<Option<Stat>, Failure> {
+        match self.dir.stat(&self.name) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(DoorError::NotFound) => Ok(None),
+            Err(error) => Err(self.failure(&error)),
+        }
+    }
+
+    /// Gives the facts of what must have the name.
+    ///
+    /// # Errors
+    /// `not_found`, and as [`Place::stat`].
+    pub fn must_stat(&self) -> Result<Stat, Failure> {
+        self.dir.stat(&self.name).map_err(|error| self.failure(&error))
+    }
+
+    /// Says what the door's error means for this place.
+    pub fn failure(&self, error: &DoorError) -> Failure {
+        door_failure(error, &self.path)
+    }
+
+    /// Opens the folder of a path; the last name is not followed.
+    ///
+    /// # Errors
+    /// Those of the path door; `invalid_request` for the root and for temporary names.
+    pub fn of(path: &PermittedPath) -> Result<Self, Failure> {
+        let (dir, name, path) = path.open_parent()?;
+        if is_temporary(&name) {
+            return Err(Failure::invalid(
+                "target",
+                format!("`{}` has the form of Bailiwick's temporary names", path.shown()),
+            )
+            .hint("Choose another name."));
+        }
+        Ok(Self { dir, name, path, made_folders: 0 })
+    }
+}
+
+/// Finds the place that a write to `path` means: where links lead, judged on the way.
+///
+/// With `create_parents`, folders that are missing are made.
+///
+/// # Errors
+/// Those of the path door.
+pub fn find_place(path: &PermittedPath, create_parents: bool) -> Result<Place, Failure> {
+    let mut path = path.clone();
+    let mut made_folders = 0;
+    for _ in 0..=RETRIES {
+        let mut place = match Place::of(&path) {
+            Err(failure) if failure.code == ErrorCode::NotFound && create_parents => {
+                if let Some(folder) = path.parent() {
+                    made_folders += folder.open_or_make_dir()?.2;
+                }
+                Place::of(&path)?
+            }
+            Err(failure) if failure.code == ErrorCode::NotFound => {
+                return Err(failure.hint("Set `options.createParents` to true to make missing folders."));
+            }
+            other => other?,
+        };
+        place.made_folders = made_folders;
+        match place.stat()? {
+            Some(stat) if stat.kind == FileKind::Symlink => path = place.path.follow()?,
+            _ => return Ok(place),
+        }
+    }
+    Err(door_failure(&DoorError::Symlink, &path))
+}

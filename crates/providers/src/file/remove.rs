@@ -1,0 +1,138 @@
+//! Removing files, links and folders, by handle and from the bottom up.
+
+use std::ffi::OsStr;
+
+use bailiwick_contract::{Cancel, ErrorCode, Failure};
+use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath, Stat};
+use bailiwick_policy::door_failure;
+
+use super::tree::{Counts, Survey};
+use super::{Locks, Place};
+
+/// How to remove.
+#[derive(Debug, Clone, Copy)]
+pub struct Removal {
+    /// Remove a folder with everything in it.
+    pub recursive: bool,
+    /// Find out what would go, and do nothing.
+    pub dry_run: bool,
+}
+
+/// What was removed.
+#[derive(Debug)]
+pub struct Removed {
+    /// What the name stood for.
+    pub stat: Stat,
+    /// Everything that went, the name itself included.
+    pub counts: Counts,
+}
+
+/// Removes what has the name of a place. A link goes itself, never what it leads to.
+///
+/// # Errors
+/// `not_found`; `conflict` for a folder with entries without `recursive`; `permission_denied` if the
+/// tree holds anything closed (nothing is removed then); `cancelled`, `timeout`, `execution_failed`
+/// with `details.removed` where it stopped half-way.
+pub fn remove(place: &Place, removal: Removal, locks: &Locks, cancel: &Cancel) -> Result<Removed, Failure> {
+    let _held = locks.take(&[place], cancel)?;
+    let stat = place.must_stat()?;
+    let mut counts = Counts::default();
+    if stat.kind != FileKind::Dir {
+        counts.add(&stat);
+        cancel.check()?;
+        if !removal.dry_run {
+            place.dir.remove_file(&place.name).map_err(|error| place.failure(&error))?;
+            place.dir.sync().map_err(|error| place.failure(&error))?;
+        }
+        return Ok(Removed { stat, counts });
+    }
+    let survey = Survey::of(&place.path, stat, None, None, cancel).map_err(untouched)?;
+    let entries = survey.counts.files + survey.counts.folders + survey.counts.links + survey.counts.others;
+    if !removal.recursive && entries > 1 {
+        return Err(place.failure(&DoorError::NotEmpty));
+    }
+    if removal.dry_run {
+        return Ok(Removed { stat, counts: survey.counts });
+    }
+    remove_tree(place, &survey, &mut counts, cancel).map_err(|failure| {
+        failure.detail("removed", serde_json::json!({"files": counts.files, "folders": counts.folders}))
+    })?;
+    Ok(Removed { stat, counts })
+}
+
+/// Removes a tree that was looked through, counting what goes.
+pub(super) fn remove_tree(
+    place: &Place,
+    survey: &Survey,
+    counts: &mut Counts,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    for folder in survey.folders.iter().rev() {
+        let dir = folder.open()?;
+        for entry in dir.entries().map_err(|error| door_failure(&error, &folder.path))? {
+            cancel.check()?;
+            // Judged again: it may have come into being since.
+            let child = folder.path.child(&entry.name)?;
+            let gone = |error: DoorError| door_failure(&error, &child);
+            let stat = match dir.stat(&entry.name) {
+                Ok(stat) => stat,
+                Err(DoorError::NotFound) => continue,
+                Err(error) => return Err(gone(error)),
+            };
+            match stat.kind {
+                FileKind::Dir => dir.remove_dir(&entry.name),
+                _ => dir.remove_file(&entry.name),
+            }
+            .map_err(|error| match error {
+                DoorError::NotEmpty => super::tree::changed(&child),
+                other => gone(other),
+            })?;
+            counts.add(&stat);
+        }
+    }
+    place.dir.remove_dir(&place.name).map_err(|error| match error {
+        DoorError::NotEmpty => super::tree::changed(&place.path),
+        other => place.failure(&other),
+    })?;
+    counts.folders += 1;
+    place.dir.sync().map_err(|error| place.failure(&error))
+}
+
+/// Says that nothing was done, for a refusal before the first change.
+pub(super) fn untouched(failure: Failure) -> Failure {
+    match failure.code {
+        ErrorCode::PermissionDenied => {
+            failure.hint("Nothing was changed. Take the other entries one by one.")
+        }
+        _ => failure,
+    }
+}
+
+/// Removes a temporary tree of our own making, as far as it can be.
+pub(super) fn remove_own(dir: &Dir, name: &OsStr) -> Result<(), DoorError> {
+    let mut found = vec![RelPath::root()];
+    let mut next = 0;
+    while let Some(below) = found.get(next).cloned() {
+        let folder = open_below(dir, name, &below)?;
+        for entry in folder.entries()? {
+            if folder.stat(&entry.name)?.kind == FileKind::Dir {
+                found.push(below.child(&entry.name));
+            } else {
+                folder.remove_file(&entry.name)?;
+            }
+        }
+        next += 1;
+    }
+    for below in found.iter().rev() {
+        match (below.parent(), below.file_name()) {
+            (Some(parent), Some(last)) => open_below(dir, name, &parent)?.remove_dir(last)?,
+            _ => dir.remove_dir(name)?,
+        }
+    }
+    Ok(())
+}
+
+/// Opens a folder below an entry of an open folder; no part of the path may be a link.
+pub(super) fn open_below(dir: &Dir, name: &OsStr, below: &RelPath) -> Result<Dir, DoorError> {
+    dir.open_dir(name)?.open_dir_beneath(below)
+}

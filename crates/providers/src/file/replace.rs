@@ -1,0 +1,204 @@
+//! Replacing a file as a whole: written beside it, synced, renamed over it. Old or new, never a mix.
+
+use std::io::Write;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use bailiwick_contract::{Cancel, ErrorCode, Failure};
+use bailiwick_platform::fs::{Attributes, DoorError};
+
+use super::change::{conflict, not_a_file};
+use super::temporary::{sweep, temporary_name};
+use super::version::{content_version, facts_version, sha256_hex};
+use super::{Existing, Held, Known, Locks, Place, existing};
+
+/// How much is written between two looks at the cancellation flag.
+const CHUNK_BYTES: usize = 1 << 20;
+/// The mode of a new file, less the umask.
+const NEW_MODE: u32 = 0o666;
+
+/// What is to stand at a place.
+#[derive(Debug, Clone, Copy)]
+pub struct Replacement<'a> {
+    /// The content, byte for byte.
+    pub content: &'a [u8],
+    /// The version of the content, where it is known already.
+    pub version: Option<&'a str>,
+    /// The version that must be there now.
+    pub if_version: Option<&'a str>,
+    /// What was read there a moment ago.
+    pub known: Option<Known<'a>>,
+    /// The permission bits; left out, those of the file that is replaced.
+    pub mode: Option<u32>,
+    /// What to do about a file that is there.
+    pub if_exists: IfExists,
+    /// Find out what would happen, and do nothing.
+    pub dry_run: bool,
+}
+
+/// What to do where the name is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum IfExists {
+    /// Refuse with `conflict`.
+    #[default]
+    Fail,
+    /// Replace it.
+    Replace,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub struct Replaced {
+    /// The version before; `None` if there was no file.
+    pub version_before: Option<String>,
+    /// The version now.
+    pub version: String,
+    /// What the client should know.
+    pub warnings: Vec<String>,
+}
+
+/// Replaces or makes the file at a place.
+///
+/// # Errors
+/// `conflict`, `invalid_request` where something else than a file has the name, `cancelled`, `timeout`,
+/// `os_permission_required`, `execution_failed` (no space left, among others). Nothing is changed then.
+pub fn replace(
+    place: &Place,
+    replacement: &Replacement<'_>,
+    locks: &Locks,
+    cancel: &Cancel,
+) -> Result<Replaced, Failure> {
+    let held = locks.take(&[place], cancel)?;
+    replace_held(place, replacement, &held, cancel)
+}
+
+/// Replaces or makes the file at a place whose lock is held already, or which nothing else can know.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_held(
+    place: &Place,
+    replacement: &Replacement<'_>,
+    _held: &Held,
+    cancel: &Cancel,
+) -> Result<Replaced, Failure> {
+    if replacement.if_exists == IfExists::Fail
+        && let Some(stat) = place.stat()?
+    {
+        return Err(place
+            .failure(&DoorError::Exists)
+            .detail("kind", stat.kind.describe())
+            .hint("Use file.write to replace a file, or choose another name."));
+    }
+    let mut before = existing(place, replacement.if_version, replacement.known, cancel)?;
+    let version =
+        replacement.version.map_or_else(|| content_version(&sha256_hex(replacement.content)), str::to_owned);
+    let mut warnings = Vec::new();
+    if let Some(before) = &before
+        && before.stat.links > 1
+    {
+        warnings.push(format!(
+            "`{}` had {} names (hard links); the others keep the old content.",
+            place.path.shown(),
+            before.stat.links
+        ));
+    }
+    if !replacement.dry_run {
+        sweep(&place.dir);
+        write_beside(place, replacement, before.as_mut(), cancel, &mut warnings)?;
+    }
+    Ok(Replaced { version_before: before.map(|before| before.version), version, warnings })
+}
+
+fn write_beside(
+    place: &Place,
+    replacement: &Replacement<'_>,
+    mut before: Option<&mut Existing>,
+    cancel: &Cancel,
+    warnings: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let temporary = temporary_name();
+    // Until it has the mode of the file that it replaces, nobody else may look into it.
+    let mode = if before.is_some() || replacement.mode.is_some() { 0o600 } else { NEW_MODE };
+    let mut file = place.dir.create_file(&temporary, mode).map_err(|error| place.failure(&error))?;
+    let written = (|| {
+        if let Some(before) = &before {
+            // Before there is anything to read for those who may not.
+            keep_attributes(place, &file, before, warnings)?;
+        }
+        for chunk in replacement.content.chunks(CHUNK_BYTES) {
+            cancel.check()?;
+            file.write_all(chunk).map_err(|error| place.failure(&error.into()))?;
+        }
+        if let Some(before) = &mut before {
+            // Where renames are not those of POSIX, nothing replaces a file that is open.
+            before.file = None;
+        }
+        let before = before.as_deref();
+        if let Some(mode) = replacement.mode.or(before.map(|before| before.stat.mode)) {
+            file.set_mode(mode).map_err(|error| place.failure(&error))?;
+        }
+        file.sync_all().map_err(|error| place.failure(&error.into()))?;
+        cancel.check()?;
+        check_unchanged(place, replacement, before)?;
+        match before {
+            Some(_) => place.dir.rename(&temporary, &place.dir, &place.name),
+            None => place.dir.rename_to_free(&temporary, &place.dir, &place.name),
+        }
+        .map_err(|error| match error {
+            DoorError::Exists => Failure::new(
+                ErrorCode::Conflict,
+                format!("`{}` came into being meanwhile", place.path.shown()),
+            )
+            .hint("Look at what is there now, then try again."),
+            other => place.failure(&other),
+        })
+    })();
+    if written.is_err() {
+        // It is ours alone; if it cannot be removed, a later sweep does it.
+        let _ = place.dir.remove_file(&temporary);
+        return written;
+    }
+    place.dir.sync().map_err(|error| place.failure(&error))
+}
+
+fn keep_attributes(
+    place: &Place,
+    file: &std::fs::File,
+    before: &Existing,
+    warnings: &mut Vec<String>,
+) -> Result<(), Failure> {
+    if let Some(old) = &before.file {
+        file.copy_attributes(old).map_err(|error| place.failure(&error))?;
+    }
+    let Ok(new) = file.facts() else { return Ok(()) };
+    let user_kept = new.user == before.stat.user || file.set_user(before.stat.user).is_ok();
+    let group_kept = new.group == before.stat.group || file.set_group(before.stat.group).is_ok();
+    if !user_kept || !group_kept {
+        warnings.push(format!("`{}` has another owner or group now.", place.path.shown()));
+    }
+    Ok(())
+}
+
+/// Looks once more, right before the rename, whether the file is still the one that was judged.
+fn check_unchanged(
+    place: &Place,
+    replacement: &Replacement<'_>,
+    before: Option<&Existing>,
+) -> Result<(), Failure> {
+    let Some(before) = before else { return Ok(()) };
+    match place.stat()? {
+        Some(stat) if stat.kind != bailiwick_platform::fs::FileKind::File => {
+            Err(not_a_file(place, stat.kind))
+        }
+        Some(stat)
+            if replacement.if_version.is_some() && facts_version(&stat) != facts_version(&before.stat) =>
+        {
+            Err(conflict(place, Some(&facts_version(&stat))))
+        }
+        None if replacement.if_version.is_some() => Err(conflict(place, None)),
+        Some(_) | None => Ok(()),
+    }
+}

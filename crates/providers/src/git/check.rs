@@ -1,0 +1,47 @@
+//! What a repository is in the middle of, as its own files say.
+
+use serde::Serialize;
+
+use bailiwick_contract::Failure;
+use bailiwick_platform::fs::RelPath;
+
+use super::Repository;
+
+/// An operation of Git that was begun and is not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Busy {
+    /// A merge.
+    Merge,
+    /// A rebase.
+    Rebase,
+    /// Applying patches.
+    ApplyMailbox,
+    /// A cherry-pick.
+    CherryPick,
+    /// A revert.
+    Revert,
+    /// A bisection.
+    Bisect,
+}
+
+/// Tells what the repository is in the middle of.
+///
+/// # Errors
+/// `not_found` if Git's own folder is gone.
+pub fn busy(repository: &Repository) -> Result<Option<Busy>, Failure> {
+    let own = repository.own()?;
+    let signs = [
+        ("rebase-merge", Busy::Rebase),
+        ("rebase-apply/applying", Busy::ApplyMailbox),
+        ("rebase-apply", Busy::Rebase),
+        ("MERGE_HEAD", Busy::Merge),
+        ("CHERRY_PICK_HEAD", Busy::CherryPick),
+        ("REVERT_HEAD", Busy::Revert),
+        ("BISECT_LOG", Busy::Bisect),
+    ];
+    let found = signs
+        .into_iter()
+        .find(|(name, _)| RelPath::parse(name.as_bytes()).is_ok_and(|path| own.stat(&path).is_ok()));
+    Ok(found.map(|(_, busy)| busy))
+}

@@ -1,0 +1,24 @@
+//! Mechanism without opinion: how things are done, once the policy has said that they may be.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make and look at files of their own"))]
+
+pub mod artifact;
+pub mod code;
+pub mod codex;
+pub mod command;
+pub mod digest;
+pub mod edit;
+pub mod file;
+pub mod git;
+pub mod orientation;
+pub mod package;
+pub mod process;
+pub mod screen;
+pub mod search;
+pub mod secret_prompt;
+pub mod snapshot;
+pub mod syntax;
+pub mod terminal;
+pub mod versions;
+pub mod wait;

@@ -1,0 +1,207 @@
+//! How a project is built, tested, linted, formatted and run.
+//!
+//! From the scripts that manifests define, from what is usual with a manifest, and from what CI runs. Nothing is
+//! tried: whether a command works, and whether it may be run, is for others to say.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::package::{Script, find_scripts};
+use bailiwick_contract::{Cancel, Failure};
+use bailiwick_policy::PermittedPath;
+
+use super::Manifests;
+use super::ci::ci_commands;
+use super::excerpt::{clean, clip};
+
+/// How much of a command is told, in characters.
+const MAX_RUN_CHARS: usize = 160;
+/// How much of what a script runs is told, in characters.
+const MAX_MEANS_CHARS: usize = 80;
+
+/// What a command is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Purpose {
+    /// Building.
+    Build,
+    /// Testing.
+    Test,
+    /// Finding mistakes without running.
+    Lint,
+    /// Formatting.
+    Format,
+    /// Running it.
+    Run,
+    /// Something else.
+    Other,
+}
+
+/// A command of the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Command {
+    /// What it is for.
+    #[serde(rename = "for")]
+    pub purpose: Purpose,
+    /// The command, to be run in the target folder.
+    pub run: String,
+    /// The name of the script that package.run takes, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
+    /// What the script runs, shortened.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub means: String,
+    /// The file that names it.
+    pub from: String,
+    /// Whether no file names the command itself: it is what is usual with such a file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub usual: bool,
+}
+
+/// Finds the commands of the target folder: the best for each purpose first. Gives also what could not be read.
+///
+/// # Errors
+/// Those of opening the folder; `cancelled`, `timeout`.
+pub fn find_commands(
+    target: &PermittedPath,
+    manifests: &Manifests,
+    cancel: &Cancel,
+) -> Result<(Vec<Command>, Vec<String>), Failure> {
+    let scripts = find_scripts(target, cancel)?;
+    let mut commands: Vec<Command> = Vec::new();
+    for script in &scripts.list {
+        if script.runner.is_some() {
+            commands.push(of_script(script));
+        }
+    }
+    let add = |commands: &mut Vec<Command>, command: Command| {
+        if !commands.iter().any(|other| other.run == command.run) {
+            commands.push(command);
+        }
+    };
+    for (purpose, run, from) in &manifests.usual {
+        // A project's own words go before what is usual.
+        if !commands.iter().any(|command| command.purpose == *purpose && !command.usual && is_plain(command))
+        {
+            let (run, from) = ((*run).to_owned(), from.clone());
+            let (script, means) = (None, String::new());
+            add(&mut commands, Command { purpose: *purpose, run, script, means, from, usual: true });
+        }
+    }
+    for (purpose, run, from) in ci_commands(target, cancel)? {
+        add(&mut commands, Command { purpose, run, script: None, means: String::new(), from, usual: false });
+    }
+    Ok((in_order(commands), scripts.warnings))
+}
+
+/// Tells whether a command does its purpose as a whole, as far as its name says.
+fn is_plain(command: &Command) -> bool {
+    command.script.as_deref().is_none_or(|name| !name.contains([':', '/', '.']))
+}
+
+fn of_script(script: &Script) -> Command {
+    let runner = script.runner.unwrap_or_default();
+    // What cargo's own verbs do is known.
+    let means = if runner == "cargo" { String::new() } else { clip(&clean(&script.runs), MAX_MEANS_CHARS) };
+    Command {
+        purpose: purpose_of(&script.name, runner),
+        run: clip(&line_of(&script.argv), MAX_RUN_CHARS),
+        script: Some(script.name.clone()),
+        means,
+        from: script.source.clone(),
+        usual: false,
+    }
+}
+
+/// Writes words as a person would type them.
+fn line_of(argv: &[String]) -> String {
+    let plain = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:=@,+%-".contains(&byte))
+    };
+    let words = argv.iter().map(|word| match word {
+        word if plain(word) => word.clone(),
+        word => format!("'{}'", clean(word).replace('\'', "'\\''")),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Says what a script is for, by its name.
+fn purpose_of(name: &str, runner: &str) -> Purpose {
+    let lower = name.to_ascii_lowercase();
+    let first = lower.split([':', '-', '_', '.', '/']).next().unwrap_or_default();
+    match (first, runner) {
+        // The GNU coding standards name it so.
+        ("check", "make") => Purpose::Test,
+        ("typecheck" | "type" | "types", _) => Purpose::Lint,
+        ("build" | "compile" | "bundle" | "dist" | "all", _) => Purpose::Build,
+        ("test" | "tests" | "spec" | "e2e" | "unit", _) => Purpose::Test,
+        ("lint" | "clippy" | "check" | "eslint" | "vet" | "tsc" | "mypy" | "ruff", _) => Purpose::Lint,
+        ("fmt" | "format" | "prettier", _) => Purpose::Format,
+        ("start" | "dev" | "serve" | "run" | "watch", _) => Purpose::Run,
+        _ => Purpose::Other,
+    }
+}
+
+/// Puts the first command of each purpose first, then the second of each; what is for nothing known comes last.
+fn in_order(mut commands: Vec<Command>) -> Vec<Command> {
+    // A script that is named as what it is for goes before one for a part of it, and CI's words come last.
+    commands.sort_by_key(|command| (command.purpose, !is_plain(command), command.script.is_none()));
+    let mut ranked: Vec<((bool, usize, Purpose), Command)> = Vec::new();
+    let (mut rank, mut last) = (0, None);
+    for command in commands {
+        rank = if last == Some(command.purpose) { rank + 1 } else { 0 };
+        last = Some(command.purpose);
+        ranked.push(((command.purpose == Purpose::Other, rank, command.purpose), command));
+    }
+    ranked.sort_by_key(|(order, _)| *order);
+    ranked.into_iter().map(|(_, command)| command).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_a_script_is_for() {
+        for (name, runner, purpose) in [
+            ("build", "npm", Purpose::Build),
+            ("test:unit", "npm", Purpose::Test),
+            ("check", "cargo", Purpose::Lint),
+            ("check", "make", Purpose::Test),
+            ("type-check", "pnpm", Purpose::Lint),
+            ("run:tool", "cargo", Purpose::Run),
+            ("release", "npm", Purpose::Other),
+            ("typeset", "make", Purpose::Other),
+        ] {
+            assert_eq!(purpose_of(name, runner), purpose, "{runner} {name}");
+        }
+    }
+
+    #[test]
+    fn the_first_of_each_purpose_comes_first() {
+        let command = |purpose, name: &str| Command {
+            purpose,
+            run: name.to_owned(),
+            script: Some(name.to_owned()),
+            means: String::new(),
+            from: "m".to_owned(),
+            usual: false,
+        };
+        let ordered = in_order(vec![
+            command(Purpose::Other, "release"),
+            command(Purpose::Test, "test:a"),
+            command(Purpose::Test, "test"),
+            command(Purpose::Run, "dev"),
+        ]);
+        let names: Vec<&str> = ordered.iter().map(|command| &*command.run).collect();
+        assert_eq!(names, ["test", "dev", "test:a", "release"]);
+    }
+
+    #[test]
+    fn words_are_written_as_they_are_typed() {
+        let words = ["npm", "run", "a b", "it's"].map(str::to_owned);
+        assert_eq!(line_of(&words), r"npm run 'a b' 'it'\''s'");
+    }
+}

@@ -1,0 +1,222 @@
+//! What a project says it is: the title of its README and its first paragraphs.
+
+use bailiwick_platform::names::OsStrExt;
+
+use bailiwick_policy::PermittedPath;
+
+use super::excerpt::{add_pieces, clean, clip};
+use super::source::Source;
+
+/// How much of a README is read.
+const MAX_README_BYTES: u64 = 48 << 10;
+/// How much of it is given at most, in characters.
+const MAX_TEXT_CHARS: usize = 1_600;
+/// A paragraph with fewer letters does not say what a project is.
+const MIN_LETTERS: usize = 30;
+
+/// The beginning of a README.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Readme {
+    /// Its path, as results name it.
+    pub path: String,
+    /// How large it is.
+    pub bytes: u64,
+    /// Its first heading.
+    pub title: Option<String>,
+    /// Its first paragraphs, in pieces that make up the text.
+    pub pieces: Vec<String>,
+}
+
+/// Finds the README of a folder. One that is closed or no text counts as none.
+pub fn find_readme(target: &PermittedPath) -> Option<Readme> {
+    let (dir, folder) = target.open_dir().ok()?;
+    let rank = |name: &[u8]| {
+        let lower = name.to_ascii_lowercase();
+        let end = lower.strip_prefix(b"readme")?;
+        [&b".md"[..], b".markdown", b".rst", b".adoc", b".txt", b""].iter().position(|known| *known == end)
+    };
+    let mut names: Vec<_> = dir
+        .entries()
+        .ok()?
+        .into_iter()
+        .filter_map(|entry| Some((rank(entry.name.as_bytes())?, entry.name)))
+        .collect();
+    names.sort_unstable();
+    let mut sources = names.iter().filter_map(|(_, name)| {
+        let place = folder.child(name).ok()?;
+        Source::read(&place, MAX_README_BYTES).ok()?
+    });
+    let source = sources.next()?;
+    let (title, paragraphs) = paragraphs(&source.text);
+    let mut pieces = Vec::new();
+    let first = paragraphs.iter().position(|text| letters(text) >= MIN_LETTERS).unwrap_or(0);
+    let mut left = MAX_TEXT_CHARS;
+    for paragraph in paragraphs.iter().skip(first) {
+        let characters = paragraph.chars().count();
+        if characters > left {
+            add_pieces(&mut pieces, &clip(paragraph, left));
+            break;
+        }
+        left -= characters;
+        add_pieces(&mut pieces, paragraph);
+    }
+    Some(Readme { path: source.shown, bytes: source.bytes, title, pieces })
+}
+
+fn letters(text: &str) -> usize {
+    text.chars().filter(|c| c.is_alphabetic()).count()
+}
+
+/// Gives the first heading, and the paragraphs of prose: without badges, headings, tables, markup and code.
+fn paragraphs(text: &str) -> (Option<String>, Vec<String>) {
+    let (mut title, mut all, mut open): (Option<String>, Vec<String>, String) =
+        (None, Vec::new(), String::new());
+    let mut fence: Option<&str> = None;
+    let mut comment = false;
+    let mut lines = without_front_matter(text).lines().peekable();
+    while let Some(line) = lines.next() {
+        let trimmed = line.trim();
+        if let Some(mark) = fence {
+            if trimmed.starts_with(mark) {
+                fence = None;
+            }
+            continue;
+        }
+        if comment || trimmed.starts_with("<!--") {
+            comment = !trimmed.contains("-->");
+            continue;
+        }
+        let ends = |all: &mut Vec<String>, open: &mut String| {
+            // A link can go over the end of a line.
+            let words = plain(&std::mem::take(open));
+            if letters(&words) > 0 {
+                all.push(words);
+            }
+        };
+        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
+            ends(&mut all, &mut open);
+            fence = Some(mark);
+            continue;
+        }
+        let next = lines.peek().map(|next| next.trim()).unwrap_or_default();
+        let underlined =
+            next.len() >= 3 && ['=', '-', '~'].iter().any(|mark| next.chars().all(|c| c == *mark));
+        let words = plain(trimmed);
+        if trimmed.starts_with('#') || (underlined && !words.is_empty()) || trimmed.starts_with("= ") {
+            ends(&mut all, &mut open);
+            let heading = words.trim_start_matches(['#', '=']).trim().trim_end_matches('#').trim();
+            if title.is_none() && letters(heading) > 0 {
+                title = Some(clip(heading, 120));
+            }
+            if underlined && !trimmed.starts_with('#') {
+                lines.next();
+            }
+            continue;
+        }
+        // Four blanks at the beginning of a paragraph begin code.
+        let code = open.is_empty() && (line.starts_with("    ") || line.starts_with('\t'));
+        if words.is_empty() || code || trimmed.starts_with('|') || trimmed.starts_with(".. ") {
+            ends(&mut all, &mut open);
+            continue;
+        }
+        let item = words.starts_with(['-', '*', '+']) && words[1..].starts_with(' ');
+        if item {
+            ends(&mut all, &mut open);
+        }
+        if !open.is_empty() {
+            open.push(' ');
+        }
+        open.push_str(trimmed);
+    }
+    let words = plain(&open);
+    if letters(&words) > 0 {
+        all.push(words);
+    }
+    (title, all)
+}
+
+fn without_front_matter(text: &str) -> &str {
+    let inner = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    inner.map_or(text, |(_, rest)| rest)
+}
+
+/// Takes images, tags and the targets of links out of a line of Markdown; what is left is its words.
+fn plain(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find(['!', '[', '<']) {
+        text.push_str(&rest[..at]);
+        let here = &rest[at..];
+        let taken = match here.as_bytes() {
+            [b'!', b'[', ..] => link(&here[1..]).map(|(_, length)| (String::new(), length + 1)),
+            [b'[', ..] => link(here).map(|(words, length)| (plain(words), length)),
+            [b'<', next, ..] if next.is_ascii_alphabetic() || *next == b'/' => here.find('>').map(|end| {
+                let inner = &here[1..end];
+                let address = inner.contains("://").then(|| inner.to_owned());
+                (address.unwrap_or_default(), end + 1)
+            }),
+            _ => None,
+        };
+        let (words, length) = taken.unwrap_or_else(|| (here[..1].to_owned(), 1));
+        text.push_str(&words);
+        rest = &here[length..];
+    }
+    text.push_str(rest);
+    clean(text.trim())
+}
+
+/// Reads `[words](target)` or `[words][name]`; gives the words and the length of it all.
+fn link(text: &str) -> Option<(&str, usize)> {
+    let mut depth = 0_usize;
+    let close = text.char_indices().find_map(|(at, character)| {
+        match character {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        (depth == 0).then_some(at)
+    })?;
+    let after = &text[close + 1..];
+    let end = match after.as_bytes().first() {
+        Some(b'(') => after.find(')')?,
+        Some(b'[') => after.find(']')?,
+        _ => return None,
+    };
+    Some((&text[1..close], close + 1 + end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_title_and_the_first_words_are_found_behind_badges() {
+        let text = "---\ntitle: x\n---\n<!-- a\ncomment -->\n<p align=\"center\"><img src=\"x.png\"></p>\n\n\
+            # Frob [![ci](https://a/b.svg)](https://a)\n\n[![one](https://x/y.svg)](https://x) ![two](z.svg)\n\n\
+            ```sh\nnpm i frob\n```\nFrob turns **tables** into [many\ncharts](https://c.example), and\nback again. <b>Now</b>.\n\n## Usage\n\n    frob x\n\nMore.\n";
+        let (title, paragraphs) = paragraphs(text);
+        assert_eq!(title.as_deref(), Some("Frob"));
+        assert_eq!(paragraphs, ["Frob turns **tables** into many charts, and back again. Now.", "More."]);
+    }
+
+    #[test]
+    fn other_forms_of_headings_are_known() {
+        let (title, text) = paragraphs("Frob\n====\n\nA tool.\n\n- one\n- two\n");
+        assert_eq!((title.as_deref(), text.len()), (Some("Frob"), 3));
+        assert_eq!(paragraphs("").0, None);
+    }
+
+    #[test]
+    fn brackets_that_are_no_links_stay() {
+        for (line, words) in [
+            ("a [b] c", "a [b] c"),
+            ("[a](b", "[a](b"),
+            ("x < y and y > z", "x < y and y > z"),
+            ("see <https://e.example>", "see https://e.example"),
+            ("![", "!["),
+            ("[[a](b)](c)", "a"),
+        ] {
+            assert_eq!(plain(line), words, "{line}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! All processes of this computer: found by scope and id, whichever service started them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use bailiwick_contract::id::is_id;
+use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::launch::Launcher;
+
+use super::{Facts, Process, folders};
+
+/// The processes in Bailiwick's state folder. Several services may share it.
+#[derive(Debug)]
+pub struct Processes {
+    pub(super) folder: PathBuf,
+    pub(super) launcher: Arc<Launcher>,
+    known: Mutex<BTreeMap<String, Known>>,
+    /// The scope of each process that is being started, by its id.
+    pub(super) starting: Mutex<HashMap<String, String>>,
+    /// Those that end with a connection, by its id.
+    pub(super) connected: Mutex<HashMap<String, Vec<Arc<Process>>>>,
+    pub(super) pruned: Mutex<Option<Instant>>,
+}
+
+/// What is known of a folder.
+#[derive(Debug, Clone)]
+enum Known {
+    Whole(Arc<Process>),
+    /// Why its facts cannot be read. Nobody can tell which scope it belongs to.
+    Damaged(String),
+}
+
+impl Processes {
+    /// Gives the processes of an installation. Touches no disk and starts nothing.
+    pub fn new(dirs: &Dirs, launcher: Arc<Launcher>) -> Self {
+        Self {
+            folder: dirs.state.join("processes"),
+            launcher,
+            known: Mutex::default(),
+            starting: Mutex::default(),
+            connected: Mutex::default(),
+            pruned: Mutex::default(),
+        }
+    }
+
+    /// Finds a process of a scope.
+    ///
+    /// # Errors
+    /// `process_not_found`, also for a process of another scope.
+    pub fn find(&self, scope: &str, id: &str) -> Result<Arc<Process>, Failure> {
+        let found = if is_id(id) { self.look_up(id) } else { None };
+        match found {
+            Some(Known::Whole(process)) if process.facts.scope == scope => Ok(process),
+            _ => Err(not_found(scope, id)),
+        }
+    }
+
+    /// Gives the processes of a scope, newest first.
+    pub fn list(&self, scope: &str) -> Vec<Arc<Process>> {
+        let mut list = self.all();
+        list.retain(|process| process.facts.scope == scope);
+        list
+    }
+
+    /// Gives the processes of every scope, newest first: for the person and for pruning.
+    pub fn all(&self) -> Vec<Arc<Process>> {
+        let known = self.refresh();
+        let whole = known.values().rev().filter_map(|known| match known {
+            Known::Whole(process) => Some(Arc::clone(process)),
+            Known::Damaged(_) => None,
+        });
+        whole.collect()
+    }
+
+    /// Gives the ids of the folders whose facts could not be read, with the reason, as of the last listing.
+    pub fn damaged(&self) -> Vec<(String, String)> {
+        let known = self.known();
+        let damaged = known.iter().filter_map(|(id, known)| match known {
+            Known::Whole(_) => None,
+            Known::Damaged(why) => Some((id.clone(), why.clone())),
+        });
+        damaged.collect()
+    }
+
+    /// Notes a process that was just made.
+    pub(super) fn add(&self, facts: Facts, folder: PathBuf) -> Arc<Process> {
+        let id = facts.id.clone();
+        let process = Arc::new(Process::new(facts, folder));
+        self.known().insert(id, Known::Whole(Arc::clone(&process)));
+        process
+    }
+
+    /// Removes a process that is over, or damaged.
+    pub(super) fn remove(&self, id: &str) {
+        let removed = self.known().remove(id);
+        if let Some(Known::Whole(process)) = removed
+            && let Some(temporary) = &process.facts.temporary
+        {
+            folders::remove_temporary(temporary);
+        }
+        folders::remove(&self.folder.join(id));
+    }
+
+    fn look_up(&self, id: &str) -> Option<Known> {
+        let folder = self.folder.join(id);
+        if !folders::is_there(&folder) {
+            self.known().remove(id);
+            return None;
+        }
+        let mut known = self.known();
+        Some(known.entry(id.to_owned()).or_insert_with(|| Known::read(folder)).clone())
+    }
+
+    /// Looks which folders there are: other services make and remove some too.
+    fn refresh(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+        // Locked first: what is added meanwhile must not be forgotten.
+        let mut known = self.known();
+        let ids = folders::ids(&self.folder);
+        let mut before = std::mem::take(&mut *known);
+        for id in ids {
+            let entry = before.remove(&id).unwrap_or_else(|| Known::read(self.folder.join(&id)));
+            known.insert(id, entry);
+        }
+        known
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn read(folder: PathBuf) -> Self {
+        match Facts::read(&folder) {
+            Ok(facts) => Self::Whole(Arc::new(Process::new(facts, folder))),
+            Err(why) => Self::Damaged(why),
+        }
+    }
+}
+
+/// Says that a scope has no process of this id.
+pub fn not_found(scope: &str, id: &str) -> Failure {
+    let id: String = id.chars().filter(|it| !it.is_control()).take(40).collect();
+    Failure::new(ErrorCode::ProcessNotFound, format!("scope `{scope}` has no process `{id}`"))
+        .hint("process.list gives the ids; what has ended is kept for 24 hours.")
+}

@@ -1,0 +1,225 @@
+//! Removing what is kept of processes that are over: what is old, and what is too much.
+
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use bailiwick_contract::time;
+
+use super::{Process, Processes, folders};
+
+/// How long a process that is over can be read.
+const MAX_AGE: Duration = Duration::from_hours(24);
+/// How much all processes may take on disk; the oldest that are over go first.
+const MAX_BYTES: u64 = 512 << 20;
+/// How often is looked.
+const EVERY: Duration = Duration::from_secs(20);
+
+/// What is kept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    pub max_age: Duration,
+    pub max_bytes: u64,
+}
+
+impl Processes {
+    /// Tells whether it is time to look what need not be kept any more.
+    pub(super) fn is_prune_due(&self) -> bool {
+        let pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
+        pruned.is_none_or(|at| at.elapsed() >= EVERY)
+    }
+
+    /// Removes what need not be kept any more, unless that was done just now.
+    pub fn prune(&self) {
+        let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
+        if pruned.is_some_and(|at| at.elapsed() < EVERY) {
+            return;
+        }
+        *pruned = Some(Instant::now());
+        drop(pruned);
+        self.prune_to(Bounds { max_age: MAX_AGE, max_bytes: MAX_BYTES });
+    }
+
+    pub(super) fn prune_to(&self, bounds: Bounds) {
+        folders::remove_abandoned(&self.folder);
+        let all = self.all();
+        for (id, _) in self.damaged() {
+            if folders::age(&self.folder.join(&id)) > bounds.max_age {
+                self.remove(&id);
+            }
+        }
+        // Newest first, so that the oldest are over the bound.
+        let mut bytes = 0_u64;
+        for process in all {
+            let Some(age) = age(&process) else {
+                bytes = bytes.saturating_add(process.disk_bytes());
+                continue;
+            };
+            if age > bounds.max_age || bytes.saturating_add(process.disk_bytes()) > bounds.max_bytes {
+                self.remove(&process.facts.id);
+            } else {
+                bytes += process.disk_bytes();
+            }
+        }
+    }
+}
+
+/// Tells how long a process has been over; none for one that lives.
+fn age(process: &Arc<Process>) -> Option<Duration> {
+    let status = match process.status() {
+        Ok(status) if !status.state.is_final() => return None,
+        Ok(status) => status,
+        Err(failure) if failure.rule() == Some("damaged-process") => {
+            return Some(folders::age(process.folder()));
+        }
+        Err(_) => return None,
+    };
+    match status.ended_at_ms {
+        Some(at) => Some(Duration::from_millis(u64::try_from(time::now_ms() - at).unwrap_or(0))),
+        // Its keeper was killed: nobody wrote down when.
+        None => Some(folders::age(process.folder())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::super::{RunEnd, RunFacts};
+    use super::*;
+    use bailiwick_contract::id::new_id;
+    use bailiwick_contract::{Containment, Network};
+    use bailiwick_platform::dirs::Dirs;
+    use bailiwick_platform::launch::kept::Stream;
+    use bailiwick_platform::launch::{Ended, Held, Launcher};
+
+    const FOR_EVER: Bounds = Bounds { max_age: Duration::MAX, max_bytes: u64::MAX };
+
+    struct Ground {
+        folder: PathBuf,
+        processes: Arc<Processes>,
+    }
+
+    impl Ground {
+        fn new() -> Self {
+            let folder = std::env::temp_dir().join(format!("bailiwick-processes-{}", new_id()));
+            let processes = Processes::new(&Dirs::below(folder.clone()), Arc::new(Launcher::new()));
+            Self { folder, processes: Arc::new(processes) }
+        }
+
+        /// Keeps what a command of scope `app` printed.
+        fn keep(&self, bytes: &[u8]) -> String {
+            let mut recorder = self.processes.keep_run(RunFacts {
+                scope: "app".to_owned(),
+                caller: "local".to_owned(),
+                preview: "make".to_owned(),
+                folder: ".".to_owned(),
+                is_advisory: false,
+            });
+            for piece in bytes.chunks(10_000) {
+                recorder.push(Stream::Stdout, piece);
+            }
+            recorder.push(Stream::Stderr, b"!");
+            let held = Held {
+                level: Containment::Full,
+                network: Network::None,
+                degraded: false,
+                layers: Vec::new(),
+                open: Vec::new(),
+            };
+            let ended = Ended { exit_code: Some(3), signal: None, held, left_killed: 0 };
+            recorder.finish(RunEnd { ended: Some(ended), timed_out: false }).expect("it is kept")
+        }
+
+        fn ids(&self) -> Vec<String> {
+            self.processes.all().iter().map(|process| process.facts.id.clone()).collect()
+        }
+
+        fn on_disk(&self) -> usize {
+            fs::read_dir(self.processes.folder.clone()).map_or(0, Iterator::count)
+        }
+    }
+
+    impl Drop for Ground {
+        fn drop(&mut self) {
+            let _ = bailiwick_platform::fs::remove_tree(&self.folder);
+        }
+    }
+
+    #[test]
+    fn the_oldest_go_when_it_is_too_much_and_all_when_they_are_old() {
+        let ground = Ground::new();
+        let ids: Vec<String> = (0..5).map(|_| ground.keep(&[b'x'; 100_000])).collect();
+        ground.processes.prune_to(FOR_EVER);
+        assert_eq!(ground.ids().len(), 5);
+        ground.processes.prune_to(Bounds { max_bytes: 250_000, ..FOR_EVER });
+        assert_eq!(ground.ids(), [ids[4].clone(), ids[3].clone()], "the newest two");
+        assert!(ground.processes.find("app", &ids[0]).is_err());
+        std::thread::sleep(Duration::from_millis(5));
+        ground.processes.prune_to(Bounds { max_age: Duration::from_millis(1), ..FOR_EVER });
+        assert_eq!((ground.ids().len(), ground.on_disk()), (0, 0));
+    }
+
+    #[test]
+    fn what_lives_stays_and_counts_with_all_that_it_may_take() {
+        let ground = Ground::new();
+        let id = ground.keep(b"over");
+        let live = ground.keep(b"alive");
+        let process = ground.processes.find("app", &live).expect("it is there");
+        let mut status = process.status().expect("it is readable");
+        status.state = bailiwick_platform::launch::kept::State::Running;
+        fs::remove_file(process.folder().join("status")).expect("it is there");
+        let _keeper = bailiwick_platform::launch::kept::StatusWriter::create(process.folder(), &status);
+        // A cache knows it as ended; a new service looks for itself.
+        let again = Processes::new(&Dirs::below(ground.folder.clone()), Arc::new(Launcher::new()));
+        again.prune_to(Bounds { max_age: Duration::ZERO, max_bytes: 0 });
+        assert!(again.find("app", &id).is_err());
+        assert!(again.find("app", &live).is_ok());
+    }
+
+    #[test]
+    fn damaged_folders_and_what_was_never_finished_go_in_time() {
+        let ground = Ground::new();
+        let id = ground.keep(b"text");
+        let folder = ground.processes.folder.join(&id);
+        fs::write(folder.join("facts.json"), "{").expect("written");
+        fs::create_dir(ground.processes.folder.join(format!(".{}", new_id()))).expect("made");
+        let again = Processes::new(&Dirs::below(ground.folder.clone()), Arc::new(Launcher::new()));
+        again.prune_to(FOR_EVER);
+        assert_eq!((again.damaged().len(), ground.on_disk()), (1, 2), "neither is old yet");
+        std::thread::sleep(Duration::from_millis(5));
+        again.prune_to(Bounds { max_age: Duration::from_millis(1), ..FOR_EVER });
+        assert_eq!((again.damaged().len(), ground.on_disk()), (0, 1));
+    }
+
+    #[test]
+    fn what_a_command_printed_is_read_like_a_process_whether_it_was_much_or_little() {
+        let ground = Ground::new();
+        for size in [0, 5, 300_000, 3_000_000] {
+            let text: Vec<u8> = (0..size).map(|at| b'a' + u8::try_from(at % 26).expect("small")).collect();
+            let id = ground.keep(&text);
+            let process = ground.processes.find("app", &id).expect("it is there");
+            let status = process.status().expect("it is readable");
+            assert_eq!((status.exit_code, status.end), (Some(3), size + 1));
+            assert!(process.facts.is_run && status.state.is_final());
+            let read = process.read(0, usize::MAX).expect("it is readable");
+            let out = read.frames.iter().filter(|frame| frame.stream == Stream::Stdout);
+            assert_eq!(out.flat_map(|frame| frame.bytes.clone()).collect::<Vec<u8>>(), text);
+            assert!(ground.processes.find("other", &id).is_err());
+        }
+        // One that is given up leaves nothing.
+        let before = ground.on_disk();
+        let mut recorder = ground.processes.keep_run(RunFacts {
+            scope: "app".to_owned(),
+            caller: "local".to_owned(),
+            preview: "make".to_owned(),
+            folder: ".".to_owned(),
+            is_advisory: false,
+        });
+        recorder.push(Stream::Stdout, &[b'x'; 1_000_000]);
+        assert_eq!(ground.on_disk(), before + 1);
+        assert_eq!(ground.ids().len(), before, "nobody finds it before it is finished");
+        drop(recorder);
+        assert_eq!(ground.on_disk(), before);
+    }
+}

@@ -1,0 +1,163 @@
+//! How the conditions of one wait stand, and looking at everything that can be looked at without waiting.
+
+use std::sync::Arc;
+
+use crate::process::Process;
+use bailiwick_contract::{Cancel, Failure, time};
+use bailiwick_platform::launch::kept::Status;
+
+use super::condition::{Condition, Evidence, Outcome, Standing, Wanted};
+use super::token::Saved;
+use super::watched::Watched;
+
+/// How much output is read at a time.
+const READ_BYTES: usize = 64 << 10;
+
+/// The conditions of one wait.
+#[derive(Debug)]
+pub struct Round {
+    wanted: Wanted,
+    began_ms: i64,
+    watched: Vec<Watched>,
+}
+
+impl Round {
+    /// Begins to wait, or goes on where an earlier wait stopped: with when that began, and what it saved.
+    ///
+    /// Reads the disk.
+    ///
+    /// # Errors
+    /// Where a file may not be looked at.
+    pub fn begin(
+        wanted: Wanted,
+        conditions: Vec<Condition>,
+        began_ms: i64,
+        saved: &[Saved],
+    ) -> Result<Self, Failure> {
+        let none = Saved::default();
+        let saved = saved.iter().chain(std::iter::repeat(&none));
+        let begin = |(condition, saved)| Watched::begin(condition, saved, began_ms);
+        let watched = conditions.into_iter().zip(saved).map(begin).collect::<Result<_, _>>()?;
+        Ok(Self { wanted, began_ms, watched })
+    }
+
+    /// Gives the conditions, in their order.
+    pub fn watched(&self) -> &[Watched] {
+        &self.watched
+    }
+
+    /// Gives when the first wait began, and what a later one needs to go on.
+    pub fn save(&self) -> (i64, Vec<Saved>) {
+        (self.began_ms, self.watched.iter().map(Watched::save).collect())
+    }
+
+    /// Tells how the wait ends, if it does.
+    pub fn outcome(&self) -> Option<Outcome> {
+        let (held, all) = (self.held(), self.watched.len());
+        let impossible =
+            self.watched.iter().filter(|it| matches!(it.standing, Standing::Impossible(_))).count();
+        match self.wanted {
+            Wanted::Any if held > 0 => Some(Outcome::Held),
+            Wanted::Any if impossible == all => Some(Outcome::Impossible),
+            Wanted::All if impossible > 0 => Some(Outcome::Impossible),
+            Wanted::All if held == all => Some(Outcome::Held),
+            Wanted::Any | Wanted::All => None,
+        }
+    }
+
+    /// Gives how many conditions hold.
+    pub fn held(&self) -> usize {
+        self.watched.iter().filter(|watched| matches!(watched.standing, Standing::Held(_))).count()
+    }
+
+    /// Gives when to look again although nothing happens, in milliseconds since the epoch.
+    pub fn due_ms(&self) -> Option<i64> {
+        self.watched.iter().filter_map(Watched::due_ms).min()
+    }
+
+    /// Notes what was found out about a condition elsewhere.
+    pub fn hold(&mut self, at: usize, evidence: Evidence) {
+        if let Some(watched) = self.watched.get_mut(at).filter(|watched| watched.is_open()) {
+            watched.standing = Standing::Held(evidence);
+        }
+    }
+
+    /// Looks at the processes and the clock. Reads the disk. Stops early when the flag is raised.
+    ///
+    /// # Errors
+    /// Where the files of a process are damaged.
+    pub fn look(&mut self, cancel: &Cancel) -> Result<(), Failure> {
+        for process in self.processes() {
+            if cancel.is_raised() {
+                return Ok(());
+            }
+            self.look_at(&process, cancel)?;
+        }
+        let now_ms = time::now_ms();
+        for watched in &mut self.watched {
+            watched.fall_due(now_ms);
+        }
+        Ok(())
+    }
+
+    /// Gives the processes that something is still waited of, each once.
+    pub fn processes(&self) -> Vec<Arc<Process>> {
+        let mut processes: Vec<Arc<Process>> = Vec::new();
+        for process in self.watched.iter().filter(|it| it.is_open()).filter_map(|it| it.condition.process()) {
+            if !processes.iter().any(|known| known.facts.id == process.facts.id) {
+                processes.push(Arc::clone(process));
+            }
+        }
+        processes
+    }
+
+    /// Tells whether something is waited for that shows in what a process prints.
+    pub fn wants_output_of(&self, process: &Process) -> bool {
+        let about_output = |it: &&Watched| matches!(&it.condition, Condition::Output(of, ..) | Condition::Quiet(of, _) if of.facts.id == process.facts.id);
+        self.watched.iter().filter(|it| it.is_open()).any(|it| about_output(&it))
+    }
+
+    fn look_at(&mut self, process: &Process, cancel: &Cancel) -> Result<(), Failure> {
+        // First how it stands: what it printed before its end lies in the ring by then.
+        let status = process.status()?;
+        let is_of_it = |it: &&mut Watched| {
+            it.is_open() && it.condition.process().is_some_and(|of| of.facts.id == process.facts.id)
+        };
+        let mut of_it: Vec<&mut Watched> = self.watched.iter_mut().filter(is_of_it).collect();
+        if !read_output(process, &status, &mut of_it, cancel)? {
+            return Ok(());
+        }
+        for watched in of_it {
+            if status.state.is_final() { watched.end(&status) } else { watched.go_on(process, status.end)? }
+        }
+        Ok(())
+    }
+}
+
+/// Shows what a process has printed to the conditions that look for something in it. Gives whether all of it
+/// was looked at.
+fn read_output(
+    process: &Process,
+    status: &Status,
+    of_it: &mut [&mut Watched],
+    cancel: &Cancel,
+) -> Result<bool, Failure> {
+    while let Some(from) =
+        of_it.iter().filter_map(|watched| watched.wants()).min().filter(|it| *it < status.end)
+    {
+        if cancel.is_raised() {
+            return Ok(false);
+        }
+        let read = process.read(from, READ_BYTES)?;
+        for watched in of_it.iter_mut() {
+            watched.show(&read.frames, read.next);
+        }
+        if read.next <= from {
+            break;
+        }
+    }
+    for watched in of_it {
+        watched.settle();
+    }
+    Ok(true)
+}
