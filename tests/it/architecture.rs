@@ -89,7 +89,7 @@ const FENCES: &[Fence] = &[
     },
     Fence {
         pattern: r"\btree_sitter\w*\s*(::|;)",
-        inside: &["crates/providers/src/syntax/", "crates/providers/src/code/"],
+        inside: &["crates/grammars/", "crates/providers/src/syntax/", "crates/providers/src/code/"],
         because: "grammars are written in C: one place says how long and how large a text they get",
     },
     Fence {
