@@ -43,7 +43,7 @@ find_target() {
   case $system in
   Linux) target=${cpu:+$cpu-unknown-linux-$(find_libc)} ;;
   Darwin)
-    # A shell under Rosetta says x86_64.
+    # Under Rosetta, uname prints x86_64.
     [ "$(sysctl -n hw.optional.arm64 2>/dev/null)" != 1 ] || cpu=aarch64
     target=${cpu:+$cpu-apple-darwin}
     ;;
