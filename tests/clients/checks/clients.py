@@ -1,8 +1,11 @@
 """Real clients, each over each transport: list, read, write, two denials, two malformed calls, a cancellation."""
 
 import json
+import threading
 from pathlib import Path
 
+from harness.opened import OpenedFiles
+from harness.patience import wait_until
 from harness.plan import CLIENTS, Client, Clients, client_home
 from harness.product import SECRET, SLOW_SEARCH, Product
 from harness.report import Report
@@ -10,10 +13,11 @@ from harness.report import Report
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 TOOLS = {"get_computer_info", "computer_query", "computer_operation", "get_operation_history"}
 LIST_LIMIT_CHARACTERS = 2800
+WAYS = ("http", "stdio", "stdio-alone")
 
 
-def steps_of(client: Client, file: str) -> list:
-    """Gives the calls of one client; `file` is the file that it writes."""
+def steps_of(client: Client, file: str, cancel: Path) -> list:
+    """Returns the calls of one client; `file` is the file that it writes, `cancel` the one that has it cancel a search."""
     read = {"op": "file.read", "target": "README.md"}
     written = {"op": "file.write", "target": file, "input": {"content": f"{file}\n"}, "options": {"createParents": True}}
     steps = [
@@ -28,7 +32,7 @@ def steps_of(client: Client, file: str) -> list:
     ]
     plan = [{"name": name, "tool": tool, "arguments": arguments} for name, tool, arguments in steps]
     if client.can_cancel:
-        plan.append({"name": "cancelled", "tool": "computer_query", "arguments": SLOW_SEARCH, "cancelAfterMs": 500})
+        plan.append({"name": "cancelled", "tool": "computer_query", "arguments": SLOW_SEARCH, "cancelWhen": str(cancel)})
         plan.append({"name": "afterwards", "tool": "computer_query", "arguments": read})
     history = {"scope": "app", "view": "timeline", "limit": 50}
     return [*plan, {"name": "history", "tool": "get_operation_history", "arguments": history}]
@@ -142,26 +146,50 @@ def judge_cancellation(report: Report, name: str, client: Client, product: Produ
     afterwards = envelope(results["afterwards"]).get("ok") is True
     report.check(f"{name}: the next call works", afterwards, results["afterwards"])
     last_read = envelope(results["read"]).get("operationId", "")
-    row = product.await_history(lambda row: row["op"] == "file.search" and row["operationId"] > last_read)
+    next_read = envelope(results["afterwards"]).get("operationId", "")
+    row = product.await_history(lambda row: row["op"] == "file.search" and last_read < row["operationId"] < next_read)
     report.check(f"{name}: the history says that the search was cancelled", row and row["code"] == "cancelled", row)
+
+
+def let_cancel(waiting: list) -> None:
+    """Has each client cancel its search once that search reads files: `(product, file)` in the order of the conversations."""
+    for product, file in waiting:
+        begun = file.with_name(f"{file.name}.begun")
+        before = searches(product)
+        with OpenedFiles(product.project / "slow") as opened:
+            if not wait_until(begun.exists):
+                return
+            opened.clear()
+            opened.wait()
+            file.touch()
+            # The next conversation must not see files that this search opens.
+            product.await_history(lambda row: row["op"] == "file.search" and row["operationId"] not in before)
+
+
+def searches(product: Product) -> set:
+    """Returns the ids of the searches that ended."""
+    return {row["operationId"] for row in product.history() if row["op"] == "file.search"}
 
 
 def run(report: Report, clients: Clients, running: Product, embedded: Product, folder: Path) -> None:
     """Runs every client over HTTP, over stdio into the running service, and over stdio on its own."""
     for client in CLIENTS:
         missing = clients.missing(client)
-        for way in ("http", "stdio", "stdio-alone"):
+        conversations, files = [], []
+        for way in WAYS:
             name = f"{client.name} {client.mode} {way}"
             if missing:
                 report.skip(name, missing)
                 continue
             product = embedded if way == "stdio-alone" else running
             label = name.replace(" ", "-")
-            if way == "http":
-                transport = {"kind": "http", "url": product.url, "token": product.token(label)}
-            else:
-                environment = {"BAILIWICK_HOME": str(product.home)}
-                transport = {"kind": "stdio", "command": product.command(), "env": environment}
-            file = f"notes/{label}.txt"
-            seen = clients.converse(client, transport, steps_of(client, file), client_home(folder, "client-home"))
+            file, cancel = f"notes/{label}.txt", folder / f"{label}.cancel"
+            conversations.append((product.transport(way, label), steps_of(client, file, cancel)))
+            files.append((name, product, file, cancel))
+        if missing:
+            continue
+        if client.can_cancel:
+            waiting = [(product, cancel) for _, product, _, cancel in files]
+            threading.Thread(target=let_cancel, args=(waiting,), daemon=True).start()
+        for (name, product, file, _), seen in zip(files, clients.converse(client, conversations, client_home(folder, "client-home"))):
             judge(report, name, product, client, file, seen)

@@ -8,6 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from harness.installed import is_installed
 from harness.plan import Clients, client_home
 from harness.product import Product
 from harness.proxy import TokenProxy
@@ -37,7 +38,7 @@ def run(report: Report, clients: Clients, product: Product, folder: Path) -> Non
     for revision in REVISIONS:
         name = f"conformance {revision}"
         judge_list(report, revision)
-        if not (clients.node.exists() and clients.conformance().exists()):
+        if not (is_installed("node") and is_installed("packages")):
             report.skip(name, "the suite is not installed; run tests/clients/install")
             continue
         with TokenProxy(product.port, product.token(f"conformance-{revision}")) as proxy:
@@ -48,7 +49,7 @@ def run(report: Report, clients: Clients, product: Product, folder: Path) -> Non
             ]
             home = client_home(folder, "client-home")
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=300, env=clients.environment(home), cwd=home
+                command, capture_output=True, text=True, timeout=600, env=clients.environment(home), cwd=home
             )
         said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
         (folder / f"conformance-{revision}.log").write_text(said)

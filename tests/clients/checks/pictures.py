@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.display import Display, missing, pixels
 from harness.models import KEY, LAST_WORDS, Models, tool_outputs, tool_results
+from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
 from harness.report import Report
 
@@ -49,8 +50,8 @@ def judge(report: Report, name: str, done: subprocess.CompletedProcess, texts: l
 
 def codex(report: Report, installed: Clients, product: ScreenProduct, home: Path) -> None:
     """Codex, with Bailiwick over stdio."""
-    program = installed.folder / "codex" / "node_modules" / ".bin" / "codex"
-    if not program.exists():
+    program = installed.program("codex", "codex")
+    if not program:
         report.skip("Codex: pictures", "is not installed; run tests/codex/install")
         return
     settings = home / ".codex"
@@ -89,8 +90,8 @@ default_tools_approval_mode = "approve"
 
 def claude_code(report: Report, installed: Clients, product: ScreenProduct, home: Path) -> None:
     """Claude Code, with Bailiwick over stdio."""
-    program = installed.folder / "applications" / "node_modules" / ".bin" / "claude"
-    if not program.exists():
+    program = installed.program("applications", "claude")
+    if not program:
         report.skip("Claude Code: pictures", "is not installed; run tests/clients/install")
         return
     server = {"command": str(product.binary), "args": ["mcp"], "env": {"BAILIWICK_HOME": str(product.home)}}
@@ -121,10 +122,10 @@ def run_program(
     words = [str(word) for word in command]
     try:
         return subprocess.run(
-            words, env=around, cwd=product.project, capture_output=True, text=True, timeout=180, stdin=subprocess.DEVNULL
+            words, env=around, cwd=product.project, capture_output=True, text=True, timeout=3 * PATIENCE, stdin=subprocess.DEVNULL
         )
     except subprocess.TimeoutExpired as late:
-        return subprocess.CompletedProcess(words, -1, str(late.stdout or ""), f"no end after 180 s\n{late.stderr or ''}")
+        return subprocess.CompletedProcess(words, -1, str(late.stdout or ""), f"no end after {3 * PATIENCE:.0f} s\n{late.stderr or ''}")
 
 
 def run(report: Report, installed: Clients, folder: Path, binary: Path) -> None:

@@ -9,6 +9,7 @@ from harness.report import Report
 
 from .clients import envelope
 
+WAYS = ("http", "stdio")
 BLUE, RED, GREEN, BLACK = (32, 64, 96), (250, 20, 30), (20, 200, 60), (0, 0, 0)
 
 
@@ -19,6 +20,11 @@ class ScreenProduct(Product):
         self.display = display
         super().__init__(binary, folder)
         self.cli("scope", "add", "screen", "--type", "computer", "--screen")
+
+    @property
+    def client_environment(self) -> dict:
+        """The variables that a client has to give to a stdio server, with the display."""
+        return {**super().client_environment, **self.display.environment}
 
     @property
     def environment(self) -> dict:
@@ -73,7 +79,7 @@ def judge(report: Report, name: str, seen: dict) -> None:
     report.check(f"{name}: a folder scope shows no screen", denied == "capability", str(results["refused"])[:800])
 
 
-def judge_resources(report: Report, name: str, product: Product, client: Client, clients: Clients, transport: dict, home: Path) -> None:
+def judge_resources(report: Report, name: str, client: Client, clients: Clients, transport: dict, home: Path) -> None:
     """The Inspector lists the kept pictures as resources, and reads one."""
     listed = clients.inspect(client, transport, home, "--method", "resources/list")
     resources = listed.get("result", listed).get("resources", [])
@@ -101,18 +107,15 @@ def run(report: Report, clients: Clients, folder: Path, binary: Path) -> None:
             report.check("`bailiwick screen status` tells the display and the scope", display.name in status and "displays, windows" in status, status)
             for client in CLIENTS:
                 lacking = clients.missing(client)
-                for way in ("http", "stdio"):
-                    name = f"{client.name} {client.mode} {way}"
-                    if lacking:
+                names = [f"{client.name} {client.mode} {way}" for way in WAYS]
+                if lacking:
+                    for name in names:
                         report.skip(name, lacking)
-                        continue
-                    if way == "http":
-                        label = f"screen-{client.name}-{client.mode}"
-                        transport = {"kind": "http", "url": product.url, "token": product.token(label)}
-                    else:
-                        environment = {"BAILIWICK_HOME": str(product.home), **display.environment}
-                        transport = {"kind": "stdio", "command": product.command(), "env": environment}
-                    home = client_home(folder, "client-home-screen")
-                    judge(report, name, clients.converse(client, transport, steps_of(), home))
+                    continue
+                home = client_home(folder, "client-home")
+                transports = [product.transport(way, f"screen-{client.name}-{client.mode}") for way in WAYS]
+                seen = clients.converse(client, [(transport, steps_of()) for transport in transports], home)
+                for name, transport, one in zip(names, transports, seen):
+                    judge(report, name, one)
                     if client.name == "inspector":
-                        judge_resources(report, name, product, client, clients, transport, home)
+                        judge_resources(report, name, client, clients, transport, home)

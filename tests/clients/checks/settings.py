@@ -4,10 +4,13 @@ Each starts or reaches the real binary by what stands in its settings, and nothi
 """
 
 import json
-import shutil
+import os
+import shlex
 import subprocess
+import threading
 from pathlib import Path
 
+from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
 from harness.product import Product
 from harness.report import Report
@@ -30,7 +33,7 @@ class Person:
         """Runs a program as the person."""
         environment = {**self.environment, **({"BAILIWICK_TOKEN": token} if token else {})}
         return subprocess.run(
-            [str(part) for part in command], input=given, capture_output=True, text=True, timeout=180, env=environment,
+            [str(part) for part in command], input=given, capture_output=True, text=True, timeout=3 * PATIENCE, env=environment,
             cwd=cwd or self.product.project,
         )
 
@@ -46,8 +49,8 @@ class Person:
 
 def claude_code(report: Report, installed: Clients, person: Person, token: str) -> None:
     """Claude Code connects by its settings, rewrites them, and they are still ours to take out."""
-    claude = installed.folder / "applications" / "node_modules" / ".bin" / "claude"
-    if not claude.exists():
+    claude = installed.program("applications", "claude")
+    if not claude:
         report.skip("Claude Code", MISSING)
         return
     for way, flags in (("stdio", ()), ("http", ("--http",))):
@@ -80,8 +83,8 @@ def claude_code(report: Report, installed: Clients, person: Person, token: str) 
 
 def codex(report: Report, installed: Clients, person: Person, token: str) -> None:
     """Codex reads the entry, and its app server connects by it and lists the tools."""
-    program = installed.folder / "codex" / "node_modules" / ".bin" / "codex"
-    if not program.exists():
+    program = installed.program("codex", "codex")
+    if not program:
         report.skip("Codex", "is not installed; run tests/codex/install")
         return
     settings = person.home / ".codex" / "config.toml"
@@ -114,6 +117,9 @@ def codex_status(person: Person, program: Path, token: str) -> dict:
         [str(program), "app-server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         text=True, env={**person.environment, "BAILIWICK_TOKEN": token}, cwd=person.product.project,
     )
+    # Codex that says nothing is ended, which ends the lines.
+    limit = threading.Timer(2 * PATIENCE, process.kill)
+    limit.start()
     try:
         info = {"name": "check", "title": "check", "version": "1"}
         for message in (
@@ -130,24 +136,22 @@ def codex_status(person: Person, program: Path, token: str) -> dict:
                 return next((it for it in servers if it["name"] == "bailiwick"), answer)
         return {}
     finally:
+        limit.cancel()
         process.kill()
         process.wait()
 
 
 def bundles(report: Report, installed: Clients, person: Person, folder: Path) -> None:
     """The bundle is valid, unpacks, and its program answers; the registry's entry follows the registry's rules."""
-    mcpb = installed.folder / "applications" / "node_modules" / ".bin" / "mcpb"
-    if not mcpb.exists():
+    mcpb = installed.program("applications", "mcpb")
+    if not mcpb:
         report.skip("bundles", MISSING)
         return
     folder.mkdir()
+    # A small program in place of Bailiwick, which it starts: a debug build takes half a minute to compress.
     program = folder / "bailiwick"
-    strip = shutil.which("strip")
-    if strip:
-        # Without what only a debugger needs, so that packing takes seconds.
-        person.run(strip, "-o", program, person.product.binary)
-    else:
-        shutil.copy(person.product.binary, program)
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(str(person.product.binary))} "$@"\n')
+    program.chmod(0o755)
     entry = folder / "registry" / "server.json"
     entry.parent.mkdir()
     out = folder / "bailiwick.mcpb"
@@ -162,6 +166,9 @@ def bundles(report: Report, installed: Clients, person: Person, folder: Path) ->
     done = person.run(mcpb, "validate", unpacked / "manifest.json")
     report.check("mcpb: its own tool finds the manifest valid", done.returncode == 0, done.stdout + done.stderr)
     manifest = json.loads((unpacked / "manifest.json").read_text())
+    packed = unpacked / manifest["server"]["entry_point"]
+    same = packed.read_bytes() == program.read_bytes() and os.access(packed, os.X_OK)
+    report.check("mcpb: the program in it is the one that was named, and can be started", same, packed)
     config = manifest["server"]["mcp_config"]
     command = config["command"].replace("${__dirname}", str(unpacked))
     info = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
@@ -179,8 +186,8 @@ def bundles(report: Report, installed: Clients, person: Person, folder: Path) ->
         seen = error
     named = {tool["name"] for tool in manifest["tools"]}
     report.check("mcpb: the unpacked program answers, and has the tools that the manifest names", seen == named, seen)
-    rules = installed.folder / "registry-rules" / "bin" / "skillsaw"
-    if not rules.exists():
+    rules = installed.program("registry-rules", "skillsaw")
+    if not rules:
         report.skip("server.json", MISSING)
         return
     done = person.run(rules, "lint", entry.parent)

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from harness.display import pixels
+from harness.patience import PATIENCE
 from harness.report import Report
 from harness.wayland import HEIGHT, ORDINARY_USER, WIDTH, Session, missing, picture
 from harness.wire import Stdio, envelope_of, tool_call
@@ -33,7 +34,7 @@ class Installation:
         """Runs a command of the CLI, and gives what it printed."""
         done = subprocess.run(
             self.session.command(str(self.binary), *arguments), env=self.environment, capture_output=True, text=True,
-            timeout=120, stdin=subprocess.DEVNULL, cwd=self.session.run,
+            timeout=2 * PATIENCE, stdin=subprocess.DEVNULL, cwd=self.session.run,
         )
         return done.stdout + done.stderr
 
@@ -50,7 +51,7 @@ class Installation:
         tool = "computer_query" if op == "screen.list" else "computer_operation"
         server = Stdio(self.session.command(str(self.binary), "mcp"), self.environment)
         try:
-            reply = server.ask(tool_call(1, tool, {"scope": "screen", "op": op, **more}), seconds=60)
+            reply = server.ask(tool_call(1, tool, {"scope": "screen", "op": op, **more}))
             return reply or {"result": {}, "errors": server.errors}
         finally:
             server.close()

@@ -1,8 +1,10 @@
-"""Drives the older Python client (`mcp` 1.30) through one plan and prints what it saw; see harness/plan.py."""
+"""Drives the older Python client (`mcp` 1.30) through a plan and prints what it saw; see harness/plan.py."""
 
 import json
 import sys
 import time
+import traceback
+from pathlib import Path
 
 import anyio
 import httpx
@@ -11,14 +13,22 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 
+async def expire(scope: anyio.CancelScope, file: Path) -> None:
+    """Cancels a scope when a file is there."""
+    while not file.exists():
+        await anyio.sleep(0.02)
+    scope.cancel()
+
+
 async def call(session: ClientSession, step: dict) -> dict:
-    """Makes one call; a call that the plan cancels answers `{"cancelled": true}`."""
+    """Makes one call; a call that the plan cancels answers `{"cancelled": true}`. How: harness/plan.py."""
     try:
-        if "cancelAfterMs" not in step:
+        if "cancelWhen" not in step:
             told: list = []
 
             async def tell(progress: float, _total: float | None, message: str | None) -> None:
                 told.append({"progress": progress, "message": message})
+                Path(step["progress"]).write_text("reported\n")
 
             callback = tell if step.get("progress") else None
             result = await session.call_tool(step["tool"], step["arguments"], progress_callback=callback)
@@ -26,8 +36,13 @@ async def call(session: ClientSession, step: dict) -> dict:
             return {**shown, "progress": told} if callback else shown
         # This client has no cancellation of its own: the plain notification of the protocol is sent by hand.
         request_id = session._request_id
-        with anyio.move_on_after(step["cancelAfterMs"] / 1000):
+        result = None
+        Path(step["cancelWhen"] + ".begun").touch()
+        async with anyio.create_task_group() as group:
+            group.start_soon(expire, group.cancel_scope, Path(step["cancelWhen"]))
             result = await session.call_tool(step["tool"], step["arguments"])
+            group.cancel_scope.cancel()
+        if result is not None:
             return result.model_dump(mode="json", by_alias=True, exclude_none=True)
         params = types.CancelledNotificationParams(requestId=request_id, reason="the client's user stopped it")
         await session.send_notification(types.ClientNotification(types.CancelledNotification(params=params)))
@@ -56,20 +71,30 @@ async def converse(read, write, steps: list) -> dict:
         return seen
 
 
-async def main() -> None:
-    plan = json.load(sys.stdin)
-    transport = plan["transport"]
+async def connect(transport: dict, steps: list) -> dict:
+    """Has one conversation over a transport."""
     if transport["kind"] == "stdio":
         command, *arguments = transport["command"]
         server = StdioServerParameters(command=command, args=arguments, env=transport["env"])
         async with stdio_client(server) as (read, write):
-            seen = await converse(read, write, plan["steps"])
+            return await converse(read, write, steps)
     else:
         headers = {"Authorization": f"Bearer {transport['token']}"}
         async with httpx.AsyncClient(headers=headers, timeout=60) as http:
             async with streamable_http_client(transport["url"], http_client=http) as (read, write, _):
-                seen = await converse(read, write, plan["steps"])
-    print(json.dumps(seen))
+                return await converse(read, write, steps)
+
+
+async def main() -> None:
+    """Has all conversations of the plan."""
+    plan = json.load(sys.stdin)
+    conversations = []
+    for planned in plan["conversations"]:
+        try:
+            conversations.append(await connect(planned["transport"], planned["steps"]))
+        except Exception:  # the report prints it
+            conversations.append({"broken": traceback.format_exc()})
+    print(json.dumps(conversations))
 
 
 anyio.run(main)

@@ -1,12 +1,12 @@
-// Drives the TypeScript SDK v2 (`@modelcontextprotocol/client`) through one plan; see harness/plan.py.
+// Drives the TypeScript SDK v2 (`@modelcontextprotocol/client`) through a plan; see harness/plan.py.
 
-import { converse } from './conversation.mjs';
+import { runPlan } from './conversation.mjs';
 
 const sdk = (path) => import(`${process.env.CLIENT_PACKAGES}/node_modules/@modelcontextprotocol/client/dist/${path}`);
 const { Client, StreamableHTTPClientTransport } = await sdk('index.mjs');
 const { StdioClientTransport } = await sdk('stdio.mjs');
 
-await converse(async ({ transport: wanted, mode }) => {
+await runPlan(async ({ transport: wanted, mode }) => {
   const options = mode === 'default' ? {} : { versionNegotiation: { mode } };
   const client = new Client({ name: 'typescript-new', version: '1.0.0' }, options);
   let transport;

@@ -1,13 +1,13 @@
-// Drives the TypeScript SDK v1 (`@modelcontextprotocol/sdk`) through one plan; see harness/plan.py.
+// Drives the TypeScript SDK v1 (`@modelcontextprotocol/sdk`) through a plan; see harness/plan.py.
 
-import { converse } from './conversation.mjs';
+import { runPlan } from './conversation.mjs';
 
 const sdk = (path) => import(`${process.env.CLIENT_PACKAGES}/node_modules/@modelcontextprotocol/sdk/dist/esm/client/${path}`);
 const { Client } = await sdk('index.js');
 const { StdioClientTransport } = await sdk('stdio.js');
 const { StreamableHTTPClientTransport } = await sdk('streamableHttp.js');
 
-await converse(async ({ transport: wanted }) => {
+await runPlan(async ({ transport: wanted }) => {
   const client = new Client({ name: 'typescript-old', version: '1.0.0' });
   let transport;
   let negotiated;

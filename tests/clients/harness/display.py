@@ -11,6 +11,7 @@ import tempfile
 import zlib
 from pathlib import Path
 
+from .patience import PATIENCE
 from .wire import plain_environment
 
 COOKIE = os.urandom(16)
@@ -38,7 +39,7 @@ class Display:
         )
         os.close(write)
         told = b""
-        while not told.endswith(b"\n") and select.select([read], [], [], 20)[0]:
+        while not told.endswith(b"\n") and select.select([read], [], [], PATIENCE)[0]:
             part = os.read(read, 16)
             if not part:
                 break
@@ -58,7 +59,7 @@ class Display:
     def connect(self) -> socket.socket:
         """Connects as a program with windows does."""
         connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(20)
+        connection.settimeout(PATIENCE)
         connection.connect(f"/tmp/.X11-unix/X{self.name[1:]}")
         connection.sendall(struct.pack("<BxHHHHxx", 0x6C, 11, 0, len(METHOD), len(COOKIE)) + METHOD + b"\0\0" + COOKIE)
         head = receive(connection, 8)

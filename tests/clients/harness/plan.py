@@ -2,23 +2,28 @@
 
 A plan goes to a driver as JSON on standard input:
 
-    {"transport": {"kind": "stdio", "command": [...], "env": {...}} | {"kind": "http", "url": "…", "token": "…"},
-     "mode": "…", "steps": [{"name": "…", "tool": "…", "arguments": {...}, "cancelAfterMs": 400, "progress": true}, …]}
+    {"mode": "…", "conversations": [{"transport": …, "steps": […]}, …]}
+    transport: {"kind": "stdio", "command": [...], "env": {...}} | {"kind": "http", "url": "…", "token": "…"}
+    step: {"name": "…", "tool": "…", "arguments": {...}}
 
-`<processId>` in a step stands for the last process id that an answer had.
+`<processId>` in a step stands for the last process id that an answer had. A step with `"cancelWhen": FILE` makes FILE.begun,
+calls, and cancels the call as soon as FILE is there. A step with `"progress": FILE` asks for progress, and writes FILE at each
+report.
 
-The driver connects by its own client library, lists the tools, makes the calls in order, and prints one JSON object:
+The driver has the conversations one after another. In each it connects by its own client library, lists the tools, and makes the
+calls in order. It prints one JSON list with an object for each conversation: `{"broken": why}` or
 `{"protocol", "instructions", "list": {"tools": […]}, "results": {name: result | {"raised"} | {"cancelled"}}}`, and where
 it knows prompts `"prompts": {"prompts": […]}` and as `"prompt"` what `prompts/get` gives for `orient`.
 It judges nothing: that is done once, for all clients, in checks/clients.py.
 """
 
 import json
-import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from .installed import PYTHON_PARTS, folder_of, is_installed
+from .patience import PATIENCE
 from .wire import plain_environment
 
 DRIVERS = Path(__file__).parent.parent / "drivers"
@@ -48,25 +53,23 @@ CLIENTS = (
 
 
 class Clients:
-    """The installed clients below one folder (tests/clients/install makes it)."""
+    """The installed clients (tests/clients/install and tests/codex/install install them)."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.node = folder / "node" / "node"
-        self.modules = folder / "packages" / "node_modules"
+    def __init__(self) -> None:
+        self.node = folder_of("node") / "node"
+        self.modules = folder_of("packages") / "node_modules"
 
     def missing(self, client: Client) -> str:
         """Says what is missing of a client; empty when it is there."""
-        needed = {
-            "python-new": self.folder / "python-new" / "bin" / "python",
-            "python-old": self.folder / "python-old" / "bin" / "python",
-            "typescript-old": self.modules / "@modelcontextprotocol" / "sdk",
-            "typescript-new": self.modules / "@modelcontextprotocol" / "client",
-            "inspector": self.inspector(),
-        }[client.name]
-        if client.name.startswith("python") or self.node.exists():
-            return "" if needed.exists() else f"{needed.name} is not installed; run tests/clients/install"
-        return "Node is not installed; run tests/clients/install"
+        needed = [client.name] if client.name.startswith("python") else ["node", "packages"]
+        lacking = [part for part in needed if not is_installed(part)]
+        return f"{' and '.join(lacking)} not installed; run tests/clients/install" if lacking else ""
+
+    @staticmethod
+    def program(part: str, name: str) -> Path | None:
+        """Returns a program of an installed part, or `None`."""
+        folder = "bin" if part in PYTHON_PARTS else "node_modules/.bin"
+        return folder_of(part) / folder / name if is_installed(part) else None
 
     def inspector(self) -> Path:
         """Gives the program of the Inspector."""
@@ -78,26 +81,27 @@ class Clients:
 
     def environment(self, home: Path) -> dict:
         """Gives the environment of a client process; its own files go below `home`."""
-        return {**plain_environment(), "HOME": str(home), "CLIENT_PACKAGES": str(self.folder / "packages")}
+        return {**plain_environment(), "HOME": str(home), "CLIENT_PACKAGES": str(folder_of("packages"))}
 
-    def converse(self, client: Client, transport: dict, steps: list, home: Path) -> dict:
-        """Runs a plan and gives what the client saw, or `{"broken": why}`."""
-        if client.name == "inspector":
-            return self._inspect(client, transport, steps, home)
+    def converse(self, client: Client, conversations: list, home: Path) -> list:
+        """Has conversations `(transport, steps)` and returns what the client saw in each, or `{"broken": why}`."""
+        driver = f"{client.name.replace('-', '_')}"
         if client.name.startswith("python"):
-            program = [self.folder / client.name / "bin" / "python", DRIVERS / f"{client.name.replace('-', '_')}.py"]
+            program = [folder_of(client.name) / "bin" / "python", DRIVERS / f"{driver}.py"]
         else:
-            program = [self.node, DRIVERS / f"{client.name.replace('-', '_')}.mjs"]
-        plan = json.dumps({"transport": transport, "mode": client.mode, "steps": steps})
-        return self._run([str(part) for part in program], plan, home)
+            program = [self.node, DRIVERS / f"{driver}.mjs"]
+        planned = [{"transport": transport, "steps": steps} for transport, steps in conversations]
+        seen = self._run([str(part) for part in program], json.dumps({"mode": client.mode, "conversations": planned}), home)
+        return seen if isinstance(seen, list) else [seen for _ in conversations]
 
-    def _run(self, command: list, given: str, home: Path, seconds: int = 120) -> dict:
+    def _run(self, command: list, given: str, home: Path):
+        seconds = 6 * PATIENCE
         try:
             done = subprocess.run(
                 command, input=given, capture_output=True, text=True, timeout=seconds, env=self.environment(home)
             )
         except subprocess.TimeoutExpired as late:
-            return {"broken": f"no end after {seconds} s\n{(late.stderr or b'')[-1500:]!r}"}
+            return {"broken": f"no end after {seconds:.0f} s\n{(late.stderr or b'')[-1500:]!r}"}
         try:
             return json.loads(done.stdout)
         except ValueError:
@@ -115,29 +119,9 @@ class Clients:
             command += ["--header", f"Authorization: Bearer {transport['token']}"]
         return self._run(command, "", home)
 
-    def _inspect(self, client: Client, transport: dict, steps: list, home: Path) -> dict:
-        listed = self.inspect(client, transport, home, "--method", "tools/list")
-        if "broken" in listed:
-            return listed
-        seen = {"list": listed.get("result", listed), "results": {}}
-        process_id = ""
-        for step in steps:
-            arguments = json.dumps(step["arguments"]).replace("<processId>", process_id)
-            called = self.inspect(
-                client, transport, home, "--method", "tools/call", "--tool-name", step["tool"], "--tool-args-json", arguments
-            )
-            result = seen["results"][step["name"]] = called.get("result", called)
-            process_id = (result.get("structuredContent", {}).get("data") or {}).get("processId", process_id)
-        return seen
-
 
 def client_home(folder: Path, name: str) -> Path:
     """Makes a home folder for a client's own files."""
     home = folder / name
     home.mkdir(parents=True, exist_ok=True)
     return home
-
-
-def clients_folder(repository: Path) -> Path:
-    """Gives the folder of the installed clients: `$CLIENTS`, or `target/clients`."""
-    return Path(os.environ.get("CLIENTS", repository / "target" / "clients")).resolve()

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -9,7 +10,8 @@ import time
 import urllib.request
 from pathlib import Path
 
-from .wire import Http, Stdio, free_port, plain_environment
+from .patience import PATIENCE, wait_until
+from .wire import Http, Stdio, plain_environment
 
 SECRET = "correct-horse-battery-staple"
 
@@ -22,7 +24,8 @@ class Product:
         self.home = folder / "home"
         self.project = folder / "project"
         self.folder = folder
-        self.port = free_port()
+        # The port of the running service; each start takes a free one.
+        self.port = 0
         self.service = None
         make_project(self.project)
         (folder / "outside.txt").write_text("outside\n")
@@ -47,7 +50,7 @@ class Product:
         """Where the service answers MCP."""
         return f"http://127.0.0.1:{self.port}/mcp"
 
-    def run(self, *arguments: str, seconds: int = 60) -> subprocess.CompletedProcess:
+    def run(self, *arguments: str, seconds: float = 2 * PATIENCE) -> subprocess.CompletedProcess:
         """Runs a command of the CLI, whatever its exit code."""
         return subprocess.run(
             [*self.program, *arguments], env=self.environment, capture_output=True, text=True, timeout=seconds,
@@ -63,29 +66,32 @@ class Product:
 
     def start(self) -> None:
         """Starts the service and waits until it answers."""
-        log = open(self.folder / "service.log", "ab")
-        self.service = subprocess.Popen(
-            [*self.program, "start", "--port", str(self.port)], env=self.environment, stdin=subprocess.DEVNULL,
-            stdout=log, stderr=log,
-        )
-        log.close()
-        for _ in range(200):
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=2) as answer:
-                    if answer.status == 200:
-                        return
-            except OSError:
-                pass
-            if self.service.poll() is not None:
-                break
-            time.sleep(0.05)
-        raise RuntimeError(f"bailiwick start does not answer:\n{(self.folder / 'service.log').read_text()[-2000:]}")
+        path = self.folder / "service.log"
+        with open(path, "wb") as log:
+            self.service = subprocess.Popen(
+                [*self.program, "start", "--port", "0"], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        wait_until(lambda: self._answers(path) or self.service.poll() is not None, pause=0.02)
+        if not self.lives() or not self._answers(path):
+            raise RuntimeError(f"bailiwick start does not answer:\n{path.read_text(errors='replace')[-2000:]}")
+
+    def _answers(self, log: Path) -> bool:
+        """Reads the port that the service prints, and asks there."""
+        printed = re.search(r"http://127\.0\.0\.1:(\d+)/mcp", log.read_text(errors="replace"))
+        if not printed:
+            return False
+        self.port = int(printed[1])
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=PATIENCE) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
 
     def lives(self) -> bool:
         """Tells whether the service runs."""
         return self.service is not None and self.service.poll() is None
 
-    def stop(self, how: int = signal.SIGTERM, seconds: float = 10):
+    def stop(self, how: int = signal.SIGTERM, seconds: float = PATIENCE):
         """Ends the service by a signal; gives `(exit code, seconds)`, or `None` where it had to be killed."""
         service, self.service = self.service, None
         if service is None:
@@ -116,6 +122,17 @@ class Product:
         """Starts a stdio server."""
         return Stdio(self.command(*options), self.environment)
 
+    def transport(self, way: str, label: str) -> dict:
+        """Returns how a client connects: over `http` with a token of this name, or over `stdio`."""
+        if way == "http":
+            return {"kind": "http", "url": self.url, "token": self.token(label)}
+        return {"kind": "stdio", "command": self.command(), "env": self.client_environment}
+
+    @property
+    def client_environment(self) -> dict:
+        """The variables that a client has to give to a stdio server."""
+        return {"BAILIWICK_HOME": str(self.home)}
+
     def history(self, limit: int = 1000) -> list:
         """Gives the newest operations of the history, newest first, by the CLI."""
         rows: list = []
@@ -129,14 +146,9 @@ class Product:
             cursor = ("--cursor", page["nextCursor"])
         return [row for row in rows if row["state"] == "finished"]
 
-    def await_history(self, holds, seconds: float = 10):
-        """Waits for a row of the history for which `holds(row)`, and gives it or `None`."""
-        deadline = time.monotonic() + seconds
-        while True:
-            found = next((row for row in self.history() if holds(row)), None)
-            if found or time.monotonic() > deadline:
-                return found
-            time.sleep(0.2)
+    def await_history(self, holds):
+        """Waits for a row of the history for which `holds(row)`, and returns it or `None`."""
+        return wait_until(lambda: next((row for row in self.history() if holds(row)), None))
 
     def __enter__(self) -> "Product":
         return self

@@ -1,16 +1,13 @@
 """Counts checks and prints one line for each."""
 
-import time
-
 
 class Report:
-    """The checks of one run. A part that is missing is skipped, which is said and counted, never passed."""
+    """The checks of one group. A part that is missing is skipped, which is said and counted, never passed."""
 
     def __init__(self) -> None:
         self.passed = 0
         self.failed = 0
         self.skipped = 0
-        self._began = time.monotonic()
 
     def check(self, name: str, holds: object, seen: object = "") -> bool:
         """Notes whether `holds` is true; `seen` says what was there instead and is printed only on failure."""
@@ -21,7 +18,7 @@ class Report:
             self.failed += 1
             self._say("FAILED", name)
             for line in str(seen)[:3000].splitlines()[:30]:
-                print(f"         {line}", flush=True)
+                self.note(f"         {line}")
         return bool(holds)
 
     def skip(self, name: str, why: str) -> None:
@@ -29,15 +26,24 @@ class Report:
         self.skipped += 1
         self._say("skipped", f"{name}: {why}")
 
+    def note(self, line: str) -> None:
+        """Prints a line that is no check."""
+        print(line, flush=True)
+
     def heading(self, title: str) -> None:
         """Begins a group."""
-        print(f"\n{title} ({time.monotonic() - self._began:.0f} s)", flush=True)
+        self.note(f"\n{title}")
+
+    def add(self, passed: int, failed: int, skipped: int) -> None:
+        """Adds what another report counted."""
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
 
     def close(self) -> int:
-        """Prints the closing line and gives the exit code."""
-        print(f"\n{self.passed} passed, {self.failed} failed, {self.skipped} skipped", flush=True)
+        """Prints the closing line and returns the exit code."""
+        self.note(f"\n{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         return 1 if self.failed or not self.passed else 0
 
-    @staticmethod
-    def _say(word: str, name: str) -> None:
-        print(f"{word:>7}  {name}", flush=True)
+    def _say(self, word: str, name: str) -> None:
+        self.note(f"{word:>7}  {name}")

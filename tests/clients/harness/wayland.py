@@ -5,9 +5,10 @@ import shutil
 import struct
 import subprocess
 import tempfile
-import time
 import zlib
 from pathlib import Path
+
+from .patience import PATIENCE, wait_until
 
 WIDTH, HEIGHT = 640, 400
 ORDINARY_USER = 65534
@@ -46,10 +47,8 @@ class Session:
         told = dict(line.split("=", 1) for line in (self.run / "environment").read_text().splitlines() if "=" in line)
         self.environment = {**self._environment, "XDG_SESSION_TYPE": "wayland"}
         self.environment |= {name: told[name] for name in ("WAYLAND_DISPLAY", "DISPLAY")}
-        for _ in range(200):
-            if self.shown() == picture():
-                return
-            time.sleep(0.05)
+        if wait_until(lambda: self.shown() == picture()):
+            return
         self.end()
         raise RuntimeError("the session does not come to show its picture")
 
@@ -78,10 +77,8 @@ class Session:
         return process
 
     def _await(self, path: Path) -> None:
-        for _ in range(600):
-            if path.exists():
-                return
-            time.sleep(0.05)
+        if wait_until(path.exists):
+            return
         logs = "\n".join(log.read_text()[-1500:] for log in self.folder.glob("*.log"))
         self.end()
         raise RuntimeError(f"the session does not start: no {path.name}\n{logs}")
@@ -89,7 +86,7 @@ class Session:
     def shown(self) -> list:
         """Gives what the compositor says it shows: rows of `(red, green, blue)`."""
         done = subprocess.run(
-            self.command("grim", "-t", "ppm", "-"), env=self.environment, capture_output=True, timeout=60, check=True
+            self.command("grim", "-t", "ppm", "-"), env=self.environment, capture_output=True, timeout=PATIENCE, check=True
         )
         return ppm_rows(done.stdout)
 

@@ -4,11 +4,12 @@ import http.client
 import json
 import os
 import queue
-import socket
 import subprocess
 import threading
 import time
 from urllib.parse import urlsplit
+
+from .patience import PATIENCE
 
 MODERN = "2026-07-28"
 META = {
@@ -64,7 +65,7 @@ class Stdio:
         """Writes one message as a line."""
         self.send_bytes(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
-    def next(self, seconds: float = 10):
+    def next(self, seconds: float = PATIENCE):
         """Gives the next message, or `None` at the end or when the time is over."""
         try:
             line = self.lines.get(timeout=seconds)
@@ -79,7 +80,7 @@ class Stdio:
             self.noise.append(line)
             return {}
 
-    def reply(self, identifier, seconds: float = 20):
+    def reply(self, identifier, seconds: float = PATIENCE):
         """Gives the reply with this id; replies with other ids are kept for later."""
         deadline = time.monotonic() + seconds
         while identifier not in self._replies:
@@ -94,7 +95,7 @@ class Stdio:
         """Takes the error that answered no request in particular, if one was seen."""
         return self._replies.pop(None, {}).get("error")
 
-    def ask(self, message: dict, seconds: float = 20):
+    def ask(self, message: dict, seconds: float = PATIENCE):
         """Sends a request and gives its reply."""
         self.send(message)
         return self.reply(message["id"], seconds)
@@ -111,7 +112,7 @@ class Stdio:
         """Gives the memory that the process holds."""
         return resident_bytes(self.process.pid)
 
-    def close(self, seconds: float = 5):
+    def close(self, seconds: float = PATIENCE):
         """Ends the input and gives the exit code; a process that stays is ended by force and gives `None`."""
         try:
             self.process.stdin.close()
@@ -155,7 +156,7 @@ class Http:
                 headers["Mcp-Name"] = message["params"]["name"]
         return {**headers, **(extra or {})}
 
-    def open(self, seconds: float = 30) -> http.client.HTTPConnection:
+    def open(self, seconds: float = PATIENCE) -> http.client.HTTPConnection:
         """Opens a connection."""
         return http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=seconds)
 
@@ -189,13 +190,6 @@ class Http:
         """Calls a tool and gives the JSON-RPC reply."""
         reply = self.post(tool_call(identifier, tool, arguments), connection=connection)[2]
         return reply if isinstance(reply, dict) else {"text": reply}
-
-
-def free_port() -> int:
-    """Gives a loopback port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def plain_environment() -> dict:
