@@ -44,6 +44,7 @@ mod hostile_paths;
 mod known_attacks;
 mod left_out;
 mod policy;
+mod ports;
 // Lasting processes are programs of Unix.
 #[cfg(target_os = "linux")]
 mod process;
