@@ -9,7 +9,7 @@ use crate::source::{files, repository, rust_files};
 
 /// What the last column may name.
 struct Guards {
-    /// Functions under `#[test]`, or inside `proptest!`.
+    /// Functions under `#[test]`, or inside `proptest!`, and those that trials call.
     functions: BTreeSet<String>,
     /// Cases, as `family.verb: title`.
     cases: BTreeSet<String>,
@@ -22,11 +22,17 @@ impl Guards {
         let test =
             Regex::new(r"#\[(?:tokio::)?test(?:\([^\]]*\))?\]\s*(?:#\[[^\]]*\]\s*)*(?:async )?fn (\w+)")
                 .expect("a good pattern");
+        let trials = Regex::new(r"\b(?:trials|each)!\s*\[([^;\]]*)").expect("a good pattern");
         let functions = ["src", "crates", "tests"]
             .into_iter()
             .flat_map(rust_files)
             .flat_map(|file| {
-                test.captures_iter(&file.code).map(|found| found[1].to_owned()).collect::<Vec<_>>()
+                let tests = test.captures_iter(&file.code).map(|found| found[1].to_owned());
+                let paths = trials.captures_iter(&file.code).flat_map(|found| {
+                    found[1].split(',').map(|path| path.trim().to_owned()).collect::<Vec<_>>()
+                });
+                let called = paths.map(|path| path.rsplit("::").next().unwrap_or_default().to_owned());
+                tests.chain(called).collect::<Vec<_>>()
             })
             .collect();
         let mut cases = BTreeSet::new();

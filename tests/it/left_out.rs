@@ -19,10 +19,15 @@ struct LeftOut {
     here: bool,
 }
 
-/// Gives how many tests a file has.
+/// Returns how many tests a file has. A function that runs once for each item counts as one.
 fn tests(file: &SourceFile) -> usize {
     let test = Regex::new(r"#\[(?:tokio::)?test(?:\([^\]]*\))?\]").expect("a good pattern");
-    test.find_iter(&file.code).count()
+    let trials = Regex::new(r"\b(?:trials|each)!\s*\[([^;\]]*)").expect("a good pattern");
+    let functions = trials.captures_iter(&file.code).map(|found| {
+        let names = found[1].split(',').filter(|name| !name.trim().is_empty());
+        names.count()
+    });
+    test.find_iter(&file.code).count() + functions.sum::<usize>()
 }
 
 /// Gives how many tests a module of a file has, with the modules below it.
@@ -73,13 +78,17 @@ fn find(all: &[SourceFile], problems: &mut Vec<String>) -> Vec<LeftOut> {
 
 #[test]
 fn every_test_that_is_left_out_on_other_systems_says_why() {
-    let all = rust_files("tests/it");
+    let all = [rust_files("tests/it"), rust_files("tests/data")].concat();
     let mut problems = Vec::new();
     let found = find(&all, &mut problems);
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     assert!(
         found.iter().any(|it| it.place == "tests/it/main.rs: command" && it.tests > 10),
         "none was found"
+    );
+    assert!(
+        found.iter().any(|it| it.place == "tests/data/main.rs: doctor" && it.tests > 10),
+        "no trial was found"
     );
 
     let every: usize = all.iter().map(tests).sum();
@@ -89,7 +98,7 @@ fn every_test_that_is_left_out_on_other_systems_says_why() {
     for it in found.iter().filter(|it| it.here) {
         let entry = by_reason.entry(&it.reason).or_default();
         entry.0 += it.tests;
-        entry.1.push(it.place.strip_prefix("tests/it/").unwrap_or(&it.place));
+        entry.1.push(it.place.strip_prefix("tests/").unwrap_or(&it.place));
     }
     for (reason, (tests, places)) in by_reason {
         tell(&format!("left out: {tests} tests ({}): {reason}", places.join(", ")));

@@ -1,4 +1,6 @@
-//! The one integration binary: `cargo test --test it`. Each module is a kind of test.
+//! The integration tests that are functions: `cargo test --test it`. Each module is a kind of test.
+//!
+//! Those that run once for each file, case or page are in `tests/data`, what both need in `tests/support`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -13,7 +15,6 @@
 mod adapters;
 mod architecture;
 mod bundle;
-mod cases;
 mod cli;
 mod code;
 // A stand-in for Codex is a script, which is started as commands are.
@@ -26,17 +27,11 @@ mod command_rules;
 // The real Git and the wrappers of GNU are asked what they would start.
 #[cfg(target_os = "linux")]
 mod command_spelling;
-mod commands;
 mod containment;
-mod digests;
-// Faults are put in by modes, links, sockets and signals, and looked for on a terminal; X servers are started.
-#[cfg(target_os = "linux")]
-mod doctor;
-mod documents;
 mod edits;
+mod fixtures;
 mod git;
 mod history;
-mod installation;
 // The launcher itself: namespaces, Landlock, seccomp, control groups and signals.
 #[cfg(target_os = "linux")]
 mod launch;
@@ -44,7 +39,6 @@ mod hostile_paths;
 mod known_attacks;
 mod left_out;
 mod policy;
-mod ports;
 // Lasting processes are programs of Unix.
 #[cfg(target_os = "linux")]
 mod process;
@@ -57,9 +51,6 @@ mod snapshot;
 // A user manager of systemd, and units for one.
 #[cfg(target_os = "linux")]
 mod service;
-mod source;
-mod system;
-mod temporary;
 // Terminals are those of Linux, with its programs in them.
 #[cfg(target_os = "linux")]
 mod terminal;
@@ -69,3 +60,5 @@ mod transcripts;
 // What is waited for is what programs of Unix do.
 #[cfg(target_os = "linux")]
 mod wait;
+
+use support::{installation, ports, source, system, temporary};

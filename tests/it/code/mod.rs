@@ -3,7 +3,6 @@
 // Its projects are repositories that the real Git makes.
 #[cfg(target_os = "linux")]
 mod context;
-mod definitions;
 mod index;
 // Python is asked for the same.
 #[cfg(target_os = "linux")]

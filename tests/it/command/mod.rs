@@ -1,5 +1,6 @@
 //! Commands through the whole service: what runs, what holds it, and that nothing of it is left.
 
+mod digests;
 mod ending;
 mod held;
 mod output;

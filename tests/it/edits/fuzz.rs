@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use bailiwick::providers::edit::{
     Anchor, Edits, FilePatch, LineEdit, PatchAction, Text, TextEdit, anchor, apply, parse_patch, unified_diff,
 };
+use support::generator::Numbers;
 
-use crate::commands::generator::Numbers;
 use crate::system::{Need, git_of_the_person, lacks};
 use crate::temporary::TemporaryFolder;
 

@@ -8,17 +8,15 @@ use bailiwick::config::Config;
 use bailiwick::contract::{Caller, Envelope, Transport};
 use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::launch::Launcher;
-use bailiwick::platform::screen::{Rect, Sources};
+use bailiwick::platform::screen::Sources;
 use bailiwick::providers::screen::{Picture, decode};
 use bailiwick::service::{Service, ServiceSettings};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use x11rb::connection::Connection as _;
-use x11rb::protocol::xproto::{ConnectionExt as _, CreateGCAux, CreateWindowAux, ImageFormat};
 
-use super::ground::{Client, XServer};
+use super::ground::XServer;
 use crate::temporary::TemporaryFolder;
 
 /// A service with the scopes `screen` and `other`, which take every kind of picture.
@@ -127,50 +125,4 @@ pub fn bytes(base64: &Value) -> Vec<u8> {
 /// Counts the pixels of a colour.
 pub fn count(picture: &Picture, colour: [u8; 3]) -> usize {
     picture.rgb().chunks_exact(3).filter(|pixel| **pixel == colour).count()
-}
-
-impl Client {
-    /// Makes a window that no encoder makes much smaller, and shows it.
-    pub fn noisy(&self, place: Rect) -> u32 {
-        let window = self.unpainted(place);
-        let pen = self.connection.generate_id().expect("a number");
-        self.connection.create_gc(pen, window, &CreateGCAux::new()).expect("sent");
-        let width = u16::try_from(place.width).expect("small");
-        let mut state = 1_u32;
-        for row in 0..u16::try_from(place.height).expect("small") {
-            let pixels: Vec<u8> = (0..place.width * 4)
-                .map(|_| {
-                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    state.to_be_bytes()[0]
-                })
-                .collect();
-            let row = i16::try_from(row).expect("small");
-            self.connection
-                .put_image(ImageFormat::Z_PIXMAP, window, pen, width, 1, 0, row, 0, 24, &pixels)
-                .expect("sent");
-        }
-        self.sync();
-        window
-    }
-
-    /// Makes a window that no window manager deals with, without a title.
-    pub fn menu(&self, place: Rect, colour: u32) -> u32 {
-        let window = self.connection.generate_id().expect("a number");
-        let look = CreateWindowAux::new().background_pixel(colour).override_redirect(1);
-        self.make_in(self.screen().root, window, place, &look);
-        window
-    }
-
-    /// Takes a window off the screen.
-    pub fn hide(&self, window: u32) {
-        self.connection.unmap_window(window).expect("sent");
-        self.sync();
-    }
-
-    /// Makes a window of one colour within another, and shows it.
-    pub fn inner(&self, parent: u32, place: Rect, colour: u32) -> u32 {
-        let window = self.connection.generate_id().expect("a number");
-        self.make_in(parent, window, place, &CreateWindowAux::new().background_pixel(colour));
-        window
-    }
 }

@@ -4,7 +4,8 @@ mod artifacts;
 mod capture;
 mod desk;
 mod display;
-pub(crate) mod ground;
 mod operations;
 mod policy;
 mod windows;
+
+use support::screen as ground;

@@ -1,0 +1,35 @@
+//! The documents are true: their links lead somewhere, their commands are understood, and what they show was printed.
+
+mod book;
+mod command_lines;
+mod links;
+// The pages are read by the programs of Unix that show manuals.
+#[cfg(target_os = "linux")]
+mod manual;
+mod markdown;
+// Guides show the terminal of a computer with Linux.
+#[cfg(target_os = "linux")]
+mod shown;
+// It is a terminal of Linux.
+#[cfg(target_os = "linux")]
+mod terminal;
+
+use libtest_mimic::Trial;
+
+/// The trials: each page that shows a terminal, and what all pages have to have.
+pub fn trials() -> Vec<Trial> {
+    let mut trials = trials![
+        book::the_book_lists_every_page_once,
+        book::what_pages_link_to_is_in_the_book,
+        command_lines::every_command_line_of_the_documents_is_understood,
+        command_lines::lines_for_a_shell_are_split_into_words,
+        links::every_link_leads_to_a_file_and_a_heading_that_exist,
+        links::links_lead_from_where_they_stand,
+        markdown::blocks_headings_and_links_are_found,
+    ];
+    #[cfg(target_os = "linux")]
+    trials.extend(manual::trials());
+    #[cfg(target_os = "linux")]
+    trials.extend(shown::trials());
+    trials
+}

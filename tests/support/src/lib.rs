@@ -1,0 +1,40 @@
+//! The fixtures that the integration tests share: folders, installations, displays, ports, and the repository's own files.
+//!
+//! Only tests use it. A fixture that one test target needs alone belongs there.
+
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own, and start programs")]
+
+pub mod generator;
+pub mod installation;
+pub mod logs;
+pub mod ports;
+#[cfg(target_os = "linux")]
+pub mod screen;
+pub mod source;
+pub mod system;
+pub mod temporary;
+pub mod update;
+
+use std::env;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Returns how long tests wait for something that ends or appears soon: a minute, because the computer may be busy.
+///
+/// `BAILIWICK_TEST_PATIENCE` sets another number of seconds.
+pub fn patience() -> Duration {
+    let seconds = env::var("BAILIWICK_TEST_PATIENCE").ok().and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(60))
+}
+
+/// Returns the path of the program `bailiwick` that was built with the tests.
+pub fn program() -> PathBuf {
+    let variables = ["CARGO_BIN_EXE_bailiwick", "NEXTEST_BIN_EXE_bailiwick"];
+    if let Some(path) = variables.into_iter().find_map(env::var_os) {
+        return path.into();
+    }
+    // Test programs lie in the folder `deps`, beside which the program lies.
+    let own = env::current_exe().expect("the test program has a path");
+    let folder = own.ancestors().nth(2).expect("the test program lies in a folder of cargo's");
+    folder.join(format!("bailiwick{}", env::consts::EXE_SUFFIX))
+}
