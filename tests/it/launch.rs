@@ -15,6 +15,7 @@ mod place;
 mod plans;
 #[cfg(not(feature = "portable-launch"))]
 mod probes;
+mod stress;
 mod terminal;
 #[cfg(not(feature = "portable-launch"))]
 mod tools;

@@ -1,7 +1,6 @@
 //! A client that cancels, or goes away, stops what it asked for.
 
 use std::fs;
-use std::time::Duration;
 
 use bailiwick::adapters::backend::Origin;
 use bailiwick::adapters::socket::{Hello, connect};
@@ -14,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::house::House;
 use super::http_client::{call, request};
 use super::stdio_client::{in_memory, meta, outcome};
+use crate::patience::{eventually_async, eventually_some};
 
 /// Makes a search that takes far longer than a test is patient: many names of one large file.
 fn long_search(house: &House) -> Value {
@@ -31,21 +31,23 @@ fn long_search(house: &House) -> Value {
 /// Waits until the history says how the search ended.
 async fn how_it_ended(house: &House) -> Value {
     let gone = CancellationToken::new();
-    for _ in 0..600 {
+    eventually_some("the history knows of the search", async || {
         let envelope = json!({"scope": "app", "op": "history.timeline"});
         let outcome = house.backend().submit(Envelope::from_value(envelope), &gone).await.into_value();
-        let rows = outcome["data"]["operations"].as_array().cloned().unwrap_or_else(|| panic!("{outcome}"));
-        if let Some(row) = rows.iter().find(|row| row["op"] == "file.search") {
-            return row["code"].clone();
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("the history does not know of the search");
+        let rows = outcome["data"]["operations"].as_array().unwrap_or_else(|| panic!("{outcome}"));
+        rows.iter().find(|row| row["op"] == "file.search").map(|row| row["code"].clone())
+    })
+    .await
 }
 
-/// Lets the search begin.
-async fn a_moment() {
-    tokio::time::sleep(Duration::from_millis(300)).await;
+/// Waits until the search runs: the service, which is in this process, has the folder or a file of it open.
+async fn begun(house: &House) {
+    let folder = house.path("app/large");
+    eventually_async("the search begins", || {
+        let open = fs::read_dir("/proc/self/fd").expect("listed").flatten();
+        open.filter_map(|entry| fs::read_link(entry.path()).ok()).any(|path| path.starts_with(&folder))
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -57,7 +59,7 @@ async fn a_cancel_notification_stops_the_operation_and_the_session_lives() {
     let message = json!({"jsonrpc": "2.0", "id": "long", "method": "tools/call",
                          "params": {"name": "computer_query", "arguments": search}});
     client.send(&message).await;
-    a_moment().await;
+    begun(&house).await;
     client
         .send(
             &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "long"}}),
@@ -76,7 +78,7 @@ async fn shutdown_answers_what_runs_as_cancelled() {
     let (mut client, served) = in_memory(house.backend(), shutdown.clone());
     let params = json!({"name": "computer_query", "arguments": search, "_meta": meta()});
     client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
-    a_moment().await;
+    begun(&house).await;
     shutdown.cancel();
     assert_eq!(outcome(&client.receive().await)["error"]["code"], "cancelled");
     served.await.expect("no panic");
@@ -106,7 +108,7 @@ async fn an_http_client_that_goes_away_stops_its_operation() {
         let body = if route == "/mcp" { message.to_string() } else { search.to_string() };
         let mut stream = TcpStream::connect(address).await.expect("accepted");
         stream.write_all(request("POST", route, &headers, &body).as_bytes()).await.expect("written");
-        a_moment().await;
+        begun(&house).await;
         drop(stream);
         assert_eq!(how_it_ended(&house).await, "cancelled", "{route} {version}");
         house.end().await;
@@ -119,13 +121,12 @@ async fn a_socket_client_can_cancel_one_request_and_goes_on() {
     let search = long_search(&house);
     let client = connect(&house.socket(), &Hello::new(Transport::Cli, None)).await.expect("let in");
     let gone = CancellationToken::new();
-    let later = gone.clone();
-    tokio::spawn(async move {
-        a_moment().await;
-        later.cancel();
+    let (envelope, origin) = (Envelope::from_value(search), Origin::default());
+    let (outcome, ()) = tokio::join!(client.submit(&origin, &envelope, &gone), async {
+        begun(&house).await;
+        gone.cancel();
     });
-    let envelope = Envelope::from_value(search);
-    let outcome = client.submit(&Origin::default(), &envelope, &gone).await.expect("answered").into_value();
+    let outcome = outcome.expect("answered").into_value();
     assert_eq!(outcome["error"]["code"], "cancelled");
     let stat = Envelope::from_value(json!({"scope": "app", "op": "file.stat"}));
     let outcome = client
@@ -148,7 +149,7 @@ async fn a_socket_client_that_goes_away_stops_its_operations() {
         json!({"request": {"id": 1, "envelope": search}})
     );
     stream.write_all(lines.as_bytes()).await.expect("written");
-    a_moment().await;
+    begun(&house).await;
     drop(stream);
     assert_eq!(how_it_ended(&house).await, "cancelled");
     house.end().await;

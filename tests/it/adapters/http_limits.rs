@@ -2,12 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use bailiwick::adapters::http::HttpSettings;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::house::House;
 use super::http_client::{Reply, api, mcp, request, send, send_raw};
+use crate::patience::PATIENCE;
+use crate::ports::reserve_port;
 
 const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
 
@@ -109,7 +112,7 @@ async fn a_head_that_does_not_arrive_is_given_up() {
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: local").await.expect("written");
     let mut rest = Vec::new();
     // The listener ends it; the test's own patience is far longer.
-    let ended = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut rest)).await;
+    let ended = tokio::time::timeout(*PATIENCE, stream.read_to_end(&mut rest)).await;
     assert!(ended.is_ok(), "the connection is still open");
     house.end().await;
 }
@@ -122,74 +125,34 @@ async fn idle_connections_make_room_for_new_ones() {
     for _ in 0..300 {
         idle.push(TcpStream::connect(address).await.expect("accepted"));
     }
-    let reply = tokio::time::timeout(Duration::from_secs(60), api(address, &house.token, STAT)).await;
+    let reply = tokio::time::timeout(*PATIENCE, api(address, &house.token, STAT)).await;
     assert_eq!(reply.expect("answered").status, 200);
-    house.end().await;
-}
-
-/// Gives the memory that the process holds, in bytes.
-#[cfg(target_os = "linux")]
-fn resident_bytes() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/statm").expect("the system tells it");
-    let pages: u64 = text.split(' ').nth(1).expect("a second number").parse().expect("a number");
-    pages * 4_096
-}
-
-// Only there a process reads what it holds from a file.
-#[cfg(target_os = "linux")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_handshakes_leave_the_memory_bounded() {
-    let mut house = House::new();
-    let address = house.http().await;
-    let handshake = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
-    }})
-    .to_string();
-    let bearer = format!("Bearer {}", house.token);
-    let headers = [
-        ("Host", "localhost"),
-        ("Authorization", bearer.as_str()),
-        ("Content-Type", "application/json"),
-        ("Accept", "application/json, text/event-stream"),
-    ];
-    let one = request("POST", "/mcp", &headers, &handshake).replace("Connection: close\r\n", "");
-    let round = async |count: usize| {
-        let mut stream = TcpStream::connect(address).await.expect("accepted");
-        let mut answer = vec![0; 64 << 10];
-        for _ in 0..count {
-            stream.write_all(one.as_bytes()).await.expect("written");
-            let mut seen = Vec::new();
-            while !seen.ends_with(b"0\r\n\r\n") {
-                let got = stream.read(&mut answer).await.expect("read");
-                assert!(got > 0, "closed: {}", String::from_utf8_lossy(&seen));
-                seen.extend_from_slice(&answer[..got]);
-            }
-            assert!(seen.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&seen));
-        }
-    };
-    round(500).await;
-    let before = resident_bytes();
-    round(10_000).await;
-    let grown = resident_bytes().saturating_sub(before);
-    // Sessions would hold 50 kB each, 500 MB in all; other tests run beside this one.
-    assert!(grown < 200 << 20, "{grown} bytes more");
     house.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shutdown_ends_idle_and_open_connections_in_time() {
     let mut house = House::new();
-    let address = house.http().await;
+    // A port of its own: one that the system chose may be another's as soon as it is closed.
+    let settings = HttpSettings { port: reserve_port(), ..house.settings() };
+    let address = house.http_with(settings).await;
     house.socket();
+    let bearer = format!("Bearer {}", house.token);
     let _idle = TcpStream::connect(address).await.expect("accepted");
     let mut half = TcpStream::connect(address).await.expect("accepted");
     half.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Len").await.expect("written");
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
     assert_eq!(mcp(address, &house.token, "2026-07-28", list).await.status, 200);
+    // The head is whole, the body never comes: a request for which the listener is patient for half a minute.
+    let mut bodiless = TcpStream::connect(address).await.expect("accepted");
+    let head =
+        request("POST", "/api/v1/operations", &[("Host", "localhost"), ("Authorization", &bearer)], STAT);
+    let (head, _) = head.rsplit_once(STAT).expect("a body");
+    bodiless.write_all(head.as_bytes()).await.expect("written");
     let began = Instant::now();
     house.end().await;
     let took = began.elapsed();
-    // A bound of the product (2 s), not a measurement of this machine.
-    assert!(took < Duration::from_secs(10), "{took:?}");
+    // The product gives them 1.5 s; whatever machine this is, far less than the body would be waited for.
+    assert!(took < Duration::from_secs(25), "{took:?}");
     assert!(TcpStream::connect(address).await.is_err(), "the listener is closed");
 }

@@ -14,6 +14,7 @@ use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
 use super::house::House;
+use crate::patience::eventually_async;
 
 fn stat(scope: &str) -> Envelope {
     Envelope { scope: Some(scope.into()), op: "file.stat".into(), ..Envelope::default() }
@@ -147,9 +148,7 @@ async fn a_client_whose_service_ends_goes_on_with_one_of_its_own() {
     assert_eq!(backend.submit(Ok(stat("app")), &gone).await.into_value()["ok"], true);
     let dirs = house.dirs.clone();
     house.shutdown.cancel();
-    while path(&dirs).exists() {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
+    eventually_async("the service takes its socket away", || !path(&dirs).exists()).await;
     // The request that notices may find the service gone; those after it are served.
     let first = backend.submit(Ok(stat("app")), &gone).await.into_value();
     assert!(first["ok"] == true || first["error"]["code"] == "provider_unavailable", "{first}");

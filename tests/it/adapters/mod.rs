@@ -19,3 +19,6 @@ mod openapi;
 mod program;
 mod same_outcome;
 pub(crate) mod stdio_client;
+// Only there a process reads what it holds from a file.
+#[cfg(target_os = "linux")]
+mod stress;

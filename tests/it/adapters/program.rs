@@ -2,7 +2,6 @@
 
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -13,6 +12,7 @@ use super::envelopes;
 use super::house::{House, normal};
 use super::http_client::api;
 use super::stdio_client::{Client, outcome};
+use crate::patience::eventually_some;
 
 /// A process that is killed if the test ends before it does.
 struct Program(Child);
@@ -55,15 +55,9 @@ fn signal(program: &Program, signal: Signal) {
     kill_process(Pid::from_raw(id).expect("not 0"), signal).expect("it is ours");
 }
 
-/// Waits for the end; patient, because the machine may be busy.
+/// Waits for the end.
 async fn ended(mut program: Program) -> ExitStatus {
-    for _ in 0..3_000 {
-        if let Some(status) = program.0.try_wait().expect("it was ours") {
-            return status;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("it does not end");
+    eventually_some("it ends", async || program.0.try_wait().expect("it was ours")).await
 }
 
 /// What the transports inside this process give, as the measure for the program.

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::command::yard::has;
 use crate::installation::{Installation, Ran};
+use crate::needs::require_program;
 use crate::transcripts::terminal::Terminal;
 
 /// An installation with ids to offer, and the scripts as a person installs them.
@@ -132,9 +132,7 @@ fn bash_offers_what_this_computer_knows_in_its_own_quoting() {
 #[test]
 fn fish_offers_what_this_computer_knows_and_what_it_is_about() {
     let desk = Desk::new();
-    if !has("fish") {
-        return eprintln!("SKIPPED: there is no fish");
-    }
+    require_program("fish");
     let offered = |line: &str| -> Vec<String> {
         let script = format!("source bailiwick.fish; complete --do-complete='{line}'");
         let ran: Ran = desk.shell(&["fish", "--no-config", "-c", &script]).output().expect("it runs").into();
@@ -153,9 +151,7 @@ fn fish_offers_what_this_computer_knows_and_what_it_is_about() {
 
 #[test]
 fn zsh_offers_what_this_computer_knows_at_its_own_prompt() {
-    if !has("zsh") {
-        return eprintln!("SKIPPED: there is no zsh");
-    }
+    require_program("zsh");
     let desk = Desk::new();
     let begin = "fpath=(~/zfunc $fpath); autoload -Uz compinit; compinit -u -D; unsetopt list_beep";
     typed(&desk, &["zsh", "-f", "-i"], begin);

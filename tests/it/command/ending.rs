@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
 
-use super::yard::{Program, Yard, at_every_level, eventually, processes_with};
+use super::yard::{Program, Yard, at_every_level, processes_with};
 use crate::adapters::stdio_client::Client;
+use crate::patience::eventually_async;
 
 /// A yard whose makefile leaves processes behind: one in the background, and two in sessions of their own.
 ///
@@ -43,7 +44,7 @@ async fn nothing_is_left_after_the_time_is_over_and_what_was_printed_is_told() {
         assert_eq!(answer["ok"], true, "{level}: {answer:#}");
         assert_eq!(answer["data"]["timedOut"], true, "{level}: {answer:#}");
         assert_eq!(answer["data"]["stdout"], "up\n", "{level}: {answer:#}");
-        eventually("all have ended", || processes_with(&word) == 0).await;
+        eventually_async("all have ended", || processes_with(&word) == 0).await;
     })
     .await;
 }
@@ -55,7 +56,7 @@ async fn nothing_is_left_when_the_command_itself_ends_and_the_answer_says_so() {
         let answer = yard.answer(json!(["make", "leave"]), json!({})).await;
         assert_eq!(answer["data"]["exitCode"], 0, "{level}: {answer:#}");
         assert!(answer["warnings"].to_string().contains("left behind"), "{level}: {answer:#}");
-        eventually("all have ended", || processes_with(&word) == 0).await;
+        eventually_async("all have ended", || processes_with(&word) == 0).await;
     })
     .await;
 }
@@ -66,11 +67,11 @@ async fn nothing_is_left_when_the_client_cancels() {
         let (yard, word) = yard(level);
         let gone = CancellationToken::new();
         let (answer, ()) = tokio::join!(yard.send(stay(), &gone), async {
-            eventually("it runs", || processes_with(&word) >= 4).await;
+            eventually_async("it runs", || processes_with(&word) >= 4).await;
             gone.cancel();
         });
         assert_eq!(answer["error"]["code"], "cancelled", "{level}: {answer:#}");
-        eventually("all have ended", || processes_with(&word) == 0).await;
+        eventually_async("all have ended", || processes_with(&word) == 0).await;
     })
     .await;
 }
@@ -86,7 +87,7 @@ async fn running(yard: &Yard, word: &str) -> (Client, Program) {
     client.initialize("2025-06-18").await;
     let params = json!({"name": "computer_operation", "arguments": stay()});
     client.send(&json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": params})).await;
-    eventually("it runs", || processes_with(word) >= 4).await;
+    eventually_async("it runs", || processes_with(word) >= 4).await;
     (client, program)
 }
 
@@ -96,7 +97,7 @@ async fn nothing_is_left_when_the_client_is_gone() {
         let (yard, word) = yard(level);
         let (client, _program) = running(&yard, &word).await;
         drop(client);
-        eventually("all have ended", || processes_with(&word) == 0).await;
+        eventually_async("all have ended", || processes_with(&word) == 0).await;
     })
     .await;
 }
@@ -109,7 +110,7 @@ async fn nothing_is_left_when_the_service_is_asked_to_end_or_killed() {
             let (_client, program) = running(&yard, &word).await;
             let id = i32::try_from(program.0.id()).expect("a small number");
             kill_process(Pid::from_raw(id).expect("not 0"), signal).expect("it is ours");
-            eventually("all have ended", || processes_with(&word) == 0).await;
+            eventually_async("all have ended", || processes_with(&word) == 0).await;
         })
         .await;
     }

@@ -9,7 +9,9 @@ use bailiwick::platform::launch::levels;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::yard::{Yard, available, eventually, has_full};
+use super::yard::{Yard, available};
+use crate::needs::lacks_full_sandbox;
+use crate::patience::eventually_async;
 
 /// A policy at a level, for makefiles.
 fn make(level: impl serde::Serialize) -> Value {
@@ -77,7 +79,8 @@ async fn a_held_command_writes_in_its_roots_and_its_home_and_nowhere_else() {
         let home = yard.dirs.state.join("homes/scope-app");
         assert!(home.join("made").exists(), "{level}");
         // What was temporary is gone.
-        eventually("it is removed", || !home.join("tmp").read_dir().is_ok_and(|left| left.count() > 0)).await;
+        eventually_async("it is removed", || !home.join("tmp").read_dir().is_ok_and(|left| left.count() > 0))
+            .await;
         for target in ["outside", "system", "state"] {
             let answer = yard.answer(json!(["make", target]), json!({})).await;
             assert_eq!(answer["data"]["exitCode"], 2, "{level} {target}: {answer:#}");
@@ -104,7 +107,7 @@ async fn the_home_is_private_and_not_in_a_root() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_git_would_run_later_stays_as_it_is() {
-    if !has_full() {
+    if lacks_full_sandbox() {
         return;
     }
     let yard = Yard::new(make("full"));
@@ -155,7 +158,7 @@ async fn a_shell_reads_only_where_the_scope_says_so_and_only_in_a_full_sandbox()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_network_is_what_the_scope_says() {
-    if !has_full() {
+    if lacks_full_sandbox() {
         return;
     }
     let outside = TcpListener::bind("127.0.0.1:0").expect("a free port");

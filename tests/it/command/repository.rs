@@ -7,7 +7,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::yard::{Yard, has, has_full};
+use super::yard::Yard;
+use crate::needs::{lacks_full_sandbox, require_program};
 
 fn yard() -> Yard {
     Yard::new(json!({
@@ -41,9 +42,7 @@ async fn run_in(yard: &Yard, folder: &str, command: Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_program_that_a_repository_names_runs() {
-    if !has("git") {
-        return;
-    }
+    require_program("git");
     let yard = yard();
     yard.write("a.txt", "a\n");
     git(&yard, ".", &["init", "-q"]);
@@ -73,9 +72,7 @@ async fn no_program_that_a_repository_names_runs() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bare_repository_among_the_files_is_not_taken_for_the_repository() {
-    if !has("git") {
-        return;
-    }
+    require_program("git");
     let yard = yard();
     fs::create_dir(yard.path("data")).expect("a folder is made");
     git(&yard, "data", &["init", "-q", "--bare"]);
@@ -101,7 +98,7 @@ async fn a_shell_gets_what_is_not_literal_in_a_full_sandbox_and_the_result_says_
     let answer = yard
         .answer(json!("for x in a b; do echo \"<$x>\"; done; id -u > /tmp/x && cat < /tmp/x"), json!({}))
         .await;
-    if !has_full() {
+    if lacks_full_sandbox() {
         assert_eq!(answer["ok"], false, "{answer:#}");
         return;
     }

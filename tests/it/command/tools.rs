@@ -6,7 +6,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::yard::{Yard, has, has_full};
+use super::yard::Yard;
+use crate::needs::{lacks_full_sandbox, lacks_program, require_program};
 
 /// The folder of the toolchain that builds these tests.
 fn toolchain() -> PathBuf {
@@ -43,7 +44,7 @@ async fn package(yard: &Yard, target: &str, input: Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn git_makes_a_repository_and_commits() {
-    if !has_full() {
+    if lacks_full_sandbox() {
         return;
     }
     let yard = yard();
@@ -61,7 +62,7 @@ async fn git_makes_a_repository_and_commits() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cargo_builds_and_tests_offline() {
-    if !has_full() {
+    if lacks_full_sandbox() {
         return;
     }
     let yard = yard();
@@ -87,7 +88,7 @@ async fn cargo_builds_and_tests_offline() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn make_and_the_c_compiler_build_a_program() {
-    if !has_full() {
+    if lacks_full_sandbox() {
         return;
     }
     let yard = yard();
@@ -103,7 +104,7 @@ async fn make_and_the_c_compiler_build_a_program() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn node_and_npm_run_the_scripts_of_a_project() {
-    if !has_full() || !has("node") || !has("npm") {
+    if lacks_full_sandbox() || lacks_program("npm") {
         return;
     }
     let yard = yard();
@@ -128,7 +129,8 @@ async fn node_and_npm_run_the_scripts_of_a_project() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn python_runs_a_script_and_its_tests() {
-    if !has_full() || !has("python3") {
+    require_program("python3");
+    if lacks_full_sandbox() {
         return;
     }
     let yard = yard();

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bailiwick::config::Config;
 use bailiwick::contract::{Caller, Containment, Envelope, Transport};
@@ -14,6 +13,7 @@ use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::needs::report_left_out;
 use crate::temporary::TemporaryFolder;
 
 /// A scope `app` that may run commands, and the service around it.
@@ -34,14 +34,14 @@ impl Drop for Program {
     }
 }
 
-/// Gives the levels that this computer has, with a word on those that it lacks.
-#[expect(clippy::print_stdout, reason = "what a test skips is said")]
+/// Returns the levels that this computer has, and reports those that it lacks.
 pub fn available() -> Vec<Containment> {
     let all = [Containment::None, Containment::Partial, Containment::Full];
     let (can, cannot): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|level| levels().missing(*level).is_none());
     for level in cannot {
-        println!("skipped at `{level}`: {}", levels().missing(level).unwrap_or_default());
+        let why = levels().missing(level).unwrap_or_default();
+        report_left_out(&format!("the sandbox level {level}: {why}"));
     }
     can
 }
@@ -58,23 +58,6 @@ where
             std::panic::resume_unwind(error.into_panic());
         }
     }
-}
-
-/// Tells whether this computer can hold commands fully; says so where it cannot.
-pub fn has_full() -> bool {
-    available().contains(&Containment::Full)
-}
-
-/// Tells whether a program is on the usual search path; says so where it is not.
-#[expect(clippy::print_stdout, reason = "what a test skips is said")]
-pub fn has(program: &str) -> bool {
-    let found = ["/usr/local/bin", "/usr/bin", "/bin"]
-        .iter()
-        .any(|folder| PathBuf::from(folder).join(program).exists());
-    if !found {
-        println!("skipped: there is no {program} on this computer");
-    }
-    found
 }
 
 impl Yard {
@@ -160,15 +143,4 @@ pub fn processes_with(word: &str) -> usize {
         .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
         .filter(|line| line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes()))
         .count()
-}
-
-/// Waits until something holds; patient, because the machine may be busy.
-pub async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..6_000 {
-        if holds() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("not in a minute: {what}");
 }

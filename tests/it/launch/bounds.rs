@@ -8,6 +8,7 @@ use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::{LaunchError, levels};
 
 use super::place::{LEVELS, Place, shell, single, wait_for};
+use crate::patience::eventually;
 
 #[test]
 fn this_machine_has_every_level() {
@@ -216,7 +217,7 @@ fn a_dropped_job_cannot_make_a_missing_name_before_it_dies() {
         let script = "while :; do mkdir .git/hooks; mkdir .git; echo x > .git/config; done 2> /dev/null";
         let running = wait_for(place.start(Containment::Full, shell(script))).expect("started");
         drop(running);
-        super::place::eventually("what stood for it is gone", || !place.root().join(".git").exists());
+        eventually("what stood for it is gone", || !place.root().join(".git").exists());
     }
 }
 

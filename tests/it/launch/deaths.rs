@@ -1,7 +1,7 @@
 //! Services, launchers and keepers that are killed, in every order, and what another service finds afterwards.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -10,18 +10,21 @@ use bailiwick::contract::command::Containment;
 use bailiwick::platform::launch::kept::{Control, ControlError, KeptRequest, Lifetime, State};
 
 use super::lasting::{Lasting, children, kill, lives, request, start};
-use super::place::{LEVELS, Place, eventually, shell, wait_for};
+use super::place::{LEVELS, Place, shell, wait_for};
+use crate::patience::eventually;
+use crate::system::tell;
 
 /// How many processes last, and how many of these have keepers that are killed.
 const PROCESSES: usize = 10;
 const KILLED: usize = 5;
 
-/// The environment variable by which this test binary becomes a service that is killed.
+/// The environment variable by which a test in another process becomes the service that is killed.
 const SERVICE: &str = "BAILIWICK_TEST_KEEPS_LEVEL";
 
 /// Makes the mark of a process: how long it sleeps.
 fn mark(service: u32, number: usize) -> String {
-    format!("1000.{service}{number:02}")
+    // Of one length, so that no mark is the beginning of another.
+    format!("1000.{service:07}{number:02}")
 }
 
 /// Counts the processes that carry a mark.
@@ -31,10 +34,8 @@ fn marked(mark: &str) -> usize {
     lines.filter(|line| String::from_utf8_lossy(line).contains(mark)).count()
 }
 
-/// Not a claim of its own: the service that the next test kills. Without the variable there is nothing to do.
-#[test]
-fn keeps_until_it_is_killed() {
-    let Ok(level) = std::env::var(SERVICE) else { return };
+/// Keeps processes until its parent kills it, or ends.
+fn keep(level: &str) {
     let level = LEVELS.into_iter().find(|known| known.as_str() == level).expect("a level");
     let place = Place::new();
     let folders: Vec<_> = (0..PROCESSES + 1)
@@ -42,7 +43,7 @@ fn keeps_until_it_is_killed() {
             // A program that goes its own way beside the one that ends.
             let mark = mark(std::process::id(), number);
             let script = format!(
-                "echo begin; setsid sleep {mark} & while [ ! -e go ]; do sleep 0.02; done; echo end; exit {number}"
+                "echo begin; setsid sleep {mark} & while [ ! -e go ]; do sleep 0.2; done; echo end; exit {number}"
             );
             let lifetime = if number < PROCESSES { Lifetime::Durable } else { Lifetime::Service };
             let process = start(&place, KeptRequest { lifetime, ..request(&place, level, shell(&script)) });
@@ -52,16 +53,15 @@ fn keeps_until_it_is_killed() {
         })
         .collect();
     for folder in folders {
-        println!("\nfolder {}", folder.display());
+        tell(&format!("folder {}", folder.display()));
     }
-    println!("\nlauncher {}", wait_for(place.launcher.process_id()).expect("it runs"));
-    println!("\nroot {}", place.outside().display());
-    std::io::stdout().flush().expect("flushed");
-    std::thread::sleep(Duration::from_secs(120));
+    tell(&format!("launcher {}", wait_for(place.launcher.process_id()).expect("it runs")));
+    tell(&format!("root {}", place.outside().display()));
+    std::io::stdin().read_to_end(&mut Vec::new()).expect("its parent has ended");
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Victim {
+pub(super) enum Victim {
     Service,
     Launcher,
     Keepers,
@@ -76,10 +76,12 @@ struct Service {
 }
 
 impl Service {
-    fn start(level: Containment) -> Self {
+    /// Starts this test in another process, where it keeps processes.
+    fn start(test: &str, level: Containment) -> Self {
         let mut process = Command::new(std::env::current_exe().expect("this test"))
-            .args(["--exact", "launch::deaths::keeps_until_it_is_killed", "--nocapture"])
+            .args(["--exact", test, "--nocapture"])
             .env(SERVICE, level.as_str())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .expect("started");
@@ -104,80 +106,87 @@ impl Service {
     }
 }
 
-#[test]
-fn whatever_is_killed_in_whatever_order_the_rest_is_found_whole_and_nothing_is_left() {
+/// Kills service, launcher and keepers, at each level in the order beside it. `test` is the name of the test.
+pub(super) fn kill_in_orders(test: &str, cases: impl IntoIterator<Item = (Containment, [Victim; 3])>) {
+    if let Ok(level) = std::env::var(SERVICE) {
+        return keep(&level);
+    }
+    for (level, order) in cases {
+        kill_in_order(test, level, order);
+    }
+}
+
+/// Kills service, launcher and keepers in an order, and checks what another service finds.
+fn kill_in_order(test: &str, level: Containment, order: [Victim; 3]) {
     use Victim::{Keepers, Launcher, Service as TheService};
-    let orders = [
-        [TheService, Launcher, Keepers],
-        [TheService, Keepers, Launcher],
-        [Launcher, TheService, Keepers],
-        [Launcher, Keepers, TheService],
-        [Keepers, TheService, Launcher],
-        [Keepers, Launcher, TheService],
-    ];
-    for level in LEVELS {
-        for order in orders {
-            let what = format!("{level} {order:?}");
-            let mut service = Service::start(level);
-            let processes: Vec<_> = service.folders.iter().map(|folder| Lasting::found(folder)).collect();
-            let keepers: Vec<_> = processes.iter().map(|process| process.status().process_id).collect();
-            for victim in order {
-                match victim {
-                    TheService => {
-                        service.process.kill().expect("killed");
-                        service.process.wait().expect("waited for");
-                        eventually("what was bound to it has ended", || {
-                            processes[PROCESSES].status().state == State::Ended
-                        });
-                        assert_eq!(processes[PROCESSES].status().signal, Some(9), "{what}");
-                    }
-                    Launcher => {
-                        kill(service.launcher);
-                        eventually("the launcher is gone", || !lives(service.launcher));
-                    }
-                    Keepers => {
-                        keepers[..KILLED].iter().for_each(|keeper| kill(*keeper));
-                        if level == Containment::Full || lives(service.launcher) {
-                            eventually("what they held is killed", || service.marks(0..KILLED) == 0);
-                        }
-                    }
+    let what = format!("{level} {order:?}");
+    let mut service = Service::start(test, level);
+    let processes: Vec<_> = service.folders.iter().map(|folder| Lasting::found(folder)).collect();
+    let keepers: Vec<_> = processes.iter().map(|process| process.status().process_id).collect();
+    for victim in order {
+        match victim {
+            TheService => {
+                service.process.kill().expect("killed");
+                service.process.wait().expect("waited for");
+                eventually("what was bound to it has ended", || {
+                    processes[PROCESSES].status().state == State::Ended
+                });
+                assert_eq!(processes[PROCESSES].status().signal, Some(9), "{what}");
+            }
+            Launcher => {
+                kill(service.launcher);
+                eventually("the launcher is gone", || !lives(service.launcher));
+            }
+            Keepers => {
+                keepers[..KILLED].iter().for_each(|keeper| kill(*keeper));
+                if level == Containment::Full || lives(service.launcher) {
+                    eventually("what they held is killed", || service.marks(0..KILLED) == 0);
                 }
             }
-            // Another service finds them.
-            let found: Vec<_> = service.folders.iter().map(|folder| Lasting::found(folder)).collect();
-            for process in &found[KILLED..PROCESSES] {
-                assert_eq!(process.status().state, State::Running, "{what}");
-                wait_for(async { process.control().await.watch().await.expect("watching") });
-            }
-            fs::write(service.root.join("root/go"), "").expect("written");
-            for (number, process) in found.iter().enumerate().take(PROCESSES) {
-                let killed = number < KILLED;
-                let status = process.ended();
-                let expected =
-                    if killed { (State::Lost, None) } else { (State::Ended, i32::try_from(number).ok()) };
-                assert_eq!((status.state, status.exit_code), expected, "{what} {number}");
-                assert_eq!(process.out(), if killed { "begin\n" } else { "begin\nend\n" }, "{what} {number}");
-                if killed {
-                    let gone = wait_for(Control::connect(&process.folder)).map(drop);
-                    assert_eq!(gone, Err(ControlError::Gone), "{what} {number}");
-                }
-            }
-            eventually("nothing is left of them", || service.marks(KILLED..PROCESSES + 1) == 0);
-            eventually("the launcher is gone", || !lives(service.launcher));
-            for keeper in keepers {
-                eventually("no keeper is left", || !lives(keeper));
-            }
-            // Without anybody above it, a program that went its own way cannot be found: only at the full level
-            // the system itself ends it.
-            for number in 0..KILLED {
-                for process in numbers_with(&mark(service.process.id(), number)) {
-                    assert_ne!(level, Containment::Full, "{what}");
-                    kill(process);
-                }
-            }
-            fs::remove_dir_all(&service.root).expect("removed");
         }
     }
+    // Another service finds them.
+    let found: Vec<_> = service.folders.iter().map(|folder| Lasting::found(folder)).collect();
+    for process in &found[KILLED..PROCESSES] {
+        assert_eq!(process.status().state, State::Running, "{what}");
+        wait_for(async { process.control().await.watch().await.expect("watching") });
+    }
+    fs::write(service.root.join("root/go"), "").expect("written");
+    for (number, process) in found.iter().enumerate().take(PROCESSES) {
+        let killed = number < KILLED;
+        let status = process.ended();
+        let expected = if killed { (State::Lost, None) } else { (State::Ended, i32::try_from(number).ok()) };
+        assert_eq!((status.state, status.exit_code), expected, "{what} {number}");
+        assert_eq!(process.out(), if killed { "begin\n" } else { "begin\nend\n" }, "{what} {number}");
+        if killed {
+            let gone = wait_for(Control::connect(&process.folder)).map(drop);
+            assert_eq!(gone, Err(ControlError::Gone), "{what} {number}");
+        }
+    }
+    eventually("nothing is left of them", || service.marks(KILLED..PROCESSES + 1) == 0);
+    eventually("the launcher is gone", || !lives(service.launcher));
+    for keeper in keepers {
+        eventually("no keeper is left", || !lives(keeper));
+    }
+    // Without anybody above it, a program that went its own way cannot be found: only at the full level
+    // the system itself ends it.
+    for number in 0..KILLED {
+        for process in numbers_with(&mark(service.process.id(), number)) {
+            assert_ne!(level, Containment::Full, "{what}");
+            kill(process);
+        }
+    }
+    fs::remove_dir_all(&service.root).expect("removed");
+}
+
+/// Every order at every level: `launch::stress`.
+#[test]
+fn whatever_is_killed_the_rest_is_found_whole_and_nothing_is_left() {
+    use Victim::{Keepers, Launcher, Service as TheService};
+    const TEST: &str = "launch::deaths::whatever_is_killed_the_rest_is_found_whole_and_nothing_is_left";
+    let orders =
+        [[TheService, Launcher, Keepers], [Launcher, Keepers, TheService], [Keepers, TheService, Launcher]];
+    kill_in_orders(TEST, LEVELS.into_iter().cycle().zip(orders));
 }
 
 fn numbers_with(mark: &str) -> Vec<u32> {
@@ -215,7 +224,7 @@ fn a_start_that_is_given_up_leaves_nothing_running() {
     let place = Place::new();
     for level in LEVELS {
         for wait in [0, 1, 2, 3, 4, 6, 8, 12] {
-            let made = request(&place, level, shell("sleep 60"));
+            let made = request(&place, level, shell("sleep 1000"));
             let folder = made.folder.clone();
             let started = wait_for(async {
                 tokio::time::timeout(Duration::from_millis(wait), place.launcher.start_kept(made)).await

@@ -1,25 +1,29 @@
 //! Who speaks to a keeper: strangers, silent ones, those who never read, and what is contained itself.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::Duration;
 
 use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::kept::{ControlError, KeptRequest, State};
 
 use super::lasting::{Lasting, request, start};
-use super::place::{LEVELS, Place, eventually, shell, single, wait_for};
+use super::place::{LEVELS, Place, shell, single, wait_for};
+use crate::needs::{lacks_root, require_program};
+use crate::patience::{PATIENCE, eventually};
 
 fn knock(process: &Lasting) -> UnixStream {
     let stream = UnixStream::connect(process.folder.join("control")).expect("connected");
-    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("set");
+    stream.set_read_timeout(Some(*PATIENCE)).expect("set");
     stream
 }
 
-/// Tells whether the keeper has closed a connection.
+/// Waits for the next word of the keeper; returns whether it has closed the connection instead.
 fn is_closed(stream: &mut UnixStream) -> bool {
-    !matches!(stream.read(&mut [0; 64]), Ok(length) if length > 0)
+    match stream.read(&mut [0; 64]) {
+        Ok(length) => length == 0,
+        Err(error) => error.kind() == ErrorKind::ConnectionReset,
+    }
 }
 
 fn message(content: &[u8]) -> Vec<u8> {
@@ -84,8 +88,8 @@ fn garbage_ends_its_connection_and_nothing_else() {
     }
 }
 
-#[test]
-fn who_says_nothing_makes_room_for_others_and_who_never_reads_is_not_waited_for() {
+/// Connects clients that say nothing and one that never reads; looks at the keeper while they are there.
+pub(super) fn silent_and_deaf_clients(look: impl Fn(&Lasting, Containment)) {
     let place = Place::new();
     for level in LEVELS {
         let process = start(&place, request(&place, level, shell(HEARS)));
@@ -109,13 +113,13 @@ fn who_says_nothing_makes_room_for_others_and_who_never_reads_is_not_waited_for(
             assert!(written < 64 << 20, "{level}: the keeper takes everything");
         }
         goes_on(&process, level);
-        let rss = std::fs::read_to_string(format!("/proc/{}/status", process.status().process_id))
-            .expect("it lives");
-        let line = rss.lines().find(|line| line.starts_with("RssAnon:")).expect("a figure");
-        let anonymous: u64 =
-            line.split_ascii_whitespace().nth(1).and_then(|figure| figure.parse().ok()).expect("KiB");
-        assert!(anonymous < 6 << 10, "{level}: {line}");
+        look(&process, level);
     }
+}
+
+#[test]
+fn who_says_nothing_makes_room_for_others_and_who_never_reads_is_not_waited_for() {
+    silent_and_deaf_clients(|_, _| {});
 }
 
 #[cfg(not(feature = "portable-launch"))]
@@ -123,9 +127,7 @@ fn who_says_nothing_makes_room_for_others_and_who_never_reads_is_not_waited_for(
 fn what_is_contained_reaches_nothing_of_its_keeper() {
     let mut place = Place::new();
     place.network = Network::Full;
-    if !Path::new("/usr/bin/python3").exists() {
-        return;
-    }
+    require_program("python3");
     for level in [Containment::Partial, Containment::Full] {
         let made = request(&place, level, Vec::new());
         let folder = made.folder.clone();
@@ -170,11 +172,8 @@ fn what_is_contained_reaches_nothing_of_its_keeper() {
 
 #[test]
 fn a_process_of_another_user_is_not_heard_although_it_knows_the_key() {
-    let setpriv = Path::new("/usr/bin/setpriv");
-    if bailiwick::platform::machine::user_id() != 0
-        || !setpriv.exists()
-        || !Path::new("/usr/bin/python3").exists()
-    {
+    require_program("python3");
+    if lacks_root() {
         return;
     }
     let place = Place::new();
@@ -191,12 +190,13 @@ fn a_process_of_another_user_is_not_heard_although_it_knows_the_key() {
         said.extend(message(&[7, 80, 0]));
         let said: String = said.iter().map(|byte| format!("{byte:02x}")).collect();
         let script = format!(
-            "import socket\ns=socket.socket(socket.AF_UNIX);s.settimeout(10);s.connect({:?})\n\
+            "import socket\ns=socket.socket(socket.AF_UNIX);s.settimeout({});s.connect({:?})\n\
              s.sendall(bytes.fromhex('{said}'))\nprint(len(s.recv(10)))",
+            PATIENCE.as_secs(),
             process.folder.join("control")
         );
         let run = |user: &str| {
-            let output = std::process::Command::new(setpriv)
+            let output = std::process::Command::new("setpriv")
                 .args([&format!("--reuid={user}"), "--clear-groups", "python3", "-c", &script])
                 .output()
                 .expect("started");
@@ -211,9 +211,7 @@ fn a_process_of_another_user_is_not_heard_although_it_knows_the_key() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_port_is_seen_and_dialled_in_the_network_of_the_process() {
-    if !Path::new("/usr/bin/python3").exists() {
-        return;
-    }
+    require_program("python3");
     let mut place = Place::new();
     for (level, network) in [
         (Containment::None, Network::Full),

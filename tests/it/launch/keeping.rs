@@ -1,14 +1,15 @@
 //! Processes that last: what they print, how they end, what they are given.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bailiwick::contract::command::{Containment, Joiner};
 use bailiwick::platform::launch::LaunchError;
 use bailiwick::platform::launch::kept::{Control, ControlError, Event, Input, KeptRequest, State, Stream};
 
 use super::lasting::{Lasting, lives, request, start, try_start};
-use super::place::{LEVELS, Place, eventually, shell, single, step, wait_for};
+use super::place::{LEVELS, Place, shell, single, step, wait_for};
+use crate::patience::{PATIENCE, eventually};
 
 #[test]
 fn what_is_printed_is_kept_by_stream_with_the_exit_code() {
@@ -103,7 +104,7 @@ fn without_input_the_program_reads_nothing_and_nothing_is_taken() {
     let place = Place::new();
     for level in LEVELS {
         let made =
-            KeptRequest { input: Input::Null, ..request(&place, level, shell("cat; echo done; sleep 60")) };
+            KeptRequest { input: Input::Null, ..request(&place, level, shell("cat; echo done; sleep 1000")) };
         let process = start(&place, made);
         process.shows("done\n");
         wait_for(async {
@@ -159,7 +160,7 @@ fn a_stop_asks_first_and_kills_after_the_grace() {
         heeds.shows("on");
         ignores.shows("on");
         wait_for(async {
-            heeds.control().await.stop(10, Duration::from_secs(30)).await.expect("asked");
+            heeds.control().await.stop(10, *PATIENCE).await.expect("asked");
             ignores.control().await.stop(15, Duration::from_millis(100)).await.expect("asked");
         });
         assert_eq!(heeds.ended().exit_code, Some(3), "{level}");
@@ -174,7 +175,7 @@ fn a_plan_whose_time_is_over_is_ended_and_says_so() {
     for level in LEVELS {
         let max_time = Duration::from_millis(200);
         let process =
-            start(&place, KeptRequest { max_time, ..request(&place, level, single(&["sleep", "60"])) });
+            start(&place, KeptRequest { max_time, ..request(&place, level, single(&["sleep", "1000"])) });
         let status = process.ended();
         assert_eq!((status.signal, status.timed_out), (Some(15), true), "{level}");
     }
@@ -255,22 +256,4 @@ fn many_protected_names_that_do_not_exist_are_held_or_refused_as_a_whole() {
         other => panic!("{:?}", other.map(|process| process.status())),
     }
     eventually("nothing stands for the names", || fs::read_dir(place.root()).expect("listed").count() == 0);
-}
-
-#[test]
-fn a_process_whose_folder_is_removed_ends() {
-    let place = Place::new();
-    let processes = LEVELS.map(|level| {
-        let process =
-            start(&place, request(&place, level, shell("echo on; trap '' TERM; sleep 100; sleep 100")));
-        process.shows("on");
-        fs::remove_dir_all(&process.folder).expect("removed");
-        process.status().process_id
-    });
-    // Keepers look every half minute, and the program takes no notice of being asked.
-    let deadline = Instant::now() + Duration::from_secs(80);
-    while processes.into_iter().any(lives) {
-        assert!(Instant::now() < deadline, "processes go on that nobody can find");
-        std::thread::sleep(Duration::from_millis(100));
-    }
 }

@@ -1,21 +1,23 @@
 //! Nothing is left: after the end, a stop, a drop, the end of the service, and its sudden death.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bailiwick::contract::command::Containment;
 
-use super::place::{LEVELS, Place, eventually, shell, single, wait_for};
+use super::place::{LEVELS, Place, shell, single, wait_for};
+use crate::patience::{PATIENCE, eventually};
+use crate::system::tell;
 use crate::temporary::TemporaryFolder;
 
 /// Starts processes that leave their parent, their group and their session, and take no notice of SIGTERM.
-/// Each carries a mark in its arguments.
+/// Each carries a mark in its arguments, and makes a file `up.MARK.NUMBER` when it takes no notice any more.
 fn detach(mark: &str) -> String {
     format!(
-        "for i in 1 2 3; do (setsid sh -c 'trap \"\" TERM HUP INT; (sleep 1000.{mark}; :) & while :; do sleep 1000.{mark}; done' &) & done; "
+        "for i in 1 2 3; do (setsid sh -c 'trap \"\" TERM HUP INT; (sleep 1000.{mark}; :) & : > up.{mark}.$$; while :; do sleep 1000.{mark}; done' &) & done; "
     )
 }
 
@@ -35,7 +37,8 @@ fn marked(mark: &str) -> usize {
 fn mark() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    format!("{}{:04}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+    // Of one length, so that no mark is the beginning of another.
+    format!("{:07}{:04}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 #[test]
@@ -44,7 +47,8 @@ fn detached_processes_are_gone_when_the_plan_has_ended() {
     for level in LEVELS {
         let mark = mark();
         // Ends once all of them run, so that there is something to kill.
-        let script = format!("{} sleep 0.3; exit 5", detach(&mark));
+        let all_run = format!("until [ $(ls | grep -c up.{mark}) = 3 ]; do sleep 0.01; done");
+        let script = format!("{} {all_run}; exit 5", detach(&mark));
         let ended = place.run(level, shell(&script)).ended;
         assert_eq!(marked(&mark), 0, "{level}");
         assert_eq!(ended.exit_code, Some(5), "{level}");
@@ -59,11 +63,11 @@ fn a_stop_ends_what_listens_and_kills_what_does_not() {
         let mark = mark();
         wait_for(async {
             // The command itself heeds the signal, in its own way.
-            let script =
-                format!("{} trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done", detach(&mark));
+            let script = format!("trap 'exit 3' TERM; {} while :; do sleep 0.01; done", detach(&mark));
             let running = place.start(level, shell(&script)).await.expect("started");
             eventually("they run", || marked(&mark) >= 6);
-            running.job.stop(Duration::from_millis(200));
+            // The command has all the time that it needs: when it has ended, what is left is killed at once.
+            running.job.stop(*PATIENCE);
             let ended = running.end().await.expect("ended").ended;
             assert_eq!(ended.exit_code, Some(3), "{level}");
             assert_eq!(marked(&mark), 0, "{level}");
@@ -108,7 +112,8 @@ fn a_launcher_that_is_killed_is_started_anew_and_its_jobs_go_on() {
     let place = Place::new();
     for level in LEVELS {
         wait_for(async {
-            let running = place.start(level, shell("sleep 0.3; echo done")).await.expect("started");
+            let script = "while [ ! -e go ]; do sleep 0.01; done; rm go; echo done";
+            let running = place.start(level, shell(script)).await.expect("started");
             let old = place.launcher.process_id().await.expect("it runs");
             assert!(Command::new("kill").args(["-9", &old.to_string()]).status().expect("kill").success());
             eventually("it is gone", || {
@@ -116,6 +121,7 @@ fn a_launcher_that_is_killed_is_started_anew_and_its_jobs_go_on() {
             });
             assert_eq!(place.try_run(level, single(&["echo", "again"])).await.expect("ran").out(), "again\n");
             assert_ne!(place.launcher.process_id().await, Some(old), "{level}");
+            fs::write(place.root().join("go"), "").expect("written");
             assert_eq!(running.end().await.expect("ended").out(), "done\n", "{level}");
         });
     }
@@ -131,8 +137,8 @@ fn what_a_killed_supervisor_leaves_is_killed_by_the_launcher() {
             let running = place.start(level, shell(&script)).await.expect("started");
             eventually("they run", || marked(&mark) >= 7);
             let launcher = place.launcher.process_id().await.expect("it runs");
+            eventually("the supervisor of an earlier level is gone", || children(launcher).len() == 1);
             let supervisor = children(launcher);
-            assert_eq!(supervisor.len(), 1, "{level}");
             assert!(Command::new("kill").args(["-9", &supervisor[0]]).status().expect("kill").success());
             running.end().await.expect_err("nobody can tell the end");
             eventually("nothing is left", || marked(&mark) == 0);
@@ -145,32 +151,37 @@ fn children(process: u32) -> Vec<String> {
     list.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
-/// The environment variable by which this test binary becomes a service that is killed.
+/// The environment variable by which a test in another process becomes the service that is killed.
 const SERVICE: &str = "BAILIWICK_TEST_SERVICE_LEVEL";
 
-/// Not a claim of its own: the process that the next test kills. Without the variable there is nothing to do.
-#[test]
-fn serves_until_it_is_killed() {
-    let Ok(level) = std::env::var(SERVICE) else { return };
+/// Serves until its parent kills it, or ends.
+fn serve(level: &str) {
     let level = LEVELS.into_iter().find(|known| known.as_str() == level).expect("a level");
     let mark = std::env::var("BAILIWICK_TEST_MARK").expect("a mark");
     let place = Place::new();
     let script = format!("{} sleep 1000.{mark}", detach(&mark));
     let _running = wait_for(place.start(level, shell(&script))).expect("started");
     eventually("they run", || marked(&mark) >= 7);
-    println!("\nroot {}", place.outside().display());
-    std::io::stdout().flush().expect("flushed");
-    std::thread::sleep(Duration::from_secs(60));
+    tell(&format!("root {}", place.outside().display()));
+    std::io::stdin().read_to_end(&mut Vec::new()).expect("its parent has ended");
 }
 
 #[test]
 fn nothing_survives_the_sudden_death_of_the_service() {
+    if let Ok(level) = std::env::var(SERVICE) {
+        return serve(&level);
+    }
     for level in LEVELS {
         let mark = mark();
         let mut service = Command::new(std::env::current_exe().expect("this test"))
-            .args(["--exact", "launch::killing::serves_until_it_is_killed", "--nocapture"])
+            .args([
+                "--exact",
+                "launch::killing::nothing_survives_the_sudden_death_of_the_service",
+                "--nocapture",
+            ])
             .env(SERVICE, level.as_str())
             .env("BAILIWICK_TEST_MARK", &mark)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .expect("started");
@@ -225,14 +236,18 @@ impl Traces {
     }
 }
 
-#[test]
-fn two_hundred_jobs_and_sixteen_at_once_leave_no_trace() {
-    // In a process and a temporary folder of its own: the tests beside this one leave traces while they run.
-    if std::env::var_os(SERVICE).is_none() {
+/// The environment variable by which a test runs in another process, with a temporary folder of its own.
+const ALONE: &str = "BAILIWICK_TEST_ALONE";
+
+/// Runs jobs one after another and some at once, and compares what is there before and after.
+///
+/// In a process and a temporary folder of its own: tests beside this one leave traces while they run.
+pub(super) fn jobs_leave_no_trace(test: &str, jobs: usize, at_once: usize) {
+    if std::env::var_os(ALONE).is_none() {
         let folder = TemporaryFolder::new();
         let status = Command::new(std::env::current_exe().expect("this test"))
-            .args(["--exact", "launch::killing::two_hundred_jobs_and_sixteen_at_once_leave_no_trace"])
-            .env(SERVICE, "all")
+            .args(["--exact", test])
+            .env(ALONE, "1")
             .env("TMPDIR", folder.path())
             .status();
         assert!(status.expect("started").success());
@@ -248,25 +263,30 @@ fn two_hundred_jobs_and_sixteen_at_once_leave_no_trace() {
         let launcher = wait_for(place.launcher.process_id()).expect("it runs");
         eventually("the last supervisor is gone", || children(launcher).is_empty());
         let before = Traces::of(&place);
-        for _ in 0..200 {
+        for _ in 0..jobs {
             place.run(level, single(&["true"]));
         }
         wait_for(async {
             let place = &place;
             let mut running = Vec::new();
-            for _ in 0..16 {
+            for _ in 0..at_once {
                 running.push(place.start(level, shell("sleep 0.05 & echo x")).await.expect("started"));
             }
             for job in running {
                 assert_eq!(job.end().await.expect("ended").out, "x\n", "{level}");
             }
         });
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while Traces::of(&place) != before && Instant::now() < deadline {
+        let began = Instant::now();
+        while Traces::of(&place) != before && began.elapsed() < *PATIENCE {
             std::thread::sleep(Duration::from_millis(5));
         }
         assert_eq!(Traces::of(&place), before, "{level}");
     }
+}
+
+#[test]
+fn jobs_one_after_another_and_at_once_leave_no_trace() {
+    jobs_leave_no_trace("launch::killing::jobs_one_after_another_and_at_once_leave_no_trace", 8, 4);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use bailiwick::platform::launch::kept::{
 };
 use bailiwick::platform::launch::{Held, LaunchError, LaunchRequest, Step};
 
-use super::place::{Place, eventually, wait_for};
+use super::place::{Place, wait_for};
+use crate::patience::{PATIENCE, eventually};
 
 /// A process that lasts, seen from a service.
 pub struct Lasting {
@@ -37,7 +38,8 @@ pub fn request(place: &Place, level: Containment, plan: Vec<Step>) -> KeptReques
         terminal: None,
         ring_bytes: 8 << 20,
         lifetime: Lifetime::Durable,
-        max_time: Duration::from_secs(120),
+        // Nothing ends by this while a test waits for it.
+        max_time: *PATIENCE * 4,
         temporary: None,
     }
 }
@@ -113,9 +115,9 @@ impl Lasting {
 
     /// Waits until standard output or the terminal shows a text.
     pub fn shows(&self, text: &str) {
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let began = Instant::now();
         while !self.out().contains(text) {
-            assert!(Instant::now() < deadline, "no {text:?} in {:?} ({:?})", self.out(), self.status());
+            assert!(began.elapsed() < *PATIENCE, "no {text:?} in {:?} ({:?})", self.out(), self.status());
             std::thread::sleep(Duration::from_millis(2));
         }
     }

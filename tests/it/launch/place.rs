@@ -6,7 +6,6 @@ use std::io::{BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
 
 use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
 use bailiwick::platform::fs::FileId;
@@ -241,13 +240,4 @@ pub fn probe_program() -> PathBuf {
         built
     });
     BUILT.clone()
-}
-
-/// Waits until something holds, at most ten seconds.
-pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}: not within ten seconds");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }

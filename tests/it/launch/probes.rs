@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use bailiwick::contract::command::{Containment, Network};
 
 use super::place::{COPIES, Place, bailiwick_program, file_or_copy, probe_program, single};
+use crate::needs::lacks_root;
 use crate::source::repository;
 use crate::temporary::TemporaryFolder;
 
@@ -190,8 +191,7 @@ fn the_full_level_is_shut_but_for_what_it_is_for() {
 #[test]
 fn an_ordinary_user_is_held_as_root_is() {
     // The other tests run as whoever runs them. Where that is root, they run once more as nobody.
-    let setpriv = std::path::Path::new("/usr/bin/setpriv");
-    if bailiwick::platform::machine::user_id() != 0 || !setpriv.exists() {
+    if lacks_root() {
         return;
     }
     let folder = TemporaryFolder::new();
@@ -201,7 +201,7 @@ fn an_ordinary_user_is_held_as_root_is() {
     }
     let home = TemporaryFolder::new();
     fs::set_permissions(home.path(), fs::Permissions::from_mode(0o1777)).expect("set");
-    let output = Command::new(setpriv)
+    let output = Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(folder.path().join(test.file_name().expect("a name")))
         .args(["launch::plans", "launch::bounds", "launch::probes::no_more_is_open_than_the_table_says"])

@@ -5,6 +5,8 @@ use bailiwick::platform::launch::kept::TerminalSize;
 
 use super::lasting::{at_terminal, start};
 use super::place::{LEVELS, Place, shell, single, step, wait_for};
+use crate::needs::require_program;
+use crate::patience::eventually_some;
 
 #[test]
 fn all_streams_are_one_terminal_that_can_be_opened_by_name() {
@@ -40,7 +42,7 @@ fn a_new_size_reaches_the_program_by_signal() {
 fn control_c_interrupts_and_control_d_ends_the_input() {
     let place = Place::new();
     for level in LEVELS {
-        let sleeps = start(&place, at_terminal(&place, level, single(&["sleep", "60"])));
+        let sleeps = start(&place, at_terminal(&place, level, single(&["sleep", "1000"])));
         let reads = start(&place, at_terminal(&place, level, single(&["cat"])));
         let closed = start(&place, at_terminal(&place, level, single(&["cat"])));
         wait_for(async {
@@ -68,7 +70,7 @@ fn the_terminal_outlasts_each_step_and_a_pipeline_is_one_group_in_its_foreground
             ),
             step(
                 Some(Joiner::And),
-                &[&["sleep", "60"], &["sh", "-c", "trap 'echo both; exit 5' INT; echo on; cat; exit 6"]],
+                &[&["sleep", "1000"], &["sh", "-c", "trap 'echo both; exit 5' INT; echo on; cat; exit 6"]],
             ),
         ];
         let process = start(&place, at_terminal(&place, level, plan));
@@ -88,9 +90,7 @@ fn the_terminal_outlasts_each_step_and_a_pipeline_is_one_group_in_its_foreground
 fn an_interactive_shell_has_job_control_and_its_last_words_are_kept() {
     let mut place = Place::new();
     place.environment.push(("PS1".into(), "$ ".into()));
-    if !std::path::Path::new("/bin/bash").exists() {
-        return;
-    }
+    require_program("bash");
     for level in LEVELS {
         let process =
             start(&place, at_terminal(&place, level, single(&["bash", "--norc", "--noediting", "-i"])));
@@ -98,15 +98,13 @@ fn an_interactive_shell_has_job_control_and_its_last_words_are_kept() {
             let mut control = process.control().await;
             process.shows("$ ");
             // It says so once it has the foreground: what is typed before would interrupt the shell itself.
-            control.input(b"sh -c 'echo at\"\" work; sleep 60'\n").await.expect("typed");
+            control.input(b"sh -c 'echo at\"\" work; sleep 1000'\n").await.expect("typed");
             process.shows("at work");
-            for _ in 0..1000 {
+            eventually_some("the shell asks again", async || {
                 control.input(b"\x03").await.expect("typed");
-                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-                if process.out().matches("$ ").count() >= 2 {
-                    break;
-                }
-            }
+                (process.out().matches("$ ").count() >= 2).then_some(())
+            })
+            .await;
             control.input(b"sleep 61 & jobs; exit 9\n").await.expect("typed");
         });
         let status = process.ended();
@@ -140,9 +138,7 @@ fn a_secret_that_is_typed_reaches_the_program_and_not_the_ring() {
 #[test]
 fn a_process_with_a_terminal_cannot_type_into_it() {
     let place = Place::new();
-    if !std::path::Path::new("/usr/bin/python3").exists() {
-        return;
-    }
+    require_program("python3");
     for level in [Containment::Partial, Containment::Full] {
         let script = "import fcntl,termios\ntry:\n fcntl.ioctl(0,termios.TIOCSTI,b'x')\nexcept PermissionError: print('refused')";
         let process = start(&place, at_terminal(&place, level, single(&["python3", "-c", script])));

@@ -6,7 +6,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::ground::Ground;
-use crate::command::yard::{at_every_level, eventually, processes_with};
+use crate::command::yard::{at_every_level, processes_with};
+use crate::patience::eventually_async;
 
 /// Starts a command by the running service, and gives its id.
 fn start(ground: &Ground, command: Value) -> String {
@@ -36,7 +37,7 @@ async fn ten_processes_outlive_the_kill_of_their_service_and_are_found_again_eac
             .map(|number| start(&ground, json!(["make", "-s", "run", format!("N={number}")])))
             .collect();
         let stays = start(&ground, json!(["make", "-s", "stay", format!("W={word}")]));
-        eventually("it runs", || processes_with(&word) > 0).await;
+        eventually_async("it runs", || processes_with(&word) > 0).await;
         kill(&service);
         service.0.wait().expect("it is killed");
 
@@ -92,7 +93,7 @@ async fn a_process_whose_keeper_is_killed_is_lost_and_what_it_printed_stays() {
         let read = host.read(&id, json!({})).await;
         assert_eq!((&read["status"], &read["stdout"]), (&json!("lost"), &json!("up\n")), "{level}: {read:#}");
         assert_eq!(host.stop(&id, json!({})).await["how"], "before", "{level}");
-        eventually("nothing of it is left", || processes_with(&word) == 0).await;
+        eventually_async("nothing of it is left", || processes_with(&word) == 0).await;
     })
     .await;
 }

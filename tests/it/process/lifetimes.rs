@@ -11,7 +11,8 @@ use tokio::net::unix::pipe;
 
 use super::ground::Ground;
 use crate::adapters::stdio_client::Client;
-use crate::command::yard::{Program, available, eventually, processes_with};
+use crate::command::yard::{Program, available, processes_with};
+use crate::patience::eventually_async;
 
 fn ground(lifetime: &str, level: bailiwick::contract::Containment) -> Ground {
     Ground::new(json!({"sandbox": level, "processLifetime": lifetime, "allowedCommands": ["sleep *"]}))
@@ -44,9 +45,9 @@ async fn a_process_of_the_client_ends_with_its_connection_and_the_service_goes_o
         let ground = ground("client", level);
         let mut service = ground.serve();
         let (client, _program, answer) = by_stdio(&ground).await;
-        eventually(&format!("it runs: {answer:#}"), || processes_with(&ground.word) == 1).await;
+        eventually_async(&format!("it runs: {answer:#}"), || processes_with(&ground.word) == 1).await;
         drop(client);
-        eventually("it has ended with the client", || processes_with(&ground.word) == 0).await;
+        eventually_async("it has ended with the client", || processes_with(&ground.word) == 0).await;
         assert!(service.0.try_wait().expect("it can be asked").is_none(), "the service goes on");
         let list = ground.call(&json!({"scope": "app", "op": "process.list"}));
         assert_eq!(list["data"]["processes"][0]["status"], "ended", "{list:#}");
@@ -73,9 +74,9 @@ async fn a_process_of_the_client_ends_when_the_socket_of_its_client_closes_and_n
     }
     assert_eq!(processes_with(&ground.word), 2);
     drop(streams.pop());
-    eventually("one has ended", || processes_with(&ground.word) == 1).await;
+    eventually_async("one has ended", || processes_with(&ground.word) == 1).await;
     drop(streams.pop());
-    eventually("both have ended", || processes_with(&ground.word) == 0).await;
+    eventually_async("both have ended", || processes_with(&ground.word) == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -85,10 +86,10 @@ async fn a_process_of_the_service_ends_with_it_even_when_it_is_killed() {
             let ground = ground(lifetime, level);
             let service = ground.serve();
             let (_client, _program, answer) = by_stdio(&ground).await;
-            eventually(&format!("it runs: {answer:#}"), || processes_with(&ground.word) == 1).await;
+            eventually_async(&format!("it runs: {answer:#}"), || processes_with(&ground.word) == 1).await;
             let id = i32::try_from(service.0.id()).expect("a small number");
             kill_process(Pid::from_raw(id).expect("not 0"), Signal::KILL).expect("it is ours");
-            eventually("it has ended with the service", || processes_with(&ground.word) == 0).await;
+            eventually_async("it has ended with the service", || processes_with(&ground.word) == 0).await;
         }
     }
 }
@@ -98,7 +99,7 @@ async fn a_durable_process_outlives_the_client_that_served_itself() {
     for level in available() {
         let ground = ground("durable", level);
         let (client, mut program, answer) = by_stdio(&ground).await;
-        eventually(&format!("it runs: {answer:#}"), || processes_with(&ground.word) == 1).await;
+        eventually_async(&format!("it runs: {answer:#}"), || processes_with(&ground.word) == 1).await;
         drop(client);
         program.0.wait().expect("it ends when its client has gone");
         assert_eq!(processes_with(&ground.word), 1);
@@ -118,5 +119,5 @@ async fn without_a_connection_a_process_of_the_client_ends_with_the_service_and_
         "{answer:#}"
     );
     drop(host);
-    eventually("it has ended with the service", || processes_with(&ground.word) == 0).await;
+    eventually_async("it has ended with the service", || processes_with(&ground.word) == 0).await;
 }

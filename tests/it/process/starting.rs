@@ -4,7 +4,9 @@ use bailiwick::contract::{Caller, Capability, CapabilityGrant, Transport};
 use serde_json::json;
 
 use super::ground::Ground;
-use crate::command::yard::{at_every_level, eventually, has, processes_with};
+use crate::command::yard::{at_every_level, processes_with};
+use crate::needs::lacks_program;
+use crate::patience::eventually_async;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_started_runs_at_every_level_and_nothing_is_left_when_it_is_stopped() {
@@ -24,7 +26,7 @@ async fn what_is_started_runs_at_every_level_and_nothing_is_left_when_it_is_stop
         assert_eq!(data["sandbox"]["level"], json!(level), "{data:#}");
         let id = data["processId"].as_str().expect("an id").to_owned();
         host.printed(&id, "up\n").await;
-        eventually("all run", || processes_with(&word) >= 4).await;
+        eventually_async("all run", || processes_with(&word) >= 4).await;
 
         let stopped = host.stop(&id, json!({})).await;
         assert_eq!((&stopped["status"], &stopped["how"]), (&json!("ended"), &json!("asked")), "{level}: {stopped:#}");
@@ -47,7 +49,7 @@ async fn what_does_not_end_when_it_is_asked_to_is_killed_after_the_grace() {
         host.printed(&id, "up\n").await;
         let stopped = host.stop(&id, json!({"graceSeconds": 1})).await;
         assert_eq!(stopped["status"], "ended", "{level}: {stopped:#}");
-        eventually("nothing is left", || processes_with(&word) == 0).await;
+        eventually_async("nothing is left", || processes_with(&word) == 0).await;
     })
     .await;
 }
@@ -144,7 +146,7 @@ async fn a_start_that_nobody_waits_for_leaves_nothing_running() {
     }
     // What was answered meanwhile was not given up.
     host.data(json!({"op": "process.stop", "input": {"all": true}})).await;
-    eventually("nothing is left", || processes_with(&ground.word) == 0).await;
+    eventually_async("nothing is left", || processes_with(&ground.word) == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -158,7 +160,7 @@ async fn a_script_of_the_project_is_started_without_a_rule_for_its_runner() {
     let over = host.over(&id).await;
     assert_eq!((&over["exitCode"], &over["stdout"]), (&json!(0), &json!("serving\ndone\n")), "{over:#}");
 
-    if has("npm") {
+    if !lacks_program("npm") {
         ground.write("package.json", r#"{"scripts": {"dev": "node -e \"console.log('dev server')\""}}"#);
         let data = host
             .data(

@@ -9,11 +9,9 @@ use std::time::{Duration, Instant};
 
 use bailiwick::contract::id::new_id;
 
-use crate::command::yard::has;
 use crate::installation::{Installation, Ran};
+use crate::patience::{PATIENCE, eventually};
 
-/// How long anything may take; the machine may be busy.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Where systemd's program is.
 const PROGRAMS: [&str; 2] = ["/usr/lib/systemd/systemd", "/lib/systemd/systemd"];
 /// Begins in its cgroup, which then is all that it sees; `/run` says that the computer runs systemd, as its manager asks.
@@ -41,13 +39,10 @@ impl Manager {
         if !rustix::process::geteuid().is_root() {
             return Err("only root can make a cgroup for it".to_owned());
         }
-        for program in ["systemctl", "unshare", "nsenter", "mount"] {
-            if !has(program) {
-                return Err(format!("there is no {program}"));
-            }
-        }
-        let program =
-            PROGRAMS.into_iter().find(|it| Path::new(it).exists()).ok_or("systemd is not installed")?;
+        let program = PROGRAMS
+            .into_iter()
+            .find(|it| Path::new(it).exists())
+            .expect("systemd is installed (on Debian: apt-get install systemd)");
         let cgroup = own_cgroup()?.join(format!("bailiwick-test-{}", new_id()));
         fs::create_dir(&cgroup).map_err(|error| format!("{}: {error}", cgroup.display()))?;
         let folder = place.folder.path();
@@ -76,7 +71,7 @@ impl Manager {
             if matches!(made.asked(&["is-system-running"]).out.trim(), "running" | "degraded") {
                 return Ok(made);
             }
-            assert!(began.elapsed() < PATIENCE, "the manager does not come up");
+            assert!(began.elapsed() < *PATIENCE, "the manager does not come up");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -107,9 +102,8 @@ impl Drop for Manager {
         let _ = fs::write(self.cgroup.join("cgroup.kill"), "1");
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let began = Instant::now();
-        while remove(&self.cgroup).is_err() && began.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(20));
+        if !std::thread::panicking() {
+            eventually("the cgroup is removed", || remove(&self.cgroup).is_ok());
         }
     }
 }

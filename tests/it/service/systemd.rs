@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::manager::{Manager, PATIENCE};
+use super::manager::Manager;
 use crate::cli::answers::holds;
 use crate::installation::Installation;
-use crate::system::free_port;
+use crate::needs::report_left_out;
+use crate::patience::PATIENCE;
+use crate::ports::reserve_port;
 
-/// An installation at a free port.
+/// An installation at a port of its own.
 pub fn ground() -> Installation {
     let place = Installation::new();
     for words in [
@@ -23,7 +25,7 @@ pub fn ground() -> Installation {
     }
     let text = fs::read_to_string(place.config()).expect("the config");
     let mut config: Value = serde_json::from_str(&text).expect("JSON");
-    config["port"] = free_port().into();
+    config["port"] = reserve_port().into();
     fs::write(place.config(), config.to_string()).expect("written");
     place
 }
@@ -49,7 +51,7 @@ fn serving(manager: &Manager, before: u64) -> u64 {
             assert_eq!(status["current"], true);
             return process;
         }
-        assert!(began.elapsed() < PATIENCE, "it does not serve: {status}");
+        assert!(began.elapsed() < *PATIENCE, "it does not serve: {status}");
         std::thread::sleep(Duration::from_millis(100));
     }
 }
@@ -63,7 +65,7 @@ fn a_service_is_installed_killed_stopped_started_and_removed_by_a_real_user_mana
     let place = ground();
     let manager = match Manager::start(&place) {
         Ok(manager) => manager,
-        Err(why) => return eprintln!("SKIPPED: no user manager of systemd can be started: {why}"),
+        Err(why) => return report_left_out(&format!("a user manager of systemd: {why}")),
     };
     let made = well(&manager, "service.install", &["service", "install"]);
     assert_eq!(

@@ -14,10 +14,8 @@ use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::patience::PATIENCE;
 use crate::temporary::TemporaryFolder;
-
-/// How long anything may take; the machine may be busy.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Two scopes with a folder each: `app`, where clients start programs, and `person`, whose programs are held by
 /// nothing. The person's terminal is one of theirs: that of `bailiwick approve`.
@@ -141,7 +139,7 @@ impl Desk {
             if waiting.len() == count {
                 return waiting;
             }
-            assert!(began.elapsed() < PATIENCE, "not {count}: {waiting:#?}");
+            assert!(began.elapsed() < *PATIENCE, "not {count}: {waiting:#?}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -203,7 +201,7 @@ impl Program<'_> {
             if lines(&screen).iter().any(|shown| shown.starts_with(line)) {
                 return screen;
             }
-            assert!(began.elapsed() < PATIENCE, "no {line:?}: {:#?}", lines(&screen));
+            assert!(began.elapsed() < *PATIENCE, "no {line:?}: {:#?}", lines(&screen));
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -216,7 +214,7 @@ impl Program<'_> {
             if lines(&screen).last().is_some_and(|last| last == line) {
                 return screen;
             }
-            assert!(began.elapsed() < PATIENCE, "no {line:?} at the end: {:#?}", lines(&screen));
+            assert!(began.elapsed() < *PATIENCE, "no {line:?} at the end: {:#?}", lines(&screen));
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -242,7 +240,7 @@ impl Program<'_> {
             if data["status"] != "running" && data["status"] != "starting" {
                 return data.clone();
             }
-            assert!(began.elapsed() < PATIENCE, "it goes on: {data:#} {:#?}", self.lines().await);
+            assert!(began.elapsed() < *PATIENCE, "it goes on: {data:#} {:#?}", self.lines().await);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }

@@ -5,14 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::desk::{Desk, PATIENCE, lines};
-use crate::command::yard::has;
+use super::desk::{Desk, lines};
+use crate::needs::require_program;
+use crate::patience::PATIENCE;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_repl_of_python_takes_lines_blocks_an_interrupt_and_its_end() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     let python = desk.start(&["python3", "-q"], json!(true)).await;
     python.ends_with(">>>").await;
@@ -43,9 +42,7 @@ async fn the_repl_of_python_takes_lines_blocks_an_interrupt_and_its_end() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn vim_writes_the_file_that_its_screen_shows() {
-    if !has("vim") {
-        return;
-    }
+    require_program("vim");
     let desk = Desk::new();
     desk.write("notes.txt", "first\nsecond\n");
     let vim = desk.start(&["vim", "-N", "-u", "NONE", "notes.txt"], json!({"rows": 12, "columns": 40})).await;
@@ -72,9 +69,7 @@ async fn vim_writes_the_file_that_its_screen_shows() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn less_shows_a_file_page_by_page() {
-    if !has("less") {
-        return;
-    }
+    require_program("less");
     let desk = Desk::new();
     let text: String = (1..=100).map(|number| format!("line {number}\n")).collect();
     desk.write("long.txt", &text);
@@ -95,9 +90,7 @@ async fn less_shows_a_file_page_by_page() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_asks_its_terminal_gets_answers() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     desk.write(
         "asks.py",
@@ -121,9 +114,7 @@ async fn a_program_that_asks_its_terminal_gets_answers() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_screen_is_right_after_other_sizes_and_in_another_service() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     desk.write(
         "draws.py",
@@ -153,9 +144,7 @@ async fn a_screen_is_right_after_other_sizes_and_in_another_service() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_screen_whose_beginning_is_not_kept_says_so() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     desk.write(
         "prints.py",
@@ -166,7 +155,7 @@ async fn a_screen_whose_beginning_is_not_kept_says_so() {
     // Whoever has looked all the time misses nothing; nobody has.
     let began = Instant::now();
     while !prints.tail().await.contains("over>") {
-        assert!(began.elapsed() < PATIENCE, "it prints for ever");
+        assert!(began.elapsed() < *PATIENCE, "it prints for ever");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let screen = prints.screen().await;

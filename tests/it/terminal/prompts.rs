@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, PATIENCE, data};
-use crate::command::yard::has;
+use super::desk::{Desk, data};
+use crate::needs::{lacks_program, require_program};
+use crate::patience::PATIENCE;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn npm_init_is_answered_to_its_end() {
-    if !has("node") || !has("npm") {
+    if lacks_program("npm") {
         return;
     }
     let desk = Desk::new();
@@ -28,7 +29,7 @@ async fn npm_init_is_answered_to_its_end() {
     let mut asked = String::new();
     let began = Instant::now();
     while asked != "Is this OK?" {
-        assert!(began.elapsed() < PATIENCE, "after {asked:?}: {:#?}", npm.lines().await);
+        assert!(began.elapsed() < *PATIENCE, "after {asked:?}: {:#?}", npm.lines().await);
         let lines = npm.lines().await;
         let last = lines.last().map(String::as_str).unwrap_or_default();
         let Some(end) = last.find([':', '?']).filter(|end| !last.contains("npm") && last[..*end] != asked)
@@ -58,9 +59,7 @@ async fn npm_init_is_answered_to_its_end() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_is_answered_by_one_key() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     let question = "import sys, tty\nprint('Go on? [y/n] ', end='', flush=True)\ntty.setcbreak(0)\n\
                     print(repr(sys.stdin.read(1)))\n";

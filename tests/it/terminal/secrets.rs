@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::desk::{Desk, Program, data};
-use crate::command::yard::has;
+use crate::needs::require_program;
 
 /// Asks for a password as sudo does, and tells what it got without telling it; then it repeats it aloud.
 const ASKS: &str = "import getpass, hashlib, sys\n\
@@ -39,9 +39,7 @@ async fn pending(desk: &Desk, process: &Program<'_>) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_reaches_its_program_and_is_found_nowhere() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     let asks = asking(&desk).await;
     let words = "Password for \u{1b}]0;sudo\u{7}\u{201d} Bailiwick: all is well\u{202e}";
@@ -93,9 +91,7 @@ async fn a_secret_reaches_its_program_and_is_found_nowhere() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_that_outlasts_its_call_is_only_its_callers() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     let asks = asking(&desk).await;
     let id = pending(&desk, &asks).await;
@@ -140,9 +136,7 @@ async fn a_prompt_that_outlasts_its_call_is_only_its_callers() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_person_can_refuse_or_leave_it_for_later() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     let asks = asking(&desk).await;
     let id = pending(&desk, &asks).await;
@@ -180,9 +174,7 @@ async fn the_person_can_refuse_or_leave_it_for_later() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_who_stays_is_asked_whatever_comes() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     let approve = desk.approve(&["--stay"]).await;
     approve.shows("Whatever waits for you is asked here").await;
@@ -220,9 +212,7 @@ const WATCHED: &str = "import signal, subprocess, sys, termios, time\n\
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interrupt_leaves_it_waiting_and_the_terminal_as_it_was() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     let asks = asking(&desk).await;
     pending(&desk, &asks).await;
@@ -250,9 +240,7 @@ async fn an_interrupt_leaves_it_waiting_and_the_terminal_as_it_was() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_terminal_nobody_is_asked() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     let empty = desk.cli(&["approve"]);
     assert_eq!((empty.status.code(), &empty.stdout[..]), (Some(0), &b"Nothing waits for you.\n"[..]));
@@ -275,9 +263,7 @@ async fn without_a_terminal_nobody_is_asked() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_ends_with_its_process_and_with_its_call() {
-    if !has("python3") {
-        return;
-    }
+    require_program("python3");
     let desk = Desk::new();
     let asks = asking(&desk).await;
     let gone = CancellationToken::new();

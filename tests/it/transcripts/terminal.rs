@@ -4,14 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
-/// How long anything may take; the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::patience::PATIENCE;
+
 /// What gives a program a session of its own, with a terminal that controls it.
 const SESSION: &str = "/usr/bin/setsid";
 
@@ -72,7 +72,7 @@ impl Terminal {
             let is_over = self.child.try_wait().expect("waited").is_some();
             let has_read = self.read();
             assert!(has_read || !is_over, "it has ended without {text:?}: {}", self.text());
-            assert!(began.elapsed() < PATIENCE, "no {text:?}: {}", self.text());
+            assert!(began.elapsed() < *PATIENCE, "no {text:?}: {}", self.text());
         }
     }
 
@@ -90,7 +90,7 @@ impl Terminal {
                 break status;
             }
             self.read();
-            assert!(began.elapsed() < PATIENCE, "it goes on: {}", self.text());
+            assert!(began.elapsed() < *PATIENCE, "it goes on: {}", self.text());
         };
         while self.read() {}
         let after = tcgetattr(&self.other).expect("its mode");

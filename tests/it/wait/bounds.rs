@@ -1,7 +1,6 @@
 //! Many waits at the same time hold up nothing else, are bounded, and leave nothing.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bailiwick::contract::{Caller, Envelope, Transport};
 use serde_json::{Value, json};
@@ -9,7 +8,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::hall::Hall;
-use crate::command::yard::has;
+use crate::patience::{PATIENCE, eventually_some};
+use crate::ports::reserve_port;
 
 /// Begins waits that end only when they are given up.
 fn begin(hall: &Hall, count: usize, gone: &CancellationToken) -> JoinSet<Value> {
@@ -34,7 +34,7 @@ const PLACES: usize = 256;
 async fn fill(hall: &Hall, gone: &CancellationToken) -> JoinSet<Value> {
     let mut waits = begin(hall, PLACES + 44, gone);
     while waits.len() > PLACES {
-        let ended = tokio::time::timeout(Duration::from_secs(60), waits.join_next());
+        let ended = tokio::time::timeout(*PATIENCE, waits.join_next());
         let refused = ended.await.expect("one is refused").expect("one is left").expect("it ends");
         assert_eq!(refused["error"]["code"], "provider_unavailable", "{refused:#}");
         assert_eq!(refused["error"]["details"]["rule"], "too-many-held");
@@ -49,13 +49,7 @@ async fn short(hall: &Hall) -> Value {
 
 /// Sends a wait that is over soon until it gets a place.
 async fn until_there_is_room(hall: &Hall) {
-    for _ in 0..600 {
-        if short(hall).await["ok"] == true {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("never in a long time");
+    eventually_some("a place is free", async || (short(hall).await["ok"] == true).then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -75,16 +69,13 @@ async fn waits_take_no_turn_from_others_are_bounded_and_give_their_places_back()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn waits_for_many_ports_leave_room_to_stop_the_process() {
-    if !has("python3") {
-        return;
-    }
     let hall = Hall::new();
     let process = hall.python("print('up'); time.sleep(600)").await;
     let mut waits = JoinSet::new();
+    let ports: Vec<u16> = (0..32).map(|_| reserve_port()).collect();
     for _ in 0..16 {
-        let ports: Vec<Value> = (1..=32)
-            .map(|port| json!({"until": "port", "process": process, "port": 20_000 + port}))
-            .collect();
+        let ports: Vec<Value> =
+            ports.iter().map(|port| json!({"until": "port", "process": process, "port": port})).collect();
         let envelope =
             json!({"op": "process.wait", "input": {"any": ports}, "options": {"timeoutSeconds": 600}});
         let service = Arc::clone(&hall.service);

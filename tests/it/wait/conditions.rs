@@ -1,12 +1,12 @@
 //! Each kind of condition holds when it should, says what it saw, and says so when it cannot hold any more.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::hall::Hall;
-use crate::command::yard::has;
+use crate::needs::lacks_full_sandbox;
 
 /// Gives the only condition of an answer.
 fn only(data: &Value) -> &Value {
@@ -15,22 +15,15 @@ fn only(data: &Value) -> &Value {
     &conditions[0]
 }
 
-/// Does something a little later.
-fn later(what: impl FnOnce() + Send + 'static) {
-    tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(200)).await;
-        what();
-    });
-}
+/// The lines of a Python program that wait until the test makes the file `go`.
+const UNTIL_GO: &str = "while not os.path.exists('go'): time.sleep(0.01)";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_end_is_seen_with_its_exit_code_and_another_code_is_impossible() {
-    if !has("python3") {
-        return;
-    }
     let hall = Hall::new();
-    let process = hall.python("time.sleep(0.3); sys.exit(3)").await;
-    let data = hall.wait(json!({"any": [{"until": "exit", "process": process}]})).await;
+    let process = hall.python(&format!("{UNTIL_GO}\nsys.exit(3)")).await;
+    let exit = json!({"any": [{"until": "exit", "process": process}]});
+    let data = hall.wait_and(exit, async || hall.write("go", "")).await;
     assert_eq!(data["outcome"], "held", "{data:#}");
     assert_eq!((&only(&data)["exitCode"], &only(&data)["processId"]), (&json!(3), &json!(process)));
     let data = hall.wait(json!({"any": [{"until": "exit", "process": process, "code": 0}]})).await;
@@ -42,17 +35,11 @@ async fn an_end_is_seen_with_its_exit_code_and_another_code_is_impossible() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_a_process_whose_keeper_was_killed_is_an_end_without_a_code() {
-    if !has("python3") {
-        return;
-    }
     let hall = Hall::new();
     let process = hall.python("print('up'); time.sleep(600)").await;
     hall.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
     let exit = json!({"any": [{"until": "exit", "process": process}]});
-    let (data, ()) = tokio::join!(hall.wait(exit), async {
-        tokio::time::sleep(Duration::from_millis(200)).await;
-        hall.kill_keepers();
-    });
+    let data = hall.wait_and(exit, async || hall.kill_keepers()).await;
     assert_eq!((&data["outcome"], &only(&data)["exitCode"]), (&json!("held"), &json!(null)));
     let code = json!({"any": [{"until": "exit", "process": process, "code": 0}]});
     let data = hall.wait(code).await;
@@ -64,16 +51,18 @@ async fn the_end_of_a_process_whose_keeper_was_killed_is_an_end_without_a_code()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() {
-    if !has("python3") {
-        return;
-    }
     let hall = Hall::new();
-    let process = hall
-        .python("print('starting'); print('warming', file=sys.stderr); time.sleep(0.5); print('ready on 5173 now'); time.sleep(600)")
-        .await;
+    let program = format!(
+        "print('starting'); print('warming', file=sys.stderr)\n{UNTIL_GO}\nprint('ready on 5173 now'); time.sleep(600)"
+    );
+    let process = hall.python(&program).await;
+    // Both lines are kept before the third is printed, so that its position is known.
+    let printed = |text: &str| json!({"until": "text", "process": process, "text": text});
+    hall.wait(json!({"all": [printed("starting"), printed("warming")]})).await;
     let input = json!({"any": [{"until": "regex", "process": process, "pattern": r"ready on (\d+)\b"}]});
-    for _ in 0..2 {
-        let data = hall.wait(input.clone()).await;
+    let later = hall.wait_and(input.clone(), async || hall.write("go", "")).await;
+    let before = hall.wait(input).await;
+    for data in [later, before] {
         let seen = only(&data);
         assert_eq!((&seen["line"], &seen["stream"]), (&json!("ready on 5173 now"), &json!("stdout")));
         assert_eq!(seen["position"], 17);
@@ -95,9 +84,6 @@ async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_is_seen_although_its_line_does_not_end() {
-    if !has("python3") {
-        return;
-    }
     let hall = Hall::new();
     let process = hall.python("print('hello'); print('>>> ', end='', flush=True); time.sleep(600)").await;
     let data = hall.wait(json!({"any": [{"until": "regex", "process": process, "pattern": "^>>> $"}]})).await;
@@ -106,9 +92,6 @@ async fn a_prompt_is_seen_although_its_line_does_not_end() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_ended_process_did_not_print_is_impossible_at_once() {
-    if !has("python3") {
-        return;
-    }
     let hall = Hall::new();
     let ended = hall.python("print('done')").await;
     let lives = hall.python("time.sleep(600)").await;
@@ -125,32 +108,38 @@ async fn what_an_ended_process_did_not_print_is_impossible_at_once() {
     assert_eq!(data["outcome"], "held", "time can still pass");
 }
 
+/// Takes a free port, prints it, and listens on it once the test makes the file `go`.
 const SERVER: &str = "
-import http.server, socket
-time.sleep(0.4)
+import http.server
 class H(http.server.BaseHTTPRequestHandler):
     n = 0
     def do_GET(self):
         H.n += 1
         self.send_response(503 if H.n < 3 else 204)
         self.end_headers()
-http.server.HTTPServer(('127.0.0.1', int(sys.argv[1]) if len(sys.argv) > 1 else 18473), H).serve_forever()
+server = http.server.HTTPServer(('127.0.0.1', 0), H, bind_and_activate=False)
+server.server_bind()
+print(server.server_port)
+while not os.path.exists('go'): time.sleep(0.01)
+server.server_activate()
+server.serve_forever()
 ";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_is_awaited_by_its_port_and_by_its_answer_in_its_own_network() {
-    if !has("python3") {
-        return;
-    }
     let hall = Hall::new();
     let (server, other) = (hall.python(SERVER).await, hall.python("time.sleep(600)").await);
-    let data = hall.wait(json!({"any": [{"until": "port", "process": server, "port": 18473}]})).await;
+    let line = json!({"any": [{"until": "regex", "process": server, "pattern": r"^\d+$"}]});
+    let data = hall.wait(line).await;
+    let port: u16 = only(&data)["line"].as_str().and_then(|line| line.parse().ok()).expect("a port");
+    let listens = json!({"any": [{"until": "port", "process": server, "port": port}]});
+    let data = hall.wait_and(listens, async || hall.write("go", "")).await;
     assert_eq!(data["outcome"], "held", "{data:#}");
-    let http = json!({"until": "http", "process": server, "port": 18473, "path": "/health"});
+    let http = json!({"until": "http", "process": server, "port": port, "path": "/health"});
     let data = hall.wait(json!({"any": [http]})).await;
     assert_eq!((&data["outcome"], &only(&data)["status"]), (&json!("held"), &json!(204)));
-    if crate::command::yard::has_full() {
-        let elsewhere = json!({"until": "port", "process": other, "port": 18473});
+    if !lacks_full_sandbox() {
+        let elsewhere = json!({"until": "port", "process": other, "port": port});
         let data = hall.wait(json!({"any": [elsewhere, {"until": "time", "seconds": 0.3}]})).await;
         assert_eq!(data["conditions"][0]["standing"], "waiting", "each has a network of its own");
     }
@@ -159,17 +148,13 @@ async fn a_server_is_awaited_by_its_port_and_by_its_answer_in_its_own_network() 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_is_awaited_until_it_comes_changes_or_goes() {
     let hall = Hall::new();
-    let path = hall.path("made");
-    let made = path.clone();
-    later(move || fs::write(made, "1").expect("written"));
-    let data = hall.wait(json!({"any": [{"until": "file", "path": "made"}]})).await;
+    let file = |state: &str| json!({"any": [{"until": "file", "path": "made", "state": state}]});
+    let data = hall.wait_and(file("exists"), async || hall.write("made", "1")).await;
     assert_eq!(data["outcome"], "held");
-    let changed = path.clone();
-    later(move || fs::write(changed, "22").expect("written"));
-    let data = hall.wait(json!({"any": [{"until": "file", "path": "made", "state": "changed"}]})).await;
+    let data = hall.wait_and(file("changed"), async || hall.write("made", "22")).await;
     assert_eq!(data["outcome"], "held");
-    later(move || fs::remove_file(path).expect("removed"));
-    let data = hall.wait(json!({"any": [{"until": "file", "path": "made", "state": "absent"}]})).await;
+    let remove = async || fs::remove_file(hall.path("made")).expect("removed");
+    let data = hall.wait_and(file("absent"), remove).await;
     assert_eq!(data["outcome"], "held");
 }
 
@@ -190,15 +175,27 @@ async fn a_file_is_awaited_only_inside_the_scope_and_by_those_who_may_read() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn quiet_is_counted_from_the_last_output_and_an_end_is_quiet() {
-    if !has("python3") {
-        return;
-    }
     let hall = Hall::new();
-    let process = hall.python("[(print(n), time.sleep(0.2)) for n in range(5)]; time.sleep(600)").await;
-    let quiet = json!({"all": [{"until": "quiet", "process": process, "seconds": 0.7}]});
-    assert_eq!(hall.wait(quiet).await["outcome"], "held");
+    let program = format!("print('up')\n{UNTIL_GO}\nprint('again'); time.sleep(600)");
+    let process = hall.python(&program).await;
+    hall.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
+    // Only lower bounds of time: the wait begins, a second later the program prints, and from then on it must take as
+    // long as was asked for. Counted from its beginning it would be a second short.
+    let seconds = Duration::from_secs(5);
+    let quiet = json!({"all": [{"until": "quiet", "process": process, "seconds": seconds.as_secs()}]});
+    let mut printed = None;
+    let data = hall
+        .wait_and(quiet, async || {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            printed = Some(Instant::now());
+            hall.write("go", "");
+        })
+        .await;
+    let rested = printed.expect("it acted").elapsed();
+    assert_eq!(data["outcome"], "held");
+    assert!(rested >= seconds, "it held {rested:?} after the last output");
     let read = hall.data(json!({"op": "process.read", "target": process})).await;
-    assert_eq!(read["stdout"], "0\n1\n2\n3\n4\n", "it did not hold in between");
+    assert_eq!(read["stdout"], "up\nagain\n");
     let ended = hall.python("pass").await;
     let quiet = json!({"all": [{"until": "quiet", "process": ended, "seconds": 86400}]});
     assert_eq!(hall.wait(quiet).await["outcome"], "held");
@@ -206,18 +203,20 @@ async fn quiet_is_counted_from_the_last_output_and_an_end_is_quiet() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_wants_each_of_them_at_one_time_or_another() {
-    if !has("python3") {
-        return;
-    }
     let hall = Hall::new();
-    let process =
-        hall.python("print('one'); time.sleep(0.3); print('two', file=sys.stderr); time.sleep(600)").await;
+    let program = format!("print('one')\n{UNTIL_GO}\nprint('two', file=sys.stderr); time.sleep(600)");
+    let process = hall.python(&program).await;
     let condition = |text: &str| json!({"until": "text", "process": process, "text": text});
     let file = json!({"until": "file", "path": "brief"});
     hall.write("brief", "");
-    let path = hall.path("brief");
-    later(move || fs::remove_file(path).expect("removed"));
-    let data = hall.wait(json!({"all": [condition("two"), condition("one"), file]})).await;
+    hall.wait(json!({"any": [condition("one")]})).await;
+    let all = json!({"all": [condition("two"), condition("one"), file]});
+    let data = hall
+        .wait_and_when("file has held", all, async || {
+            fs::remove_file(hall.path("brief")).expect("removed");
+            hall.write("go", "");
+        })
+        .await;
     assert_eq!(data["outcome"], "held");
     let positions: Vec<_> =
         data["conditions"].as_array().expect("a list").iter().map(|it| &it["position"]).collect();

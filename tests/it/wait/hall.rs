@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bailiwick::adapters::backend::Backend;
 use bailiwick::config::{Config, NewToken, Tokens};
-use bailiwick::contract::{Caller, Envelope, Transport, id, time};
+use bailiwick::contract::{Caller, Envelope, Progress, Transport, id, time};
 use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::launch::Launcher;
 use bailiwick::service::{Service, ServiceSettings};
@@ -14,6 +14,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::needs::require_program;
+use crate::patience::{PATIENCE, eventually_async};
 use crate::temporary::TemporaryFolder;
 
 /// A scope `app` that may do everything with processes, and the service around it.
@@ -103,6 +105,7 @@ impl Hall {
 
     /// Starts a Python program and gives its id. Lines are printed at once.
     pub async fn python(&self, program: &str) -> String {
+        require_program("python3");
         let name = format!("{}.py", id::new_id());
         self.write(&name, &format!("import sys, time, os\n{program}\n"));
         let command = json!(["python3", "-u", name]);
@@ -123,7 +126,30 @@ impl Hall {
 
     /// Waits for the conditions, and gives `data`.
     pub async fn wait(&self, input: Value) -> Value {
-        self.data(json!({"op": "process.wait", "input": input, "options": {"timeoutSeconds": 60}})).await
+        self.data(wait_envelope(&input)).await
+    }
+
+    /// Waits for the conditions, acts as soon as they were looked at for the first time, and returns `data`.
+    pub async fn wait_and(&self, input: Value, act: impl AsyncFnOnce()) -> Value {
+        self.wait_and_when("", input, act).await
+    }
+
+    /// Waits for the conditions, acts as soon as the wait reports this text, and returns `data`.
+    pub async fn wait_and_when(&self, text: &str, input: Value, act: impl AsyncFnOnce()) -> Value {
+        let (caller, gone, progress) =
+            (Caller::local(Transport::Stdio), CancellationToken::new(), Progress::default());
+        let envelope = Envelope::from_value(wait_envelope(&input));
+        let waiting = self.service.handle_told(&caller, envelope, &gone, &progress);
+        let acting = async {
+            // A wait reports how far it is after each look that did not end it.
+            let reports = || progress.said().is_some_and(|report| report.contains(text));
+            eventually_async("the wait looks", reports).await;
+            act().await;
+        };
+        let (outcome, ()) = tokio::join!(waiting, acting);
+        let answer = outcome.into_reply().into_value();
+        assert_eq!(answer["ok"], true, "{answer:#}");
+        answer["data"].clone()
     }
 }
 
@@ -132,6 +158,10 @@ impl Drop for Hall {
     fn drop(&mut self) {
         self.kill_keepers();
     }
+}
+
+fn wait_envelope(input: &Value) -> Value {
+    json!({"op": "process.wait", "input": input, "options": {"timeoutSeconds": PATIENCE.as_secs()}})
 }
 
 fn boot(config: &Config, dirs: &Dirs) -> Arc<Service> {

@@ -1,11 +1,9 @@
 //! A wait whose time is over goes on later, and loses nothing in between.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::hall::Hall;
-use crate::command::yard::has;
+use crate::patience::{eventually_async, eventually_some};
 
 /// Waits for a second at most, and gives `data`.
 async fn briefly(hall: &Hall, input: &Value, resume: Option<&Value>) -> Value {
@@ -18,20 +16,18 @@ async fn briefly(hall: &Hall, input: &Value, resume: Option<&Value>) -> Value {
 
 /// Resumes until the wait is over.
 async fn to_the_end(hall: &Hall, input: &Value, mut resume: Value) -> Value {
-    for _ in 0..100 {
+    eventually_some("the wait ends", async || {
         let data = briefly(hall, input, Some(&resume)).await;
-        if data["outcome"] != "timeOver" {
-            return data;
-        }
         resume = data["resume"].clone();
-    }
-    panic!("it does not end");
+        (data["outcome"] != "timeOver").then_some(data)
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn time_that_is_over_is_an_outcome_with_a_token_and_no_error() {
     let hall = Hall::new();
-    let input = json!({"all": [{"until": "time", "seconds": 1.8}, {"until": "time", "seconds": 0.1}]});
+    let input = json!({"all": [{"until": "time", "seconds": 4}, {"until": "time", "seconds": 0.1}]});
     let first = briefly(&hall, &input, None).await;
     assert_eq!(first["outcome"], "timeOver");
     assert_eq!(first["conditions"][0]["standing"], "waiting");
@@ -43,9 +39,6 @@ async fn time_that_is_over_is_an_outcome_with_a_token_and_no_error() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_happens_between_two_waits_is_seen_by_the_second_also_after_a_restart() {
-    if !has("python3") {
-        return;
-    }
     let mut hall = Hall::new();
     let program = "print('first line'); print('half', end='', flush=True)
 while not os.path.exists('go'): time.sleep(0.01)
@@ -53,14 +46,13 @@ print(' and half'); print('second line'); print('second line again'); sys.stdout
 open('gone', 'w').close(); time.sleep(600)";
     let process = hall.python(program).await;
     let text = |text: &str| json!({"until": "text", "process": process, "text": text});
+    hall.wait(json!({"any": [text("half")]})).await;
     let input = json!({"all": [text("half and half"), text("first"), text("second line")]});
     let first = briefly(&hall, &input, None).await;
     assert_eq!(first["outcome"], "timeOver", "{first:#}");
     assert_eq!(first["conditions"][1]["position"], 0);
     hall.write("go", "");
-    while !hall.path("gone").exists() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    eventually_async("it has printed all", || hall.path("gone").exists()).await;
     hall.restart();
     let last = to_the_end(&hall, &input, first["resume"].clone()).await;
     let position = |n: usize| last["conditions"][n]["position"].as_u64();
@@ -70,12 +62,12 @@ open('gone', 'w').close(); time.sleep(600)";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_line_is_found_once_by_waits_that_follow_each_other() {
-    if !has("python3") {
-        return;
-    }
     let hall = Hall::new();
+    // The streams are two pipes. So that their order is known, the program turns to the other one only when what it
+    // printed before was found.
     let program = "for n in range(40):
-    print(f'line {n}', file=(sys.stderr if n % 3 else sys.stdout), flush=True); time.sleep(0.01)";
+    while n % 3 < 2 and n > 0 and not os.path.exists(f'found-{n - 1}'): time.sleep(0.01)
+    print(f'line {n}', file=(sys.stderr if n % 3 else sys.stdout), flush=True)";
     let process = hall.python(program).await;
     let mut from = 0;
     for n in 0..40 {
@@ -84,6 +76,7 @@ async fn every_line_is_found_once_by_waits_that_follow_each_other() {
         let data = hall.wait(input).await;
         assert_eq!(data["conditions"][0]["line"], format!("line {n}"), "{data:#}");
         from = data["conditions"][0]["next"].as_u64().expect("a position");
+        hall.write(&format!("found-{n}"), "");
     }
     let input = json!({"any": [{"until": "text", "process": process, "text": "line", "from": from}]});
     assert_eq!(hall.wait(input).await["outcome"], "impossible");
@@ -119,9 +112,6 @@ async fn a_token_that_was_changed_or_belongs_to_other_conditions_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_token_names_is_judged_again() {
-    if !has("python3") {
-        return;
-    }
     let mut hall = Hall::new();
     let process = hall.python("time.sleep(600)").await;
     let input = json!({"all": [{"until": "exit", "process": process}, {"until": "file", "path": "never"}]});

@@ -1,7 +1,6 @@
 //! What takes long becomes a task for a client that declares the extension.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bailiwick::adapters::auth::KeyRing;
 use bailiwick::adapters::http::{HttpSettings, Server};
@@ -11,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::hall::Hall;
 use crate::adapters::http_client::send;
 use crate::adapters::stdio_client::{Client, in_memory, meta};
+use crate::patience::eventually_some;
 
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
@@ -20,8 +20,13 @@ fn with_tasks() -> Value {
     meta
 }
 
-async fn call(client: &mut Client, seconds: f64, meta: Value) -> Value {
-    let arguments = json!({"op": "process.wait", "input": {"any": [{"until": "time", "seconds": seconds}]}});
+/// A condition that holds after some seconds.
+fn seconds(seconds: f64) -> Value {
+    json!({"until": "time", "seconds": seconds})
+}
+
+async fn call(client: &mut Client, condition: Value, meta: Value) -> Value {
+    let arguments = json!({"op": "process.wait", "input": {"any": [condition]}});
     let params = json!({"name": "computer_query", "arguments": arguments, "_meta": meta});
     client.ask("tools/call", params).await["result"].clone()
 }
@@ -32,26 +37,24 @@ async fn about(client: &mut Client, method: &str, id: &Value) -> Value {
 
 /// Asks until a task has ended.
 async fn ended(client: &mut Client, id: &Value) -> Value {
-    for _ in 0..600 {
+    eventually_some("the task ends", async || {
         let task = about(client, "tasks/get", id).await["result"].clone();
-        if task["status"] != "working" {
-            return task;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("the task does not end");
+        (task["status"] != "working").then_some(task)
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_wait_becomes_a_task_whose_result_is_fetched_later() {
     let hall = Hall::new();
     let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
-    let task = call(&mut client, 4.0, with_tasks()).await;
+    let task = call(&mut client, json!({"until": "file", "path": "go"}), with_tasks()).await;
     assert_eq!((&task["resultType"], &task["status"]), (&json!("task"), &json!("working")), "{task}");
-    assert_eq!(task["statusMessage"], "0 of 1 condition: time not yet");
+    assert_eq!(task["statusMessage"], "0 of 1 condition: file not yet");
     // The connection is free meanwhile.
     let stat = client.call_modern("computer_query", json!({"op": "file.stat"})).await;
     assert_eq!(stat["result"]["structuredContent"]["ok"], true, "{stat}");
+    hall.write("go", "");
     let task = ended(&mut client, &task["taskId"]).await;
     assert_eq!(task["status"], "completed", "{task}");
     assert_eq!(task["result"]["structuredContent"]["data"]["outcome"], "held", "{task}");
@@ -61,9 +64,9 @@ async fn a_long_wait_becomes_a_task_whose_result_is_fetched_later() {
 async fn what_ends_soon_and_clients_without_the_extension_get_no_task() {
     let hall = Hall::new();
     let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
-    let short = call(&mut client, 0.1, with_tasks()).await;
+    let short = call(&mut client, seconds(0.1), with_tasks()).await;
     assert_eq!(short["structuredContent"]["data"]["outcome"], "held", "{short}");
-    let long = call(&mut client, 2.5, meta()).await;
+    let long = call(&mut client, seconds(2.5), meta()).await;
     assert_eq!(long["structuredContent"]["data"]["outcome"], "held", "{long}");
 }
 
@@ -71,7 +74,7 @@ async fn what_ends_soon_and_clients_without_the_extension_get_no_task() {
 async fn a_task_that_is_cancelled_ends_and_the_history_says_so() {
     let hall = Hall::new();
     let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
-    let task = call(&mut client, 600.0, with_tasks()).await;
+    let task = call(&mut client, seconds(600.0), with_tasks()).await;
     about(&mut client, "tasks/cancel", &task["taskId"]).await;
     assert_eq!(ended(&mut client, &task["taskId"]).await["status"], "cancelled");
     let history = hall.data(json!({"op": "history.timeline"})).await;
@@ -84,19 +87,15 @@ async fn a_task_that_is_cancelled_ends_and_the_history_says_so() {
 async fn a_task_ends_with_the_conversation_that_began_it() {
     let hall = Hall::new();
     let (mut client, served) = in_memory(hall.backend(), CancellationToken::new());
-    call(&mut client, 600.0, with_tasks()).await;
+    call(&mut client, seconds(600.0), with_tasks()).await;
     drop(client);
     served.await.expect("no panic");
-    for _ in 0..600 {
+    let code = eventually_some("the wait ends", async || {
         let history = hall.data(json!({"op": "history.timeline"})).await;
         let rows = history["operations"].as_array().expect("rows");
-        if let Some(row) = rows.iter().find(|row| row["op"] == "process.wait") {
-            assert_eq!(row["code"], "cancelled");
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("the wait goes on");
+        rows.iter().find(|row| row["op"] == "process.wait").map(|row| row["code"].clone())
+    });
+    assert_eq!(code.await, "cancelled");
 }
 
 /// Sends a message of revision 2026-07-28 with the extension declared, and gives the answer.

@@ -1,0 +1,54 @@
+//! What takes long or measures this process: run apart from the gate.
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::house::House;
+use super::http_client::request;
+
+/// Returns the memory that this process has, in bytes.
+fn resident_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("the system tells it");
+    let pages: u64 = text.split(' ').nth(1).expect("a second number").parse().expect("a number");
+    pages * 4_096
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_handshakes_leave_the_memory_bounded() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let handshake = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    }})
+    .to_string();
+    let bearer = format!("Bearer {}", house.token);
+    let headers = [
+        ("Host", "localhost"),
+        ("Authorization", bearer.as_str()),
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+    ];
+    let one = request("POST", "/mcp", &headers, &handshake).replace("Connection: close\r\n", "");
+    let round = async |count: usize| {
+        let mut stream = TcpStream::connect(address).await.expect("accepted");
+        let mut answer = vec![0; 64 << 10];
+        for _ in 0..count {
+            stream.write_all(one.as_bytes()).await.expect("written");
+            let mut seen = Vec::new();
+            while !seen.ends_with(b"0\r\n\r\n") {
+                let got = stream.read(&mut answer).await.expect("read");
+                assert!(got > 0, "closed: {}", String::from_utf8_lossy(&seen));
+                seen.extend_from_slice(&answer[..got]);
+            }
+            assert!(seen.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&seen));
+        }
+    };
+    round(500).await;
+    let before = resident_bytes();
+    round(10_000).await;
+    let grown = resident_bytes().saturating_sub(before);
+    // Sessions would take 50 kB each, 500 MB in all; with `cargo test` other tests run in the same process.
+    assert!(grown < 200 << 20, "{grown} bytes more");
+    house.end().await;
+}

@@ -1,0 +1,50 @@
+//! Programs and rights that single tests need, beside those in `system.rs`.
+
+use std::path::Path;
+use std::thread;
+
+use bailiwick::contract::Containment;
+use bailiwick::platform::launch::levels;
+use bailiwick::platform::machine::user_id;
+
+use crate::system::tell;
+
+/// Fails if a program is missing that `tests/run` installs from the Debian package of the same name.
+pub fn require_program(program: &str) {
+    assert!(is_installed(program), "{program} is missing (on Debian: apt-get install {program})");
+}
+
+/// Returns whether a program is missing that not every test machine has, and reports that the test is left out.
+pub fn lacks_program(program: &str) -> bool {
+    left_out_unless(is_installed(program), program)
+}
+
+/// Returns whether this system has no full sandbox, and reports that the test is left out.
+pub fn lacks_full_sandbox() -> bool {
+    left_out_unless(levels().missing(Containment::Full).is_none(), "the full sandbox")
+}
+
+/// Returns whether the tests do not run as root, and reports that the test is left out.
+pub fn lacks_root() -> bool {
+    left_out_unless(user_id() == 0, "root")
+}
+
+/// Reports that this test is left out, so that the runner counts it.
+pub fn report_left_out(need: &str) {
+    let thread = thread::current();
+    tell(&format!("left out: {} needs {need}", thread.name().unwrap_or("a test")));
+}
+
+fn left_out_unless(is_there: bool, need: &str) -> bool {
+    if !is_there {
+        report_left_out(need);
+    }
+    !is_there
+}
+
+/// Returns whether a program is on the usual search path.
+fn is_installed(program: &str) -> bool {
+    ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+        .iter()
+        .any(|folder| Path::new(folder).join(program).exists())
+}
