@@ -1,5 +1,7 @@
 //! No byte outside a scope's folder is read, described, listed or changed, whatever the folder holds.
 
+mod stress;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +23,7 @@ use rustix::fs::{RenameFlags, renameat_with};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::patience::{PATIENCE, eventually};
 use crate::system::{Need, lacks, tries};
 use crate::temporary::TemporaryFolder;
 
@@ -227,12 +230,20 @@ fn nothing_outside_is_read_or_changed_while_a_folder_is_exchanged_with_a_link() 
         });
         for worker in 0..3 {
             let (service, requests, stop) = (&service, &requests, &stop);
-            let (answered, refused) = (&answered, &refused);
+            let (answered, refused, swaps) = (&answered, &refused, &swaps);
             scope.spawn(move || {
                 let _ends = Ends(stop);
-                let end = Instant::now() + Duration::from_millis(1_500);
+                let began = Instant::now();
+                let is_met = || {
+                    swaps.load(Ordering::Relaxed) > 100
+                        && answered.load(Ordering::Relaxed) > 0
+                        && refused.load(Ordering::Relaxed) > 0
+                };
                 for request in requests.iter().cycle().skip(worker * 5) {
-                    if Instant::now() > end {
+                    // For a while, and until both sides of the race were met.
+                    if began.elapsed() > Duration::from_millis(1_500)
+                        && (is_met() || began.elapsed() > *PATIENCE)
+                    {
                         break;
                     }
                     let answer = call(service, request.clone());
@@ -256,9 +267,10 @@ fn removing_a_tree_never_enters_a_folder_that_was_exchanged_with_a_link() {
     let root = world.root();
     let before = world.outside();
     let service = world.service();
-    let end = Instant::now() + Duration::from_millis(1_000);
+    let began = Instant::now();
     let mut removed = 0;
-    while Instant::now() < end {
+    // For a while, and until a tree was removed.
+    while began.elapsed() < Duration::from_secs(1) || (removed == 0 && began.elapsed() < *PATIENCE) {
         for folder in ["tree/a/deep", "tree/b/deep"] {
             fs::create_dir_all(root.join(folder)).expect("a folder");
             for file in 0..20 {
@@ -652,13 +664,12 @@ fn what_a_crash_left_behind_is_removed_once_it_is_old() {
     file.set_modified(hours_ago).expect("times can be set");
     drop(file);
     let service = world.service();
-    // A folder is swept once in a while only; that of another test may have had the same number.
-    let end = Instant::now() + Duration::from_secs(10);
-    while world.root().join(old).exists() && Instant::now() < end {
+    // A folder is swept once in a while only; where tests share a process, that of another may have had its number.
+    eventually("it is removed", || {
         let write = json!({"op": "file.write", "target": "a.txt", "input": {"content": "x"}});
         assert!(ok(&call(&service, write)));
-        std::thread::sleep(Duration::from_millis(100));
-    }
+        !world.root().join(old).exists()
+    });
     let mut left: Vec<_> = fs::read_dir(world.root())
         .expect("it opens")
         .map(|entry| entry.expect("it can be read").file_name())
@@ -669,6 +680,11 @@ fn what_a_crash_left_behind_is_removed_once_it_is_old() {
 
 #[test]
 fn a_write_that_is_killed_leaves_the_old_or_the_new_content() {
+    kill_writes(8);
+}
+
+/// Writes one content over another, kills so many of the writes, and checks that one of both is there each time.
+fn kill_writes(count: u32) {
     const BYTES: usize = 1_500_000;
     let world = World::new();
     let home = world.folder.path().join("home");
@@ -701,18 +717,21 @@ fn a_write_that_is_killed_leaves_the_old_or_the_new_content() {
     };
     let began = Instant::now();
     assert!(write("b").wait().expect("it ends").success());
-    let whole_run = began.elapsed();
-    let mut killed = 0;
-    for round in 0..24 {
-        let mut child = write(["a", "b"][round % 2]);
+    let mut whole_run = began.elapsed();
+    let (mut killed, mut names) = (0, ["b", "a"].into_iter().cycle());
+    while killed < count {
+        let mut child = write(names.next().expect("there is no end of them"));
         // From its start to about its end.
-        std::thread::sleep(whole_run * u32::try_from(round).expect("a small number") / 20);
+        std::thread::sleep(whole_run * killed / count);
         child.kill().expect("it can be killed");
-        killed += usize::from(!child.wait().expect("it ends").success());
+        if child.wait().expect("it ends").success() {
+            whole_run = whole_run * 9 / 10;
+        } else {
+            killed += 1;
+        }
         let content = fs::read(&target).expect("the file is always there");
         assert!(contents.contains(&content), "{} bytes, no whole content", content.len());
     }
-    assert!(killed > 0, "some writes were killed");
     assert!(write("a").wait().expect("it ends").success());
     assert!(fs::read(&target).expect("the file is there") == contents[0]);
 }

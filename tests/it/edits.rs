@@ -7,6 +7,7 @@ mod corpus;
 mod fuzz;
 mod merges;
 mod sources;
+mod stress;
 mod syntax;
 // What the corpus is made of.
 #[cfg(unix)]

@@ -15,6 +15,7 @@ use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::patience::eventually_some;
 use crate::temporary::TemporaryFolder;
 
 /// Tells a child process of this test binary in which folder to write.
@@ -241,15 +242,10 @@ async fn without_a_history_effects_are_refused_and_reads_are_answered_with_a_war
 
     // It heals by itself once the folder can be made.
     std::fs::remove_file(ground.state()).expect("removed");
-    let mut made = false;
-    for _ in 0..100 {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        made = ground.call(&caller, json!({"op": "file.mkdir", "target": "made"})).await.result.is_ok();
-        if made {
-            break;
-        }
-    }
-    assert!(made);
+    eventually_some("changes are made again", async || {
+        ground.call(&caller, json!({"op": "file.mkdir", "target": "made"})).await.result.ok()
+    })
+    .await;
 }
 
 /// Secrets, each with the text that holds it; in parts, so that scanners of repositories stay quiet.

@@ -38,8 +38,6 @@ mod launch;
 mod hostile_paths;
 mod known_attacks;
 mod left_out;
-// Whether programs of Linux are there, and rights that its root has.
-#[cfg(target_os = "linux")]
 mod needs;
 mod patience;
 mod policy;

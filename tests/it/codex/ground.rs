@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::fake::{Provider, Reply};
+use crate::patience::PATIENCE;
 
 /// The key that Codex shows its provider.
 pub const KEY: &str = "fake-key-that-no-command-sees";
@@ -133,7 +134,7 @@ impl Ground {
 
     /// Waits until a process is over.
     pub async fn over(&self, id: &Value) {
-        let wait = json!({"op": "process.wait", "target": id, "input": {"any": [{"until": "exit"}]}, "options": {"timeoutSeconds": 40}});
+        let wait = json!({"op": "process.wait", "target": id, "input": {"any": [{"until": "exit"}]}, "options": {"timeoutSeconds": PATIENCE.as_secs()}});
         let answer = self.send(wait).await;
         assert_eq!(answer["ok"], true, "{answer}");
     }

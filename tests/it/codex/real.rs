@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::fake::Reply;
 use super::ground::{Ground, KEY, send, writing};
+use crate::patience::eventually_async;
 
 const PATCH: &str = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: greeting.txt\n@@\n-hello\n+good morning\n\
                      +and good night\n*** End Patch\nEOF";
@@ -229,7 +229,7 @@ async fn a_sensitive_prompt_is_stored_nowhere() {
 #[tokio::test(flavor = "multi_thread")]
 async fn at_the_time_limit_codex_is_ended_and_told_of() {
     let ground = Ground::new(vec![Reply::Runs("echo begun > begun.txt; sleep 600".to_owned())]);
-    let answer = ground.run_with("Sleep.", json!({"timeoutSeconds": 8})).await;
+    let answer = ground.run_with("Sleep.", json!({"timeoutSeconds": 15})).await;
     let data = data(&answer);
     assert_eq!(data["timedOut"], true, "{answer:#}");
     assert_eq!(data["diffSummary"]["files"][0]["path"], "begun.txt", "{answer:#}");
@@ -243,20 +243,12 @@ async fn a_client_that_leaves_takes_codex_with_it() {
     let call = tokio::spawn(async move {
         send(&service, json!({"op": "codex.run", "input": {"prompt": "Wait."}}), &token).await
     });
-    while ground.provider.asked().is_empty() {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    eventually_async("Codex asks", || !ground.provider.asked().is_empty()).await;
     assert!(lives(&ground), "Codex works");
     gone.cancel();
     let answer = call.await.expect("it answers");
     assert_eq!(answer["error"]["code"], "cancelled", "{answer:#}");
-    for _ in 0..500 {
-        if !lives(&ground) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("Codex goes on");
+    eventually_async("Codex ends", || !lives(&ground)).await;
 }
 
 /// Tells whether a process has the home of this ground in its environment.

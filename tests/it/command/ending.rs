@@ -33,14 +33,14 @@ fn yard(level: Containment) -> (Yard, String) {
 }
 
 fn stay() -> Value {
-    json!({"scope": "app", "op": "command.run", "input": {"command": ["make", "stay"]}, "options": {"timeoutSeconds": 600}})
+    json!({"scope": "app", "op": "command.run", "input": {"command": ["make", "stay"]}, "options": {"timeoutSeconds": 1000}})
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_after_the_time_is_over_and_what_was_printed_is_told() {
     at_every_level(|level| async move {
         let (yard, word) = yard(level);
-        let answer = yard.answer(json!(["make", "stay"]), json!({"timeoutSeconds": 6})).await;
+        let answer = yard.answer(json!(["make", "stay"]), json!({"timeoutSeconds": 10})).await;
         assert_eq!(answer["ok"], true, "{level}: {answer:#}");
         assert_eq!(answer["data"]["timedOut"], true, "{level}: {answer:#}");
         assert_eq!(answer["data"]["stdout"], "up\n", "{level}: {answer:#}");

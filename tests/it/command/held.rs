@@ -180,7 +180,7 @@ async fn the_network_is_what_the_scope_says() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commands_side_by_side_get_each_their_own_answer() {
     let yard = Yard::new(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
-    let answers = futures_of(&yard, 40).await;
+    let answers = futures_of(&yard, 8).await;
     for (at, answer) in answers.iter().enumerate() {
         assert_eq!(answer["stdout"], at.to_string());
     }

@@ -1,13 +1,14 @@
 //! The parse check: a broken edit in each language is reported, an intact one is not, a repair is praised.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bailiwick::providers::syntax::{Checked, Language, Side, check};
 use serde_json::{Value, json};
 
 use super::callers::{World, call};
 use super::sources::pairs;
+use crate::patience::PATIENCE;
 use crate::system::{Need, lacks};
 
 /// A file of a language, an edit that is well, and one that breaks it.
@@ -293,7 +294,7 @@ fn real_changes_bring_no_syntax_errors() {
         }
         let before = Some(Side { text: &pair.old, version: "old" });
         let after = Side { text: &pair.new, version: "new" };
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + *PATIENCE;
         let found = check(&Checked { path: &path, before, after, regions: &[] }, until).expect("a grammar");
         checked += 1;
         let new = found.new.expect("it can be checked");

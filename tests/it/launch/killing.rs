@@ -58,21 +58,27 @@ fn detached_processes_are_gone_when_the_plan_has_ended() {
 
 #[test]
 fn a_stop_ends_what_listens_and_kills_what_does_not() {
+    // What does not listen lives until the grace is over: the levels share that time.
+    const GRACE: Duration = Duration::from_secs(5);
     let place = Place::new();
-    for level in LEVELS {
-        let mark = mark();
-        wait_for(async {
+    let marks = LEVELS.map(|level| (level, mark()));
+    wait_for(async {
+        let mut running = Vec::new();
+        for (level, mark) in &marks {
             // The command itself heeds the signal, in its own way.
-            let script = format!("trap 'exit 3' TERM; {} while :; do sleep 0.01; done", detach(&mark));
-            let running = place.start(level, shell(&script)).await.expect("started");
-            eventually("they run", || marked(&mark) >= 6);
-            // The command has all the time that it needs: when it has ended, what is left is killed at once.
-            running.job.stop(*PATIENCE);
+            let script = format!("trap 'exit 3' TERM; {} while :; do sleep 0.01; done", detach(mark));
+            running.push(place.start(*level, shell(&script)).await.expect("started"));
+            eventually("they run", || marked(mark) >= 6);
+        }
+        for running in &running {
+            running.job.stop(GRACE);
+        }
+        for (running, (level, mark)) in running.into_iter().zip(&marks) {
             let ended = running.end().await.expect("ended").ended;
             assert_eq!(ended.exit_code, Some(3), "{level}");
-            assert_eq!(marked(&mark), 0, "{level}");
-        });
-    }
+            assert_eq!(marked(mark), 0, "{level}");
+        }
+    });
 }
 
 #[test]

@@ -9,6 +9,7 @@ use x11rb::protocol::randr::{ConnectionExt as _, MonitorInfo};
 use x11rb::protocol::res::ConnectionExt as _;
 
 use super::ground::{XServer, find, picture, window_id, write_cookie};
+use crate::needs::lacks_root;
 use crate::temporary::TemporaryFolder;
 
 #[test]
@@ -223,8 +224,8 @@ fn nothing_is_opened_before_the_first_question_and_all_is_closed_with_the_last()
 /// Anybody may put a socket where displays are looked for. The cookie is for a server of this user or of root.
 #[test]
 fn a_server_of_another_user_gets_no_cookie() {
-    if !rustix::process::getuid().is_root() {
-        // Only root can be somebody else for a moment.
+    // Only root can be somebody else for a moment.
+    if lacks_root() {
         return;
     }
     let folder = TemporaryFolder::new();

@@ -6,6 +6,7 @@ mod desk;
 mod display;
 mod operations;
 mod policy;
+mod stress;
 mod windows;
 
 use support::screen as ground;

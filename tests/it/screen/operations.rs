@@ -60,17 +60,16 @@ async fn a_picture_is_made_to_fit_and_says_its_scale_and_points_lead_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_picture_that_is_too_large_is_made_smaller_whole_and_says_so() {
-    let server = XServer::with(&["-screen", "0", "1600x1200x24"]);
+    let server = XServer::start();
     let client = server.client();
-    client.noisy(Rect::new(0, 0, 1600, 1200));
-    let desk = Desk::on(&server, json!({}));
-    let whole = json!({"maxWidth": 1600, "maxHeight": 1600});
-    let answer = desk.ask("screen.capture", None, whole).await;
+    client.noisy(Rect::new(0, 0, 640, 480));
+    let desk = Desk::on(&server, json!({"maxOutputBytes": 300_000}));
+    let answer = desk.ask("screen.capture", None, json!({})).await;
     data(&answer);
     let sent = answer["images"][0]["base64"].as_str().expect("an image").len();
-    assert!(answer.to_string().len() <= 1_000_000 && sent > 300_000, "{sent}");
+    assert!(answer.to_string().len() <= 300_000 && sent > 90_000, "{sent}");
     let warning = answer["warnings"][0].as_str().expect("a warning");
-    assert!(warning.contains("1600x1200") && warning.contains("more than"), "{warning}");
+    assert!(warning.contains("640x480") && warning.contains("more than"), "{warning}");
 
     // In the data it is bound by what the request says of the data.
     let answer =

@@ -8,6 +8,7 @@ use bailiwick::providers::snapshot::{Snapshot, SnapshotLimits};
 use serde_json::json;
 
 use super::ground::{Ground, lines, soon};
+use crate::patience::PATIENCE;
 
 #[test]
 fn a_large_file_has_changed_by_lines_that_are_not_counted() {
@@ -65,7 +66,7 @@ fn a_snapshot_is_cancelled_and_times_out() {
         ground.write(&format!("f{number}.txt"), "a\n");
     }
     let folder = ground.permitted(".");
-    let cancel = Cancel::after(Duration::from_secs(60));
+    let cancel = Cancel::after(*PATIENCE);
     cancel.cancel();
     let state = ground.path("../home/state");
     let take = |limits| Snapshot::take(&folder, &state, limits, &cancel);

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use bailiwick::config::Config;
 use bailiwick::contract::{Access, Cancel, RawPath};
@@ -11,6 +10,7 @@ use bailiwick::policy::{OwnFolders, PermittedPath, Scopes};
 use bailiwick::providers::snapshot::{ChangeKind, Changes, Snapshot, SnapshotLimits};
 use serde_json::{Value, json};
 
+use crate::patience::PATIENCE;
 use crate::temporary::TemporaryFolder;
 
 /// A folder `app`, and what a scope of it permits.
@@ -74,7 +74,7 @@ impl Ground {
 
 /// A time limit that is not reached.
 pub fn soon() -> Cancel {
-    Cancel::after(Duration::from_secs(60))
+    Cancel::after(*PATIENCE)
 }
 
 /// Gives what changed, a line for each file: its letter, lines added and removed, its path, and what is to be said.

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bailiwick::contract::id::new_id;
 use bailiwick::platform::fs::modes::{HAS_BITS, set_mode};
 use bailiwick::platform::fs::remove_tree;
 use bailiwick::platform::paths::real;
+
+use crate::patience::PATIENCE;
 
 /// Folders that could not be removed yet.
 static LEFT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -41,9 +43,10 @@ impl Drop for TemporaryFolder {
         let mut removed = remove_tree(&self.path);
         // A service that has just been dropped may still be making its files. Where what is open cannot be removed, it
         // may as well be this test that holds it.
-        let attempts = if cfg!(windows) { 5 } else { 100 };
-        for _ in 0..attempts {
-            if removed.is_ok() || std::thread::panicking() {
+        let patience = if cfg!(windows) { Duration::from_millis(50) } else { *PATIENCE };
+        let began = Instant::now();
+        while removed.is_err() && began.elapsed() < patience {
+            if std::thread::panicking() {
                 return;
             }
             std::thread::sleep(Duration::from_millis(10));

@@ -1,0 +1,28 @@
+//! Large and many pictures: run apart from the gate.
+
+use bailiwick::platform::screen::Rect;
+use serde_json::json;
+
+use super::desk::{Desk, data};
+use super::ground::XServer;
+use super::policy::pictures_while_a_title_changes;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_picture_that_is_too_large_for_any_answer_is_made_smaller_and_says_so() {
+    let server = XServer::with(&["-screen", "0", "1600x1200x24"]);
+    let client = server.client();
+    client.noisy(Rect::new(0, 0, 1600, 1200));
+    let desk = Desk::on(&server, json!({}));
+    let whole = json!({"maxWidth": 1600, "maxHeight": 1600});
+    let answer = desk.ask("screen.capture", None, whole).await;
+    data(&answer);
+    let sent = answer["images"][0]["base64"].as_str().expect("an image").len();
+    assert!(answer.to_string().len() <= 1_000_000 && sent > 300_000, "{sent}");
+    let warning = answer["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("1600x1200") && warning.contains("more than"), "{warning}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn titles_are_judged_at_the_instant_of_each_of_many_pictures() {
+    pictures_while_a_title_changes(40).await;
+}
