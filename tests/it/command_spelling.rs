@@ -115,7 +115,7 @@ fn command(folder: &Path, argv: &[String]) -> Command {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
     fn the_subcommand_that_git_starts_is_one_that_the_rules_saw(

@@ -201,7 +201,7 @@ fn refusal(scopes: &Scopes, caller: &Caller, envelope: &Envelope) -> Option<Fail
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: tries(256), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: tries(256), ..ProptestConfig::default() })]
 
     #[test]
     fn taking_a_grant_away_never_permits(

@@ -154,47 +154,24 @@ impl Tally {
             }
         }
     }
-
-    fn add(&mut self, other: Self) {
-        for (key, count) in other.counts {
-            let sum = self.counts.entry(key).or_default();
-            sum.landed += count.landed;
-            sum.refused += count.refused;
-            sum.unsayable += count.unsayable;
-        }
-        for (language, count) in other.languages {
-            *self.languages.entry(language).or_default() += count;
-        }
-        self.wrong.extend(other.wrong);
-        self.refusals.extend(other.refusals);
-        self.changes += other.changes;
-        self.long += other.long;
-    }
 }
 
 #[test]
 fn real_changes_land_where_they_belong_in_every_form_and_dialect() {
+    some_real_changes_land(11);
+}
+
+/// Applies one of so many real changes in every form and dialect. All of them: `edits::stress`.
+pub(super) fn some_real_changes_land(one_of: usize) {
     // Among the changes are those of the repository's history.
     if lacks(Need::Git) {
         return;
     }
-    const THREADS: usize = 4;
     let pairs = pairs();
     let mut all = Tally::default();
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS)
-            .map(|thread| {
-                let pairs = &pairs;
-                scope.spawn(move || {
-                    let mut tally = Tally::default();
-                    let own = pairs.iter().enumerate().skip(thread).step_by(THREADS);
-                    own.for_each(|(seed, pair)| tally.take(seed, pair));
-                    tally
-                })
-            })
-            .collect();
-        threads.into_iter().for_each(|thread| all.add(thread.join().expect("a thread ends")));
-    });
+    for (seed, pair) in pairs.iter().enumerate().step_by(one_of) {
+        all.take(seed, pair);
+    }
     let mut report =
         format!("{} changes, {} in files of 20,000 lines, {:?}\n", all.changes, all.long, all.languages);
     let (mut landed, mut refused) = (0, 0);
@@ -217,6 +194,6 @@ fn real_changes_land_where_they_belong_in_every_form_and_dialect() {
         std::fs::write(file, &report).expect("the report can be written");
     }
     assert!(all.wrong.is_empty(), "{report}");
-    assert!(all.changes >= LEAST_CHANGES && all.languages.len() >= 5, "{report}");
+    assert!(all.changes >= LEAST_CHANGES / one_of && all.languages.len() >= 5, "{report}");
     assert!(landed * 100 >= (landed + refused) * 98, "{report}");
 }

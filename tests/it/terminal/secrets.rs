@@ -205,7 +205,6 @@ const WATCHED: &str = "import signal, subprocess, sys, termios, time\n\
     if len(sys.argv) > 3:\n    \
         input_is_quiet = lambda: not termios.tcgetattr(0)[3] & termios.ECHO\n    \
         while not input_is_quiet(): time.sleep(0.01)\n    \
-        time.sleep(0.3)\n    \
         child.send_signal(getattr(signal, sys.argv[3]))\n\
     code = child.wait()\n\
     print('ended', code, termios.tcgetattr(0) == before, flush=True)\n";
