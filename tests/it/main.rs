@@ -38,8 +38,6 @@ mod launch;
 mod hostile_paths;
 mod known_attacks;
 mod left_out;
-mod needs;
-mod patience;
 mod policy;
 // Lasting processes are programs of Unix.
 #[cfg(target_os = "linux")]
@@ -63,4 +61,4 @@ mod transcripts;
 #[cfg(target_os = "linux")]
 mod wait;
 
-use support::{installation, ports, source, system, temporary};
+use support::{installation, needs, patience, ports, source, system, temporary};

@@ -13,7 +13,7 @@ use bailiwick::contract::ErrorCode;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::installation::Installation;
-use support::patience;
+use support::patience::PATIENCE;
 use support::screen::XServer;
 use support::source::repository;
 
@@ -45,7 +45,7 @@ impl Temporary {
             if left.is_empty() {
                 return;
             }
-            assert!(began.elapsed() < patience(), "{left:#?}");
+            assert!(began.elapsed() < *PATIENCE, "{left:#?}");
             thread::sleep(Duration::from_millis(10));
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::temporary::TemporaryFolder;
-use crate::{patience, program};
+use crate::{patience::PATIENCE, program};
 
 /// A temporary installation with one project folder.
 pub struct Installation {
@@ -119,7 +119,7 @@ impl Service {
     /// Waits for the end, and returns the exit code and the time that it took.
     pub fn end(&mut self) -> (Option<i32>, Duration) {
         let began = Instant::now();
-        while began.elapsed() < patience() {
+        while began.elapsed() < *PATIENCE {
             if let Some(status) = self.child.try_wait().expect("waited") {
                 return (status.code(), began.elapsed());
             }

@@ -2,11 +2,15 @@
 //!
 //! Only tests use it. A fixture that one test target needs alone belongs there.
 
+#![forbid(unsafe_code)]
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own, and start programs")]
+#![expect(missing_docs, reason = "names that say it all need no sentence")]
 
 pub mod generator;
 pub mod installation;
 pub mod logs;
+pub mod needs;
+pub mod patience;
 pub mod ports;
 #[cfg(target_os = "linux")]
 pub mod screen;
@@ -17,15 +21,6 @@ pub mod update;
 
 use std::env;
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// Returns how long tests wait for something that ends or appears soon: a minute, because the computer may be busy.
-///
-/// `BAILIWICK_TEST_PATIENCE` sets another number of seconds.
-pub fn patience() -> Duration {
-    let seconds = env::var("BAILIWICK_TEST_PATIENCE").ok().and_then(|seconds| seconds.parse().ok());
-    Duration::from_secs(seconds.unwrap_or(60))
-}
 
 /// Returns the path of the program `bailiwick` that was built with the tests.
 pub fn program() -> PathBuf {
