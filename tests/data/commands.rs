@@ -22,8 +22,10 @@ use support::update::{is_updating, update};
 
 use corpus::{CommandFile, Found, Section, written};
 
+use crate::trials::Wanted;
+
 /// The trials: each heading of the files, and what is not in files.
-pub fn trials() -> Vec<Trial> {
+pub fn trials(wanted: &Wanted) -> Vec<Trial> {
     let mut trials = trials![
         most_kinds_of_commands_are_in_the_files,
         the_page_on_commands_names_every_construct_that_is_refused,
@@ -35,10 +37,10 @@ pub fn trials() -> Vec<Trial> {
     ];
     trials.extend(each![
         the_commands_of_the_case_files_are_read_and_judged_as_the_files_say;
-        CommandFile::sections()
+        CommandFile::sections(wanted)
     ]);
     #[cfg(target_os = "linux")]
-    trials.extend(in_bash::trials());
+    trials.extend(in_bash::trials(wanted));
     trials
 }
 

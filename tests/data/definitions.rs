@@ -13,8 +13,10 @@ use libtest_mimic::Trial;
 use support::source::{files, repository};
 use support::update::is_updating;
 
+use crate::trials::Wanted;
+
 /// The trials: each source, and what is read beside them.
-pub fn trials() -> Vec<Trial> {
+pub fn trials(_: &Wanted) -> Vec<Trial> {
     let mut trials = trials![
         every_language_has_a_source,
         errors_and_line_ends_of_windows_hide_nothing_that_stands_apart,

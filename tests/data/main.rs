@@ -8,10 +8,6 @@
     clippy::panic,
     reason = "tests make files of their own, and fail by panicking"
 )]
-#![cfg_attr(
-    not(target_os = "linux"),
-    expect(dead_code, unused_imports, reason = "only tests that are left out here use them")
-)]
 
 #[macro_use]
 mod trials;
@@ -29,8 +25,13 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 
+use trials::Wanted;
+
+/// Creates the trials of a module.
+type Trials = fn(&Wanted) -> Vec<Trial>;
+
 /// The modules, with the trials of each.
-const MODULES: &[(&str, fn() -> Vec<Trial>)] = &[
+const MODULES: &[(&str, Trials)] = &[
     ("cases", cases::trials),
     ("commands", commands::trials),
     ("definitions", definitions::trials),
@@ -38,16 +39,17 @@ const MODULES: &[(&str, fn() -> Vec<Trial>)] = &[
     #[cfg(target_os = "linux")]
     ("doctor", doctor::trials),
     ("documents", documents::trials),
+    #[cfg(target_os = "linux")]
+    ("documents::manual", documents::manual::trials),
+    #[cfg(target_os = "linux")]
+    ("documents::shown", documents::shown::trials),
 ];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    // Where each trial has a process of its own, the others are not even listed.
-    let one = arguments.filter.as_deref().filter(|_| arguments.exact);
-    let is_wanted =
-        |module: &str| one.is_none_or(|name| name.split_once("::").is_some_and(|(of, _)| of == module));
-    let modules = MODULES.iter().filter(|(module, _)| is_wanted(module));
-    let trials: Vec<Trial> = modules.flat_map(|(_, trials)| trials()).collect();
+    let wanted = Wanted { name: arguments.filter.clone().filter(|_| arguments.exact) };
+    let modules = MODULES.iter().filter(|(module, _)| wanted.may_be_in(module));
+    let trials: Vec<Trial> = modules.flat_map(|(_, trials)| trials(&wanted)).collect();
     let mut names = BTreeSet::new();
     for trial in &trials {
         assert!(names.insert(trial.name()), "two trials are called {}", trial.name());

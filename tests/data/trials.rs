@@ -23,6 +23,21 @@ macro_rules! each {
     };
 }
 
+/// Which trials are asked for.
+///
+/// Where each trial has a process of its own, files that have nothing to do with it are not even read.
+pub struct Wanted {
+    /// The only trial, if one is asked for by its whole name.
+    pub name: Option<String>,
+}
+
+impl Wanted {
+    /// Returns whether a trial whose name has this part may be asked for.
+    pub fn may_be_in(&self, part: &str) -> bool {
+        self.name.as_ref().is_none_or(|name| name.contains(part))
+    }
+}
+
 /// Creates the trial of a function.
 pub fn of_function(module: &str, function: &str, test: fn()) -> Trial {
     let (inner, function) = function.rsplit_once("::").unwrap_or(("", function));

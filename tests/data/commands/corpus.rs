@@ -18,7 +18,7 @@ use bailiwick::contract::{CommandInput, CommandPlan, Failure, Joiner};
 use serde_json::Value;
 use support::source::files;
 
-use crate::trials::slug;
+use crate::trials::{Wanted, slug};
 
 /// What can become of a command.
 pub const VERDICTS: &[&str] = &["allow", "allow in full only", "ask", "ask in full only", "deny"];
@@ -58,11 +58,15 @@ impl CommandFile {
         paths().iter().map(|path| Self::read(path)).collect()
     }
 
-    /// Lists the sections of all files, each with a name for its trial.
-    pub fn sections() -> Vec<(String, Section)> {
+    /// Lists the sections of the files that may be asked for, each with a name for its trial.
+    pub fn sections(wanted: &Wanted) -> Vec<(String, Section)> {
         let mut sections = BTreeMap::new();
-        for file in Self::all() {
-            let stem = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for path in paths() {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            if !wanted.may_be_in(&stem) {
+                continue;
+            }
+            let file = Self::read(&path);
             for case in file.cases {
                 let name = case.heading.as_deref().map(|heading| format!("::{}", slug(heading)));
                 let name = format!("{stem}{}", name.unwrap_or_default());

@@ -13,6 +13,7 @@ use support::update::{is_updating, update};
 
 use super::markdown::Page;
 use super::terminal::Terminal;
+use crate::trials::Wanted;
 
 /// What a page asks for, with the lines that it covers.
 #[derive(Debug)]
@@ -165,20 +166,20 @@ fn run(page: &Page) -> (Vec<String>, String) {
 }
 
 /// The trials: each page that shows a terminal or verdicts.
-pub fn trials() -> Vec<Trial> {
+pub fn trials(wanted: &Wanted) -> Vec<Trial> {
     let mut trials =
         trials![the_guides_are_found, dots_stand_for_text_and_for_lines_and_nothing_else_differs];
-    trials.extend(each![what_the_guides_show_was_printed; guides()]);
+    trials.extend(each![what_the_guides_show_was_printed; guides(wanted)]);
     trials
 }
 
 /// Lists the pages, each with a name: `guides/cookbook`.
-fn guides() -> Vec<(String, Page)> {
+fn guides(wanted: &Wanted) -> Vec<(String, Page)> {
     let paths = ["docs/guides", "docs/clients", "docs/concepts"].into_iter().flat_map(files);
     let pages = paths.map(|path| shown_path(&path)).filter(|path| path.ends_with(".md"));
-    let pages = pages.map(|path| {
+    let pages = pages.filter_map(|path| {
         let name = path.trim_start_matches("docs/").trim_end_matches(".md").to_owned();
-        (name, Page::read(&path))
+        wanted.may_be_in(&name).then(|| (name, Page::read(&path)))
     });
     let has_steps =
         |page: &Page| page.text.contains("\n```console\n") || page.text.contains("\n| request | verdict |\n");
@@ -186,7 +187,7 @@ fn guides() -> Vec<(String, Page)> {
 }
 
 fn the_guides_are_found() {
-    let guides = guides();
+    let guides = guides(&Wanted { name: None });
     assert!(guides.len() > 3, "{} guides were found", guides.len());
 }
 

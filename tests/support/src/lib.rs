@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own, and start programs")]
 #![expect(missing_docs, reason = "names that say it all need no sentence")]
+#![expect(clippy::new_without_default, reason = "`new` makes files; a default value should not")]
 
 pub mod generator;
 pub mod installation;
