@@ -113,7 +113,7 @@ impl Terminal {
         out.read_line(&mut line).expect("readable");
         let started: Value =
             serde_json::from_str(&line).unwrap_or_else(|_| panic!("the service did not start: {line}"));
-        let address = started["address"].as_str().expect("an address");
+        let address = started["address"].as_str().unwrap_or_else(|| panic!("no address: {line}"));
         assert!(address.ends_with(&format!(":{}", self.port)), "{address}");
     }
 
