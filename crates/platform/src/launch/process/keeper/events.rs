@@ -182,6 +182,8 @@ impl Keeper {
             Request::Resize(size) => match self.ends.as_mut().map_or(Ok(false), |ends| ends.resize(size)) {
                 Ok(true) => {
                     self.record.change().terminal = Some(size);
+                    // Before the answer, whose reader may look at the status at once.
+                    self.record.write();
                     Answer::Done.into()
                 }
                 Ok(false) => Answer::NoTerminal.into(),

@@ -314,6 +314,8 @@ impl Keeper {
                 None => Answer::NoTerminal,
                 Some(Ok(())) => {
                     self.record.change().terminal = Some(size);
+                    // Before the answer, whose reader may look at the status at once.
+                    self.record.write();
                     Answer::Done
                 }
                 Some(Err(error)) => Answer::Failed(error.raw_os_error().unwrap_or(NOT_SUPPORTED)),
