@@ -98,7 +98,7 @@ def own_paths(report: Report, product, stdio: Stdio, words: dict) -> None:
 def ask(stdio: Stdio, tool: str, arguments: dict) -> dict:
     """Makes a call and gives its envelope."""
     ask.number += 1
-    return envelope_of(stdio.ask(tool_call(ask.number, tool, {"scope": "app", **arguments}), 60) or {})
+    return envelope_of(stdio.ask(tool_call(ask.number, tool, {"scope": "app", **arguments})) or {})
 
 
 ask.number = 0

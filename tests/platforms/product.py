@@ -2,9 +2,9 @@
 
 import os
 import subprocess
-import time
 from pathlib import Path
 
+from harness.patience import PATIENCE, wait_until
 from harness.product import Product
 from harness.wire import plain_environment
 
@@ -28,19 +28,7 @@ class WindowsProduct(Product):
         """The environment of every process of this installation."""
         return {**wine_environment(), "BAILIWICK_HOME": self.written(self.home)}
 
-    def start(self) -> None:
-        """Starts the service and waits until it answers."""
-        last = None
-        # Wine may be slow to start on a busy computer: the second attempt finds it warm.
-        for _ in range(2):
-            try:
-                return super().start()
-            except RuntimeError as error:
-                last = error
-                self.stop(9)
-        raise last
-
-    def windows(self, *words: str, seconds: int = 60) -> subprocess.CompletedProcess:
+    def windows(self, *words: str, seconds: float = 2 * PATIENCE) -> subprocess.CompletedProcess:
         """Runs a program of Windows in the project's folder."""
         return subprocess.run(
             ["wine", *words], env=wine_environment(), cwd=self.project, capture_output=True, text=True, timeout=seconds,
@@ -59,11 +47,6 @@ def wine_environment() -> dict:
     return {**plain_environment(), **named}
 
 
-def await_true(holds, seconds: float = 20) -> bool:
-    """Waits until something holds; tells whether it came to."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
+def await_true(holds) -> bool:
+    """Waits until something holds; returns whether it did."""
+    return bool(wait_until(holds, pause=0.1))

@@ -2,12 +2,12 @@
 
 import json
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 from harness.opened import OpenedFiles
-from harness.patience import wait_until
 from harness.plan import CLIENTS, Client, Clients, client_home
-from harness.product import SECRET, SLOW_SEARCH, Product
+from harness.product import SECRET, SLOW_SEARCH, Product, make_slow_folder
 from harness.report import Report
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -16,8 +16,10 @@ LIST_LIMIT_CHARACTERS = 2800
 WAYS = ("http", "stdio", "stdio-alone")
 
 
-def steps_of(client: Client, file: str, cancel: Path) -> list:
-    """Returns the calls of one client; `file` is the file that it writes, `cancel` the one that has it cancel a search."""
+def steps_of(client: Client, file: str, folder: str, cancel: Path) -> list:
+    """Returns the calls of one client; `file` is the file that it writes, `cancel` the one that has it stop
+    to search `folder`.
+    """
     read = {"op": "file.read", "target": "README.md"}
     written = {"op": "file.write", "target": file, "input": {"content": f"{file}\n"}, "options": {"createParents": True}}
     steps = [
@@ -32,7 +34,7 @@ def steps_of(client: Client, file: str, cancel: Path) -> list:
     ]
     plan = [{"name": name, "tool": tool, "arguments": arguments} for name, tool, arguments in steps]
     if client.can_cancel:
-        plan.append({"name": "cancelled", "tool": "computer_query", "arguments": SLOW_SEARCH, "cancelWhen": str(cancel)})
+        plan.append({"name": "cancelled", "tool": "computer_query", "arguments": {**SLOW_SEARCH, "target": folder}, "cancelWhen": str(cancel)})
         plan.append({"name": "afterwards", "tool": "computer_query", "arguments": read})
     history = {"scope": "app", "view": "timeline", "limit": 50}
     return [*plan, {"name": "history", "tool": "get_operation_history", "arguments": history}]
@@ -151,45 +153,38 @@ def judge_cancellation(report: Report, name: str, client: Client, product: Produ
     report.check(f"{name}: the history says that the search was cancelled", row and row["code"] == "cancelled", row)
 
 
-def let_cancel(waiting: list) -> None:
-    """Has each client cancel its search once that search reads files: `(product, file)` in the order of the conversations."""
-    for product, file in waiting:
-        begun = file.with_name(f"{file.name}.begun")
-        before = searches(product)
-        with OpenedFiles(product.project / "slow") as opened:
-            if not wait_until(begun.exists):
-                return
-            opened.clear()
-            opened.wait()
-            file.touch()
-            # The next conversation must not see files that this search opens.
-            product.await_history(lambda row: row["op"] == "file.search" and row["operationId"] not in before)
-
-
-def searches(product: Product) -> set:
-    """Returns the ids of the searches that ended."""
-    return {row["operationId"] for row in product.history() if row["op"] == "file.search"}
+def cancel_when_opened(opened: OpenedFiles, file: Path) -> None:
+    """Has a client cancel its search once that search reads files."""
+    opened.wait()
+    file.touch()
 
 
 def run(report: Report, clients: Clients, running: Product, embedded: Product, folder: Path) -> None:
     """Runs every client over HTTP, over stdio into the running service, and over stdio on its own."""
+    for way in WAYS:
+        make_slow_folder(product_of(way, running, embedded).project / f"slow-{way}")
     for client in CLIENTS:
         missing = clients.missing(client)
-        conversations, files = [], []
-        for way in WAYS:
-            name = f"{client.name} {client.mode} {way}"
-            if missing:
-                report.skip(name, missing)
-                continue
-            product = embedded if way == "stdio-alone" else running
-            label = name.replace(" ", "-")
-            file, cancel = f"notes/{label}.txt", folder / f"{label}.cancel"
-            conversations.append((product.transport(way, label), steps_of(client, file, cancel)))
-            files.append((name, product, file, cancel))
+        names = [f"{client.name} {client.mode} {way}" for way in WAYS]
         if missing:
+            for name in names:
+                report.skip(name, missing)
             continue
-        if client.can_cancel:
-            waiting = [(product, cancel) for _, product, _, cancel in files]
-            threading.Thread(target=let_cancel, args=(waiting,), daemon=True).start()
-        for (name, product, file, _), seen in zip(files, clients.converse(client, conversations, client_home(folder, "client-home"))):
-            judge(report, name, product, client, file, seen)
+        with ExitStack() as watched:
+            conversations, judged = [], []
+            for way, name in zip(WAYS, names):
+                product, label = product_of(way, running, embedded), name.replace(" ", "-")
+                file, cancel = f"notes/{label}.txt", folder / f"{label}.cancel"
+                conversations.append((product.transport(way, label), steps_of(client, file, f"slow-{way}", cancel)))
+                judged.append((name, product, file))
+                if client.can_cancel:
+                    opened = watched.enter_context(OpenedFiles(product.project / f"slow-{way}"))
+                    threading.Thread(target=cancel_when_opened, args=(opened, cancel), daemon=True).start()
+            seen = clients.converse(client, conversations, client_home(folder, "client-home"))
+        for (name, product, file), one in zip(judged, seen):
+            judge(report, name, product, client, file, one)
+
+
+def product_of(way: str, running: Product, embedded: Product) -> Product:
+    """Returns the installation for a way to connect."""
+    return embedded if way == "stdio-alone" else running

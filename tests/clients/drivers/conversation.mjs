@@ -17,7 +17,6 @@ async function call(step, send) {
   const stop = new AbortController();
   let timer;
   if (step.cancelWhen) {
-    writeFileSync(`${step.cancelWhen}.begun`, '');
     timer = setInterval(() => existsSync(step.cancelWhen) && stop.abort('stopped'), 20);
   }
   try {

@@ -31,7 +31,6 @@ async def call(client: Client, step: dict) -> dict:
     request = client.call_tool(step["tool"], step["arguments"], progress_callback=callback)
     try:
         if "cancelWhen" in step:
-            Path(step["cancelWhen"] + ".begun").touch()
             async with asyncio.timeout(None) as limit:
                 waiting = asyncio.create_task(expire(limit, Path(step["cancelWhen"])))
                 try:

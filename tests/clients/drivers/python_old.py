@@ -37,7 +37,6 @@ async def call(session: ClientSession, step: dict) -> dict:
         # This client has no cancellation of its own: the plain notification of the protocol is sent by hand.
         request_id = session._request_id
         result = None
-        Path(step["cancelWhen"] + ".begun").touch()
         async with anyio.create_task_group() as group:
             group.start_soon(expire, group.cancel_scope, Path(step["cancelWhen"]))
             result = await session.call_tool(step["tool"], step["arguments"])

@@ -13,6 +13,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 # What each part consists of. Python packages go into a virtual environment of their own.
@@ -93,10 +94,10 @@ def install(part: str) -> None:
         # Left by an installation that was interrupted: whoever has the lock is the only one at work.
         for left in folder.parent.glob(f"{folder.name}.new-*"):
             shutil.rmtree(left, ignore_errors=True)
-        fresh = folder.parent / f"{folder.name}.new-{os.getpid()}"
-        fresh.mkdir()
+        fresh = Path(tempfile.mkdtemp(prefix=f"{folder.name}.new-", dir=folder.parent))
+        fresh.chmod(0o755)
         try:
-            (install_python if part in PYTHON_PARTS else install_node)(part, fresh, folder)
+            (install_python if part in PYTHON_PARTS else install_node)(part, fresh, folder, lock.fileno())
             (fresh / "installed").write_text(mark_of(part))
             shutil.rmtree(folder, ignore_errors=True)
             fresh.rename(folder)
@@ -119,15 +120,15 @@ def install_all(parts: list) -> list:
     return problems
 
 
-def install_python(part: str, fresh: Path, folder: Path) -> None:
+def install_python(part: str, fresh: Path, folder: Path, lock: int) -> None:
     """Makes a virtual environment that works after it is renamed to `folder`."""
     if sys.version_info < (3, 10):
         raise InstallError(f"Python 3.10 or newer is needed, {sys.executable} is older")
     if not (importlib.util.find_spec("ensurepip") and importlib.util.find_spec("venv")):
         raise InstallError("python3 has no venv (on Debian: apt-get install python3-venv)")
-    run(part, [sys.executable, "-m", "venv", str(fresh)])
+    run(part, lock, [sys.executable, "-m", "venv", str(fresh)])
     python = str(fresh / "bin" / "python")
-    run(part, [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES[part]])
+    run(part, lock, [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES[part]])
     # Programs name their interpreter by its full path.
     for program in (fresh / "bin").iterdir():
         if program.is_file() and not program.is_symlink():
@@ -139,7 +140,7 @@ def install_python(part: str, fresh: Path, folder: Path) -> None:
         (fresh / "node").symlink_to(real.relative_to(fresh))
 
 
-def install_node(part: str, fresh: Path, _: Path) -> None:
+def install_node(part: str, fresh: Path, _: Path, lock: int) -> None:
     """Installs packages of npm."""
     path = f"{folder_of('node') / 'bin'}:{os.environ.get('PATH', '')}"
     if not shutil.which("npm", path=path):
@@ -151,17 +152,17 @@ def install_node(part: str, fresh: Path, _: Path) -> None:
     ]
     if part == "codex":
         command.append("--ignore-scripts")
-    run(part, [*command, *PACKAGES[part]], {**os.environ, "PATH": path})
+    run(part, lock, [*command, *PACKAGES[part]], {**os.environ, "PATH": path})
     # Bailiwick does not start programs that others can change: npm keeps the modes of a package.
     subprocess.run(["chmod", "-R", "go-w", str(fresh)], check=True)
 
 
-def run(part: str, command: list, environment: dict | None = None) -> None:
-    """Runs a command, and shows its output only when it fails."""
+def run(part: str, lock: int, command: list, environment: dict | None = None) -> None:
+    """Runs a command, and shows its output only when it fails. It has the lock too: it may outlive this process."""
     try:
         done = subprocess.run(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            errors="replace", timeout=INSTALL_SECONDS,
+            errors="replace", timeout=INSTALL_SECONDS, pass_fds=(lock,),
         )
     except subprocess.TimeoutExpired as late:
         raise InstallError(f"`{' '.join(command[:4])}` did not end within {INSTALL_SECONDS} s") from late

@@ -2,8 +2,8 @@
 
 import ctypes
 import os
-import select
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -17,6 +17,7 @@ class OpenedFiles:
     """Watches the files directly in a folder, by inotify. Elsewhere than on Linux it waits for a fixed time."""
 
     def __init__(self, folder: Path) -> None:
+        self._lock = threading.Lock()
         self._queue = -1
         if sys.platform == "linux":
             libc = ctypes.CDLL(None, use_errno=True)
@@ -24,31 +25,29 @@ class OpenedFiles:
             if self._queue < 0 or libc.inotify_add_watch(self._queue, os.fsencode(folder), IN_OPEN) < 0:
                 raise OSError(ctypes.get_errno(), "inotify cannot watch", str(folder))
 
-    def clear(self) -> None:
-        """Forgets what was opened until now."""
-        self._read()
-
     def wait(self) -> bool:
-        """Waits until a file is opened; returns whether one was."""
-        if self._queue < 0:
+        """Waits until a file is opened, or another thread ends the watch; returns whether one was opened."""
+        if sys.platform != "linux":
             time.sleep(1)
             return True
         deadline = time.monotonic() + PATIENCE
         while not self._read():
-            left = deadline - time.monotonic()
-            if left <= 0:
+            if self._queue < 0 or time.monotonic() > deadline:
                 return False
-            select.select([self._queue], [], [], left)
+            time.sleep(0.01)
         return True
 
     def _read(self) -> bool:
         """Reads all events; returns whether one is of a file."""
         found = False
-        while self._queue >= 0:
-            try:
-                data = os.read(self._queue, 65_536)
-            except BlockingIOError:
-                break
+        while True:
+            with self._lock:
+                if self._queue < 0:
+                    break
+                try:
+                    data = os.read(self._queue, 65_536)
+                except BlockingIOError:
+                    break
             at = 0
             while at < len(data):
                 mask = int.from_bytes(data[at + 4 : at + 8], sys.byteorder)
@@ -60,5 +59,7 @@ class OpenedFiles:
         return self
 
     def __exit__(self, *_) -> None:
-        if self._queue >= 0:
-            os.close(self._queue)
+        with self._lock:
+            if self._queue >= 0:
+                os.close(self._queue)
+            self._queue = -1

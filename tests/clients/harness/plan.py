@@ -6,9 +6,8 @@ A plan goes to a driver as JSON on standard input:
     transport: {"kind": "stdio", "command": [...], "env": {...}} | {"kind": "http", "url": "…", "token": "…"}
     step: {"name": "…", "tool": "…", "arguments": {...}}
 
-`<processId>` in a step stands for the last process id that an answer had. A step with `"cancelWhen": FILE` makes FILE.begun,
-calls, and cancels the call as soon as FILE is there. A step with `"progress": FILE` asks for progress, and writes FILE at each
-report.
+`<processId>` in a step stands for the last process id that an answer had. A step with `"cancelWhen": FILE` calls, and cancels
+the call as soon as FILE is there. A step with `"progress": FILE` asks for progress, and writes FILE at each report.
 
 The driver has the conversations one after another. In each it connects by its own client library, lists the tools, and makes the
 calls in order. It prints one JSON list with an object for each conversation: `{"broken": why}` or

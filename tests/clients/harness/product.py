@@ -170,13 +170,16 @@ def make_project(project: Path) -> None:
         subprocess.run([*git, *arguments], cwd=project, check=True, env=plain_environment())
 
 
-def make_slow_folder(folder: Path, files: int = 800) -> None:
-    """Makes files of 10 kB on which `SLOW_SEARCH` takes long, so that there is a middle to cancel in."""
+def make_slow_folder(folder: Path, files: int = 2_000) -> None:
+    """Makes files on which `SLOW_SEARCH` takes long, so that there is a middle to cancel in.
+
+    They are small, as a search that is cancelled finishes the files at hand: half a second for each in a debug build.
+    """
     folder.mkdir(parents=True)
     chance = random.Random(7)
     letters = bytes(97 + value % 26 for value in range(256))
     for index in range(files):
-        (folder / f"part-{index:04}.txt").write_bytes(chance.randbytes(10_000).translate(letters) + b"\n")
+        (folder / f"part-{index:04}.txt").write_bytes(chance.randbytes(1_000).translate(letters) + b"\n")
 
 
 # Finds nothing, and at every place has to remember which of the last 400 letters were early ones.

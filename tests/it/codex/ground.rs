@@ -38,7 +38,10 @@ impl Drop for Ground {
 
 /// Gives the folder with the program of the real Codex.
 pub fn codex_folder() -> PathBuf {
-    let packages = crate::source::repository().join("target/clients/codex/node_modules/@openai");
+    let installer = crate::source::repository().join("tests/codex/install");
+    let printed = std::process::Command::new(installer).arg("--where").output().expect("python3 runs it");
+    let folder = String::from_utf8(printed.stdout).expect("a path in UTF-8");
+    let packages = Path::new(folder.trim_end()).join("node_modules/@openai");
     let found = fs::read_dir(&packages).into_iter().flatten().flatten().find_map(|entry| {
         let vendor = fs::read_dir(entry.path().join("vendor")).ok()?;
         vendor.flatten().map(|triple| triple.path().join("bin")).find(|bin| bin.join("codex").is_file())
