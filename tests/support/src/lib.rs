@@ -3,7 +3,11 @@
 //! Only tests use it. A fixture that one test target needs alone belongs there.
 
 #![forbid(unsafe_code)]
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own, and start programs")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::panic,
+    reason = "tests make files of their own, start programs, and fail by panicking"
+)]
 #![expect(missing_docs, reason = "names that say it all need no sentence")]
 #![expect(clippy::new_without_default, reason = "`new` makes files; a default value should not")]
 
