@@ -35,7 +35,9 @@ pub async fn hold(
     // Before the first look, so that nothing comes between.
     for process in round.processes() {
         let wants = if round.wants_output_of(&process) { Wants::Output } else { Wants::End };
-        helpers.spawn(listen(process.changes(), wants, Arc::clone(&changed)));
+        let mut changes = process.changes();
+        let last = *changes.borrow_and_update();
+        helpers.spawn(listen(changes, last, wants, Arc::clone(&changed)));
     }
     for (at, watched) in round.watched().iter().enumerate().filter(|(_, watched)| watched.is_open()) {
         if let Some(probe) = Probe::of(&watched.condition, watched.version()) {
@@ -85,19 +87,17 @@ enum Wants {
     End,
 }
 
-/// Tells of the changes of a process that are wanted, until it is over.
-async fn listen(mut changes: watch::Receiver<Change>, wants: Wants, changed: Arc<Notify>) {
-    loop {
-        let last = *changes.borrow_and_update();
-        if last.ended {
-            return;
-        }
+/// Notifies of each wanted change of a process after `last`, until the process is over.
+///
+/// `last` is read by the caller, before its first look: this task may begin only when more has come, which would be taken
+/// for seen.
+async fn listen(mut changes: watch::Receiver<Change>, mut last: Change, wants: Wants, changed: Arc<Notify>) {
+    while !last.ended {
         let is_wanted = |change: &Change| change.ended || (wants == Wants::Output && change.end > last.end);
-        let is_over = changes.wait_for(is_wanted).await.is_err();
+        let next = changes.wait_for(is_wanted).await.map(|change| *change);
         changed.notify_one();
-        if is_over {
-            return;
-        }
+        let Ok(next) = next else { return };
+        last = next;
     }
 }
 
@@ -116,6 +116,19 @@ async fn until(due_ms: Option<i64>) {
 mod tests {
     use super::super::condition::{Condition, Standing, Wanted};
     use super::*;
+
+    #[tokio::test]
+    async fn what_is_printed_before_the_listener_begins_is_notified() {
+        let (sender, mut changes) = watch::channel(Change { end: 6, ended: false });
+        let last = *changes.borrow_and_update();
+        let changed = Arc::new(Notify::new());
+        let listener = tokio::spawn(listen(changes, last, Wants::Output, Arc::clone(&changed)));
+        // The one thread of this runtime has not begun it yet.
+        sender.send_replace(Change { end: 10, ended: false });
+        let notified = tokio::time::timeout(Duration::from_secs(60), changed.notified()).await;
+        assert!(notified.is_ok(), "a change between the first look and the listener's beginning is lost");
+        listener.abort();
+    }
 
     #[tokio::test]
     async fn what_came_together_with_the_end_of_the_time_counts() {

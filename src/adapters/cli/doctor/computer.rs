@@ -74,11 +74,25 @@ fn user_namespaces() -> String {
     } else if is("user/max_user_namespaces", "0") {
         "Allow user namespaces: `sysctl user.max_user_namespaces=10000`.".to_owned()
     } else if is("kernel/apparmor_restrict_unprivileged_userns", "1") {
-        "Allow user namespaces for Bailiwick by an AppArmor profile (docs/concepts/running-commands.md)."
-            .to_owned()
+        let program =
+            env::current_exe().map_or_else(|_| "bailiwick".to_owned(), |path| path.display().to_string());
+        apparmor_fix(&program)
     } else {
-        "See docs/concepts/running-commands.md, \"levels\". Set `policy.sandbox` to `full` to refuse commands that are held less.".to_owned()
+        "See docs/concepts/running-commands.md, \"What holds it\". Set `policy.sandbox` to `full` to refuse commands that are held less.".to_owned()
     }
+}
+
+/// Returns the commands that let a program create user namespaces where AppArmor restricts them, as Ubuntu 23.10 and
+/// later do.
+///
+/// # Source
+/// Ubuntu Server documentation, "AppArmor: restricted unprivileged user namespaces".
+fn apparmor_fix(program: &str) -> String {
+    format!(
+        "Ubuntu lets only programs with an AppArmor profile create user namespaces. Give this one a profile: \
+         `printf 'abi <abi/4.0>,\\nprofile bailiwick \"{program}\" flags=(unconfined) {{ userns, }}\\n' | \
+         sudo tee /etc/apparmor.d/bailiwick`, then `sudo apparmor_parser -r /etc/apparmor.d/bailiwick`."
+    )
 }
 
 fn user(found: &mut Findings) {
@@ -163,4 +177,22 @@ pub fn version(path: &Path, limit: &Limit) -> Option<String> {
     let ended = run_to_end(&mut command, limit, VERSION_TIME).ok()?;
     let first = ended.out.lines().next().unwrap_or_default().trim().to_owned();
     (ended.status.success() && !first.is_empty()).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fix_for_apparmor_writes_a_profile_of_this_program() {
+        let fix = apparmor_fix("/opt/my tools/bailiwick");
+        let script = fix.split('`').nth(1).expect("a command");
+        let profile = script.strip_prefix("printf '").and_then(|rest| rest.split_once("' | sudo tee "));
+        let (profile, path) = profile.expect("it writes the profile");
+        assert_eq!(path, "/etc/apparmor.d/bailiwick");
+        assert_eq!(
+            profile.replace("\\n", "\n"),
+            "abi <abi/4.0>,\nprofile bailiwick \"/opt/my tools/bailiwick\" flags=(unconfined) { userns, }\n"
+        );
+    }
 }
