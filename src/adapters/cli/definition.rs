@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgAction, ColorChoice, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 
 use super::args::Arguments;
 use super::examples::examples;
@@ -14,8 +14,7 @@ const SHARED_ORDER: usize = 900;
 
 /// Gives the definition of the command line.
 pub fn definition() -> Command {
-    // Without colour whatever features other crates of the build turn on in clap: tests' do.
-    let command = Arguments::command().color(ColorChoice::Never);
+    let command = Arguments::command();
     // What every command has stands below what is its own.
     let flags = ["config", "json"].into_iter().zip(SHARED_ORDER..);
     laid_out(
