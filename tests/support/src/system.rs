@@ -234,9 +234,3 @@ fn starts(folder: &TemporaryFolder, argv: &[&str]) -> bool {
         outcome["data"]["exitCode"] == 0
     })
 }
-
-/// Gives a port of the loopback at which nothing listens.
-#[cfg(target_os = "linux")]
-pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port").port()
-}
