@@ -14,6 +14,7 @@ pub mod git;
 pub mod orientation;
 pub mod package;
 pub mod process;
+pub mod repositories;
 pub mod screen;
 pub mod search;
 pub mod secret_prompt;

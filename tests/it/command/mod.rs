@@ -2,6 +2,7 @@
 
 mod digests;
 mod ending;
+mod git_later;
 mod held;
 mod output;
 mod repository;

@@ -200,13 +200,19 @@ fn what_a_killed_service_left_in_the_place_of_a_name_is_removed_by_the_next_job(
     protect(&mut place);
     let git = place.root().join(".git");
     fs::create_dir(&git).expect("made");
-    fs::set_permissions(&git, fs::Permissions::from_mode(0o1555)).expect("set");
+    let mark = std::time::UNIX_EPOCH + std::time::Duration::from_secs(946_684_807);
+    fs::File::open(&git).and_then(|it| it.set_modified(mark)).expect("marked");
     assert_ne!(place.run(Containment::Full, shell("mkdir .git/hooks")).ended.exit_code, Some(0));
     assert!(!git.exists());
-    // A folder that is somebody's own stays, though it is empty.
+    // A folder that is somebody's own stays, though it is empty; one that somebody has used is theirs.
     fs::create_dir_all(git.join("hooks")).expect("made");
     place.run(Containment::Full, single(&["true"]));
     assert!(git.join("hooks").exists());
+    fs::remove_dir(git.join("hooks")).expect("removed");
+    let job = wait_for(place.start(Containment::Full, shell("read x"))).expect("started");
+    fs::write(git.join("hooks/pre-commit"), "").expect("the person writes a hook");
+    wait_for(job.end()).expect("ended");
+    assert!(git.join("hooks/pre-commit").exists());
 }
 
 #[test]

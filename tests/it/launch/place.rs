@@ -11,7 +11,7 @@ use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
 use bailiwick::platform::fs::FileId;
 use bailiwick::platform::launch::{
     Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, ProcessLimits,
-    Step,
+    Protected, StandIn, Step,
 };
 
 use crate::temporary::TemporaryFolder;
@@ -164,7 +164,12 @@ impl Place {
             network: self.network,
             read_only: self.read_only.clone(),
             read_write: vec![self.root()],
-            protected: self.protected.clone(),
+            protected: self
+                .protected
+                .iter()
+                .map(|path| Protected { path: path.clone(), stand_in: StandIn::Folder })
+                .collect(),
+            lacks_protected: false,
             home: self.folder.path().join("home"),
             inner: self.inner,
         };

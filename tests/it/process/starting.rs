@@ -192,3 +192,21 @@ async fn neither_facts_nor_history_hold_a_secret_of_the_command_or_what_it_print
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repository_that_a_process_makes_is_reported_when_it_has_ended() {
+    if crate::needs::lacks_full_sandbox() {
+        return;
+    }
+    let ground = Ground::new(json!({"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true"]}));
+    let host = ground.host();
+    let script = "mkdir -p new/.git/hooks; echo > new/.git/hooks/post-commit; git init -q new; echo done";
+    let started = host.data(json!({"op": "process.start", "input": {"command": script}})).await;
+    let id = &started["processId"];
+    let wait = json!({"op": "process.wait", "target": id, "input": {"any": [{"until": "exit"}]}});
+    let answer = host.send(wait).await;
+    let warnings = answer["warnings"].to_string();
+    assert!(warnings.contains("`new`") && warnings.contains("hooks/post-commit"), "{answer:#}");
+    let read = host.send(json!({"op": "process.read", "target": id})).await;
+    assert_eq!(read["warnings"], json!([]), "it is said once: {read:#}");
+}

@@ -11,6 +11,7 @@ use bailiwick_platform::screen::Displays;
 use bailiwick_policy::Scopes;
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::process::Processes;
+use bailiwick_providers::repositories::Repositories;
 use bailiwick_providers::terminal::Screens;
 use bailiwick_providers::versions::Seen;
 
@@ -38,6 +39,8 @@ pub struct ServiceFacts {
     pub seen: Arc<Seen>,
     /// What the files of scopes define, once somebody has asked.
     pub symbols: Arc<SymbolIndexes>,
+    /// The repositories in which commands must not change what Git runs later.
+    pub repositories: Arc<Repositories>,
     /// When the service began, in milliseconds since the epoch.
     pub started_at_ms: i64,
 }

@@ -16,6 +16,7 @@ use bailiwick_policy::{OwnFolders, Scopes};
 use bailiwick_providers::artifact::CaptureStore;
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::process::Processes;
+use bailiwick_providers::repositories::Repositories;
 use bailiwick_providers::terminal::Screens;
 use bailiwick_providers::versions::Seen;
 
@@ -100,6 +101,7 @@ impl Service {
             displays,
             seen,
             symbols,
+            repositories: Arc::default(),
             started_at_ms: time::now_ms(),
         };
         let facts = facts(config, lasting)?;
@@ -153,6 +155,7 @@ impl Service {
             displays: Arc::clone(&old.displays),
             seen: Arc::clone(&old.seen),
             symbols: Arc::clone(&old.symbols),
+            repositories: Arc::clone(&old.repositories),
             started_at_ms: old.started_at_ms,
         };
         let new = facts(config, lasting)?;
@@ -171,12 +174,23 @@ struct Lasting {
     displays: Arc<Displays>,
     seen: Arc<Seen>,
     symbols: Arc<SymbolIndexes>,
+    repositories: Arc<Repositories>,
     started_at_ms: i64,
 }
 
 fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
-    let Lasting { dirs, registry, launcher, processes, screens, displays, seen, symbols, started_at_ms } =
-        lasting;
+    let Lasting {
+        dirs,
+        registry,
+        launcher,
+        processes,
+        screens,
+        displays,
+        seen,
+        symbols,
+        repositories,
+        started_at_ms,
+    } = lasting;
     let own = OwnFolders::of(&dirs);
     let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
     let (config, scopes) = (Arc::new(config), Arc::new(scopes));
@@ -191,6 +205,7 @@ fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
         displays,
         seen,
         symbols,
+        repositories,
         started_at_ms,
     })
 }

@@ -57,6 +57,12 @@ mod linux {
     /// How many bytes of events are read at a time.
     const BUFFER_BYTES: usize = 16 * 1024;
 
+    const NAMES: WatchFlags = WatchFlags::CREATE
+        .union(WatchFlags::DELETE)
+        .union(WatchFlags::MOVE)
+        .union(WatchFlags::ONLYDIR)
+        .union(WatchFlags::EXCL_UNLINK);
+
     /// The watches of one caller; they end with it.
     #[derive(Debug)]
     pub struct FolderWatch {
@@ -104,13 +110,27 @@ mod linux {
         /// # Errors
         /// Those of the system; `StorageFull` if it has no more watches for this user.
         pub fn add(&self, dir: &Dir) -> io::Result<WatchId> {
-            let flags = WatchFlags::CREATE
-                | WatchFlags::DELETE
-                | WatchFlags::MOVE
-                | WatchFlags::MODIFY
-                | WatchFlags::ATTRIB
-                | WatchFlags::ONLYDIR
-                | WatchFlags::EXCL_UNLINK;
+            self.add_for(dir, NAMES | WatchFlags::MODIFY | WatchFlags::ATTRIB)
+        }
+
+        /// Listens to which names come and go in a folder, and to no change of what they stand for.
+        ///
+        /// # Errors
+        /// As [`FolderWatch::add`].
+        pub fn add_names(&self, dir: &Dir) -> io::Result<WatchId> {
+            self.add_for(dir, NAMES)
+        }
+
+        /// Returns how many folders this user can watch in all; 0 if it is not known.
+        ///
+        /// # Source
+        /// inotify(7), "/proc interfaces".
+        pub fn max_folders() -> usize {
+            let text = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches");
+            text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+        }
+
+        fn add_for(&self, dir: &Dir, flags: WatchFlags) -> io::Result<WatchId> {
             // The call takes a path only; this one is the open folder itself.
             let path = format!("/proc/self/fd/{}", dir.as_fd().as_raw_fd());
             Ok(WatchId(inotify::add_watch(&self.fd, path, flags)?))
@@ -186,6 +206,19 @@ mod none {
         /// None.
         pub fn add(&self, _: &Dir) -> io::Result<WatchId> {
             match self.0 {}
+        }
+
+        /// Cannot be called.
+        ///
+        /// # Errors
+        /// None.
+        pub fn add_names(&self, _: &Dir) -> io::Result<WatchId> {
+            match self.0 {}
+        }
+
+        /// Returns 0.
+        pub fn max_folders() -> usize {
+            0
         }
 
         /// Cannot be called.

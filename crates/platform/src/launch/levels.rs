@@ -49,3 +49,13 @@ fn probe() -> Levels {
         landlock_abi: 0,
     }
 }
+
+/// Returns whether names in a folder that can be written stay as they are at a level.
+pub const fn holds_names(level: Containment) -> bool {
+    match level {
+        Containment::Full => true,
+        // The profile of the sandbox holds them there, where there are no namespaces.
+        Containment::Partial => cfg!(any(target_os = "macos", feature = "portable-launch")),
+        Containment::None => false,
+    }
+}

@@ -44,10 +44,12 @@ pub use error::LaunchError;
 pub use job::Job;
 #[cfg(unix)]
 pub use launcher::Launcher;
-pub use levels::{Levels, levels};
+pub use levels::{Levels, holds_names, levels};
 #[cfg(unix)]
 pub use process::serve_if_asked;
-pub use request::{Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, ProcessLimits, Step};
+pub use request::{
+    Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, ProcessLimits, Protected, StandIn, Step,
+};
 #[cfg(windows)]
 pub use windows::{Job, Launcher, serve_if_asked};
 

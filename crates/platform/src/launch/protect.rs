@@ -1,24 +1,27 @@
 //! Names inside the roots that stay as they are, such as `.git/config`; also those that do not exist yet.
 //!
 //! An existing name is mounted read-only over itself. The folders on the way to it are mounted over
-//! themselves too, so that none can be renamed away. For a missing name there is a *placeholder*: an empty
-//! folder that stands in its place while jobs run, and is removed after the last one.
+//! themselves too, so that none can be renamed away. For a missing name there is a *placeholder* while jobs run: an
+//! empty folder, or a file that says nothing to the program that reads it. It is removed after the last job, unless
+//! somebody has used it meanwhile; one that a crash left behind is taken over, and removed, by the next job there.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
+use bailiwick_contract::id;
 use rustix::fs::{
-    AtFlags, FileType, FlockOperation, Mode, OFlags, RawMode, flock, fstat, mkdirat, openat, statat, unlinkat,
+    AtFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, flock, fstat,
+    futimens, linkat, mkdirat, openat, renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::flags::FOLDER;
 use super::wire::Pin;
-use super::{Hold, LaunchError};
+use super::{Hold, LaunchError, Protected, StandIn};
 
-/// The mode that marks an empty folder as a placeholder. Nobody makes such a folder otherwise.
-const PLACEHOLDER_MODE: RawMode = 0o1555;
+/// The time of change that marks a placeholder, in seconds since the epoch: nobody has used it since it was made.
+const MARK: Timespec = Timespec { tv_sec: 946_684_807, tv_nsec: 0 };
 
 /// Placeholders that this job needs; removed with the value, by whoever is the last.
 #[derive(Debug, Default)]
@@ -72,9 +75,16 @@ struct Placeholder {
 impl Drop for Placeholder {
     fn drop(&mut self) {
         // Each job holds a shared lock: who gets the exclusive one is the last.
-        if !self.is_handed_over && flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            // Only an empty folder can be removed so.
-            let _ = unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR);
+        if self.is_handed_over || flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return;
+        }
+        // What somebody has changed, or put in its place, is theirs.
+        let found = statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        if let (Ok(found), Ok(own)) = (found, fstat(&self.lock))
+            && is_placeholder(&found)
+            && (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)
+        {
+            let _ = remove(&self.parent, &self.name, is_folder(&found));
         }
     }
 }
@@ -83,7 +93,8 @@ impl Drop for Placeholder {
 pub(super) fn protect(hold: &Hold) -> Result<(Vec<Pin>, Placeholders), LaunchError> {
     let mut pins = Vec::new();
     let mut placeholders = Placeholders::default();
-    for path in &hold.protected {
+    for protected in &hold.protected {
+        let path = &protected.path;
         let root = hold
             .read_write
             .iter()
@@ -91,7 +102,7 @@ pub(super) fn protect(hold: &Hold) -> Result<(Vec<Pin>, Placeholders), LaunchErr
             .max_by_key(|root| root.as_os_str().len());
         // A name outside every root cannot be written anyway.
         let Some(root) = root else { continue };
-        protect_one(root, path, &mut pins, &mut placeholders).map_err(|error| LaunchError::Step {
+        protect_one(root, protected, &mut pins, &mut placeholders).map_err(|error| LaunchError::Step {
             step: "protect names".to_owned(),
             reason: format!("{}: {error}", path.display()),
         })?;
@@ -103,11 +114,11 @@ pub(super) fn protect(hold: &Hold) -> Result<(Vec<Pin>, Placeholders), LaunchErr
 
 fn protect_one(
     root: &Path,
-    path: &Path,
+    protected: &Protected,
     pins: &mut Vec<Pin>,
     placeholders: &mut Placeholders,
 ) -> io::Result<()> {
-    let Ok(relative) = path.strip_prefix(root) else { return Ok(()) };
+    let Ok(relative) = protected.path.strip_prefix(root) else { return Ok(()) };
     let names: Vec<_> = relative.components().collect();
     if names.is_empty() || names.iter().any(|name| !matches!(name, Component::Normal(_))) {
         return Err(io::Error::other("it must be a plain path below a root"));
@@ -119,73 +130,138 @@ fn protect_one(
         at.push(name);
         let name: &Path = name.as_ref();
         let is_last = position + 1 == names.len();
-        match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => {
-                placeholders.0.push(hold_placeholder(folder, name)?);
+        let found = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if is_placeholder(&stat) => None,
+            Ok(stat) => Some(FileType::from_raw_mode(stat.st_mode)),
+            Err(Errno::NOENT) => None,
+            Err(error) => return Err(error.into()),
+        };
+        match found {
+            None => {
+                let stand_in = if is_last { &protected.stand_in } else { &StandIn::Folder };
+                match hold_placeholder(folder, name, stand_in) {
+                    Ok(placeholder) => {
+                        placeholders.0.push(placeholder);
+                        pins.push(Pin { path: at, read_only: true });
+                    }
+                    // Nobody can make the name where nothing can be written.
+                    Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
+                    // Whoever owns the folder could make it one that can be written.
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied && parent != root => {
+                        pins.push(Pin { path: parent, read_only: true });
+                    }
+                    Err(error) => return Err(error),
+                }
+                return Ok(());
+            }
+            Some(FileType::Directory) => {
+                pins.push(Pin { path: at.clone(), read_only: is_last });
+                if is_last {
+                    return Ok(());
+                }
+                folder = openat(&folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
+            }
+            Some(FileType::RegularFile) => {
+                // A `.git` that is a file, for one: nothing can be below it while it stays a file.
                 pins.push(Pin { path: at, read_only: true });
                 return Ok(());
             }
-            Err(error) => return Err(error.into()),
-            Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Directory if is_placeholder(&stat) => {
-                    placeholders.0.push(hold_placeholder(folder, name)?);
-                    pins.push(Pin { path: at, read_only: true });
-                    return Ok(());
-                }
-                FileType::Directory => {
-                    pins.push(Pin { path: at.clone(), read_only: is_last });
-                    if is_last {
-                        return Ok(());
-                    }
-                    folder = openat(&folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
-                }
-                FileType::RegularFile => {
-                    // A `.git` that is a file, for one: nothing can be below it while it stays a file.
-                    pins.push(Pin { path: at, read_only: true });
-                    return Ok(());
-                }
-                // Nothing can be mounted over a link; the folder that holds it stays as it is.
-                _ if parent != root => {
-                    pins.push(Pin { path: parent, read_only: true });
-                    return Ok(());
-                }
-                _ => {
-                    return Err(io::Error::other(
-                        "it is neither a file nor a folder, and stands in the root itself",
-                    ));
-                }
-            },
+            // Nothing can be mounted over a link; the folder that holds it stays as it is.
+            Some(_) if parent != root => {
+                pins.push(Pin { path: parent, read_only: true });
+                return Ok(());
+            }
+            Some(_) => {
+                return Err(io::Error::other(
+                    "it is neither a file nor a folder, and stands in the root itself",
+                ));
+            }
         }
     }
     Ok(())
 }
 
-/// Tells whether an entry is a placeholder: it is made without any right to write, whatever the umask.
-fn is_placeholder(stat: &rustix::fs::Stat) -> bool {
-    stat.st_mode & 0o1222 == 0o1000
+/// Returns whether an entry is a placeholder that nobody has used.
+fn is_placeholder(stat: &Stat) -> bool {
+    let is_marked = stat.st_mtime == MARK.tv_sec && stat.st_mtime_nsec == 0;
+    is_marked && (is_folder(stat) || FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
+}
+
+fn is_folder(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+}
+
+/// Removes a file, or a folder that is empty.
+fn remove(parent: &OwnedFd, name: &Path, is_folder: bool) -> Result<(), Errno> {
+    unlinkat(parent, name, if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() })
 }
 
 /// Makes a placeholder, or joins those who hold it.
-fn hold_placeholder(parent: OwnedFd, name: &Path) -> io::Result<Placeholder> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+fn hold_placeholder(parent: OwnedFd, name: &Path, stand_in: &StandIn) -> io::Result<Placeholder> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for _ in 0..100 {
-        match mkdirat(&parent, name, Mode::from_raw_mode(PLACEHOLDER_MODE)) {
-            Ok(()) | Err(Errno::EXIST) => {}
+        let lock = match openat(&parent, name, flags, Mode::empty()) {
+            Ok(found) => {
+                // Whoever was the last may remove it before it is locked here: look again after the lock.
+                if flock(&found, FlockOperation::NonBlockingLockShared).is_err() {
+                    continue;
+                }
+                let stat = fstat(&found)?;
+                if stat.st_nlink == 0 {
+                    continue;
+                }
+                if !is_placeholder(&stat) {
+                    return Err(io::Error::other("somebody else made it at this moment"));
+                }
+                found
+            }
+            Err(Errno::NOENT) => match make(&parent, name, stand_in) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => made?,
+            },
             Err(error) => return Err(error.into()),
-        }
-        // Whoever was the last may remove it before it is locked here: look again after the lock.
-        let Ok(found) = openat(&parent, name, flags, Mode::empty()) else { continue };
-        if flock(&found, FlockOperation::NonBlockingLockShared).is_err() {
-            continue;
-        }
-        let stat = fstat(&found)?;
-        if stat.st_nlink > 0 && is_placeholder(&stat) {
-            let name = name.to_owned();
-            return Ok(Placeholder { parent, name, lock: found, is_handed_over: false });
-        }
-        if stat.st_nlink > 0 {
-            return Err(io::Error::other("somebody else made it at this moment"));
-        }
+        };
+        return Ok(Placeholder { parent, name: name.to_owned(), lock, is_handed_over: false });
     }
     Err(io::Error::other("it appears and vanishes"))
+}
+
+/// Makes a placeholder under another name, and gives it its own once it is whole, marked and locked.
+fn make(parent: &OwnedFd, name: &Path, stand_in: &StandIn) -> io::Result<OwnedFd> {
+    let temporary = PathBuf::from(format!(".bailiwick-{}.tmp", id::new_id()));
+    let is_folder = *stand_in == StandIn::Folder;
+    let made = match stand_in {
+        StandIn::Folder => {
+            mkdirat(parent, &temporary, Mode::from_raw_mode(0o755))?;
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            openat(parent, &temporary, flags, Mode::empty())
+        }
+        StandIn::File(_) => {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            openat(parent, &temporary, flags, Mode::from_raw_mode(0o644))
+        }
+    };
+    let finish = |made: Result<OwnedFd, Errno>| -> io::Result<OwnedFd> {
+        let made = made?;
+        if let StandIn::File(content) = stand_in
+            && rustix::io::write(&made, content)? < content.len()
+        {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        futimens(&made, &Timestamps { last_access: MARK, last_modification: MARK })?;
+        flock(&made, FlockOperation::NonBlockingLockShared)?;
+        match renameat_with(parent, &temporary, parent, name, RenameFlags::NOREPLACE) {
+            // Not every file system can do that.
+            Err(Errno::INVAL | Errno::NOSYS) if is_folder => renameat(parent, &temporary, parent, name)?,
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                linkat(parent, &temporary, parent, name, AtFlags::empty())?;
+                remove(parent, &temporary, false)?;
+            }
+            renamed => renamed?,
+        }
+        Ok(made)
+    };
+    finish(made).inspect_err(|_| {
+        let _ = remove(parent, &temporary, is_folder);
+    })
 }

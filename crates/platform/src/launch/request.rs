@@ -1,5 +1,6 @@
 //! What is asked of the launcher, and what it answers.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -93,12 +94,32 @@ pub struct Hold {
     pub read_only: Vec<PathBuf>,
     /// Folders that can be read and written: the roots; absolute.
     pub read_write: Vec<PathBuf>,
-    /// Names inside the roots that stay as they are, also those that do not exist yet; absolute.
-    pub protected: Vec<PathBuf>,
+    /// Names inside the roots that stay as they are, also those that do not exist yet.
+    pub protected: Vec<Protected>,
+    /// Whether `protected` is known to lack names that it should have: the result then says that names stay open.
+    pub lacks_protected: bool,
     /// The private folder, used as `HOME`; can be read and written.
     pub home: PathBuf,
     /// Whether the plan may make sandboxes of its own inside.
     pub inner: InnerSandboxes,
+}
+
+/// A name that stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Protected {
+    /// The absolute path.
+    pub path: PathBuf,
+    /// What stands in its place while it is missing.
+    pub stand_in: StandIn,
+}
+
+/// What stands for a name that does not exist, so that nothing else can be made there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StandIn {
+    /// An empty folder.
+    Folder,
+    /// A file with this content.
+    File(Cow<'static, [u8]>),
 }
 
 /// Whether a held program may shut others in more tightly than it is held itself.

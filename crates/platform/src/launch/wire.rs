@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::held::{Names, layer, open};
 use super::kept::TerminalSize;
-use super::{Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, ProcessLimits, Step};
+use super::{
+    Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, ProcessLimits, Protected, StandIn, Step,
+};
 use crate::fs::FileId;
 use crate::names::{OsStrExt, OsStringExt};
 use bailiwick_contract::command::{Containment, Joiner, Network, Redirect};
@@ -212,9 +214,20 @@ impl Order {
         out.path(&self.cwd_path);
         out.byte(level_code(self.hold.level));
         out.byte(network_code(self.hold.network));
-        for paths in [&self.hold.read_only, &self.hold.read_write, &self.hold.protected] {
+        for paths in [&self.hold.read_only, &self.hold.read_write] {
             out.list(paths, |out, path| out.path(path));
         }
+        out.list(&self.hold.protected, |out, protected| {
+            out.path(&protected.path);
+            match &protected.stand_in {
+                StandIn::Folder => out.byte(0),
+                StandIn::File(content) => {
+                    out.byte(1);
+                    out.bytes(content);
+                }
+            }
+        });
+        out.byte(u8::from(self.hold.lacks_protected));
         out.path(&self.hold.home);
         out.byte(u8::from(self.hold.inner == InnerSandboxes::Allowed));
         out.option(self.limits.memory_bytes);
@@ -259,7 +272,16 @@ impl Order {
                 network: reader.network()?,
                 read_only: reader.list(Reader::path)?,
                 read_write: reader.list(Reader::path)?,
-                protected: reader.list(Reader::path)?,
+                protected: reader.list(|reader| {
+                    let path = reader.path()?;
+                    let stand_in = match reader.byte()? {
+                        0 => StandIn::Folder,
+                        1 => StandIn::File(reader.text()?.into_vec().into()),
+                        _ => return Err(Garbled),
+                    };
+                    Ok(Protected { path, stand_in })
+                })?,
+                lacks_protected: reader.flag()?,
                 home: reader.path()?,
                 inner: if reader.flag()? { InnerSandboxes::Allowed } else { InnerSandboxes::Refused },
             },
@@ -514,7 +536,14 @@ mod tests {
                 network: Network::Loopback,
                 read_only: vec!["/nix".into()],
                 read_write: vec!["/srv/app".into()],
-                protected: vec!["/srv/app/.git/config".into()],
+                protected: vec![
+                    Protected {
+                        path: "/srv/app/.git/config".into(),
+                        stand_in: StandIn::File(b"# none\n".into()),
+                    },
+                    Protected { path: "/srv/app/.git/hooks".into(), stand_in: StandIn::Folder },
+                ],
+                lacks_protected: true,
                 home: "/home/private".into(),
                 inner: InnerSandboxes::Allowed,
             },

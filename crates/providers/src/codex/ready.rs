@@ -9,9 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{
-    MAX_OPEN_FILES, Prepared, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, level, must_be_full,
-    roots, unique,
+    MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, level,
+    must_be_full, unique,
 };
+use crate::repositories::{Repositories, Review};
 use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use bailiwick_platform::dirs::Dirs;
@@ -36,6 +37,8 @@ pub struct Around {
     pub scope: Arc<Scope>,
     /// All scopes: Codex is not taken out of any of their folders.
     pub scopes: Arc<Scopes>,
+    /// The repositories below their folders.
+    pub repositories: Arc<Repositories>,
     /// When to stop.
     pub cancel: Cancel,
 }
@@ -186,6 +189,7 @@ impl Ready {
                 cwd_path: cwd_path.clone(),
                 hold: confined.hold,
                 limits: limits(&around),
+                review: confined.review,
             });
             Ok(Self { prepared, version, login: found.login, network, folder: cwd_path })
         })
@@ -253,6 +257,7 @@ struct Confined {
     denied: Vec<PathBuf>,
     /// The home of the scope's commands, which is that of Codex's commands too.
     commands_home: PathBuf,
+    review: Option<Review>,
 }
 
 impl Confined {
@@ -279,7 +284,8 @@ impl Confined {
                     ),
                 )
             })?;
-        let (roots, protected) = roots(&around.scope, cwd);
+        let Roots { folders: roots, protected, lacks_protected, review } =
+            Roots::new(&around.repositories, &around.scope, cwd, found.level);
         let package = &found.installation.package;
         let tools = found.installation.tools.clone();
         let mut readable = unique(
@@ -324,6 +330,7 @@ impl Confined {
                 read_only,
                 read_write,
                 protected,
+                lacks_protected,
                 home: found.home.clone(),
                 inner: InnerSandboxes::Allowed,
             },
@@ -331,6 +338,7 @@ impl Confined {
             readable,
             denied,
             commands_home,
+            review,
         })
     }
 }
@@ -412,10 +420,12 @@ fn asks_version(around: &Around, found: &Found) -> Result<Prepared, Failure> {
             read_only: vec![found.installation.package.clone()],
             read_write: Vec::new(),
             protected: Vec::new(),
+            lacks_protected: false,
             home: found.home.clone(),
             inner: InnerSandboxes::Refused,
         },
         limits: limits(around),
+        review: None,
     }))
 }
 

@@ -13,7 +13,9 @@ use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::handle::Handle;
 use bailiwick_platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
-use bailiwick_platform::launch::{Hold, InnerSandboxes, LaunchCommand, ProcessLimits, Step};
+use bailiwick_platform::launch::{
+    Hold, InnerSandboxes, LaunchCommand, ProcessLimits, Protected, Step, holds_names,
+};
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{PermittedPath, Scope, Scopes};
 
@@ -21,6 +23,7 @@ use super::environment::{Surroundings, environment};
 use super::hold;
 use super::program::SearchPath;
 use super::temporary::TemporaryFolder;
+use crate::repositories::{Ground, Repositories, Review};
 
 /// How many files each process may have open.
 pub(in super::super) const MAX_OPEN_FILES: u64 = 8_192;
@@ -38,6 +41,8 @@ pub struct CommandRequest {
     pub scope: Arc<Scope>,
     /// All scopes: no program is taken out of any of their folders.
     pub scopes: Arc<Scopes>,
+    /// The repositories below their folders.
+    pub repositories: Arc<Repositories>,
     /// Bailiwick's own folders.
     pub dirs: Dirs,
     /// The variables that the caller asks for.
@@ -63,6 +68,8 @@ pub struct Prepared {
     pub(super) hold: Hold,
     pub(super) limits: ProcessLimits,
     pub(super) temporary: Option<TemporaryFolder>,
+    /// What it has left for Git to run later is looked for with this, when it has ended.
+    pub review: Option<Review>,
 }
 
 /// How a command lasts that is started and left to a keeper.
@@ -97,12 +104,14 @@ pub struct Tool {
     pub hold: Hold,
     /// What it may use up.
     pub limits: ProcessLimits,
+    /// What it has left for Git to run later is looked for with this.
+    pub review: Option<Review>,
 }
 
 impl Prepared {
     /// Makes a program ready that an operation uses for its own work: no caller chose it or its words.
     pub(in super::super) fn of_tool(tool: Tool) -> Self {
-        let Tool { step, environment, cwd, cwd_path, hold, limits } = tool;
+        let Tool { step, environment, cwd, cwd_path, hold, limits, review } = tool;
         Self {
             plan: vec![step],
             level: hold.level,
@@ -114,6 +123,7 @@ impl Prepared {
             hold,
             limits,
             temporary: None,
+            review,
         }
     }
 
@@ -122,8 +132,12 @@ impl Prepared {
         self.temporary.as_ref().map(TemporaryFolder::path)
     }
 
-    /// Makes the request for a keeper, with the temporary folder, to be handed over once the keeper has it.
-    pub(in super::super) fn into_kept(self, keeping: Keeping) -> (KeptRequest, Option<TemporaryFolder>) {
+    /// Makes the request for a keeper. With it come the temporary folder, to be handed over once the keeper has it, and
+    /// the review of what is left in the end.
+    pub(in super::super) fn into_kept(
+        self,
+        keeping: Keeping,
+    ) -> (KeptRequest, Option<TemporaryFolder>, Option<Review>) {
         let Keeping { folder, input, terminal, ring_bytes, lifetime, max_time } = keeping;
         let temporary = self.temporary_folder().map(Path::to_owned);
         let request = KeptRequest {
@@ -141,7 +155,7 @@ impl Prepared {
             max_time,
             temporary,
         };
-        (request, self.temporary)
+        (request, self.temporary, self.review)
     }
 }
 
@@ -181,7 +195,8 @@ impl CommandRequest {
             },
             &self.environment,
         )?;
-        let (read_write, protected) = roots(&self.scope, &cwd_path);
+        let Roots { folders: read_write, protected, lacks_protected, review } =
+            Roots::new(&self.repositories, &self.scope, &cwd_path, level);
         let read_only = trusted.iter().chain(&policy.read_paths).cloned().chain(program_folders);
         Ok(Prepared {
             plan: steps,
@@ -197,6 +212,7 @@ impl CommandRequest {
                 read_only: unique(read_only),
                 read_write,
                 protected,
+                lacks_protected,
                 home,
                 inner: InnerSandboxes::Refused,
             },
@@ -207,27 +223,35 @@ impl CommandRequest {
                 open_files: MAX_OPEN_FILES,
             },
             temporary,
+            review,
         })
     }
 }
 
-/// Gives the roots of a scope, and the names in them that stay as they are: what Git runs later, of the repositories in
-/// the roots themselves and of those around the working folder.
-pub(in super::super) fn roots(scope: &Scope, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let (mut open, mut protected) = (Vec::new(), Vec::new());
-    for root in scope.roots() {
-        let Some(path) = root.door.as_ref().ok().and_then(|door| door.current_path()) else { continue };
-        let around = cwd.ancestors().filter(|folder| folder.starts_with(&path) && *folder != path);
-        for folder in around.chain([path.as_path()]) {
-            let git = folder.join(".git");
-            // Where there is none yet, the command may make one.
-            if FileId::of(&git).is_some() {
-                protected.extend([git.join("hooks"), git.join("config")]);
-            }
+/// The roots of a scope, as a command gets them.
+#[derive(Debug)]
+pub(in super::super) struct Roots {
+    /// The folders.
+    pub folders: Vec<PathBuf>,
+    /// Names in them that stay as they are: what Git runs later.
+    pub protected: Vec<Protected>,
+    /// Whether some of those may be missing.
+    pub lacks_protected: bool,
+    /// Tells afterwards what the command has left.
+    pub review: Option<Review>,
+}
+
+impl Roots {
+    /// Looks at the roots of a scope before a command starts in a folder.
+    pub fn new(repositories: &Arc<Repositories>, scope: &Arc<Scope>, cwd: &Path, level: Containment) -> Self {
+        let roots = scope.roots().iter().filter_map(|root| root.door.as_ref().ok());
+        let folders = roots.filter_map(|door| door.current_path()).collect();
+        if !holds_names(level) {
+            return Self { folders, protected: Vec::new(), lacks_protected: true, review: None };
         }
-        open.push(path);
+        let Ground { protected, lacks_protected, review } = repositories.survey(scope, cwd);
+        Self { folders, protected, lacks_protected, review: Some(review) }
     }
-    (open, protected)
 }
 
 /// Gives the folders that clients can write, and Bailiwick's own: nothing in them is ever a program.

@@ -52,6 +52,8 @@ pub struct Ran {
     pub stderr: Kept,
     /// From its start to its end.
     pub elapsed: Duration,
+    /// What a person should know of it before Git is used there again, a sentence each.
+    pub left_for_git: Vec<String>,
 }
 
 /// Runs a prepared command to its end, or until its time is over.
@@ -66,6 +68,7 @@ pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running<'_>) 
     let listener = listener.map(Mutex::new);
     // Removed when the command has ended.
     let _temporary = prepared.temporary;
+    let review = prepared.review;
     let (out_reader, out_writer) = pipe::from_program().map_err(|error| no_pipe(&error))?;
     let (err_reader, err_writer) = pipe::from_program().map_err(|error| no_pipe(&error))?;
     let (in_reader, in_writer) = match &stdin {
@@ -132,7 +135,11 @@ pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running<'_>) 
     };
     let elapsed = began.elapsed();
     let ended = ended.transpose().map_err(|error| not_started(&error))?;
-    Ok(Ran { ended, timed_out, stdout: stdout.finish(), stderr: stderr.finish(), elapsed })
+    let left_for_git = match review {
+        Some(review) => tokio::task::spawn_blocking(|| review.finish()).await.unwrap_or_default(),
+        None => Vec::new(),
+    };
+    Ok(Ran { ended, timed_out, stdout: stdout.finish(), stderr: stderr.finish(), elapsed, left_for_git })
 }
 
 /// Reads a stream to its end, always: a program whose output is not read stands still.

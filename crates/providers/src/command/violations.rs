@@ -32,10 +32,22 @@ struct Sign {
 
 const SIGNS: &[Sign] = &[
     Sign {
-        words: &[".git/config", ".git/hooks"],
+        words: &[".git/config", ".git/hooks", ".git/commondir", ".git/modules", ".git/worktrees"],
         holds: |_| true,
-        hint: "`.git/config` and `.git/hooks` cannot be changed by a command: what stands there runs code later. \
+        hint: "Git's settings and hooks cannot be changed by a command: what stands there runs code later. \
                For the person: make that change yourself, in a terminal.",
+    },
+    Sign {
+        words: &[".git/index", ".git/head", ".git/objects", ".git/refs"],
+        holds: |failed| failed.level == Containment::Full,
+        hint: "Where refs are kept as a reftable, and beyond 24 repositories, Git's own folder is read-only for a \
+               command: use git.stage and git.commit, or run the command with that repository as its target.",
+    },
+    Sign {
+        words: &["device or resource busy", "ebusy", "os error 16"],
+        holds: |failed| failed.level == Containment::Full,
+        hint: "A command cannot rename or remove a folder with a Git repository in it. For the person: do that \
+               yourself, in a terminal.",
     },
     Sign {
         words: &["read-only file system", "erofs", "os error 30"],

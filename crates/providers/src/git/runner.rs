@@ -341,7 +341,7 @@ impl Git {
         match asked.reach {
             Reach::Read => read_only.extend(git_places),
             Reach::Write => {
-                protected.extend(["hooks", "config"].map(|name| repository.common_dir.join(name)));
+                protected = crate::repositories::names_of(&git_places);
                 read_write.extend(git_places);
                 read_write.extend(asked.folder.clone());
             }
@@ -372,9 +372,11 @@ impl Git {
                 read_only,
                 read_write,
                 protected,
+                lacks_protected: false,
                 home: self.home.clone(),
                 inner: InnerSandboxes::Refused,
             },
+            review: None,
             limits: ProcessLimits {
                 memory_bytes: None,
                 processes: policy.limits.processes,

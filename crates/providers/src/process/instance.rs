@@ -11,6 +11,7 @@ use bailiwick_contract::{ErrorCode, Failure, time};
 use bailiwick_platform::launch::kept::{Kept, RingRead, Status};
 
 use super::{Facts, folders};
+use crate::repositories::Review;
 
 /// How long a process may be without files of its own after it was started, in milliseconds.
 const STARTING_MS: i64 = 30_000;
@@ -23,6 +24,8 @@ pub struct Process {
     folder: PathBuf,
     known: Mutex<Known>,
     pub(super) watched: Mutex<Option<Arc<watch::Sender<Change>>>>,
+    /// What it leaves for Git is looked for with this, once it is over, by the service that started it.
+    review: Mutex<Option<Review>>,
 }
 
 /// What has been found out, so that it need not be again.
@@ -47,7 +50,21 @@ pub struct Change {
 
 impl Process {
     pub(super) fn new(facts: Facts, folder: PathBuf) -> Self {
-        Self { facts, folder, known: Mutex::default(), watched: Mutex::default() }
+        Self { facts, folder, known: Mutex::default(), watched: Mutex::default(), review: Mutex::default() }
+    }
+
+    pub(super) fn set_review(&self, review: Option<Review>) {
+        *self.review.lock().unwrap_or_else(PoisonError::into_inner) = review;
+    }
+
+    /// Returns what a person should know of it before Git is used there again, a sentence each: once, when it is over,
+    /// and only from the service that started it.
+    pub fn left_for_git(&self) -> Vec<String> {
+        if self.may_live() {
+            return Vec::new();
+        }
+        let review = self.review.lock().unwrap_or_else(PoisonError::into_inner).take();
+        review.map(Review::finish).unwrap_or_default()
     }
 
     /// Gives its folder.

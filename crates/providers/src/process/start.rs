@@ -98,7 +98,7 @@ impl Processes {
         let folder =
             folders::begin(&self.folder, &facts).and_then(|begun| folders::appear(&begun, &facts.id));
         let folder = folder.map_err(|error| no_folder(&error))?;
-        let (request, temporary) = prepared.into_kept(Keeping {
+        let (request, temporary, review) = prepared.into_kept(Keeping {
             folder: folder.clone(),
             input,
             terminal,
@@ -118,6 +118,7 @@ impl Processes {
             temporary.hand_over();
         }
         let process = self.add(facts, folder);
+        process.set_review(review);
         if let Some(connection) = connection
             && !self.ends_with(&connection, &process)
         {

@@ -132,6 +132,7 @@ pub fn around(cx: &Context, scope: &Arc<Scope>) -> Around {
         dirs: cx.service.dirs.clone(),
         scope: Arc::clone(scope),
         scopes: Arc::clone(&cx.service.scopes),
+        repositories: Arc::clone(&cx.service.repositories),
         cancel: cx.cancel.clone(),
     }
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operations::command::Sandbox;
-use crate::operations::process::{Shown, of_status};
+use crate::operations::process::{Shown, of_status, warn_of_what_is_left};
 use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 use bailiwick_contract::{
     Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
@@ -118,6 +118,7 @@ impl Operation for Op {
             false => (Vec::new(), told.lines, false),
         };
         room = room.saturating_sub(steps.iter().map(step_bytes).sum());
+        warn_of_what_is_left(cx, &started.process);
         let mut output = Output {
             process: of_status(&started.process, told.status.clone()),
             session_id: started.record.session_id.clone().or_else(|| told.events.session_id.clone()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operations::process::{Shown, of_status};
+use crate::operations::process::{Shown, of_status, warn_of_what_is_left};
 use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 use bailiwick_contract::{
     Capability, CommandInput, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
@@ -89,6 +89,7 @@ impl Operation for Op {
             (false, true) => "killed",
             (false, false) => "asked",
         };
+        warn_of_what_is_left(cx, &started.process);
         cx.summarize(format!("{}: {how}", started.process.facts.id));
         Ok(Output { process: of_status(&started.process, status), how })
     }

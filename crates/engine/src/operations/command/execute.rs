@@ -164,6 +164,9 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     let running = Running { stdin, deadline: cx.cancel.deadline(), stdout, stderr, listener };
     let ran = run(&cx.service.launcher, prepared, running).await?;
     let end = RunEnd { ended: ran.ended.clone(), timed_out: ran.timed_out };
+    for warning in ran.left_for_git.iter() {
+        cx.warn(warning);
+    }
     let mut output = report(cx, ran, room, encoding, (level, network, advisory));
     if let Some(recording) = recording
         && let Some((digest, raw_output)) = recording.finish(end, !output.truncated).await

@@ -100,6 +100,7 @@ pub async fn make_ready(
         folder: permit.path().clone(),
         scope: Arc::clone(scope),
         scopes: Arc::clone(&cx.service.scopes),
+        repositories: Arc::clone(&cx.service.repositories),
         dirs: cx.service.dirs.clone(),
         environment,
         has_terminal: attached == Attached::Terminal,

@@ -18,7 +18,7 @@ use bailiwick_providers::process::{Cursor, Process, last_lines, lines, not_found
 use bailiwick_providers::terminal::Picture;
 
 use super::digested;
-use super::shown::{Shown, of_status, target};
+use super::shown::{Shown, of_status, target, warn_of_what_is_left};
 
 /// What the fields around the text take of the result's size.
 const FIELD_BYTES: usize = 500;
@@ -190,6 +190,7 @@ impl Operation for Op {
             View::Digest => digest(&process, place, options, room)?,
             View::Screen => screen(cx, &process, options, permit.common().cursor.as_deref(), room)?,
         };
+        warn_of_what_is_left(cx, &process);
         cx.summarize(format!("{}: to {}", process.facts.id, output.next_cursor));
         Ok(output)
     }

@@ -14,7 +14,7 @@ use bailiwick_contract::{
 use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::process::Process;
 
-use super::shown::{Shown, of_status, target};
+use super::shown::{Shown, of_status, target, warn_of_what_is_left};
 
 /// How long a process has to end by itself, unless the request says otherwise.
 const GRACE: Duration = Duration::from_secs(5);
@@ -137,6 +137,7 @@ impl Operation for Op {
             })?;
             match result {
                 Ok((status, was_over)) => {
+                    warn_of_what_is_left(cx, &process);
                     let killed = signal != KILL && status.signal == Some(KILL);
                     let how = match (was_over, killed) {
                         (true, _) => "before",

@@ -17,6 +17,7 @@ use bailiwick_providers::digest::Digest;
 use bailiwick_providers::wait::{Evidence, Outcome, Round, Standing, Token, Wanted, Watched, hold};
 
 use super::digested::digest_of_ended;
+use super::shown::warn_of_what_is_left;
 use super::wait_conditions::{Finder, MAX_CONDITIONS, RawCondition, Until};
 
 /// The operation.
@@ -170,6 +171,9 @@ impl Operation for Op {
             let (began_ms, saved) = round.save();
             Token::new(fingerprint, began_ms, saved).encode()
         });
+        for process in round.watched().iter().filter_map(|watched| watched.condition.process()) {
+            warn_of_what_is_left(cx, process);
+        }
         let mut conditions: Vec<Report> =
             raw.iter().zip(round.watched()).map(|(raw, watched)| report(raw, watched)).collect();
         if permit.common().detail == Detail::Concise {

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::launch::Hold;
+use crate::launch::{Hold, Protected};
 use bailiwick_contract::command::Network;
 
 /// What every program may read and execute: the system, what is installed for all users, and developer tools.
@@ -92,7 +92,7 @@ impl Places {
         places.readable.push(own_program.to_owned());
         let read = hold.read_only.iter().map(|path| real(path));
         places.readable.extend(read.filter(|path| path.is_absolute() && path.parent().is_some()));
-        for name in &hold.protected {
+        for Protected { path: name, .. } in &hold.protected {
             let roots = hold.read_write.iter().filter(|root| name.starts_with(root));
             // A name outside every root cannot be written anyway.
             let Some(root) = roots.max_by_key(|root| root.as_os_str().len()) else { continue };
@@ -228,7 +228,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::launch::InnerSandboxes;
+    use crate::launch::{InnerSandboxes, StandIn};
     use bailiwick_contract::command::Containment;
 
     fn hold(root: &str, protected: &[&str], network: Network) -> Hold {
@@ -237,7 +237,11 @@ mod tests {
             network,
             read_only: vec!["/srv/books".into(), "/".into()],
             read_write: vec![root.into()],
-            protected: protected.iter().map(PathBuf::from).collect(),
+            protected: protected
+                .iter()
+                .map(|path| Protected { path: path.into(), stand_in: StandIn::Folder })
+                .collect(),
+            lacks_protected: false,
             home: "/private/var/home-of-job".into(),
             inner: InnerSandboxes::Refused,
         }

@@ -381,7 +381,7 @@ fn held(hold: &Hold) -> Held {
         | open::SIGNALS
         | open::PATH_SOCKETS
         | open::SYSTEM_CALLS
-        | shut(!hold.protected.is_empty(), open::PROTECTED_NAMES)
+        | shut(hold.lacks_protected || !hold.protected.is_empty(), open::PROTECTED_NAMES)
         | shut(hold.network != Network::Full, open::NETWORK);
     Held {
         level: Containment::None,

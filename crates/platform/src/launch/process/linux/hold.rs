@@ -136,8 +136,9 @@ fn open_at(kit: &Kit, level: Containment, network: Network, hold: &Hold, limits:
     let when = |condition: bool, bits: u32| if condition { bits } else { 0 };
     let limit = when(!kit.binds(limits.processes, level == Containment::Full), open::PROCESS_LIMIT);
     let everywhere = limit;
-    let outside_a_tree =
-        open::METADATA | open::PROCESS_LIST | when(!hold.protected.is_empty(), open::PROTECTED_NAMES);
+    let outside_a_tree = open::METADATA
+        | open::PROCESS_LIST
+        | when(hold.lacks_protected || !hold.protected.is_empty(), open::PROTECTED_NAMES);
     everywhere
         | match level {
             Containment::Full => {
@@ -147,6 +148,7 @@ fn open_at(kit: &Kit, level: Containment, network: Network, hold: &Hold, limits:
                     & !(open::SIGNALS | open::TRUNCATE)
                     & !when(network != Network::Full, open::ABSTRACT_SOCKETS);
                 own | when(is_without_landlock, open::INNER_SANDBOXES)
+                    | when(hold.lacks_protected, open::PROTECTED_NAMES)
             }
             Containment::Partial => {
                 let sockets = when(network != Network::None && kit.landlock_version < 9, open::PATH_SOCKETS);

@@ -120,7 +120,7 @@ fn open_at(kit: &Kit, hold: &Hold, limits: &ProcessLimits, has_own_memory_limit:
                     | open::SIGNALS
                     | open::PATH_SOCKETS
                     | open::ABSTRACT_SOCKETS
-                    | when(!hold.protected.is_empty(), open::PROTECTED_NAMES)
+                    | when(hold.lacks_protected || !hold.protected.is_empty(), open::PROTECTED_NAMES)
                     | when(hold.network != Network::Full, open::NETWORK)
             }
         }
@@ -129,7 +129,7 @@ fn open_at(kit: &Kit, hold: &Hold, limits: &ProcessLimits, has_own_memory_limit:
 /// Tells whether a name that must stay as it is does not exist: where letters' case does not count, it could be made
 /// under another spelling.
 fn is_any_missing(hold: &Hold) -> bool {
-    hold.protected.iter().any(|name| name.symlink_metadata().is_err())
+    hold.lacks_protected || hold.protected.iter().any(|name| name.path.symlink_metadata().is_err())
 }
 
 fn shutting(kit: &Kit, hold: &Hold, terminal: Option<&OwnedFd>) -> Result<Shutting, LaunchError> {

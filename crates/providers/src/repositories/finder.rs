@@ -1,0 +1,426 @@
+//! Where the repositories below one root are: looked for once, then kept up to date by what the system tells.
+//!
+//! Every folder is watched before its entries are read, so that no change falls between. Where not all folders can be
+//! watched, every look is a walk.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use bailiwick_platform::fs::{
+    Dir, DoorError, Drained, FileKind, FolderWatch, Ownership, RelPath, Root, WatchId,
+};
+use bailiwick_platform::names::OsStrExt;
+
+/// How many folders of one root are watched at most: each takes about a kilobyte of the system's memory.
+const MAX_WATCHED: usize = 65_536;
+/// How long one look at every folder may take; it is made before and after a command.
+const MAX_WALK: Duration = Duration::from_secs(2);
+/// How long every look is a walk where not all folders could be watched.
+const PAUSE: Duration = Duration::from_secs(600);
+/// How many folders above each other are followed.
+const MAX_DEPTH: usize = 512;
+
+/// The repositories below a root.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The folders, beneath the root, that have a `.git` or are laid out like a bare repository.
+    pub folders: BTreeSet<Vec<u8>>,
+    /// Whether every folder was looked at.
+    pub is_complete: bool,
+}
+
+/// Finds the repositories below one root.
+#[derive(Debug, Default)]
+pub(super) struct Finder {
+    watched: Option<Watched>,
+    /// Until when it is not tried to watch every folder, since that could not be done.
+    gives_up_until: Option<Instant>,
+}
+
+impl Finder {
+    /// Returns the repositories that are below the root now.
+    pub fn find(&mut self, root: &Root) -> Found {
+        if let Some(watched) = &mut self.watched
+            && let Some(found) = watched.update(root)
+        {
+            return found;
+        }
+        // Never two at a time: each takes watches.
+        self.watched = None;
+        let now = Instant::now();
+        if self.gives_up_until.is_none_or(|until| now > until) {
+            if let Some((watched, found)) = Watched::new(root) {
+                self.watched = Some(watched);
+                return found;
+            }
+            self.gives_up_until = Some(now + PAUSE);
+        }
+        walk(root)
+    }
+}
+
+#[derive(Debug)]
+struct Watched {
+    watch: FolderWatch,
+    folders: HashMap<WatchId, Folder>,
+    /// How many folders there were after the first walk.
+    first_count: usize,
+    max_folders: usize,
+    /// Folders that could not be looked at.
+    is_complete: bool,
+}
+
+#[derive(Debug)]
+struct Folder {
+    /// The folder that holds it; `None` for the root.
+    parent: Option<WatchId>,
+    name: OsString,
+    is_repository: bool,
+}
+
+/// Folders that are to be entered: their parent, open, and their name in it.
+type Pending<Id> = Vec<(Rc<Dir>, Id, OsString)>;
+
+impl Watched {
+    /// Watches every folder of a root; `None` where that cannot be done.
+    fn new(root: &Root) -> Option<(Self, Found)> {
+        let dir = root.open_dir(&RelPath::root()).ok()?;
+        if !FolderWatch::hears(&dir) {
+            return None;
+        }
+        let mut watched = Self {
+            watch: FolderWatch::new().ok()?,
+            folders: HashMap::new(),
+            first_count: 0,
+            max_folders: MAX_WATCHED.min(FolderWatch::max_folders() / 4),
+            is_complete: true,
+        };
+        watched.enter(dir, None, OsString::new()).ok()?;
+        watched.first_count = watched.folders.len();
+        let found = watched.found(root);
+        Some((watched, found))
+    }
+
+    /// Takes what has happened since the last time; `None` if that is not known, or too much to be told.
+    fn update(&mut self, root: &Root) -> Option<Found> {
+        let (mut to_read, mut to_enter) = (BTreeSet::new(), BTreeSet::new());
+        let drained = self.watch.drain(|event| {
+            if !event.is_name {
+                return;
+            }
+            if event.is_folder {
+                to_enter.insert((event.folder, event.name.to_owned()));
+            }
+            if Layout::has(event.name) {
+                to_read.insert(event.folder);
+            }
+        });
+        // Folders that are gone are not told of: begin anew before they add up.
+        if drained.ok()? == Drained::Lost || self.folders.len() > 2 * self.first_count + 10_000 {
+            return None;
+        }
+        // A folder that was moved is found only once that is noted: again, as long as more are found.
+        let mut left = 0;
+        while !to_enter.is_empty() && to_enter.len() != left {
+            left = to_enter.len();
+            for (parent, name) in std::mem::take(&mut to_enter) {
+                let Some(dir) = self.open(parent, root) else {
+                    to_enter.insert((parent, name));
+                    continue;
+                };
+                match dir.open_dir(&name) {
+                    Ok(_) if is_git(&name) => {}
+                    Ok(child) => self.enter(child, Some(parent), name).ok()?,
+                    Err(error) => self.is_complete &= is_harmless(&dir, &name, &error),
+                }
+            }
+        }
+        for id in to_read {
+            if let Some(dir) = self.open(id, root) {
+                let is_repository = read(&dir, &mut Vec::new()).is_ok_and(|layout| layout.is_repository());
+                self.folders.get_mut(&id)?.is_repository = is_repository;
+            }
+        }
+        Some(self.found(root))
+    }
+
+    /// Opens a folder that is watched; `None` if another stands in its place.
+    fn open(&self, id: WatchId, root: &Root) -> Option<Dir> {
+        let path = RelPath::parse(&self.path(id)?).ok()?;
+        let dir = root.open_dir(&path).ok()?;
+        (self.watch.add_names(&dir).ok()? == id).then_some(dir)
+    }
+
+    /// Watches a folder and all beneath it.
+    fn enter(&mut self, dir: Dir, parent: Option<WatchId>, name: OsString) -> Result<(), Unwatched> {
+        let until = Instant::now() + MAX_WALK;
+        let mut pending: Pending<WatchId> = Vec::new();
+        self.enter_one(dir, parent, name, &mut pending)?;
+        while let Some((above, parent, name)) = pending.pop() {
+            if Instant::now() > until {
+                return Err(Unwatched);
+            }
+            match above.open_dir(&name) {
+                Ok(dir) => self.enter_one(dir, Some(parent), name, &mut pending)?,
+                Err(error) => self.is_complete &= is_harmless(&above, &name, &error),
+            }
+        }
+        Ok(())
+    }
+
+    fn enter_one(
+        &mut self,
+        dir: Dir,
+        parent: Option<WatchId>,
+        name: OsString,
+        pending: &mut Pending<WatchId>,
+    ) -> Result<(), Unwatched> {
+        let id = self.watch.add_names(&dir).map_err(|_| Unwatched)?;
+        if let Some(known) = self.folders.get_mut(&id) {
+            // It was moved, with all that is beneath it.
+            (known.parent, known.name) = (parent, name);
+            return Ok(());
+        }
+        if self.folders.len() >= self.max_folders {
+            return Err(Unwatched);
+        }
+        let mut names = Vec::new();
+        let layout = read(&dir, &mut names).map_err(|_| Unwatched)?;
+        self.folders.insert(id, Folder { parent, name, is_repository: layout.is_repository() });
+        let dir = Rc::new(dir);
+        pending.extend(names.into_iter().map(|name| (Rc::clone(&dir), id, name)));
+        Ok(())
+    }
+
+    /// Returns the path of a folder beneath the root.
+    fn path(&self, id: WatchId) -> Option<Vec<u8>> {
+        let mut names = Vec::new();
+        let mut folder = self.folders.get(&id)?;
+        while let Some(parent) = folder.parent {
+            if names.len() == MAX_DEPTH {
+                return None;
+            }
+            names.push(folder.name.as_bytes());
+            folder = self.folders.get(&parent)?;
+        }
+        names.reverse();
+        Some(names.join(&b'/'))
+    }
+
+    /// Returns the repositories that are still where they were: that a folder is gone is told, but not of what was
+    /// beneath it.
+    fn found(&self, root: &Root) -> Found {
+        let repositories = self.folders.iter().filter(|(_, folder)| folder.is_repository);
+        let there = repositories.filter(|(id, _)| self.open(**id, root).is_some());
+        Found { folders: there.filter_map(|(id, _)| self.path(*id)).collect(), is_complete: self.is_complete }
+    }
+}
+
+/// Not every folder can be watched.
+struct Unwatched;
+
+/// Looks at every folder, without watching any.
+fn walk(root: &Root) -> Found {
+    let until = Instant::now() + MAX_WALK;
+    let mut found = Found { folders: BTreeSet::new(), is_complete: true };
+    let Ok(top) = root.open_dir(&RelPath::root()) else { return Found::default() };
+    let mut pending: Pending<Vec<u8>> = Vec::new();
+    let enter = |dir: Dir, path: Vec<u8>, found: &mut Found, pending: &mut Pending<Vec<u8>>| {
+        let mut names = Vec::new();
+        match read(&dir, &mut names) {
+            Ok(layout) if layout.is_repository() => drop(found.folders.insert(path.clone())),
+            Ok(_) => {}
+            Err(_) => found.is_complete = false,
+        }
+        let dir = Rc::new(dir);
+        pending.extend(names.into_iter().map(|name| (Rc::clone(&dir), path.clone(), name)));
+    };
+    enter(top, Vec::new(), &mut found, &mut pending);
+    while let Some((above, mut path, name)) = pending.pop() {
+        if Instant::now() > until {
+            found.is_complete = false;
+            break;
+        }
+        match above.open_dir(&name) {
+            Ok(dir) => {
+                if !path.is_empty() {
+                    path.push(b'/');
+                }
+                path.extend_from_slice(name.as_bytes());
+                enter(dir, path, &mut found, &mut pending);
+            }
+            Err(error) => found.is_complete &= is_harmless(&above, &name, &error),
+        }
+    }
+    found
+}
+
+/// Returns whether a folder that could not be opened holds nothing that a command could change.
+fn is_harmless(above: &Dir, name: &OsStr, error: &DoorError) -> bool {
+    match error {
+        DoorError::SystemFiles | DoorError::Symlink | DoorError::NotADirectory => true,
+        _ => match above.stat(name) {
+            Ok(stat) => stat.kind != FileKind::Dir || !Ownership::of_known(Path::new(""), &stat).is_mine(),
+            Err(_) => true,
+        },
+    }
+}
+
+/// Which of the names that make a repository a folder has.
+#[derive(Debug, Clone, Copy, Default)]
+struct Layout {
+    git: bool,
+    head: bool,
+    common: bool,
+    objects: bool,
+    refs: bool,
+}
+
+impl Layout {
+    /// Returns whether a name counts. In any case: a file system may not tell them apart.
+    fn has(name: &OsStr) -> bool {
+        Self::default().note(name)
+    }
+
+    fn note(&mut self, name: &OsStr) -> bool {
+        let parts: [(&[u8], &mut bool); 5] = [
+            (b".git", &mut self.git),
+            (b"HEAD", &mut self.head),
+            (b"commondir", &mut self.common),
+            (b"objects", &mut self.objects),
+            (b"refs", &mut self.refs),
+        ];
+        let part = parts.into_iter().find(|(part, _)| part.eq_ignore_ascii_case(name.as_bytes()));
+        part.map(|(_, is_there)| *is_there = true).is_some()
+    }
+
+    /// Returns whether Git may take the folder for a working tree, or for a bare repository.
+    ///
+    /// # Source
+    /// gitrepository-layout(5): `HEAD`, and `objects` and `refs` here or in what `commondir` names.
+    fn is_repository(self) -> bool {
+        self.git || self.head && (self.common || self.objects && self.refs)
+    }
+}
+
+fn is_git(name: &OsStr) -> bool {
+    name.as_bytes().eq_ignore_ascii_case(b".git")
+}
+
+/// Reads a folder, and adds the names of those in it.
+fn read(dir: &Dir, folders: &mut Vec<OsString>) -> Result<Layout, DoorError> {
+    let mut layout = Layout::default();
+    for entry in dir.entries()? {
+        layout.note(&entry.name);
+        let is_folder = match entry.kind {
+            Some(kind) => kind == FileKind::Dir,
+            None => dir.stat(&entry.name).is_ok_and(|stat| stat.kind == FileKind::Dir),
+        };
+        // What is in Git's own folder is looked at by its layout.
+        if is_folder && !is_git(&entry.name) {
+            folders.push(entry.name);
+        }
+    }
+    Ok(layout)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new() -> Self {
+            let path =
+                std::env::temp_dir().join(format!("bailiwick-found-{}", bailiwick_contract::id::new_id()));
+            fs::create_dir_all(&path).expect("a folder is made");
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Make(Vec<u8>),
+        Git(Vec<u8>),
+        Bare(Vec<u8>),
+        Remove(Vec<u8>),
+        Move(Vec<u8>, Vec<u8>),
+        Look,
+    }
+
+    fn path() -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::vec(0..3_u8, 1..4)
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            path().prop_map(Step::Make),
+            path().prop_map(Step::Git),
+            path().prop_map(Step::Bare),
+            path().prop_map(Step::Remove),
+            (path(), path()).prop_map(|(from, to)| Step::Move(from, to)),
+            Just(Step::Look),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn what_is_found_by_watching_is_what_a_walk_finds(steps in proptest::collection::vec(step(), 1..25)) {
+            let folder = Folder::new();
+            let root = Root::open(&folder.0).expect("it is there");
+            let at = |path: &[u8]| path.iter().fold(folder.0.clone(), |path, name| path.join(name.to_string()));
+            let mut finder = Finder::default();
+            for step in steps {
+                // Not every step can be done; those that cannot change nothing.
+                match step {
+                    Step::Make(path) => drop(fs::create_dir_all(at(&path))),
+                    Step::Git(path) => drop(fs::create_dir_all(at(&path).join(".git"))),
+                    Step::Bare(path) => {
+                        for name in ["HEAD", "objects", "refs"] {
+                            let _ = fs::create_dir_all(at(&path).join(name));
+                        }
+                    }
+                    Step::Remove(path) => drop(fs::remove_dir_all(at(&path))),
+                    Step::Move(from, to) => drop(fs::rename(at(&from), at(&to))),
+                    Step::Look => prop_assert_eq!(finder.find(&root), walk(&root)),
+                }
+            }
+            prop_assert_eq!(finder.find(&root), walk(&root));
+        }
+    }
+
+    #[test]
+    fn a_look_at_what_has_not_changed_costs_little() {
+        let folder = Folder::new();
+        for number in 0..2_000 {
+            fs::create_dir_all(folder.0.join(format!("{}/{number}", number % 40))).expect("made");
+        }
+        fs::create_dir(folder.0.join("1/41/.git")).expect("made");
+        let root = Root::open(&folder.0).expect("it is there");
+        let mut finder = Finder::default();
+        let began = Instant::now();
+        let first = finder.find(&root);
+        let whole = began.elapsed();
+        assert_eq!(first.folders, BTreeSet::from([b"1/41".to_vec()]));
+        let began = Instant::now();
+        assert_eq!(finder.find(&root), first);
+        let again = began.elapsed();
+        assert!(finder.watched.is_none() || again < whole / 4, "{again:?} of {whole:?}");
+    }
+}

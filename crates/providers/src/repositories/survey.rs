@@ -1,0 +1,69 @@
+//! Looking at the roots of a scope before and after a command.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bailiwick_platform::fs::FileId;
+use bailiwick_platform::launch::Protected;
+use bailiwick_platform::names::OsStrExt;
+use bailiwick_policy::Scope;
+
+use super::finder::{Finder, Found};
+use super::names;
+use super::review::Review;
+
+/// The repositories below the roots that commands have run in, kept up to date.
+#[derive(Debug, Default)]
+pub struct Repositories {
+    roots: Mutex<HashMap<FileId, Arc<Mutex<Finder>>>>,
+}
+
+/// What a command that is about to start must leave as it is.
+#[derive(Debug)]
+pub struct Ground {
+    /// Names that stay as they are.
+    pub protected: Vec<Protected>,
+    /// Whether some may be missing: not every folder could be looked at.
+    pub lacks_protected: bool,
+    /// Tells afterwards what the command has made.
+    pub review: Review,
+}
+
+impl Repositories {
+    /// Looks at the roots of a scope before a command starts in a folder.
+    pub fn survey(self: &Arc<Self>, scope: &Arc<Scope>, cwd: &Path) -> Ground {
+        let (repositories, is_complete) = self.find(scope);
+        let roots: Vec<PathBuf> = paths(scope);
+        let names = names::names(&roots, &repositories, cwd);
+        let review = Review::new(Arc::clone(self), Arc::clone(scope), repositories, &names.settings);
+        Ground { protected: names.protected, lacks_protected: !is_complete, review }
+    }
+
+    /// Returns the folders with repositories below all roots of a scope, and whether every folder was looked at.
+    pub(super) fn find(&self, scope: &Scope) -> (BTreeSet<PathBuf>, bool) {
+        let (mut folders, mut is_complete) = (BTreeSet::new(), true);
+        for root in scope.roots().iter().filter_map(|root| root.door.as_ref().ok()) {
+            let Some(path) = root.current_path() else { continue };
+            let finder = {
+                let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+                Arc::clone(roots.entry(root.id()).or_default())
+            };
+            let found = finder.lock().unwrap_or_else(PoisonError::into_inner).find(root);
+            let Found { folders: below, is_complete: whole } = found;
+            is_complete &= whole;
+            folders.extend(below.iter().map(|folder| match folder.as_slice() {
+                b"" => path.clone(),
+                folder => path.join(OsStr::from_bytes(folder)),
+            }));
+        }
+        (folders, is_complete)
+    }
+}
+
+/// Returns the roots of a scope as they are found now.
+pub(super) fn paths(scope: &Scope) -> Vec<PathBuf> {
+    let roots = scope.roots().iter().filter_map(|root| root.door.as_ref().ok());
+    roots.filter_map(|root| root.current_path()).collect()
+}
