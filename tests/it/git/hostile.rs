@@ -41,6 +41,15 @@ const SETTINGS: &[(&str, &str)] = &[
     ("status.submoduleSummary", "true"),
     ("diff.submodule", "log"),
     ("submodule.recurse", "true"),
+    // From Git 2.54 on.
+    ("hook.a.b.command", "PROGRAM"),
+    ("hook.a.b.event", "reference-transaction"),
+    ("hook.index.command", "PROGRAM"),
+    ("hook.index.event", "post-index-change"),
+    ("hook.commit.command", "PROGRAM"),
+    ("hook.commit.event", "pre-commit"),
+    ("hook.checkout.command", "PROGRAM"),
+    ("hook.checkout.event", "post-checkout"),
 ];
 const HOOKS: &[&str] = &[
     "pre-commit",

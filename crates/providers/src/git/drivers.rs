@@ -12,7 +12,7 @@ use super::Repository;
 const MAX_CONFIG_BYTES: u64 = 262_144;
 /// A configuration without any of these words names no driver. Names of sections and keys cannot be written in
 /// any other way than by their letters.
-const WORDS: &[&[u8]] = &[b"filter", b"include", b"worktreeconfig"];
+const WORDS: &[&[u8]] = &[b"filter", b"hook", b"include", b"worktreeconfig"];
 
 /// How a section begins by which a configuration reads another file. It cannot be written in any other way.
 const INCLUDE: &[u8] = b"[include";
@@ -65,14 +65,23 @@ fn has(text: &[u8], word: &[u8]) -> bool {
 pub(super) fn without_drivers(names: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
     let mut settings = Vec::new();
     for name in names.split(|byte| *byte == 0) {
-        // `filter.NAME.KEY`; a NAME can hold dots.
-        let Some(rest) = name.strip_prefix(b"filter.") else { continue };
+        // `filter.NAME.KEY` and `hook.NAME.KEY`; a NAME can hold dots.
+        let (section, rest, keys): (&[u8], _, &[_]) =
+            match (name.strip_prefix(b"filter."), name.strip_prefix(b"hook.")) {
+                (Some(rest), _) => (
+                    b"filter.",
+                    rest,
+                    &[("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")],
+                ),
+                (None, Some(rest)) => (b"hook.", rest, &[("enabled", "false")]),
+                (None, None) => continue,
+            };
         let Some(dot) = memchr::memrchr(b'.', rest) else { continue };
         let driver = &rest[..dot];
-        for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")] {
-            let setting = [b"filter.", driver, b".", key.as_bytes()].concat();
+        for (key, value) in keys {
+            let setting = [section, driver, b".", key.as_bytes()].concat();
             if !settings.iter().any(|(known, _)| *known == setting) {
-                settings.push((setting, value));
+                settings.push((setting, *value));
             }
         }
     }
@@ -85,12 +94,19 @@ mod tests {
 
     #[test]
     fn every_filter_is_switched_off_whatever_its_name() {
-        let off = without_drivers(b"core.bare\0filter.a.b=c.clean\0filter.lfs.required\0filter.lfs.smudge\0");
+        let off = without_drivers(
+            b"core.bare\0filter.a.b=c.clean\0filter.lfs.required\0filter.lfs.smudge\0hook.A.x.command\0hook.A.x.event\0",
+        );
         let names: Vec<String> =
             off.iter().map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect();
-        assert_eq!(names.len(), 8, "{names:?}");
-        for name in ["filter.a.b=c.clean", "filter.a.b=c.process", "filter.lfs.clean", "filter.lfs.required"]
-        {
+        assert_eq!(names.len(), 9, "{names:?}");
+        for name in [
+            "filter.a.b=c.clean",
+            "filter.a.b=c.process",
+            "filter.lfs.clean",
+            "filter.lfs.required",
+            "hook.A.x.enabled",
+        ] {
             assert!(names.iter().any(|it| it == name), "{name} in {names:?}");
         }
     }

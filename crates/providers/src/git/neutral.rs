@@ -48,6 +48,41 @@ const SETTINGS: &[(&str, &str)] = &[
     ("color.ui", "false"),
     ("advice.detachedHead", "false"),
 ];
+/// Events at which Git 2.54 and newer runs hooks that the configuration names. From 2.55 on they are switched off by
+/// event; in 2.54 by the name that each hook has in the configuration, as filters are.
+///
+/// # Source
+/// githooks(5); git-hook(1), "Configuration".
+const HOOK_EVENTS: &[&str] = &[
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "p4-prepare-changelist",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-receive",
+    "post-rewrite",
+    "post-update",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "pre-receive",
+    "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
+    "reference-transaction",
+    "sendemail-validate",
+    "update",
+];
 /// Settings that name a file, and name one with nothing in it: no folder of hooks is one either.
 const NAMES_OF_NOTHING: &[&str] =
     &["core.hooksPath", "core.attributesFile", "core.excludesFile", "diff.orderFile"];
@@ -116,7 +151,8 @@ pub(super) fn settings(nothing: &Nothing) -> Vec<(OsString, OsString)> {
         if HAS_DRIVES { (WHERE_DRIVES_ARE, NAMES_OF_NOTHING_WHERE_DRIVES_ARE) } else { Default::default() };
     let plain = SETTINGS.iter().chain(more).map(|(name, value)| ((*name).into(), (*value).into()));
     let of_nothing = NAMES_OF_NOTHING.iter().chain(names).map(|name| ((*name).into(), nothing.0.clone()));
-    plain.chain(of_nothing).collect()
+    let hooks = HOOK_EVENTS.iter().map(|event| (format!("hook.{event}.enabled").into(), "false".into()));
+    plain.chain(of_nothing).chain(hooks).collect()
 }
 
 /// Gives the variables of every call. Settings of the whole computer are seen only where drives are and
