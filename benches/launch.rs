@@ -30,7 +30,7 @@ mod linux {
     use bailiwick::platform::fs::FileId;
     use bailiwick::platform::launch::kept::{Control, Event, Input, Kept, KeptRequest, Lifetime};
     use bailiwick::platform::launch::{
-        Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, ProcessLimits, Step,
+        Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, ProcessLimits, Protected, StandIn, Step,
     };
 
     const ROUNDS: usize = 400;
@@ -60,7 +60,13 @@ mod linux {
                 network,
                 read_only: Vec::new(),
                 read_write: vec![folder.join("root")],
-                protected: vec![folder.join("root/.git/hooks"), folder.join("root/.git/config")],
+                protected: ["hooks", "config"]
+                    .map(|name| Protected {
+                        path: folder.join("root/.git").join(name),
+                        stand_in: StandIn::Folder,
+                    })
+                    .into(),
+                lacks_protected: false,
                 home: folder.join("home"),
                 inner: InnerSandboxes::Refused,
             },

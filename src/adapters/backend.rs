@@ -12,6 +12,7 @@ use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Progress, Reply, 
 use bailiwick_engine::service::Service;
 use bailiwick_platform::dirs::Dirs;
 
+use super::auth::KeyRing;
 use super::offer::Offer;
 use super::socket::{self, ConnectError, Hello};
 
@@ -25,17 +26,23 @@ pub struct Origin {
 }
 
 /// Makes a service in this process, with the caller that it serves.
-pub type Embed = Box<dyn Fn() -> Result<(Arc<Service>, Caller), Failure> + Send + Sync>;
+pub type Embed = Box<dyn Fn() -> Result<Embedded, Failure> + Send + Sync>;
+
+/// A service in this process.
+#[derive(Clone)]
+pub struct Embedded {
+    /// The service.
+    pub service: Arc<Service>,
+    /// Who sends the envelopes.
+    pub caller: Caller,
+    /// The tokens, where the caller was let in by the name of one a while ago.
+    pub keys: Option<Arc<KeyRing>>,
+}
 
 /// Where envelopes go.
 pub enum Backend {
     /// A service in this process.
-    Embedded {
-        /// The service.
-        service: Arc<Service>,
-        /// Who sends the envelopes.
-        caller: Caller,
-    },
+    Embedded(Embedded),
     /// A running service, through its local socket.
     Remote(Remote),
 }
@@ -51,7 +58,7 @@ pub struct Remote {
 #[derive(Clone)]
 enum State {
     Linked(Arc<socket::Client>),
-    Embedded(Arc<Service>, Caller),
+    Embedded(Embedded),
 }
 
 impl Backend {
@@ -67,10 +74,7 @@ impl Backend {
                 Ok(Self::Remote(Remote { path, hello, embed, state }))
             }
             Err(ConnectError::Refused(failure)) => Err(failure),
-            Err(ConnectError::Io(_)) => {
-                let (service, caller) = connected(embed()?);
-                Ok(Self::Embedded { service, caller })
-            }
+            Err(ConnectError::Io(_)) => Ok(Self::Embedded(embed()?.connected())),
         }
     }
 
@@ -89,9 +93,7 @@ impl Backend {
         progress: Option<&Progress>,
     ) -> Reply {
         match self {
-            Self::Embedded { service, caller } => {
-                embedded(service, caller, origin, envelope, gone, progress).await
-            }
+            Self::Embedded(embedded) => embedded.submit(origin, envelope, gone, progress).await,
             Self::Remote(remote) => remote.submit(origin, envelope, gone, progress).await,
         }
     }
@@ -99,7 +101,7 @@ impl Backend {
     /// Tells what is open to the caller.
     pub async fn offer(&self) -> Offer {
         match self {
-            Self::Embedded { service, caller } => Offer::to(caller, &service.facts()),
+            Self::Embedded(embedded) => embedded.offer(),
             Self::Remote(remote) => remote.offer().await,
         }
     }
@@ -107,10 +109,10 @@ impl Backend {
     /// Tells the service that the client has gone. To a running one the end of the link says so.
     pub async fn close(&self) {
         match self {
-            Self::Embedded { service, caller } => ended(service, caller),
+            Self::Embedded(embedded) => embedded.end(),
             Self::Remote(remote) => {
-                if let State::Embedded(service, caller) = &*remote.state.lock().await {
-                    ended(service, caller);
+                if let State::Embedded(embedded) = &*remote.state.lock().await {
+                    embedded.end();
                 }
             }
         }
@@ -122,34 +124,52 @@ impl Backend {
     }
 }
 
-/// Makes the client the connection that processes can end with.
-fn connected((service, caller): (Arc<Service>, Caller)) -> (Arc<Service>, Caller) {
-    let connection = id::new_id();
-    service.connection_began(&connection);
-    (service, Caller { connection: Some(connection), ..caller })
-}
-
-fn ended(service: &Service, caller: &Caller) {
-    if let Some(connection) = &caller.connection {
-        service.connection_ended(connection);
+impl Embedded {
+    /// Makes the client the connection that processes can end with.
+    fn connected(self) -> Self {
+        let connection = id::new_id();
+        self.service.connection_began(&connection);
+        Self { caller: Caller { connection: Some(connection), ..self.caller }, ..self }
     }
-}
 
-async fn embedded(
-    service: &Arc<Service>,
-    caller: &Caller,
-    origin: &Origin,
-    envelope: Result<Envelope, Failure>,
-    gone: &CancellationToken,
-    progress: Option<&Progress>,
-) -> Reply {
-    let caller = Caller {
-        client: origin.client.clone().or_else(|| caller.client.clone()),
-        session: origin.session.clone().or_else(|| caller.session.clone()),
-        ..caller.clone()
-    };
-    let progress = progress.cloned().unwrap_or_default();
-    service.handle_told(&caller, envelope, gone, &progress).await.into_reply()
+    fn end(&self) {
+        if let Some(connection) = &self.caller.connection {
+            self.service.connection_ended(connection);
+        }
+    }
+
+    /// Returns the caller with what its token opens now.
+    fn caller(&self) -> Result<Caller, Failure> {
+        match &self.keys {
+            Some(keys) => keys.renew(&self.caller),
+            None => Ok(self.caller.clone()),
+        }
+    }
+
+    fn offer(&self) -> Offer {
+        self.caller().map(|caller| Offer::to(&caller, &self.service.facts())).unwrap_or_default()
+    }
+
+    async fn submit(
+        &self,
+        origin: &Origin,
+        envelope: Result<Envelope, Failure>,
+        gone: &CancellationToken,
+        progress: Option<&Progress>,
+    ) -> Reply {
+        // Refused as any other request: with a row in the history.
+        let (caller, envelope) = match self.caller() {
+            Ok(caller) => (caller, envelope),
+            Err(failure) => (self.caller.clone(), Err(failure)),
+        };
+        let caller = Caller {
+            client: origin.client.clone().or(caller.client),
+            session: origin.session.clone().or(caller.session),
+            ..caller
+        };
+        let progress = progress.cloned().unwrap_or_default();
+        self.service.handle_told(&caller, envelope, gone, &progress).await.into_reply()
+    }
 }
 
 impl Remote {
@@ -169,9 +189,7 @@ impl Remote {
                 Ok(outcome) => outcome,
                 Err(failure) => socket::unanswered(scope.as_deref(), &op, &failure),
             },
-            Ok(State::Embedded(service, caller)) => {
-                embedded(&service, &caller, origin, envelope, gone, progress).await
-            }
+            Ok(State::Embedded(embedded)) => embedded.submit(origin, envelope, gone, progress).await,
             Err(failure) => socket::unanswered(scope.as_deref(), &op, &failure),
         }
     }
@@ -179,7 +197,7 @@ impl Remote {
     async fn offer(&self) -> Offer {
         match self.state().await {
             Ok(State::Linked(client)) => client.offer().await.unwrap_or_default(),
-            Ok(State::Embedded(service, caller)) => Offer::to(&caller, &service.facts()),
+            Ok(State::Embedded(embedded)) => embedded.offer(),
             Err(_) => Offer::default(),
         }
     }
@@ -194,10 +212,7 @@ impl Remote {
         *state = match socket::connect(&self.path, &self.hello).await {
             Ok(client) => State::Linked(Arc::new(client)),
             Err(ConnectError::Refused(failure)) => return Err(failure),
-            Err(ConnectError::Io(_)) => {
-                let (service, caller) = connected((self.embed)()?);
-                State::Embedded(service, caller)
-            }
+            Err(ConnectError::Io(_)) => State::Embedded((self.embed)()?.connected()),
         };
         Ok(state.clone())
     }

@@ -53,7 +53,7 @@ fn default_port() -> u16 {
 pub struct HttpConfig {
     /// `Host` values beyond loopback that are accepted, as `name` or `name:port`.
     pub allowed_hosts: Vec<String>,
-    /// `Origin` values that are accepted, as `scheme://name[:port]`; loopback origins are accepted anyway.
+    /// `Origin` values that are accepted, as `scheme://name[:port]`; loopback origins are accepted anyway, with a token.
     pub allowed_origins: Vec<String>,
     /// Serve callers without a token, on loopback only; default false.
     pub allow_loopback_without_token: bool,

@@ -63,6 +63,7 @@ impl TokenRecord {
         };
         Caller {
             name: self.name.clone(),
+            token: Some(self.id.clone()),
             transport,
             scopes,
             capabilities,

@@ -78,6 +78,8 @@ impl CapabilityGrant {
 pub struct Caller {
     /// The name of the token or profile, as the person gave it; `local` for the local user.
     pub name: String,
+    /// The id of the token, which no other token gets; `None` for the local user.
+    pub token: Option<String>,
     /// How the envelope arrived.
     pub transport: Transport,
     /// Which scopes the caller may name.
@@ -97,6 +99,7 @@ impl Caller {
     pub fn local(transport: Transport) -> Self {
         Self {
             name: "local".to_owned(),
+            token: None,
             transport,
             scopes: ScopeGrant::All,
             capabilities: CapabilityGrant::All,
@@ -104,5 +107,10 @@ impl Caller {
             session: None,
             connection: None,
         }
+    }
+
+    /// Returns what this caller's things belong to: the token's id, since a name can be given again.
+    pub fn identity(&self) -> &str {
+        self.token.as_deref().unwrap_or(&self.name)
     }
 }

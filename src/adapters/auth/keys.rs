@@ -3,7 +3,7 @@
 use std::sync::{PoisonError, RwLock};
 
 use bailiwick_config::Tokens;
-use bailiwick_contract::{Caller, Transport, time};
+use bailiwick_contract::{Caller, ErrorCode, Failure, Transport, time};
 use bailiwick_platform::dirs::Dirs;
 
 /// The tokens of an installation, kept up to date.
@@ -40,6 +40,29 @@ impl KeyRing {
                 .filter(|record| !record.is_expired(time::now_ms()))
                 .map(|record| record.caller(transport))
         })?
+    }
+
+    /// Returns a caller with what its token opens now. The local user stays as it is.
+    ///
+    /// # Errors
+    /// `permission_denied` once the token was revoked or has expired.
+    pub fn renew(&self, caller: &Caller) -> Result<Caller, Failure> {
+        let Some(id) = &caller.token else { return Ok(caller.clone()) };
+        let now = self.with(|tokens| {
+            let mut records = tokens.records().iter();
+            let record = records.find(|record| record.id == *id && !record.is_expired(time::now_ms()))?;
+            Some(record.caller(caller.transport))
+        });
+        let now = now.flatten().ok_or_else(|| {
+            Failure::new(
+                ErrorCode::PermissionDenied,
+                format!("the token `{}` was revoked or has expired", caller.name),
+            )
+            .detail("rule", "caller")
+            .hint("For the person: `bailiwick token list` shows the tokens, `bailiwick token create` makes one.")
+        })?;
+        let Caller { client, session, connection, .. } = caller.clone();
+        Ok(Caller { client, session, connection, ..now })
     }
 
     fn with<T>(&self, read: impl FnOnce(&Tokens) -> T) -> Option<T> {

@@ -58,6 +58,7 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
     let home = &service::begin(home, &args.background)?;
     let config = home.config()?;
     let has_tokens = !home.tokens()?.records().is_empty();
+    let needs_token = !config.http.allow_loopback_without_token;
     let mut settings = HttpSettings::from_config(&config);
     if let Some(host) = args.host {
         settings.host = host.to_string();
@@ -85,7 +86,7 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
         };
         RunningNote { process_id: started.process_id, url: started.url.clone() }.leave(&home.dirs);
         let form = form(printer, args);
-        announce(printer, &started, has_tokens, form);
+        announce(printer, &started, (has_tokens, needs_token), form);
         let view = form.map(|form| LiveView::start(home, printer, form));
 
         let shutdown = CancellationToken::new();
@@ -114,7 +115,12 @@ fn form(printer: Printer, args: &StartArgs) -> Option<Form> {
     }
 }
 
-fn announce(printer: Printer, started: &Started, has_tokens: bool, form: Option<Form>) {
+fn announce(
+    printer: Printer,
+    started: &Started,
+    (has_tokens, needs_token): (bool, bool),
+    form: Option<Form>,
+) {
     if printer.json {
         let started = serde_json::to_string(started).expect("it has a JSON form");
         printer.data(&format!("{started}\n"));
@@ -127,7 +133,9 @@ fn announce(printer: Printer, started: &Started, has_tokens: bool, form: Option<
     };
     let socket = started.socket.display();
     printer.data(&format!("Bailiwick serves {}\n  scopes  {open}\n  socket  {socket}\n", started.url));
-    if !has_tokens {
+    if !needs_token {
+        printer.talk("Every program of this computer is let in over HTTP without a token, as `http.allowLoopbackWithoutToken` says.");
+    } else if !has_tokens {
         printer
             .talk("There is no token: over HTTP nobody is let in. `bailiwick token create NAME` makes one.");
     }

@@ -105,7 +105,7 @@ impl Guard {
                 None => return Err(Box::new(self.refuse(peer))),
             },
             Bearer::Malformed => return Err(Box::new(self.refuse(peer))),
-            Bearer::Absent if self.allow_without_token => Caller::local(transport),
+            Bearer::Absent if self.is_let_in_without_token(request.headers()) => Caller::local(transport),
             Bearer::Absent => return Err(Box::new(unauthorized(false))),
         };
         caller.session = peer.map(|peer| peer.connection.to_string());
@@ -115,6 +115,12 @@ impl Guard {
             .and_then(|it| it.to_str().ok())
             .map(|name| name.chars().filter(|it| !it.is_control()).take(MAX_CLIENT_CHARS).collect());
         Ok(caller)
+    }
+
+    /// Returns whether a request needs no token: it must come from a program of this computer, or from a page that the
+    /// person has named.
+    fn is_let_in_without_token(&self, headers: &HeaderMap) -> bool {
+        self.allow_without_token && Hosts::is_from_here(headers) && self.origins.accept_without_token(headers)
     }
 
     fn refuse(&self, peer: Option<&Peer>) -> Response {

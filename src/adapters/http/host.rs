@@ -55,6 +55,21 @@ pub fn is_host(text: &str) -> bool {
     Host::parse(text).is_some()
 }
 
+/// Headers by which a proxy or a tunnel says for whom it speaks.
+///
+/// # Source
+/// RFC 7239 for `Forwarded`; the others are what nginx, Cloudflare, ngrok and Tailscale send.
+const FORWARDED: &[&str] = &[
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-real-ip",
+    "cf-connecting-ip",
+    "tailscale-user-login",
+];
+
 /// The hosts under which the service answers.
 #[derive(Debug, Clone)]
 pub(super) struct Hosts {
@@ -86,6 +101,14 @@ impl Hosts {
             None => true,
         };
         same_target && (host.is_loopback() || self.allowed.iter().any(|entry| matches(entry, &host)))
+    }
+
+    /// Returns whether an accepted request was sent to this computer by its own name, and by nobody in between. A
+    /// request through a tunnel or a proxy comes from loopback too.
+    pub fn is_from_here(headers: &HeaderMap) -> bool {
+        let host = headers.get(HOST).and_then(|value| value.to_str().ok()).and_then(Host::parse);
+        host.is_some_and(|host| host.is_loopback())
+            && FORWARDED.iter().all(|name| !headers.contains_key(*name))
     }
 }
 

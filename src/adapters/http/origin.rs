@@ -46,6 +46,13 @@ impl Origins {
             _ => configured,
         })
     }
+
+    /// Returns whether an accepted request comes from no page, or from a configured one.
+    pub fn accept_without_token(&self, headers: &HeaderMap) -> bool {
+        headers.get_all(ORIGIN).iter().all(|origin| {
+            origin.to_str().is_ok_and(|text| self.configured.contains(&text.to_ascii_lowercase()))
+        })
+    }
 }
 
 /// Tells whether a text is an origin as browsers say it: scheme, name, and a port that is not the usual one.

@@ -24,7 +24,7 @@ use bailiwick_contract::envelope::kind;
 use bailiwick_contract::{Caller, Envelope, Failure, Progress, Reply, id};
 use bailiwick_engine::service::Service;
 
-use super::super::backend::{Backend, Origin};
+use super::super::backend::{Backend, Embedded, Origin};
 use super::super::offer::Offer;
 use super::render::{self, Structured};
 use super::tasks::{LongCall, Tasks};
@@ -90,8 +90,10 @@ impl Handler {
                     .and_then(|parts| parts.extensions.get::<Caller>())
                     // Only a route outside the guard could get here; it gets nothing.
                     .ok_or_else(|| ErrorData::internal_error("the request has no caller", None))?;
-                let backend = Backend::Embedded { service: Arc::clone(service), caller: caller.clone() };
-                Ok(Route { backend: Arc::new(backend), session: None, owner: caller.name.clone() })
+                let owner = caller.identity().to_owned();
+                // The guard has just looked at the token.
+                let embedded = Embedded { service: Arc::clone(service), caller: caller.clone(), keys: None };
+                Ok(Route { backend: Arc::new(Backend::Embedded(embedded)), session: None, owner })
             }
         }
     }

@@ -29,7 +29,7 @@ pub enum Ended {
 /// Serves the client at standard input and output until it goes away or `shutdown` is cancelled.
 pub async fn run(backend: Backend, shutdown: CancellationToken) -> Ended {
     let (input, output) = rmcp::transport::io::stdio_pipes();
-    converse(backend, input, output, shutdown).await
+    Box::pin(converse(backend, input, output, shutdown)).await
 }
 
 /// Serves a client over any pair of byte streams.

@@ -72,7 +72,7 @@ pub async fn serve(
 async fn attend(
     stream: Stream,
     service: &Arc<Service>,
-    keys: &KeyRing,
+    keys: &Arc<KeyRing>,
     stop: &CancellationToken,
 ) -> io::Result<()> {
     let (input, mut output) = local_socket::split(stream);
@@ -94,8 +94,14 @@ async fn attend(
     let (answers, queue) = mpsc::channel(16);
     let writer = tokio::spawn(write_all(output, queue));
     let gone = stop.child_token();
-    let guest =
-        Guest { service: Arc::clone(service), caller, answers, gone: gone.clone(), running: Arc::default() };
+    let guest = Guest {
+        service: Arc::clone(service),
+        caller,
+        keys: Arc::clone(keys),
+        answers,
+        gone: gone.clone(),
+        running: Arc::default(),
+    };
     let result = tokio::select! {
         result = guest.listen(&mut lines) => result,
         // It said goodbye, or nobody reads the answers any more.
@@ -142,7 +148,9 @@ pub(super) fn unknown_profile(name: &str) -> Failure {
 
 struct Guest {
     service: Arc<Service>,
+    /// As it was let in. What its token opens is asked for each request.
     caller: Caller,
+    keys: Arc<KeyRing>,
     answers: mpsc::Sender<Vec<u8>>,
     gone: CancellationToken,
     running: Arc<Mutex<HashMap<u64, CancellationToken>>>,
@@ -173,7 +181,9 @@ impl Guest {
                         continue;
                     }
                     Ok(Ask::Offer { id }) => {
-                        let offer = Offer::to(&self.caller, &self.service.facts());
+                        let caller = self.keys.renew(&self.caller);
+                        let offer = caller.map(|caller| Offer::to(&caller, &self.service.facts()));
+                        let offer = offer.unwrap_or_default();
                         if self.answers.send(line(&Answer::Offer { id, offer })).await.is_err() {
                             return Ok(());
                         }
@@ -192,10 +202,16 @@ impl Guest {
     /// Makes the work of one request; it ends with the answer in the queue.
     fn work(&self, request: Request) -> impl Future<Output = ()> + Send + 'static {
         let Request { id, envelope, failure, client, session, progress: wanted } = request;
-        let caller = Caller { client, session, ..self.caller.clone() };
-        let envelope = match (envelope, failure) {
-            (Some(value), None) => Envelope::from_value(value),
-            (None, Some(failure)) => Err(failure.into()),
+        // Refused as any other request: with a row in the history.
+        let (caller, refusal) = match self.keys.renew(&self.caller) {
+            Ok(caller) => (caller, None),
+            Err(failure) => (self.caller.clone(), Some(failure)),
+        };
+        let caller = Caller { client, session, ..caller };
+        let envelope = match (refusal, envelope, failure) {
+            (Some(refusal), _, _) => Err(refusal),
+            (None, Some(value), None) => Envelope::from_value(value),
+            (None, None, Some(failure)) => Err(failure.into()),
             _ => Err(Failure::invalid("envelope", "a request holds either an envelope or a failure")),
         };
         let token = self.gone.child_token();

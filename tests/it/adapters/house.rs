@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bailiwick::adapters::auth::KeyRing;
-use bailiwick::adapters::backend::Backend;
+use bailiwick::adapters::backend::{Backend, Embedded};
 use bailiwick::adapters::http::{HttpSettings, Server};
 use bailiwick::adapters::socket;
 use bailiwick::config::{Config, NewToken, Tokens};
@@ -86,7 +86,12 @@ impl House {
 
     /// Gives the service as the local user has it.
     pub fn backend(&self) -> Backend {
-        Backend::Embedded { service: Arc::clone(&self.service), caller: Caller::local(Transport::Stdio) }
+        Backend::Embedded(self.embedded())
+    }
+
+    /// Returns the service in this process, for the local user.
+    pub fn embedded(&self) -> Embedded {
+        Embedded { service: Arc::clone(&self.service), caller: Caller::local(Transport::Stdio), keys: None }
     }
 
     /// Makes another token, and gives its secret.

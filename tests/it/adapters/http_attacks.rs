@@ -113,6 +113,41 @@ async fn a_simple_cross_site_post_does_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_token_only_programs_of_this_computer_are_let_in() {
+    let mut house = House::new();
+    let settings = HttpSettings {
+        allow_loopback_without_token: true,
+        allowed_hosts: vec!["bw.example".to_owned()],
+        allowed_origins: vec!["http://localhost:5173".to_owned()],
+        ..house.settings()
+    };
+    let address = house.http_with(settings).await;
+    let ask = async |headers: &[(&str, &str)]| {
+        let json = [headers, &[("Content-Type", "application/json")]].concat();
+        let bytes = request("POST", "/api/v1/operations", &json, STAT);
+        send_raw(address, bytes.as_bytes()).await.status
+    };
+    let local = address.to_string();
+    let here = ("Host", local.as_str());
+    assert_eq!(ask(&[here]).await, 200);
+    assert_eq!(ask(&[here, ("Origin", "http://localhost:5173")]).await, 200);
+    let bearer = format!("Bearer {}", house.token);
+    for headers in [
+        &[("Host", "bw.example")][..],
+        // A tunnel that gives another Host says for whom it speaks.
+        &[here, ("X-Forwarded-For", "203.0.113.7")],
+        &[here, ("CF-Connecting-IP", "203.0.113.7")],
+        &[here, ("Forwarded", "for=203.0.113.7")],
+        &[here, ("Origin", "http://localhost:1")],
+        &[here, ("Origin", "https://localhost:5173")],
+    ] {
+        assert_eq!(ask(headers).await, 401, "{headers:?}");
+        assert_eq!(ask(&[headers, &[("Authorization", bearer.as_str())]].concat()).await, 200, "{headers:?}");
+    }
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tokens_count_only_in_the_header() {
     let mut house = House::new();
     let address = house.http().await;

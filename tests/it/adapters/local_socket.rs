@@ -4,9 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
-use bailiwick::adapters::backend::{Backend, Origin};
+use bailiwick::adapters::auth::KeyRing;
+use bailiwick::adapters::backend::{Backend, Embedded, Origin};
 use bailiwick::adapters::socket::{BindError, ConnectError, Hello, Listener, connect, is_own_user, path};
-use bailiwick::contract::{Caller, Envelope, Transport};
+use bailiwick::config::Tokens;
+use bailiwick::contract::{Envelope, Transport};
 use bailiwick::platform::machine::user_id;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -71,6 +73,41 @@ async fn a_named_profile_restricts_the_connection() {
     }
     let refused = connect(&path, &Hello::new(Transport::Http, None)).await;
     assert!(matches!(refused, Err(ConnectError::Refused(_))), "no other transport can be claimed");
+    house.end().await;
+}
+
+/// Takes a token away, and makes another of the same name that opens more.
+fn replace_token(house: &House) {
+    let mut tokens = Tokens::load(&house.dirs).expect("readable");
+    tokens.revoke("narrow").expect("it is there");
+    tokens.save().expect("written");
+    house.token("narrow", None, &["*"], &["*"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_revoked_token_opens_nothing_any_more_on_connections_that_are_open() {
+    let mut house = House::new();
+    house.token("narrow", None, &["notes"], &["fs:read"]);
+    let path = house.socket();
+    let linked = connect(&path, &Hello::new(Transport::Stdio, Some("narrow".into()))).await.expect("let in");
+    let keys = Arc::new(KeyRing::open(house.dirs.clone()));
+    let caller = keys.profile("narrow", Transport::Stdio).expect("it is there");
+    let own = Backend::Embedded(Embedded { caller, keys: Some(keys), ..house.embedded() });
+    let gone = CancellationToken::new();
+    let over_link = async || {
+        linked.submit(&Origin::default(), &Ok(stat("notes")), &gone).await.expect("answered").into_value()
+    };
+    let in_process = async || own.submit(Ok(stat("notes")), &gone).await.into_value();
+    assert_eq!(
+        (over_link().await["ok"].clone(), in_process().await["ok"].clone()),
+        (true.into(), true.into())
+    );
+    replace_token(&house);
+    for answer in [over_link().await, in_process().await] {
+        assert_eq!(answer["error"]["details"]["rule"], "caller", "{answer:#}");
+    }
+    assert_eq!(linked.offer().await.expect("answered").scopes, Vec::<String>::new());
+    assert_eq!(own.offer().await.scopes, Vec::<String>::new());
     house.end().await;
 }
 
@@ -139,8 +176,8 @@ async fn many_requests_are_in_flight_on_one_connection() {
 async fn a_client_whose_service_ends_goes_on_with_one_of_its_own() {
     let mut house = House::new();
     house.socket();
-    let service = Arc::clone(&house.service);
-    let embed = Box::new(move || Ok((Arc::clone(&service), Caller::local(Transport::Stdio))));
+    let embedded = house.embedded();
+    let embed = Box::new(move || Ok(embedded.clone()));
     let hello = Hello::new(Transport::Stdio, None);
     let backend = Backend::open(&house.dirs, hello, embed).await.expect("the service answers");
     assert!(backend.is_remote());

@@ -1,6 +1,6 @@
 //! The four tools as clients see them.
 
-use bailiwick::adapters::backend::Backend;
+use bailiwick::adapters::backend::{Backend, Embedded};
 use bailiwick::contract::Transport;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ async fn the_instructions_name_the_scopes_of_the_caller() {
     let house = House::new();
     house.token("narrow", None, &["notes"], &["*"]);
     let caller = house.keys.profile("narrow", Transport::Stdio).expect("the token is there");
-    let backend = Backend::Embedded { service: Arc::clone(&house.service), caller };
+    let backend = Backend::Embedded(Embedded { service: Arc::clone(&house.service), caller, keys: None });
     let (mut client, _) = in_memory(backend, CancellationToken::new());
     let answer = client.ask("server/discover", json!({"_meta": meta()})).await;
     let text = answer["result"]["instructions"].as_str().expect("instructions");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bailiwick::adapters::backend::Backend;
+use bailiwick::adapters::backend::{Backend, Embedded};
 use bailiwick::config::Config;
 use bailiwick::contract::{Caller, Envelope, Transport};
 use bailiwick::platform::dirs::Dirs;
@@ -63,7 +63,11 @@ impl Desk {
 
     /// Gives the service as the local user has it.
     pub fn backend(&self) -> Backend {
-        Backend::Embedded { service: Arc::clone(&self.service), caller: self.caller.clone() }
+        Backend::Embedded(Embedded {
+            service: Arc::clone(&self.service),
+            caller: self.caller.clone(),
+            keys: None,
+        })
     }
 
     /// Gives a file or folder of Bailiwick's own state.

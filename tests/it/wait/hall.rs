@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bailiwick::adapters::backend::Backend;
+use bailiwick::adapters::backend::{Backend, Embedded};
 use bailiwick::config::{Config, NewToken, Tokens};
 use bailiwick::contract::{Caller, Envelope, Progress, Transport, id, time};
 use bailiwick::platform::dirs::Dirs;
@@ -59,7 +59,11 @@ impl Hall {
 
     /// Gives the service as the local user has it.
     pub fn backend(&self) -> Backend {
-        Backend::Embedded { service: Arc::clone(&self.service), caller: Caller::local(Transport::Stdio) }
+        Backend::Embedded(Embedded {
+            service: Arc::clone(&self.service),
+            caller: Caller::local(Transport::Stdio),
+            keys: None,
+        })
     }
 
     /// Makes a token that may do everything, and gives its secret.

@@ -79,6 +79,9 @@ pub struct Prompt {
     pub process_id: String,
     /// Who asks, by the name that the person gave it.
     pub caller: String,
+    /// Whose it is: the id of the token, or `local`. Prompts of older versions are nobody's.
+    #[serde(default)]
+    pub caller_id: String,
     /// What the client calls itself; proof of nothing.
     pub client: Option<String>,
     /// How the request arrived.

@@ -338,6 +338,7 @@ mod tests {
             scope: scope.to_owned(),
             process_id: process_id.to_owned(),
             caller: "local".to_owned(),
+            caller_id: "local".to_owned(),
             client: None,
             transport: "cli".to_owned(),
             text: PromptText::clean("Password").expect("visible"),

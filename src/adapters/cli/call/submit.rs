@@ -1,11 +1,14 @@
 //! Running one call: words to envelope, envelope to the service, outcome to text and exit code.
 
+use std::sync::Arc;
+
 use std::ffi::OsString;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::adapters::backend::{Backend, Embed};
+use crate::adapters::auth::KeyRing;
+use crate::adapters::backend::{Backend, Embed, Embedded};
 use crate::adapters::socket::Hello;
 use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport};
 
@@ -92,8 +95,9 @@ pub async fn backend(home: &Home, transport: Transport, caller: Option<String>) 
     let hello = Hello::new(transport, caller.clone());
     let own = home.clone();
     let embed: Embed = Box::new(move || {
+        let keys = caller.is_some().then(|| Arc::new(KeyRing::open(own.dirs.clone())));
         let caller = own.caller(caller.as_deref(), transport)?;
-        Ok((own.boot()?, caller))
+        Ok(Embedded { service: own.boot()?, caller, keys })
     });
     Backend::open(&home.dirs, hello, embed).await
 }

@@ -139,6 +139,7 @@ async fn open(
         scope: permit.scope().map(|scope| scope.id().to_owned()).unwrap_or_default(),
         process_id: process.facts.id.clone(),
         caller: cx.caller.name.clone(),
+        caller_id: cx.caller.identity().to_owned(),
         client: cx.caller.client.clone(),
         transport: cx.caller.transport.as_str().to_owned(),
         text,
@@ -178,7 +179,7 @@ fn find(cx: &Context, process: &Process, prompts: &Prompts, pending: &str) -> Re
 fn is_of(prompt: &Prompt, process: &Process, caller: &Caller) -> bool {
     prompt.process_id == process.facts.id
         && prompt.scope == process.facts.scope
-        && prompt.caller == caller.name
+        && prompt.caller_id == caller.identity()
 }
 
 /// Says how a prompt has ended.
