@@ -33,6 +33,11 @@ impl Launcher {
         Self { program, connection: tokio::sync::Mutex::new(None), life: std::sync::OnceLock::new() }
     }
 
+    /// Returns the program that is started again.
+    pub fn program(&self) -> &std::path::Path {
+        &self.program
+    }
+
     /// Starts a plan. Its first pipeline runs when this returns. Dropping the future kills what was started.
     ///
     /// # Errors

@@ -38,6 +38,7 @@ mod sys;
 mod wire;
 #[cfg(windows)]
 mod windows;
+pub mod worker;
 
 pub use error::LaunchError;
 #[cfg(unix)]

@@ -123,6 +123,23 @@ pub(super) fn set_seccomp_filter(program: &[libc::sock_filter]) -> io::Result<()
     Ok(())
 }
 
+/// Puts a seccomp filter in force for every thread of this process.
+pub(super) fn set_seccomp_filter_of_all_threads(program: &[libc::sock_filter]) -> io::Result<()> {
+    let length = u16::try_from(program.len()).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
+    // SAFETY: as above; the flag takes the other threads along.
+    let result = checked(unsafe {
+        libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            libc::SECCOMP_FILTER_FLAG_TSYNC,
+            &raw const program,
+        )
+    })?;
+    // Otherwise the number of a thread that could not be taken along.
+    if result == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
+}
+
 /// Tells whether this kernel offers seccomp filters that answer with an error code.
 pub(super) fn has_seccomp_filters() -> bool {
     let action: u32 = libc::SECCOMP_RET_ERRNO;

@@ -24,4 +24,4 @@ use linux as system;
 use portable as system;
 
 pub use serve::serve_if_asked;
-pub(super) use system::probe;
+pub(super) use system::{enter_sandbox, limit, probe};

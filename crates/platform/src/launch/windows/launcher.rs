@@ -34,6 +34,11 @@ impl Launcher {
         Self { program }
     }
 
+    /// Returns the program that is started again.
+    pub fn program(&self) -> &std::path::Path {
+        &self.program
+    }
+
     /// Starts a plan. Its first pipeline runs when this returns. Dropping the future kills what was started.
     ///
     /// # Errors

@@ -32,6 +32,10 @@ enum Rule {
     Socket,
     /// `socketpair`: by family.
     SocketPair,
+    /// `mmap`: memory alone, no file, and nothing that can be executed.
+    Memory,
+    /// `mprotect`: nothing that can be executed.
+    NotExecutable,
 }
 
 /// The audit number of this processor's system calls; none where there is no filter for it.
@@ -139,6 +143,33 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
 const FOR_INNER_SANDBOXES: &[libc::c_long] =
     &[libc::SYS_mount, libc::SYS_umount2, libc::SYS_pivot_root, libc::SYS_unshare];
 
+/// What a parse worker needs: it reads, computes, and writes.
+const OF_WORKERS: &[libc::c_long] = &[
+    libc::SYS_read,
+    libc::SYS_readv,
+    libc::SYS_write,
+    libc::SYS_writev,
+    libc::SYS_close,
+    libc::SYS_futex,
+    libc::SYS_brk,
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_madvise,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sigaltstack,
+    libc::SYS_restart_syscall,
+    libc::SYS_sched_yield,
+    libc::SYS_clock_gettime,
+    libc::SYS_getrandom,
+    libc::SYS_getrusage,
+    libc::SYS_getpid,
+    libc::SYS_gettid,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+];
+
 /// Tells whether there is a filter for this processor.
 pub(super) const fn exists() -> bool {
     ARCHITECTURE.is_some()
@@ -173,6 +204,24 @@ pub(super) fn filter(network: Network, inner: InnerSandboxes) -> Option<Vec<Inst
         .filter_map(|(number, rule)| Some((u32::try_from(number).ok()?, rule)))
         .collect();
     rules.sort_by_key(|(number, _)| *number);
+    assemble(&rules, Answer::Allow)
+}
+
+/// Returns the filter of a parse worker, which refuses everything that is not listed. None where there is none for this
+/// processor.
+pub(super) fn worker_filter() -> Option<Vec<Instruction>> {
+    let mut rules: Vec<(u32, Rule)> = OF_WORKERS
+        .iter()
+        .map(|number| (*number, Rule::Answer(Answer::Allow)))
+        .chain([(libc::SYS_mmap, Rule::Memory), (libc::SYS_mprotect, Rule::NotExecutable)])
+        .filter_map(|(number, rule)| Some((u32::try_from(number).ok()?, rule)))
+        .collect();
+    rules.sort_by_key(|(number, _)| *number);
+    assemble(&rules, Answer::Error(libc::EPERM))
+}
+
+/// Returns a program that answers listed system calls by their rules, and all others alike.
+fn assemble(rules: &[(u32, Rule)], others: Answer) -> Option<Vec<Instruction>> {
     let mut program = vec![
         load(ARCHITECTURE_OFFSET),
         jump(libc::BPF_JEQ, ARCHITECTURE?, 1, 0)?,
@@ -181,24 +230,24 @@ pub(super) fn filter(network: Network, inner: InnerSandboxes) -> Option<Vec<Inst
         jump(libc::BPF_JGE, X32_FIRST, 0, 1)?,
         give(Answer::Error(libc::ENOSYS)),
     ];
-    program.extend(search(&rules)?);
+    program.extend(search(rules, others)?);
     Some(program)
 }
 
 /// Makes the part that finds the rule of a number, by halves.
-fn search(rules: &[(u32, Rule)]) -> Option<Vec<Instruction>> {
+fn search(rules: &[(u32, Rule)], others: Answer) -> Option<Vec<Instruction>> {
     match rules {
-        [] => Some(vec![give(Answer::Allow)]),
+        [] => Some(vec![give(others)]),
         [(number, rule)] => {
             let answer = decide(*rule)?;
             let mut program = vec![jump(libc::BPF_JEQ, *number, 0, answer.len())?];
             program.extend(answer);
-            program.push(give(Answer::Allow));
+            program.push(give(others));
             Some(program)
         }
         _ => {
             let (lower, upper) = rules.split_at(rules.len() / 2);
-            let (below, above) = (search(lower)?, search(upper)?);
+            let (below, above) = (search(lower, others)?, search(upper, others)?);
             let (first, _) = upper.first()?;
             let mut program = vec![jump(libc::BPF_JGE, *first, below.len(), 0)?];
             program.extend(below);
@@ -240,6 +289,20 @@ fn decide(rule: Rule) -> Option<Vec<Instruction>> {
         Rule::SocketPair => {
             vec![load(argument(0)), equal(family(libc::AF_UNIX)?, 0, 1)?, allow, no_family]
         }
+        Rule::Memory => vec![
+            load(argument(3)),
+            jump(libc::BPF_JSET, libc::MAP_ANONYMOUS.cast_unsigned(), 0, 2)?,
+            load(argument(2)),
+            jump(libc::BPF_JSET, libc::PROT_EXEC.cast_unsigned(), 0, 1)?,
+            not_permitted,
+            allow,
+        ],
+        Rule::NotExecutable => vec![
+            load(argument(2)),
+            jump(libc::BPF_JSET, libc::PROT_EXEC.cast_unsigned(), 0, 1)?,
+            not_permitted,
+            allow,
+        ],
     })
 }
 
@@ -378,6 +441,36 @@ mod tests {
             assert_eq!(ask(&open, call, arguments), in_loopback, "{call} {arguments:?}");
             assert_eq!(ask(&none, call, arguments), in_none, "{call} {arguments:?}");
         }
+    }
+
+    #[test]
+    fn a_worker_reads_writes_and_takes_memory_and_does_nothing_else() {
+        let architecture = ARCHITECTURE.expect("a processor with a filter");
+        let program = worker_filter().expect("a filter");
+        let ask = |call: libc::c_long, arguments: [i32; 4]| {
+            let [a, b, c, d] = arguments.map(|argument| u64::from(argument.cast_unsigned()));
+            run(&program, architecture, u32::try_from(call).expect("a number"), [a, b, c, d, 0, 0])
+        };
+        let (allow, refused) = (libc::SECCOMP_RET_ALLOW, error(libc::EPERM));
+        for number in 0..1024 {
+            let call = libc::c_long::from(number);
+            let listed = OF_WORKERS.contains(&call) || [libc::SYS_mmap, libc::SYS_mprotect].contains(&call);
+            if !listed {
+                assert_eq!(ask(call, [0; 4]), refused, "{number}");
+            }
+        }
+        for call in OF_WORKERS {
+            assert_eq!(ask(*call, [0; 4]), allow, "{call}");
+        }
+        let data = libc::PROT_READ | libc::PROT_WRITE;
+        let code = libc::PROT_READ | libc::PROT_EXEC;
+        let private = libc::MAP_PRIVATE;
+        let memory = private | libc::MAP_ANONYMOUS;
+        assert_eq!(ask(libc::SYS_mmap, [0, 4096, data, memory]), allow);
+        assert_eq!(ask(libc::SYS_mmap, [0, 4096, data, private]), refused, "a file");
+        assert_eq!(ask(libc::SYS_mmap, [0, 4096, code, memory]), refused, "code");
+        assert_eq!(ask(libc::SYS_mprotect, [0, 4096, data, 0]), allow);
+        assert_eq!(ask(libc::SYS_mprotect, [0, 4096, code, 0]), refused, "code");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod rules;
 mod signals;
 mod terminal;
 mod tree;
+mod worker;
 
 pub(super) use descendants::{Reach, Trace};
 pub(super) use forking::{adopt_orphans, fork_supervisor, go_within_if_asked, own_number};
@@ -20,5 +21,6 @@ pub(super) use network::listening;
 pub(in super::super) use probe::probe;
 pub(super) use signals::Signals;
 pub(super) use terminal::open_terminal;
+pub(in super::super) use worker::{enter_sandbox, limit};
 
 pub(super) use crate::launch::sys;

@@ -13,6 +13,7 @@ mod signals;
 pub(super) mod sys;
 mod terminal;
 mod within;
+mod worker;
 
 pub(super) use descendants::{Reach, Trace};
 pub(super) use forking::{adopt_orphans, fork_supervisor, own_number};
@@ -22,3 +23,4 @@ pub(in super::super) use probe::probe;
 pub(super) use signals::Signals;
 pub(super) use terminal::open_terminal;
 pub(super) use within::go_within_if_asked;
+pub(in super::super) use worker::{enter_sandbox, limit};
