@@ -6,6 +6,7 @@
 
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use tree_sitter::Tree;
 
 use super::fault::{MAX_FAULTS, has_faults};
@@ -22,7 +23,7 @@ pub struct Side<'a> {
 }
 
 /// Lines that were changed, counted from 0: the first, and the one after the last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
     /// In the text before.
     pub old: (usize, usize),
@@ -44,7 +45,7 @@ pub struct Checked<'a> {
 }
 
 /// What was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The language.
     pub language: Language,

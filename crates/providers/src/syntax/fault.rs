@@ -1,5 +1,6 @@
 //! The errors in a tree: where they are, and what to say of them.
 
+use serde::{Deserialize, Serialize};
 use tree_sitter::{Node, Tree};
 
 use super::Language;
@@ -12,7 +13,7 @@ const MAX_TOKENS: usize = 200_000;
 const NEAR_CHARS: usize = 60;
 
 /// An error of syntax.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// The line, counted from 1.
     pub line: usize,
@@ -48,20 +49,25 @@ pub fn faults(language: Language, tree: &Tree, text: &str) -> Vec<Fault> {
         found.push(of_error(root, text));
     }
     let mut cursor = root.walk();
+    // The nodes around the cursor's. Asking a node for its parent recurses from the root, once a level.
+    let mut above: Vec<Node<'_>> = Vec::new();
     let mut inside = true;
     while inside && found.len() < MAX_FAULTS {
         let node = cursor.node();
         let within = node.id() != root.id() && (node.is_error() || node.is_missing());
         if within {
-            found.push(if node.is_missing() { of_missing(node, text) } else { of_error(node, text) });
+            let is_missing = node.is_missing();
+            found.push(if is_missing { of_missing(node, above.last(), text) } else { of_error(node, text) });
         } else if tags && node.kind() == "erroneous_end_tag" {
             found.push(fault(node.start_byte(), "this end tag closes no element", text));
         }
         let descend = !within && (tags || node.has_error());
         if descend && cursor.goto_first_child() {
+            above.push(node);
             continue;
         }
         while !cursor.goto_next_sibling() {
+            above.pop();
             if !cursor.goto_parent() {
                 inside = false;
                 break;
@@ -81,7 +87,7 @@ pub(super) fn has_faults(language: Language, tree: &Tree, text: &str) -> bool {
     }
 }
 
-fn of_missing(node: Node<'_>, text: &str) -> Fault {
+fn of_missing(node: Node<'_>, parent: Option<&Node<'_>>, text: &str) -> Fault {
     let kind = node.kind();
     let what = if node.is_named() { kind.replace('_', " ") } else { format!("`{kind}`") };
     let opener = match kind {
@@ -90,7 +96,7 @@ fn of_missing(node: Node<'_>, text: &str) -> Fault {
         "}" => "{",
         _ => "",
     };
-    let opened = node.parent().and_then(|parent| {
+    let opened = parent.and_then(|parent| {
         let mut cursor = parent.walk();
         parent.children(&mut cursor).find(|child| child.kind() == opener && !child.is_missing())
     });

@@ -1,10 +1,11 @@
 //! The languages whose grammars are built in, and the files that are written in them.
 
 use bailiwick_grammars as grammars;
+use serde::{Deserialize, Serialize};
 use tree_sitter::Language as Grammar;
 
 /// A language with a grammar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Language {
     /// Rust.
     Rust,

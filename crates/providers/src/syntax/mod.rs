@@ -7,10 +7,12 @@
 //! check          the errors of a text that an earlier text of the same file did not have
 //! ```
 //!
-//! Texts come from callers: no file is opened here. A grammar is a good reader, not the compiler: what it
+//! Texts come from callers: no file is opened here. All of it runs in a parse worker ([`crate::parser`]), as grammars are C
+//! code that a text can crash. A grammar is a good reader, not the compiler: what it
 //! calls an error is said, and never the reason for a change of the text.
 
 mod check;
+mod depth;
 mod fault;
 mod language;
 mod parse;

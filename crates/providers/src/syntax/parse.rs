@@ -3,20 +3,28 @@
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use tree_sitter::{InputEdit, ParseOptions, ParseState, Parser, Point, Tree};
 
 use super::Language;
+use super::depth::is_too_deep;
 
 /// The longest text that is parsed.
 pub const MAX_BYTES: usize = 1 << 20;
 
 /// Why a text has no tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unparsed {
     /// It is longer than [`MAX_BYTES`].
     TooLarge,
     /// The time was over.
     TooSlow,
+    /// It is nested deeper than the grammar can take.
+    TooDeep,
+    /// The grammar failed on it: it crashed, or needed too much memory.
+    Failed,
+    /// No parse worker could be started.
+    Unavailable,
 }
 
 impl Unparsed {
@@ -25,6 +33,9 @@ impl Unparsed {
         match self {
             Self::TooLarge => "the file is larger than 1 MiB",
             Self::TooSlow => "it took too long",
+            Self::TooDeep => "it is nested too deeply",
+            Self::Failed => "the parser failed on this text",
+            Self::Unavailable => "the parser cannot be started",
         }
     }
 }
@@ -41,6 +52,9 @@ pub fn parse(
 ) -> Result<Tree, Unparsed> {
     if text.len() > MAX_BYTES {
         return Err(Unparsed::TooLarge);
+    }
+    if is_too_deep(language, text) {
+        return Err(Unparsed::TooDeep);
     }
     let mut parser = Parser::new();
     if parser.set_language(&language.grammar()).is_err() {
