@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use bailiwick::config::{Config, ScopeConfig};
 use bailiwick::contract::{Caller, Envelope, Transport, id};
 use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::launch::Launcher;
 use bailiwick::providers::edit::anchor;
 use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
@@ -86,7 +87,9 @@ fn main() {
     let mut config: Config = serde_json::from_value(config).expect("a good config");
     config.scopes = vec![scope];
     let settings = ServiceSettings { config, dirs: Dirs::below(folder.join("home")) };
-    let service = Service::boot(settings).expect("the service starts");
+    let service =
+        Service::boot_with(settings, Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into()))
+            .expect("the service starts");
     let runtime = Runtime::new().expect("a runtime can be made");
     let runs = DIALECTS.map(|dialect| (dialect, "report", false));
     for (dialect, check, flat) in runs.into_iter().chain([("edits", "off", false), ("edits", "report", true)])

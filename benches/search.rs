@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use bailiwick::config::Config;
 use bailiwick::contract::{Caller, Envelope, Transport, id};
 use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::launch::Launcher;
 use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -94,7 +95,11 @@ fn service(folder: &Path, tree: &Path) -> Arc<Service> {
     }))
     .expect("a good config");
     let dirs = Dirs::below(folder.join("home"));
-    Service::boot(ServiceSettings { config, dirs }).expect("the service boots")
+    Service::boot_with(
+        ServiceSettings { config, dirs },
+        Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into()),
+    )
+    .expect("the service boots")
 }
 
 fn search(runtime: &tokio::runtime::Runtime, service: &Arc<Service>, query: &str) -> (f64, Hits) {

@@ -5,5 +5,9 @@ fn main() -> std::process::ExitCode {
     if let Some(code) = bailiwick::platform::launch::serve_if_asked() {
         return code;
     }
+    // Started again by the service itself, to parse files?
+    if let Some(code) = bailiwick::providers::parser::serve_if_asked() {
+        return code;
+    }
     bailiwick::adapters::cli::main()
 }

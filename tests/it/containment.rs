@@ -83,7 +83,7 @@ impl World {
         }))
         .expect("a good config");
         let dirs = Dirs::below(self.folder.path().join("home"));
-        Service::boot(ServiceSettings { config, dirs }).expect("the service starts")
+        support::boot(ServiceSettings { config, dirs }).expect("the service starts")
     }
 
     /// Everything beside the scope: names, contents, where links lead.

@@ -197,7 +197,7 @@ impl Ground {
         }))
         .expect("a whole config");
         let service =
-            Service::boot(ServiceSettings { config, dirs }).unwrap_or_else(|error| panic!("{error}"));
+            support::boot(ServiceSettings { config, dirs }).unwrap_or_else(|error| panic!("{error}"));
         Self { folder, service }
     }
 

@@ -147,7 +147,7 @@ impl Ground {
         });
         config.scopes = vec![serde_json::from_value(scope).expect("the scope is whole")];
         let dirs = Dirs::below(self.path("home"));
-        Service::boot(ServiceSettings { config, dirs }).expect("the config is whole")
+        support::boot(ServiceSettings { config, dirs }).expect("the config is whole")
     }
 
     /// What no operation may change: everything outside, and what is closed inside.

@@ -429,7 +429,7 @@ fn ask_never_runs_anything() {
         };
         config.scopes.push(screen);
         let settings = ServiceSettings { config, dirs: Dirs::below(ground.folder.path().join("home")) };
-        let service: Arc<Service> = Service::boot(settings).expect("the config is whole");
+        let service: Arc<Service> = support::boot(settings).expect("the config is whole");
         let is_here = |entry: &&Entry| entry.spec.supports_platform(std::env::consts::OS);
         let entries = REGISTRY.operations().filter(is_here);
         for entry in entries.filter(|entry| !entry.spec.capabilities.is_empty()) {

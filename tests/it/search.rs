@@ -39,7 +39,7 @@ impl World {
             serde_json::from_value(json!({"machineId": "m", "machineName": "m", "scopes": [scope]}))
                 .expect("a good config");
         let dirs = Dirs::below(folder.path().join("home"));
-        let service = Service::boot(ServiceSettings { config, dirs }).expect("the service boots");
+        let service = support::boot(ServiceSettings { config, dirs }).expect("the service boots");
         let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
         Self { folder, service, runtime }
     }

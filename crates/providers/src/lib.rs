@@ -13,6 +13,7 @@ pub mod file;
 pub mod git;
 pub mod orientation;
 pub mod package;
+pub mod parser;
 pub mod process;
 pub mod repositories;
 pub mod screen;

@@ -67,7 +67,7 @@ impl House {
         .expect("a valid config");
         let dirs = Dirs::below(folder.path().join("home"));
         let token = make_token(&dirs, "local", None, &["*"], &["*"]);
-        let service = Service::boot(ServiceSettings { config: config.clone(), dirs: dirs.clone() })
+        let service = support::boot(ServiceSettings { config: config.clone(), dirs: dirs.clone() })
             .unwrap_or_else(|error| panic!("the service starts: {error}"));
         let keys = Arc::new(KeyRing::open(dirs.clone()));
         let shutdown = CancellationToken::new();

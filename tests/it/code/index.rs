@@ -49,7 +49,7 @@ impl World {
         }))
         .expect("a good config");
         let dirs = Dirs::below(self.folder.path().join(home));
-        Service::boot(ServiceSettings { config, dirs }).expect("the service boots")
+        support::boot(ServiceSettings { config, dirs }).expect("the service boots")
     }
 
     fn ask(&self, service: &Arc<Service>, query: &str, options: Value) -> Value {

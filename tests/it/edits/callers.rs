@@ -57,7 +57,7 @@ impl World {
         let scopes: Vec<ScopeConfig> = serde_json::from_value(json["scopes"].clone()).expect("a good scope");
         config.scopes = scopes;
         let dirs = Dirs::below(self.folder.path().join("home"));
-        Service::boot(ServiceSettings { config, dirs }).expect("the service starts")
+        support::boot(ServiceSettings { config, dirs }).expect("the service starts")
     }
 
     /// Writes the config to disk, for the program.

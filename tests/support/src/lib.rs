@@ -26,6 +26,10 @@ pub mod update;
 
 use std::env;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use bailiwick::platform::launch::Launcher;
+use bailiwick::service::{BootError, Service, ServiceSettings};
 
 /// Returns the path of the program `bailiwick` that was built with the tests.
 pub fn program() -> PathBuf {
@@ -37,4 +41,12 @@ pub fn program() -> PathBuf {
     let own = env::current_exe().expect("the test program has a path");
     let folder = own.ancestors().nth(2).expect("the test program lies in a folder of cargo's");
     folder.join(format!("bailiwick{}", env::consts::EXE_SUFFIX))
+}
+
+/// Boots a service in this process whose commands and parse workers are the program that was built with the tests.
+///
+/// # Errors
+/// As [`Service::boot`].
+pub fn boot(settings: ServiceSettings) -> Result<Arc<Service>, BootError> {
+    Service::boot_with(settings, Launcher::with_program(program()))
 }

@@ -10,6 +10,7 @@ use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::Displays;
 use bailiwick_policy::Scopes;
 use bailiwick_providers::code::index::SymbolIndexes;
+use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 use bailiwick_providers::repositories::Repositories;
 use bailiwick_providers::terminal::Screens;
@@ -41,6 +42,8 @@ pub struct ServiceFacts {
     pub symbols: Arc<SymbolIndexes>,
     /// The repositories in which commands must not change what Git runs later.
     pub repositories: Arc<Repositories>,
+    /// The workers that parse source text.
+    pub parsers: Arc<ParserPool>,
     /// When the service began, in milliseconds since the epoch.
     pub started_at_ms: i64,
 }

@@ -15,6 +15,7 @@ use bailiwick_platform::screen::{Displays, Sources};
 use bailiwick_policy::{OwnFolders, Scopes};
 use bailiwick_providers::artifact::CaptureStore;
 use bailiwick_providers::code::index::SymbolIndexes;
+use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 use bailiwick_providers::repositories::Repositories;
 use bailiwick_providers::terminal::Screens;
@@ -89,7 +90,8 @@ impl Service {
         let screens = Arc::default();
         let displays = Arc::new(Displays::new(displays));
         let seen = Arc::default();
-        let symbols = Arc::new(SymbolIndexes::below(&dirs.state));
+        let parsers = Arc::new(ParserPool::new(launcher.program()));
+        let symbols = Arc::new(SymbolIndexes::below(&dirs.state, Arc::clone(&parsers)));
         // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
         CaptureStore::below(&dirs.state).prune();
         let lasting = Lasting {
@@ -102,6 +104,7 @@ impl Service {
             seen,
             symbols,
             repositories: Arc::default(),
+            parsers,
             started_at_ms: time::now_ms(),
         };
         let facts = facts(config, lasting)?;
@@ -156,6 +159,7 @@ impl Service {
             seen: Arc::clone(&old.seen),
             symbols: Arc::clone(&old.symbols),
             repositories: Arc::clone(&old.repositories),
+            parsers: Arc::clone(&old.parsers),
             started_at_ms: old.started_at_ms,
         };
         let new = facts(config, lasting)?;
@@ -175,6 +179,7 @@ struct Lasting {
     seen: Arc<Seen>,
     symbols: Arc<SymbolIndexes>,
     repositories: Arc<Repositories>,
+    parsers: Arc<ParserPool>,
     started_at_ms: i64,
 }
 
@@ -189,6 +194,7 @@ fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
         seen,
         symbols,
         repositories,
+        parsers,
         started_at_ms,
     } = lasting;
     let own = OwnFolders::of(&dirs);
@@ -206,6 +212,7 @@ fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
         seen,
         symbols,
         repositories,
+        parsers,
         started_at_ms,
     })
 }

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::Kind;
 
 /// What stands between the names of an owner.
 const SEPARATORS: [char; 3] = [':', '.', '\\'];
 
 /// A place in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
     /// The line, counted from 1.
     pub line: u32,
@@ -17,7 +19,7 @@ pub struct Position {
 }
 
 /// A definition.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
     /// Its name, without those of what it is in.
     pub name: String,
@@ -45,7 +47,7 @@ pub struct Definition {
 }
 
 /// What a text defines, in its order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definitions {
     /// The definitions.
     pub list: Vec<Definition>,

@@ -31,6 +31,8 @@ pub use definition::{Definition, Definitions, Position};
 pub use definitions::definitions;
 pub use kind::Kind;
 pub use language::language_of;
+pub(crate) use references::is_used_in;
 pub use references::{Reference, Role, references};
+pub(crate) use source::worth_parsing;
 pub use source::{MAX_BYTES, Unread};
 pub use used::{Use, Used, UsedQuery, used};

@@ -10,7 +10,8 @@ use bailiwick_policy::{OpenedFile, PermittedPath};
 
 use super::index::below;
 use super::threads::for_each;
-use super::{Definitions, MAX_BYTES, Unread, definitions, language_of};
+use super::{Definitions, MAX_BYTES, Unread, language_of};
+use crate::parser::ParserPool;
 
 /// How many source files of one folder are known at a time.
 const MAX_FILES: usize = 100_000;
@@ -77,11 +78,12 @@ impl SourceFiles {
         &self,
         first: usize,
         count: usize,
+        parsers: &ParserPool,
         cancel: &Cancel,
     ) -> Result<Vec<Option<Outlined>>, Failure> {
         let paths = &self.paths[first.min(self.paths.len())..(first + count).min(self.paths.len())];
         let read = for_each(paths.len(), cancel, |at| {
-            outlined(below(&self.root, &paths[at]).ok()?.open_file().ok()?, cancel)
+            outlined(below(&self.root, &paths[at]).ok()?.open_file().ok()?, parsers, cancel)
         })?;
         Ok(read.into_iter().map(Option::flatten).collect())
     }
@@ -94,11 +96,11 @@ fn may_define(path: &[u8]) -> bool {
 }
 
 /// Reads an open file; `None` if it is no source.
-pub fn outlined(opened: OpenedFile, cancel: &Cancel) -> Option<Outlined> {
+pub fn outlined(opened: OpenedFile, parsers: &ParserPool, cancel: &Cancel) -> Option<Outlined> {
     let path = opened.path.rel().as_bytes();
     let mut text = Vec::new();
     (&opened.file).take(MAX_BYTES as u64 + 1).read_to_end(&mut text).ok()?;
     let language = language_of(path, &text)?;
-    let found = definitions(language, &text, &|| cancel.is_raised());
+    let found = parsers.definitions(language, &text, cancel);
     Some(Outlined { language, found, path: opened.path })
 }

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use tree_sitter::{Node, Tree};
 
 use super::definition::Position;
@@ -22,7 +23,7 @@ const LEVELS: usize = 6;
 const NODES_BETWEEN_QUESTIONS: usize = 4_096;
 
 /// How a text uses a name, as far as the text tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// It is defined or declared here.
     Definition,
@@ -50,7 +51,7 @@ impl Role {
 }
 
 /// A place where a text uses a name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
     /// Where the name begins.
     pub at: Position,
@@ -70,7 +71,7 @@ pub fn references(
     name: &str,
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<Reference>, Unread> {
-    let hits = occurrences(source, name.as_bytes());
+    let hits = occurrences(source, name.as_bytes(), MAX_REFERENCES);
     if hits.is_empty() {
         return Ok(Vec::new());
     }
@@ -87,8 +88,13 @@ pub fn references(
     Ok(found.found)
 }
 
+/// Returns whether a text has a name as a whole word, perhaps in a comment.
+pub(crate) fn is_used_in(source: &[u8], name: &str) -> bool {
+    !occurrences(source, name.as_bytes(), 1).is_empty()
+}
+
 /// Finds the bytes at which a name stands as a whole word.
-fn occurrences(source: &[u8], name: &[u8]) -> Vec<usize> {
+fn occurrences(source: &[u8], name: &[u8], max: usize) -> Vec<usize> {
     if name.is_empty() {
         return Vec::new();
     }
@@ -101,7 +107,7 @@ fn occurrences(source: &[u8], name: &[u8]) -> Vec<usize> {
         let goes_on = (starts && before.is_some_and(is_word)) || (ends && after.is_some_and(is_word));
         !goes_on
     };
-    memchr::memmem::find_iter(source, name).filter(|at| is_apart(*at)).take(MAX_REFERENCES).collect()
+    memchr::memmem::find_iter(source, name).filter(|at| is_apart(*at)).take(max).collect()
 }
 
 struct Search<'s> {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
+use serde::{Deserialize, Serialize};
 use tree_sitter::{ParseOptions, ParseState, Parser, Point, Tree};
 
 use crate::syntax::{Language, rest_of};
@@ -15,7 +16,7 @@ const MAX_LINE_BYTES: usize = 400;
 const SMALL_BYTES: usize = 16 << 10;
 
 /// Why a source was not looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unread {
     /// It is longer than [`MAX_BYTES`].
     TooLarge,
@@ -23,6 +24,10 @@ pub enum Unread {
     Minified,
     /// The caller wanted no more.
     Stopped,
+    /// The grammar failed on it: it crashed, or needed too much memory.
+    Failed,
+    /// No parse worker could be started.
+    Unavailable,
 }
 
 impl Unread {
@@ -32,6 +37,8 @@ impl Unread {
             Self::TooLarge => "the file is larger than 2 MiB",
             Self::Minified => "its lines are too long to have been written by a person",
             Self::Stopped => "it took too long",
+            Self::Failed => "the parser failed on this text",
+            Self::Unavailable => "the parser cannot be started",
         }
     }
 }
@@ -40,11 +47,11 @@ thread_local! {
     static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
 }
 
-/// Parses a source.
+/// Checks that a source is worth parsing.
 ///
 /// # Errors
-/// See [`Unread`].
-pub(super) fn parse(language: Language, source: &[u8], stop: &dyn Fn() -> bool) -> Result<Tree, Unread> {
+/// `TooLarge`, `Minified`.
+pub(crate) fn worth_parsing(source: &[u8]) -> Result<(), Unread> {
     if source.len() > MAX_BYTES {
         return Err(Unread::TooLarge);
     }
@@ -54,6 +61,15 @@ pub(super) fn parse(language: Language, source: &[u8], stop: &dyn Fn() -> bool) 
             return Err(Unread::Minified);
         }
     }
+    Ok(())
+}
+
+/// Parses a source.
+///
+/// # Errors
+/// See [`Unread`].
+pub(super) fn parse(language: Language, source: &[u8], stop: &dyn Fn() -> bool) -> Result<Tree, Unread> {
+    worth_parsing(source)?;
     PARSER.with_borrow_mut(|parser| {
         if parser.set_language(&language.grammar()).is_err() {
             // Held by a test: every grammar is of a version that the library reads.

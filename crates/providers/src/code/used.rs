@@ -13,7 +13,8 @@ use bailiwick_policy::{OpenedFile, PermittedPath};
 
 use super::index::below;
 use super::threads::for_each;
-use super::{MAX_BYTES, Role, Unread, language_of, references};
+use super::{MAX_BYTES, Role, Unread, language_of};
+use crate::parser::ParserPool;
 
 /// How many files are read at a time, at first and at most.
 const FILES_AT_A_TIME: [usize; 2] = [32, 512];
@@ -73,7 +74,12 @@ pub struct Used {
 ///
 /// # Errors
 /// As [`PermittedPath::open_dir`]; `cancelled`, `timeout`.
-pub fn used(target: &PermittedPath, query: &UsedQuery, cancel: &Cancel) -> Result<Used, Failure> {
+pub fn used(
+    target: &PermittedPath,
+    query: &UsedQuery,
+    parsers: &ParserPool,
+    cancel: &Cancel,
+) -> Result<Used, Failure> {
     let mut root = target.clone();
     while let Some(above) = root.parent() {
         root = above;
@@ -93,7 +99,7 @@ pub fn used(target: &PermittedPath, query: &UsedQuery, cancel: &Cancel) -> Resul
             Err(failure) => return Err(failure),
         };
         answer.more = more;
-        let read = for_each(paths.len(), cancel, |at| uses(&root, &paths[at], query, cancel))?;
+        let read = for_each(paths.len(), cancel, |at| uses(&root, &paths[at], query, parsers, cancel))?;
         for (path, file) in paths.iter().zip(read) {
             let given =
                 query.after.as_ref().filter(|place| place.path == *path).map_or(0, |place| place.results);
@@ -144,7 +150,7 @@ fn question(query: &UsedQuery) -> Result<Search, Failure> {
 /// The uses of a file, or why it was not read; `None` for what is no source file.
 type File = Option<Result<Vec<Use>, &'static str>>;
 
-fn uses(root: &PermittedPath, path: &[u8], query: &UsedQuery, cancel: &Cancel) -> File {
+fn uses(root: &PermittedPath, path: &[u8], query: &UsedQuery, parsers: &ParserPool, cancel: &Cancel) -> File {
     let wanted = |language| query.languages.is_empty() || query.languages.contains(&language);
     let OpenedFile { mut file, stat, path: place } = below(root, path).ok()?.open_file().ok()?;
     if stat.size > MAX_BYTES as u64 {
@@ -153,11 +159,12 @@ fn uses(root: &PermittedPath, path: &[u8], query: &UsedQuery, cancel: &Cancel) -
     let mut text = Vec::new();
     (&mut file).take(MAX_BYTES as u64 + 1).read_to_end(&mut text).ok()?;
     let language = language_of(path, &text).filter(|language| wanted(*language))?;
-    let found = match references(language, &text, &query.name, &|| cancel.is_raised()) {
+    let found = match parsers.references(language, &text, &query.name, cancel) {
         Ok(found) => found,
         Err(Unread::TooLarge) => return Some(Err("tooLarge")),
         Err(Unread::Minified) => return Some(Err("minified")),
         Err(Unread::Stopped) => return Some(Err("tooSlow")),
+        Err(Unread::Failed | Unread::Unavailable) => return Some(Err("failed")),
     };
     let chosen = found.into_iter().filter(|it| query.roles.is_empty() || query.roles.contains(&it.role));
     let uses = chosen.enumerate().map(|(at, found)| Use {

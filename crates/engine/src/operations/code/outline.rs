@@ -152,7 +152,7 @@ impl Operation for Op {
             // What is no folder may be a file; opening it says what it is.
             Err(failure) if failure.code == ErrorCode::InvalidRequest => {
                 let opened = permit.path().open_file()?;
-                let file = outlined(opened, &cx.cancel);
+                let file = outlined(opened, &cx.service.parsers, &cx.cancel);
                 cx.cancel.check()?;
                 let Some(file) = file else { return Err(no_source(&permit.path().shown())) };
                 page.file(file, after.map_or(0, |after| after.entry));
@@ -232,7 +232,8 @@ impl Page {
         self.skipped = sources.skipped.iter().map(|(reason, count)| (reason.as_str(), count)).collect();
         let mut next = after.as_ref().map_or(0, |after| sources.place_of(&after.path));
         while next < sources.count() && self.next.is_none() {
-            for file in sources.read(next, FILES_AT_A_TIME, &cx.cancel)?.into_iter().flatten() {
+            let read = sources.read(next, FILES_AT_A_TIME, &cx.service.parsers, &cx.cancel)?;
+            for file in read.into_iter().flatten() {
                 let resumed = after.as_ref().filter(|after| after.path == file.path.rel().as_bytes());
                 self.file(file, resumed.map_or(0, |after| after.entry));
                 if self.next.is_some() {

@@ -11,7 +11,7 @@ use bailiwick_contract::{
 };
 use bailiwick_policy::{InputPath, OpenedFile, Permit, PermittedPath};
 use bailiwick_providers::code::index::WantedName;
-use bailiwick_providers::code::{Definition, Definitions, Kind, MAX_BYTES, Unread, definitions, language_of};
+use bailiwick_providers::code::{Definition, Definitions, Kind, MAX_BYTES, Unread, language_of};
 use bailiwick_providers::file::{ReadRequest, json_len, read_content};
 use bailiwick_providers::search::Room;
 use bailiwick_providers::syntax::Language;
@@ -398,7 +398,7 @@ impl Source {
         let text = content.content;
         let language =
             language_of(path.rel().as_bytes(), text.as_bytes()).ok_or_else(|| no_source(&path.shown()))?;
-        let found = definitions(language, text.as_bytes(), &|| cx.cancel.is_raised());
+        let found = cx.service.parsers.definitions(language, text.as_bytes(), &cx.cancel);
         cx.cancel.check()?;
         let definitions = found.map_err(|why| unread(&path, why))?;
         Ok(Self { path, language, text, version: content.version, definitions })

@@ -99,7 +99,8 @@ pub struct Output {
     pub resolution: &'static str,
     /// How many source files that have the name were read.
     pub files_read: usize,
-    /// How many of them were not, by reason: `tooLarge` (over 2 MiB), `minified`, `tooSlow`.
+    /// How many of them were not, by reason: `tooLarge` (over 2 MiB), `minified`, `tooSlow`,
+    /// `failed` (the parser).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped: BTreeMap<&'static str, usize>,
     /// How long it took, in milliseconds.
@@ -164,7 +165,7 @@ impl Operation for Op {
         let place = place(permit.path())?;
         let globs = OneOrMany::list(options.glob.as_ref());
         query.globs = Globs::compile("options.glob", globs, false, place.rel().as_bytes())?;
-        let answer = used(&place, &query, &cx.cancel)?;
+        let answer = used(&place, &query, &cx.service.parsers, &cx.cancel)?;
         let mut output = output(answer, permit.limits().max_output_bytes);
         output.elapsed_ms = began.elapsed().as_micros() as f64 / 1_000.0;
         let more = if output.truncated { " or more" } else { "" };

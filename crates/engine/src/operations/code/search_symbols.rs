@@ -135,7 +135,7 @@ pub struct Index {
     /// and identity).
     pub checked: &'static str,
     /// How many files are held only in part, by reason: `withErrors` (syntax errors), `tooLarge` (over 2 MiB),
-    /// `minified`, `tooSlow`, `noRoom`.
+    /// `minified`, `tooSlow`, `noRoom`, `failed` (the parser).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub partial: BTreeMap<&'static str, usize>,
 }

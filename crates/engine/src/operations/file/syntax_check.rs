@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::registry::Context;
 use bailiwick_contract::{Capability, ErrorCode, Failure};
 use bailiwick_policy::{Permit, Standing};
-use bailiwick_providers::syntax::{self, Checked, Fault, Language, Region, Side};
+use bailiwick_providers::parser::ParserPool;
+use bailiwick_providers::syntax::{Checked, Fault, Language, Region, Side};
 
 /// How long a check may take that only reports.
 const REPORT_TIME: Duration = Duration::from_secs(1);
 /// How long a check may take that decides.
-const REFUSE_TIME: Duration = Duration::from_secs(5);
+const REFUSE_TIME: Duration = Duration::from_secs(3);
 /// How many errors of one file are told.
 const MAX_TOLD: usize = 10;
 
@@ -99,12 +100,12 @@ pub fn around<T>(
     }
     let told = may_read(cx, permit);
     let (done, found) = if check == Check::Refuse {
-        let found = all(subjects, REFUSE_TIME, told);
+        let found = all(&cx.service.parsers, subjects, REFUSE_TIME, told);
         refuse(subjects, &found)?;
         (work()?, found)
     } else {
         std::thread::scope(|scope| {
-            let checking = scope.spawn(|| all(subjects, REPORT_TIME, told));
+            let checking = scope.spawn(|| all(&cx.service.parsers, subjects, REPORT_TIME, told));
             let done = work();
             // A check that fails takes nothing back of what was done.
             done.map(|done| (done, checking.join().unwrap_or_else(|_| vec![None; subjects.len()])))
@@ -129,19 +130,19 @@ pub fn may_read(cx: &Context, permit: &Permit) -> bool {
         && permit.scope().is_some_and(|it| it.standing(Capability::FsRead) == Standing::Granted)
 }
 
-fn all(subjects: &[Subject<'_>], time: Duration, told: bool) -> Vec<Option<Syntax>> {
+fn all(parsers: &ParserPool, subjects: &[Subject<'_>], time: Duration, told: bool) -> Vec<Option<Syntax>> {
     let until = Instant::now() + time;
-    subjects.iter().map(|subject| one(subject, until, told)).collect()
+    subjects.iter().map(|subject| one(parsers, subject, until, told)).collect()
 }
 
-fn one(subject: &Subject<'_>, until: Instant, told: bool) -> Option<Syntax> {
+fn one(parsers: &ParserPool, subject: &Subject<'_>, until: Instant, told: bool) -> Option<Syntax> {
     let checked = Checked {
         path: &subject.path,
         before: subject.before,
         after: subject.after,
         regions: &subject.regions,
     };
-    let found = syntax::check(&checked, until)?;
+    let found = parsers.check(&checked, until)?;
     let language = found.language.name();
     let mut syntax = Syntax { language, errors: Vec::new(), more: 0, repaired: 0, not_checked: None };
     match found.new {

@@ -55,11 +55,13 @@ pub(super) enum Outcome {
     NoSource,
     /// There was no room for its definitions.
     NoRoom,
+    /// The parser failed on it.
+    Failed,
 }
 
 impl Outcome {
     /// Every outcome, by its number.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Whole,
         Self::WithErrors,
         Self::TooLarge,
@@ -67,6 +69,7 @@ impl Outcome {
         Self::TooSlow,
         Self::NoSource,
         Self::NoRoom,
+        Self::Failed,
     ];
 
     /// Gives the name on the wire of what an answer tells; `None` for what needs no word.
@@ -78,6 +81,7 @@ impl Outcome {
             Self::Minified => Some("minified"),
             Self::TooSlow => Some("tooSlow"),
             Self::NoRoom => Some("noRoom"),
+            Self::Failed => Some("failed"),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use crate::parser::ParserPool;
 use crate::search::Globs;
 use bailiwick_contract::{Cancel, Failure, hex};
 use bailiwick_policy::PermittedPath;
@@ -31,6 +32,7 @@ const MAX_NEAREST: usize = 5;
 /// The indexes of one service.
 pub struct SymbolIndexes {
     folder: PathBuf,
+    parsers: Arc<ParserPool>,
     open: Arc<Mutex<Open>>,
 }
 
@@ -69,8 +71,8 @@ pub struct Found {
 
 impl SymbolIndexes {
     /// Finds the indexes in Bailiwick's state folder. Nothing is read or made before the first question.
-    pub fn below(state: &Path) -> Self {
-        Self { folder: state.join("code"), open: Arc::default() }
+    pub fn below(state: &Path, parsers: Arc<ParserPool>) -> Self {
+        Self { folder: state.join("code"), parsers, open: Arc::default() }
     }
 
     /// Answers a question about a folder, and all beneath it, from the index of its root.
@@ -109,7 +111,8 @@ impl SymbolIndexes {
         standing.complete = complete;
         let (mut shown, mut looked_at) = (Vec::new(), 0);
         for part in page.candidates.chunks(AT_A_TIME) {
-            let part_shown = index.sources.show(&root, part, cancel)?.into_iter().zip(looked_at..);
+            let part_shown =
+                index.sources.show(&root, part, &self.parsers, cancel)?.into_iter().zip(looked_at..);
             shown.extend(part_shown.filter_map(|(it, at)| Some((query.offset + at, it?))));
             looked_at += part.len();
         }
@@ -171,7 +174,7 @@ impl SymbolIndexes {
             return Arc::clone(index);
         }
         let path = self.folder.join(&key);
-        let index = Arc::new(RootIndex::new(key, id, path));
+        let index = Arc::new(RootIndex::new(key, id, path, Arc::clone(&self.parsers)));
         open.indexes.push(Arc::clone(&index));
         if open.caretaker.is_none() {
             let (sender, receiver) = channel();

@@ -7,23 +7,22 @@ use std::ffi::OsStr;
 use std::io::Read as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use aho_corasick::AhoCorasick;
 
+use crate::parser::ParserPool;
 use crate::search::{Filter, Skip, Visitor, WalkedFile, walk};
 use bailiwick_contract::{Access, Cancel, ErrorCode, Failure};
 use bailiwick_platform::fs::{FileKind, RelPath, Stat};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PermittedPath;
 
-use super::super::{Definitions, MAX_BYTES, Unread, definitions, language_of};
+use super::super::{Definitions, MAX_BYTES, Unread, language_of};
 use super::entry::{Outcome, Stamp};
 use super::table::{Read, Table};
 use super::watched::{Depth, Watched};
 
-/// How long one file may take.
-const MAX_FILE_TIME: Duration = Duration::from_secs(3);
 /// The largest program that is asked for its first line.
 const MAX_SCRIPT_BYTES: u64 = 256 << 10;
 
@@ -45,6 +44,7 @@ impl Needle {
 pub(super) struct Look<'a> {
     pub table: &'a Mutex<Table>,
     pub watched: &'a Mutex<Watched>,
+    pub parsers: &'a ParserPool,
     pub cancel: &'a Cancel,
     /// Tells this look from others.
     pub number: u32,
@@ -170,10 +170,8 @@ impl Reader<'_> {
         if memchr::memchr(0, text).is_some() {
             return read(None, Outcome::NoSource, Definitions::default());
         }
-        let began = Instant::now();
         let cancel = self.look.cancel;
-        let stop = || cancel.is_raised() || began.elapsed() > MAX_FILE_TIME;
-        match definitions(language, text, &stop) {
+        match self.look.parsers.definitions(language, text, cancel) {
             Ok(found) => {
                 let outcome = if found.parsed_whole { Outcome::Whole } else { Outcome::WithErrors };
                 read(Some(language), outcome, found)
@@ -182,6 +180,13 @@ impl Reader<'_> {
             Err(Unread::Stopped) => read(Some(language), Outcome::TooSlow, Definitions::default()),
             Err(Unread::TooLarge) => read(Some(language), Outcome::TooLarge, Definitions::default()),
             Err(Unread::Minified) => read(Some(language), Outcome::Minified, Definitions::default()),
+            Err(Unread::Failed) => read(Some(language), Outcome::Failed, Definitions::default()),
+            Err(Unread::Unavailable) => {
+                // That says nothing of the file: it is read again at the next look.
+                let (stamp, outcome) = (Stamp { inode: 0, ..stamp }, Outcome::Failed);
+                let definitions = Definitions::default();
+                Some(Ok(Read { stamp, language: Some(language), outcome, several_names, definitions }))
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ use super::question::{self, Page, SymbolQuery};
 use super::shown::Sources;
 use super::table::Table;
 use super::watched::{Depth, Watched};
+use crate::parser::ParserPool;
 
 /// How long one look at everything may take.
 const MAX_LOOK: Duration = Duration::from_secs(900);
@@ -70,6 +71,7 @@ pub(super) struct RootIndex {
     table: Mutex<Table>,
     watched: Mutex<Watched>,
     pub sources: Sources,
+    parsers: Arc<ParserPool>,
     progress: Mutex<Progress>,
     changed: Condvar,
 }
@@ -111,7 +113,7 @@ enum Due {
 
 impl RootIndex {
     /// Makes an index that is not loaded yet.
-    pub fn new(key: String, id: FileId, path: PathBuf) -> Self {
+    pub fn new(key: String, id: FileId, path: PathBuf, parsers: Arc<ParserPool>) -> Self {
         Self {
             key,
             id,
@@ -119,6 +121,7 @@ impl RootIndex {
             table: Mutex::default(),
             watched: Mutex::default(),
             sources: Sources::default(),
+            parsers,
             progress: Mutex::new(Progress {
                 loaded: false,
                 rules: [0; 32],
@@ -340,7 +343,14 @@ impl RootIndex {
             progress.look += 1;
             progress.look
         };
-        let look = Look { table: &self.table, watched: &self.watched, cancel, number, needle };
+        let look = Look {
+            table: &self.table,
+            watched: &self.watched,
+            parsers: &self.parsers,
+            cancel,
+            number,
+            needle,
+        };
         match due {
             Due::Nothing => Ok(0),
             Due::Folders(folders) => {
@@ -444,7 +454,12 @@ mod tests {
             let root =
                 scope.locate(&RawPath(".".to_owned()), bailiwick_contract::Access::Search).expect("the root");
             let id = root.open_dir_itself().expect("it is there").id();
-            let index = Arc::new(RootIndex::new("key".to_owned(), id, folder.join("code/key")));
+            let index = Arc::new(RootIndex::new(
+                "key".to_owned(),
+                id,
+                folder.join("code/key"),
+                Arc::new(ParserPool::in_this_process()),
+            ));
             Self { folder, index, root }
         }
 

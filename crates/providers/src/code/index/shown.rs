@@ -7,12 +7,13 @@ use std::collections::VecDeque;
 use std::io::Read as _;
 use std::sync::{Arc, Mutex};
 
+use crate::parser::ParserPool;
 use crate::syntax::Language;
 use bailiwick_contract::{Cancel, Failure};
 use bailiwick_policy::PermittedPath;
 
 use super::super::threads::for_each;
-use super::super::{Definition, Definitions, Kind, MAX_BYTES, definitions, language_of};
+use super::super::{Definition, Definitions, Kind, MAX_BYTES, language_of};
 use super::entry::Stamp;
 use super::look::{below, lock, now_ns};
 use super::question::Candidate;
@@ -71,12 +72,13 @@ impl Sources {
         &self,
         root: &PermittedPath,
         candidates: &[Candidate],
+        parsers: &ParserPool,
         cancel: &Cancel,
     ) -> Result<Vec<Option<Shown>>, Failure> {
         let mut paths: Vec<&[u8]> = candidates.iter().map(|candidate| candidate.path.as_slice()).collect();
         paths.sort_unstable();
         paths.dedup();
-        let read = for_each(paths.len(), cancel, |at| self.read(root, paths[at], cancel))?;
+        let read = for_each(paths.len(), cancel, |at| self.read(root, paths[at], parsers, cancel))?;
         let mut taken: Vec<(usize, usize)> = Vec::new();
         Ok(candidates
             .iter()
@@ -106,6 +108,7 @@ impl Sources {
         &self,
         root: &PermittedPath,
         path: &[u8],
+        parsers: &ParserPool,
         cancel: &Cancel,
     ) -> Option<(PermittedPath, Arc<Source>)> {
         let opened = below(root, path).ok()?.open_file().ok()?;
@@ -120,7 +123,7 @@ impl Sources {
         let mut text = Vec::new();
         (&opened.file).take(MAX_BYTES as u64 + 1).read_to_end(&mut text).ok()?;
         let language = language_of(path, &text)?;
-        let definitions = definitions(language, &text, &|| cancel.is_raised()).ok()?;
+        let definitions = parsers.definitions(language, &text, cancel).ok()?;
         let source = Arc::new(Source { path: path.to_vec(), language, definitions });
         self.hold(stamp.to_keep(now_ns()), Arc::clone(&source));
         Some((opened.path, source))
