@@ -35,6 +35,7 @@ mod history;
 // The launcher itself: namespaces, Landlock, seccomp, control groups and signals.
 #[cfg(target_os = "linux")]
 mod launch;
+mod hostile_contents;
 mod hostile_paths;
 mod known_attacks;
 mod left_out;

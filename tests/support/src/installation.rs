@@ -130,6 +130,18 @@ impl Service {
 
     /// Posts an envelope to the JSON API and gives the status.
     pub fn post(&self, token: Option<&str>, envelope: &Value) -> u16 {
+        let answer = self.exchange(token, envelope);
+        answer.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status line")
+    }
+
+    /// Posts an envelope to the JSON API and returns the whole outcome.
+    pub fn ask(&self, token: &str, envelope: &Value) -> Value {
+        let answer = self.exchange(Some(token), envelope);
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+    }
+
+    fn exchange(&self, token: Option<&str>, envelope: &Value) -> String {
         let address = self.started["address"].as_str().expect("an address");
         let mut stream = TcpStream::connect(address).expect("it listens");
         let body = envelope.to_string();
@@ -141,7 +153,7 @@ impl Service {
         stream.write_all(request.as_bytes()).expect("sent");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("answered");
-        answer.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status line")
+        answer
     }
 }
 

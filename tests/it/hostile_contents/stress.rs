@@ -1,0 +1,16 @@
+//! Long contents of every pattern in every language: run apart from the gate.
+
+use super::{NAMES, parse_patterns};
+
+#[test]
+fn no_long_pattern_in_any_language_holds_a_parse_worker() {
+    for bytes in [10_000, 900_000] {
+        let failed = parse_patterns(&NAMES, bytes);
+        super::super::system::tell(&format!("{failed} texts of {bytes} bytes were not parsed"));
+    }
+    #[cfg(target_os = "linux")]
+    {
+        let peak = super::worker::peak_kb(std::process::id());
+        assert!(peak < super::MOST_MEMORY_KB, "{peak} kB");
+    }
+}
