@@ -50,11 +50,6 @@ impl Worker {
         // It may have ended already.
         let _ = self.0.kill();
     }
-
-    /// Returns its process id; for tests.
-    pub fn id(&self) -> u32 {
-        self.0.id()
-    }
 }
 
 impl Drop for Worker {

@@ -1,7 +1,7 @@
 //! The texts on which workers have died or were killed lately: they are not tried again for a while.
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -51,9 +51,7 @@ impl FailedTexts {
     }
 
     fn hash(&self, kind: &str, texts: [&[u8]; 2]) -> u64 {
-        let mut hasher = self.hasher.build_hasher();
-        (kind, texts).hash(&mut hasher);
-        hasher.finish()
+        self.hasher.hash_one((kind, texts))
     }
 }
 

@@ -173,11 +173,6 @@ impl ParserPool {
         }
     }
 
-    /// Returns the process ids of the workers; for tests.
-    pub fn worker_ids(&self) -> Vec<u32> {
-        self.shared.lock().workers.iter().map(|entry| entry.worker.id()).collect()
-    }
-
     /// Has a worker do a job. A text on which one has failed lately is not tried again.
     fn ask(
         &self,

@@ -75,7 +75,7 @@ mod tests {
         assert!(is_sound(&job, &Answer::Definitions(Ok(answer())), [text, b""]));
         let changes: [fn(&mut Definition); 5] = [
             |it| it.bytes.end = 1_000,
-            |it| it.bytes = 9..3,
+            |it| it.bytes.start = it.bytes.end + 1,
             |it| it.container = Some(2),
             |it| it.first_line = 0,
             |it| it.first_line = it.last_line + 1,

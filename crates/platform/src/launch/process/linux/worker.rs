@@ -10,7 +10,8 @@ use crate::launch::worker::WorkerLimits;
 
 /// Sets the limits of this process, and has it end with the thread that started it.
 pub(in crate::launch) fn limit(limits: &WorkerLimits) -> io::Result<()> {
-    sys::close_descriptors(sys::Descriptors::Close)?;
+    // There are none, unless another process of this user gave it some; old kernels cannot close them at once.
+    let _ = sys::close_descriptors(sys::Descriptors::Close);
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let both = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
     for (resource, value) in [
