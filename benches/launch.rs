@@ -30,7 +30,8 @@ mod linux {
     use bailiwick::platform::fs::FileId;
     use bailiwick::platform::launch::kept::{Control, Event, Input, Kept, KeptRequest, Lifetime};
     use bailiwick::platform::launch::{
-        Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, ProcessLimits, Protected, StandIn, Step,
+        Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, PathGrant, ProcessLimits, Protected,
+        StandIn, Step,
     };
 
     const ROUNDS: usize = 400;
@@ -41,6 +42,7 @@ mod linux {
 
     fn request_of(folder: &Path, level: Containment, network: Network, name: &str) -> LaunchRequest {
         let program = Path::new("/bin").join(name);
+        let grant = |name: &str| PathGrant::of(&folder.join(name)).expect("it exists");
         let null = || File::options().read(true).write(true).open("/dev/null").expect("opened").into();
         LaunchRequest {
             plan: vec![Step {
@@ -59,7 +61,7 @@ mod linux {
                 level,
                 network,
                 read_only: Vec::new(),
-                read_write: vec![folder.join("root")],
+                read_write: vec![grant("root")],
                 protected: ["hooks", "config"]
                     .map(|name| Protected {
                         path: folder.join("root/.git").join(name),
@@ -67,7 +69,7 @@ mod linux {
                     })
                     .into(),
                 lacks_protected: false,
-                home: folder.join("home"),
+                home: grant("home"),
                 inner: InnerSandboxes::Refused,
             },
             limits: ProcessLimits {

@@ -1,5 +1,6 @@
 //! No byte outside a scope's folder is read, described, listed or changed, whatever the folder holds.
 
+mod roots;
 mod stress;
 
 use std::collections::BTreeMap;

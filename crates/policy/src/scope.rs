@@ -13,6 +13,7 @@ use bailiwick_platform::fs::{FileId, PathProblem, RelPath, Root};
 use bailiwick_platform::paths;
 
 use super::command::Commands;
+use super::root_paths::{RootPaths, link_in_roots, unreachable};
 use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
 
 /// How a scope stands to a capability.
@@ -33,6 +34,8 @@ pub struct ScopeRoot {
     pub name: String,
     /// The folder as configured.
     pub path: PathBuf,
+    /// The identity of the folder when the service first opened it, which it keeps across reloads of the config.
+    pub identity: Option<FileId>,
     /// The open folder, or why it could not be opened or may not be served.
     pub door: Result<Root, Failure>,
 }
@@ -103,11 +106,21 @@ fn id_chain(path: &Path) -> Option<Vec<FileId>> {
 }
 
 impl Scope {
-    /// Compiles a scope and opens its roots. A root that cannot be served is kept with its reason.
+    /// Compiles a scope and opens its roots. A root that cannot be served is kept with its reason. `paths` are those of
+    /// the whole config.
     ///
     /// # Errors
     /// `invalid_request` for globs that do not compile and for folder scopes without roots.
-    pub fn compile(config: &ScopeConfig, own: &OwnFolders) -> Result<Self, Failure> {
+    pub fn compile(config: &ScopeConfig, paths: &RootPaths, own: &OwnFolders) -> Result<Self, Failure> {
+        Self::compile_again(config, paths, own, &Scopes::default())
+    }
+
+    fn compile_again(
+        config: &ScopeConfig,
+        paths: &RootPaths,
+        own: &OwnFolders,
+        before: &Scopes,
+    ) -> Result<Self, Failure> {
         if config.scope_type == ScopeType::Folder && config.roots.is_empty() {
             return Err(Failure::invalid(
                 "roots",
@@ -127,7 +140,13 @@ impl Scope {
             } else {
                 base
             };
-            roots.push(Arc::new(ScopeRoot { name, path: path.clone(), door: open_root(path, own) }));
+            let expected = before.identity_of(path);
+            let door = open_root(path, paths, own).and_then(|root| match expected {
+                Some(expected) if expected != root.id() => Err(replaced_by_another()),
+                _ => Ok(root),
+            });
+            let identity = expected.or_else(|| door.as_ref().ok().map(Root::id));
+            roots.push(Arc::new(ScopeRoot { name, path: path.clone(), identity, door }));
         }
         Ok(Self {
             id: config.id.clone(),
@@ -253,7 +272,7 @@ impl Scope {
     }
 }
 
-fn open_root(path: &Path, own: &OwnFolders) -> Result<Root, Failure> {
+fn open_root(path: &Path, paths: &RootPaths, own: &OwnFolders) -> Result<Root, Failure> {
     if !path.is_absolute() {
         return Err(Failure::invalid(
             "roots",
@@ -264,7 +283,12 @@ fn open_root(path: &Path, own: &OwnFolders) -> Result<Root, Failure> {
         return Err(Failure::denied("path-kind", format!("the scope's folder is not served: {why}"))
             .hint("For the person: name a folder of a drive of this computer."));
     }
-    if own.touches(path) {
+    let resolved = match paths.resolved(path) {
+        Err(failure) if failure.code == ErrorCode::PermissionDenied => return Err(failure),
+        other => other,
+    };
+    // Where it leads nowhere, it is judged by the folder above it.
+    if own.touches(resolved.as_deref().unwrap_or(path)) {
         if FileId::of(path).is_none() {
             // Judged by the folder above it, which says nothing about what it held. It stays closed all the same.
             return Err(Failure::new(ErrorCode::ProviderUnavailable, "the scope's folder does not exist")
@@ -276,12 +300,15 @@ fn open_root(path: &Path, own: &OwnFolders) -> Result<Root, Failure> {
         )
         .hint("For the person: give the scope a narrower folder, or move Bailiwick's with BAILIWICK_HOME."));
     }
-    Root::open(path).map_err(|error| {
-        Failure::new(ErrorCode::ProviderUnavailable, format!("the scope's folder cannot be opened: {error}"))
-            .hint(
-                "For the person: check that the folder exists and can be read, then start the service again.",
-            )
-    })
+    Root::open_resolved(&resolved?).map_err(|error| unreachable(&error))
+}
+
+fn replaced_by_another() -> Failure {
+    Failure::new(
+        ErrorCode::ProviderUnavailable,
+        "another folder has taken the place of the scope's folder since the service opened it",
+    )
+    .hint("For the person: put the folder back; if the new one is right, restart the service.")
 }
 
 /// Shortens a client's text for a message.
@@ -304,14 +331,52 @@ impl Scopes {
     /// # Errors
     /// As [`Scope::compile`], and `invalid_request` for an id that occurs twice.
     pub fn compile(config: &Config, own: &OwnFolders) -> Result<Self, Failure> {
+        Self::compile_after(config, own, &Self::default())
+    }
+
+    /// Compiles the scopes of a config that takes the place of another one. A root that was open stays the folder that it
+    /// was: another one at the same path is not opened until the service starts again, or the root is taken out of the
+    /// config and put back.
+    ///
+    /// # Errors
+    /// As [`Scopes::compile`].
+    pub fn compile_after(config: &Config, own: &OwnFolders, before: &Self) -> Result<Self, Failure> {
+        let paths = RootPaths::new(&config.scopes);
         let mut list: Vec<Arc<Scope>> = Vec::new();
         for scope in &config.scopes {
             if list.iter().any(|other| other.id == scope.id) {
                 return Err(Failure::invalid("scopes", format!("two scopes have the id `{}`", scope.id)));
             }
-            list.push(Arc::new(Scope::compile(scope, own)?));
+            list.push(Arc::new(Scope::compile_again(scope, &paths, own, before)?));
         }
         Ok(Self { list })
+    }
+
+    /// Returns the identity that a root had when it was first opened.
+    fn identity_of(&self, path: &Path) -> Option<FileId> {
+        let mut roots = self.list.iter().flat_map(|scope| scope.roots());
+        roots.find_map(|root| root.identity.filter(|_| root.path == path))
+    }
+
+    /// Checks a path of the config that is no root, such as one of `readPaths`.
+    ///
+    /// # Errors
+    /// `permission_denied` for a path through a link that lies in a root of any scope.
+    pub fn check_links(&self, path: &Path) -> Result<(), Failure> {
+        let roots: Vec<FileId> =
+            self.list.iter().flat_map(|scope| scope.roots()).filter_map(|root| root.identity).collect();
+        match link_in_roots(path, &roots) {
+            None => Ok(()),
+            Some(link) => Err(Failure::denied(
+                "root-link",
+                format!(
+                    "nothing was run: `{}` in the config leads through the link `{}`, in a folder that commands of a scope can change",
+                    path.display(),
+                    link.display()
+                ),
+            )
+            .hint("For the person: write the path without the link into the config, if it leads where it should.")),
+        }
     }
 
     /// Finds a scope by id.

@@ -7,7 +7,7 @@ use bailiwick_config::ScopeConfig;
 use bailiwick_contract::{Capability, Failure, ScopeType};
 use bailiwick_engine::operations::screen::{AccessState, access_state};
 use bailiwick_platform::screen::{Displays, Listing, Sources};
-use bailiwick_policy::{OwnFolders, Scope};
+use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 use bailiwick_providers::screen::withheld;
 
 use super::home::Home;
@@ -124,6 +124,6 @@ fn shows_screens(scope: &ScopeConfig) -> bool {
 }
 
 fn hidden(home: &Home, scope: &ScopeConfig, listing: &Listing) -> Result<usize, Failure> {
-    let scope = Scope::compile(scope, &OwnFolders::of(&home.dirs))?;
+    let scope = Scope::compile(scope, &RootPaths::default(), &OwnFolders::of(&home.dirs))?;
     Ok(withheld(scope.screen(), &listing.windows).into_iter().filter(|closed| *closed).count())
 }

@@ -6,5 +6,6 @@ mod git_later;
 mod held;
 mod output;
 mod repository;
+mod roots;
 mod tools;
 pub mod yard;

@@ -7,7 +7,7 @@ use std::path::Path;
 use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::{LaunchError, levels};
 
-use super::place::{LEVELS, Place, shell, single, wait_for};
+use super::place::{LEVELS, Place, grant, shell, single, wait_for};
 use crate::patience::eventually;
 
 #[test]
@@ -323,11 +323,52 @@ fn a_root_that_a_job_replaced_by_a_link_opens_nothing() {
     symlink(&outside, place.root().join("inner")).expect("made");
     for level in [Containment::Partial, Containment::Full] {
         let (mut request, _out, _err) = place.request(level, shell("cat inner/file; echo x > inner/file"));
-        request.hold.read_write.push(place.root().join("inner"));
+        request.hold.read_write.push(grant(&place.root().join("inner")));
         let mut job = wait_for(place.launcher.launch(request)).expect("started");
         assert_ne!(wait_for(job.ended()).expect("ended").exit_code, Some(0), "{level}");
         assert_eq!(fs::read_to_string(outside.join("file")).expect("there"), "secret\n", "{level}");
     }
+}
+
+#[test]
+fn a_folder_that_was_replaced_since_it_was_checked_is_not_opened() {
+    let place = Place::new();
+    let outside = place.outside().join("outside");
+    fs::create_dir(&outside).expect("made");
+    fs::write(outside.join("file"), "secret\n").expect("written");
+    let other = place.outside().join("other");
+    fs::create_dir(&other).expect("made");
+    let granted = grant(&other);
+    fs::rename(&other, place.outside().join("moved")).expect("renamed");
+    let script = format!("cat {0}/file; echo x > {0}/file; echo x > {0}/new", other.display());
+    for replaced_by_link in [true, false] {
+        if replaced_by_link {
+            symlink(&outside, &other).expect("made");
+        } else {
+            fs::remove_file(&other).expect("removed");
+            fs::rename(&outside, &other).expect("renamed");
+        }
+        for level in [Containment::Partial, Containment::Full] {
+            for (field, step) in [("roots", ["landlock", "folders"]), ("readable", ["landlock", "folders"])] {
+                let (mut request, _out, _err) = place.request(level, shell(&script));
+                match field {
+                    "roots" => request.hold.read_write.push(granted.clone()),
+                    _ => request.hold.read_only.push(granted.clone()),
+                }
+                let error = wait_for(place.launcher.launch(request)).expect_err("refused");
+                let expected = step[usize::from(level == Containment::Full)];
+                assert!(
+                    matches!(&error, LaunchError::Step { step, reason } if step == expected && reason.contains("taken its place")),
+                    "{level} {field}: {error}"
+                );
+            }
+            let (mut request, _out, _err) = place.request(level, shell(&script));
+            request.hold.home = granted.clone();
+            wait_for(place.launcher.launch(request)).expect_err("refused");
+        }
+    }
+    assert_eq!(fs::read_to_string(other.join("file")).expect("there"), "secret\n");
+    assert_eq!(fs::read_dir(&other).expect("there").count(), 1);
 }
 
 #[test]

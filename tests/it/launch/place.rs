@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
 use bailiwick::platform::fs::FileId;
 use bailiwick::platform::launch::{
-    Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, ProcessLimits,
-    Protected, StandIn, Step,
+    Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, PathGrant,
+    ProcessLimits, Protected, StandIn, Step,
 };
 
 use crate::temporary::TemporaryFolder;
@@ -97,6 +97,11 @@ pub fn program(name: &str) -> PathBuf {
         .unwrap_or_else(|| panic!("{name} is not on this system"))
 }
 
+/// Grants a folder as it is now.
+pub fn grant(path: &Path) -> PathGrant {
+    PathGrant::of(path).expect("the folder exists")
+}
+
 /// Makes a command of a system program, or of one with an absolute path.
 pub fn command(argv: &[&str]) -> LaunchCommand {
     let path = if argv[0].starts_with('/') { PathBuf::from(argv[0]) } else { program(argv[0]) };
@@ -162,15 +167,15 @@ impl Place {
         let hold = Hold {
             level,
             network: self.network,
-            read_only: self.read_only.clone(),
-            read_write: vec![self.root()],
+            read_only: self.read_only.iter().filter_map(|path| PathGrant::of(path)).collect(),
+            read_write: vec![grant(&self.root())],
             protected: self
                 .protected
                 .iter()
                 .map(|path| Protected { path: path.clone(), stand_in: StandIn::Folder })
                 .collect(),
             lacks_protected: false,
-            home: self.folder.path().join("home"),
+            home: grant(&self.folder.path().join("home")),
             inner: self.inner,
         };
         let request = LaunchRequest {

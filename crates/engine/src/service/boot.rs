@@ -107,7 +107,7 @@ impl Service {
             parsers,
             started_at_ms: time::now_ms(),
         };
-        let facts = facts(config, lasting)?;
+        let facts = facts(config, lasting, &Scopes::default())?;
         Ok(Arc::new(Self {
             facts: RwLock::new(Arc::new(facts)),
             history,
@@ -162,7 +162,7 @@ impl Service {
             parsers: Arc::clone(&old.parsers),
             started_at_ms: old.started_at_ms,
         };
-        let new = facts(config, lasting)?;
+        let new = facts(config, lasting, &old.scopes)?;
         *self.facts.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())
     }
@@ -183,7 +183,7 @@ struct Lasting {
     started_at_ms: i64,
 }
 
-fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
+fn facts(config: Config, lasting: Lasting, before: &Scopes) -> Result<ServiceFacts, BootError> {
     let Lasting {
         dirs,
         registry,
@@ -198,7 +198,7 @@ fn facts(config: Config, lasting: Lasting) -> Result<ServiceFacts, BootError> {
         started_at_ms,
     } = lasting;
     let own = OwnFolders::of(&dirs);
-    let scopes = Scopes::compile(&config, &own).map_err(BootError)?;
+    let scopes = Scopes::compile_after(&config, &own, before).map_err(BootError)?;
     let (config, scopes) = (Arc::new(config), Arc::new(scopes));
     Ok(ServiceFacts {
         config,

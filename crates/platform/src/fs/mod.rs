@@ -51,6 +51,7 @@ mod rel_path;
 #[cfg_attr(unix, path = "unix/remove_tree.rs")]
 #[cfg_attr(windows, path = "windows/remove_tree.rs")]
 mod remove_tree;
+mod resolve;
 #[cfg_attr(unix, path = "unix/root.rs")]
 #[cfg_attr(windows, path = "windows/root.rs")]
 mod root;
@@ -85,6 +86,7 @@ pub use private::{create_private_file, new_private_file, replace_file, replace_p
 pub use protection::Protection;
 pub use rel_path::{PathProblem, RelPath};
 pub use remove_tree::remove_tree;
+pub use resolve::{PathLink, ResolvedPath};
 pub use root::Root;
 pub use stat::{FileId, FileKind, NO_USER, Stat};
 #[cfg(windows)]

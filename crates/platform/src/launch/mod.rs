@@ -49,7 +49,8 @@ pub use levels::{Levels, holds_names, levels};
 #[cfg(unix)]
 pub use process::serve_if_asked;
 pub use request::{
-    Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, ProcessLimits, Protected, StandIn, Step,
+    Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, PathGrant, ProcessLimits, Protected,
+    StandIn, Step,
 };
 #[cfg(windows)]
 pub use windows::{Job, Launcher, serve_if_asked};

@@ -18,7 +18,8 @@ use rustix::io::Errno;
 
 use super::flags::FOLDER;
 use super::wire::Pin;
-use super::{Hold, LaunchError, Protected, StandIn};
+use super::{Hold, LaunchError, PathGrant, Protected, StandIn};
+use crate::fs::FileId;
 
 /// The time of change that marks a placeholder, in seconds since the epoch: nobody has used it since it was made.
 const MARK: Timespec = Timespec { tv_sec: 946_684_807, tv_nsec: 0 };
@@ -98,8 +99,8 @@ pub(super) fn protect(hold: &Hold) -> Result<(Vec<Pin>, Placeholders), LaunchErr
         let root = hold
             .read_write
             .iter()
-            .filter(|root| path.starts_with(root))
-            .max_by_key(|root| root.as_os_str().len());
+            .filter(|root| path.starts_with(&root.path))
+            .max_by_key(|root| root.path.as_os_str().len());
         // A name outside every root cannot be written anyway.
         let Some(root) = root else { continue };
         protect_one(root, protected, &mut pins, &mut placeholders).map_err(|error| LaunchError::Step {
@@ -113,17 +114,19 @@ pub(super) fn protect(hold: &Hold) -> Result<(Vec<Pin>, Placeholders), LaunchErr
 }
 
 fn protect_one(
-    root: &Path,
+    grant: &PathGrant,
     protected: &Protected,
     pins: &mut Vec<Pin>,
     placeholders: &mut Placeholders,
 ) -> io::Result<()> {
+    let root = grant.path.as_path();
     let Ok(relative) = protected.path.strip_prefix(root) else { return Ok(()) };
     let names: Vec<_> = relative.components().collect();
     if names.is_empty() || names.iter().any(|name| !matches!(name, Component::Normal(_))) {
         return Err(io::Error::other("it must be a plain path below a root"));
     }
     let mut folder = rustix::fs::open(root, FOLDER, Mode::empty())?;
+    grant.check(FileId::of_open(&folder)?)?;
     let mut at = root.to_owned();
     for (position, name) in names.iter().enumerate() {
         let parent = at.clone();

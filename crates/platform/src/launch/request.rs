@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::fs::FileId;
+use crate::fs::{FileId, Root};
 use crate::handle::Handle;
 use bailiwick_contract::command::{Containment, Joiner, Network, Redirect};
 
@@ -90,16 +90,16 @@ pub struct Hold {
     pub level: Containment,
     /// What may be reached over the network.
     pub network: Network,
-    /// Folders that can be read beside the system's own; absolute.
-    pub read_only: Vec<PathBuf>,
-    /// Folders that can be read and written: the roots; absolute.
-    pub read_write: Vec<PathBuf>,
+    /// Folders and files that can be read beside the system's own.
+    pub read_only: Vec<PathGrant>,
+    /// Folders that can be read and written: the roots.
+    pub read_write: Vec<PathGrant>,
     /// Names inside the roots that stay as they are, also those that do not exist yet.
     pub protected: Vec<Protected>,
     /// Whether `protected` is known to lack names that it should have: the result then says that names stay open.
     pub lacks_protected: bool,
     /// The private folder, used as `HOME`; can be read and written.
-    pub home: PathBuf,
+    pub home: PathGrant,
     /// Whether the plan may make sandboxes of its own inside.
     pub inner: InnerSandboxes,
 }
@@ -120,6 +120,42 @@ pub enum StandIn {
     Folder,
     /// A file with this content.
     File(Cow<'static, [u8]>),
+}
+
+/// A folder or file that a plan can reach: a path, and what must be found there.
+///
+/// Somebody may put a link in the place of a folder after it was checked. What is opened by the path for a sandbox is
+/// therefore compared with the identity, and nothing starts where they differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathGrant {
+    /// The absolute path.
+    pub path: PathBuf,
+    /// The identity of what was checked under that path.
+    pub identity: FileId,
+}
+
+impl PathGrant {
+    /// Grants what a path leads to now, links followed; `None` where nothing is there.
+    pub fn of(path: &Path) -> Option<Self> {
+        Some(Self { path: path.to_owned(), identity: FileId::of(path)? })
+    }
+
+    /// Grants the folder of this very path; `None` where there is none, or where a part of the path is a link.
+    pub fn of_resolved(path: &Path) -> Option<Self> {
+        Some(Self { path: path.to_owned(), identity: Root::open_resolved(path).ok()?.id() })
+    }
+
+    /// Checks what was opened by the path.
+    ///
+    /// # Errors
+    /// Where it is something else than what was granted.
+    #[cfg(unix)]
+    pub(super) fn check(&self, opened: FileId) -> std::io::Result<()> {
+        if opened == self.identity {
+            return Ok(());
+        }
+        Err(std::io::Error::other("something else has taken its place since it was checked"))
+    }
 }
 
 /// Whether a held program may shut others in more tightly than it is held itself.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use super::held::{Names, layer, open};
 use super::kept::TerminalSize;
 use super::{
-    Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, ProcessLimits, Protected, StandIn, Step,
+    Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, Protected, StandIn,
+    Step,
 };
 use crate::fs::FileId;
 use crate::names::{OsStrExt, OsStringExt};
@@ -201,8 +202,7 @@ impl Order {
             });
             out.list(&step.commands, |out, command| {
                 out.path(&command.program);
-                out.long(command.identity.device);
-                out.long(command.identity.inode);
+                out.identity(command.identity);
                 out.list(&command.argv, |out, word| out.bytes(word.as_bytes()));
                 out.list(&command.redirects, |out, redirect| out.byte(redirect_code(*redirect)));
             });
@@ -214,8 +214,8 @@ impl Order {
         out.path(&self.cwd_path);
         out.byte(level_code(self.hold.level));
         out.byte(network_code(self.hold.network));
-        for paths in [&self.hold.read_only, &self.hold.read_write] {
-            out.list(paths, |out, path| out.path(path));
+        for grants in [&self.hold.read_only, &self.hold.read_write] {
+            out.list(grants, Writer::grant);
         }
         out.list(&self.hold.protected, |out, protected| {
             out.path(&protected.path);
@@ -228,7 +228,7 @@ impl Order {
             }
         });
         out.byte(u8::from(self.hold.lacks_protected));
-        out.path(&self.hold.home);
+        out.grant(&self.hold.home);
         out.byte(u8::from(self.hold.inner == InnerSandboxes::Allowed));
         out.option(self.limits.memory_bytes);
         out.option(self.limits.processes);
@@ -256,7 +256,7 @@ impl Order {
             let commands = reader.list(|reader| {
                 Ok(LaunchCommand {
                     program: reader.path()?,
-                    identity: FileId { device: reader.long()?, inode: reader.long()? },
+                    identity: reader.identity()?,
                     argv: reader.list(Reader::text)?,
                     redirects: reader.list(Reader::redirect)?,
                 })
@@ -270,8 +270,8 @@ impl Order {
             hold: Hold {
                 level: reader.level()?,
                 network: reader.network()?,
-                read_only: reader.list(Reader::path)?,
-                read_write: reader.list(Reader::path)?,
+                read_only: reader.list(Reader::grant)?,
+                read_write: reader.list(Reader::grant)?,
                 protected: reader.list(|reader| {
                     let path = reader.path()?;
                     let stand_in = match reader.byte()? {
@@ -282,7 +282,7 @@ impl Order {
                     Ok(Protected { path, stand_in })
                 })?,
                 lacks_protected: reader.flag()?,
-                home: reader.path()?,
+                home: reader.grant()?,
                 inner: if reader.flag()? { InnerSandboxes::Allowed } else { InnerSandboxes::Refused },
             },
             limits: ProcessLimits {
@@ -412,6 +412,16 @@ impl Writer {
         self.bytes(value.as_os_str().as_bytes());
     }
 
+    fn identity(&mut self, value: FileId) {
+        self.long(value.device);
+        self.long(value.inode);
+    }
+
+    fn grant(&mut self, value: &PathGrant) {
+        self.path(&value.path);
+        self.identity(value.identity);
+    }
+
     pub(super) fn list<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
         self.long(items.len() as u64);
         for item in items {
@@ -473,6 +483,14 @@ impl<'a> Reader<'a> {
         Ok(PathBuf::from(OsStr::from_bytes(self.take(length)?)))
     }
 
+    fn identity(&mut self) -> Result<FileId, Garbled> {
+        Ok(FileId { device: self.long()?, inode: self.long()? })
+    }
+
+    fn grant(&mut self) -> Result<PathGrant, Garbled> {
+        Ok(PathGrant { path: self.path()?, identity: self.identity()? })
+    }
+
     pub(super) fn list<T>(
         &mut self,
         mut each: impl FnMut(&mut Self) -> Result<T, Garbled>,
@@ -515,6 +533,10 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
+    fn grant(path: &str) -> PathGrant {
+        PathGrant { path: path.into(), identity: FileId { device: 7, inode: path.len() as u64 } }
+    }
+
     fn order() -> Order {
         Order {
             plan: vec![
@@ -534,8 +556,8 @@ mod tests {
             hold: Hold {
                 level: Containment::Full,
                 network: Network::Loopback,
-                read_only: vec!["/nix".into()],
-                read_write: vec!["/srv/app".into()],
+                read_only: vec![grant("/nix")],
+                read_write: vec![grant("/srv/app")],
                 protected: vec![
                     Protected {
                         path: "/srv/app/.git/config".into(),
@@ -544,7 +566,7 @@ mod tests {
                     Protected { path: "/srv/app/.git/hooks".into(), stand_in: StandIn::Folder },
                 ],
                 lacks_protected: true,
-                home: "/home/private".into(),
+                home: grant("/home/private"),
                 inner: InnerSandboxes::Allowed,
             },
             limits: ProcessLimits {

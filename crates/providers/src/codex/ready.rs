@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{
-    MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, level,
+    MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, granted, level,
     must_be_full, unique,
 };
 use crate::repositories::{Repositories, Review};
@@ -17,7 +17,9 @@ use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::create_private_dir;
-use bailiwick_platform::launch::{Hold, InnerSandboxes, LaunchCommand, Launcher, ProcessLimits, Step};
+use bailiwick_platform::launch::{
+    Hold, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, Step,
+};
 use bailiwick_platform::machine::user_name;
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{PermittedPath, Scope, Scopes};
@@ -286,17 +288,19 @@ impl Confined {
             })?;
         let Roots { folders: roots, protected, lacks_protected, review } =
             Roots::new(&around.repositories, &around.scope, cwd, found.level);
+        policy.read_paths.iter().try_for_each(|path| around.scopes.check_links(path))?;
         let package = &found.installation.package;
         let tools = found.installation.tools.clone();
-        let mut readable = unique(
-            trusted.iter().chain(&policy.read_paths).cloned().chain([package.clone()]).chain(roots.clone()),
-        );
+        let mut read_only =
+            unique(trusted.iter().chain(&policy.read_paths).cloned().chain([package.clone()]));
+        let granted_to_codex = read_only.iter().chain(&roots).map(|grant| grant.path.clone());
+        let mut readable: Vec<PathBuf> = granted_to_codex.collect();
         // Codex itself writes its home, and the person's where a login is renewed; neither can its commands see.
-        let (mut read_only, mut read_write) = (readable.clone(), vec![commands_home.clone()]);
+        let mut read_write = vec![granted(&commands_home)?];
         if let Some(person) = found.person.as_ref().filter(|_| home::reads_file(found.login)) {
             match found.login {
-                Login::Account => read_write.push(person.clone()),
-                _ => read_only.push(person.clone()),
+                Login::Account => read_write.push(granted(person)?),
+                _ => read_only.extend(PathGrant::of(person)),
             }
         }
         // In the private tree of `full` a home among temporary files is there only if it is mounted. Codex would make
@@ -304,12 +308,11 @@ impl Confined {
         let is_there = |home: &PathBuf| {
             found.level != Containment::Full
                 || home == &found.home
-                || read_only.contains(home)
-                || read_write.contains(home)
+                || read_only.iter().chain(&read_write).any(|grant| grant.path == *home)
         };
         let shown = |home: &PathBuf| {
             let temporary = [Path::new(SANDBOX_TEMPORARY), &std::env::temp_dir()];
-            roots.iter().any(|root| home.starts_with(root))
+            roots.iter().any(|root| home.starts_with(&root.path))
                 || is_there(home) && temporary.iter().any(|folder| home.starts_with(folder))
         };
         let denied = found.person.iter().chain([&found.home]).filter(|home| shown(home)).cloned().collect();
@@ -331,7 +334,7 @@ impl Confined {
                 read_write,
                 protected,
                 lacks_protected,
-                home: found.home.clone(),
+                home: granted(&found.home)?,
                 inner: InnerSandboxes::Allowed,
             },
             environment: variables,
@@ -417,11 +420,11 @@ fn asks_version(around: &Around, found: &Found) -> Result<Prepared, Failure> {
         hold: Hold {
             level: found.level,
             network: Network::None,
-            read_only: vec![found.installation.package.clone()],
+            read_only: unique([found.installation.package.clone()].into_iter()),
             read_write: Vec::new(),
             protected: Vec::new(),
             lacks_protected: false,
-            home: found.home.clone(),
+            home: granted(&found.home)?,
             inner: InnerSandboxes::Refused,
         },
         limits: limits(around),

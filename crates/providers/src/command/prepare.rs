@@ -14,7 +14,7 @@ use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::handle::Handle;
 use bailiwick_platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
 use bailiwick_platform::launch::{
-    Hold, InnerSandboxes, LaunchCommand, ProcessLimits, Protected, Step, holds_names,
+    Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, Step, holds_names,
 };
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{PermittedPath, Scope, Scopes};
@@ -197,6 +197,7 @@ impl CommandRequest {
         )?;
         let Roots { folders: read_write, protected, lacks_protected, review } =
             Roots::new(&self.repositories, &self.scope, &cwd_path, level);
+        policy.read_paths.iter().try_for_each(|path| self.scopes.check_links(path))?;
         let read_only = trusted.iter().chain(&policy.read_paths).cloned().chain(program_folders);
         Ok(Prepared {
             plan: steps,
@@ -213,7 +214,7 @@ impl CommandRequest {
                 read_write,
                 protected,
                 lacks_protected,
-                home,
+                home: granted(&home)?,
                 inner: InnerSandboxes::Refused,
             },
             limits: ProcessLimits {
@@ -232,7 +233,7 @@ impl CommandRequest {
 #[derive(Debug)]
 pub(in super::super) struct Roots {
     /// The folders.
-    pub folders: Vec<PathBuf>,
+    pub folders: Vec<PathGrant>,
     /// Names in them that stay as they are: what Git runs later.
     pub protected: Vec<Protected>,
     /// Whether some of those may be missing.
@@ -245,7 +246,9 @@ impl Roots {
     /// Looks at the roots of a scope before a command starts in a folder.
     pub fn new(repositories: &Arc<Repositories>, scope: &Arc<Scope>, cwd: &Path, level: Containment) -> Self {
         let roots = scope.roots().iter().filter_map(|root| root.door.as_ref().ok());
-        let folders = roots.filter_map(|door| door.current_path()).collect();
+        let folders = roots
+            .filter_map(|door| Some(PathGrant { path: door.current_path()?, identity: door.id() }))
+            .collect();
         if !holds_names(level) {
             return Self { folders, protected: Vec::new(), lacks_protected: true, review: None };
         }
@@ -298,8 +301,18 @@ fn private_home(home: &Path, level: Containment) -> Result<Option<TemporaryFolde
     })
 }
 
-/// Gives the folders that exist, each once.
-pub(in super::super) fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+/// Grants the folders that exist, each once.
+pub(in super::super) fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<PathGrant> {
     let mut seen = BTreeSet::new();
-    paths.filter(|path| FileId::of(path).is_some() && seen.insert(path.clone())).collect()
+    paths.filter(|path| seen.insert(path.clone())).filter_map(|path| PathGrant::of(&path)).collect()
+}
+
+/// Grants a folder of Bailiwick's own, which was made before.
+///
+/// # Errors
+/// `provider_unavailable` where it is gone again.
+pub(in super::super) fn granted(folder: &Path) -> Result<PathGrant, Failure> {
+    PathGrant::of(folder).ok_or_else(|| {
+        Failure::new(ErrorCode::ProviderUnavailable, "a private folder of the scope's commands is gone")
+    })
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use bailiwick_contract::command::is_program_name;
 use bailiwick_contract::{ErrorCode, Failure, fields};
-use bailiwick_platform::fs::{FileId, FileKind, Ownership, Stat};
+use bailiwick_platform::fs::{FileId, FileKind, Ownership, ResolvedPath, Stat};
 use bailiwick_platform::programs::{SEARCH_PATH_SEPARATOR, candidates, may_run, read_by_others};
 
 /// How many names of programs are compared with a misspelt one.
@@ -119,11 +119,16 @@ impl<'a> SearchPath<'a> {
     }
 
     fn look_at_folder(&self, folder: &Path) -> Result<(), &'static str> {
+        let resolved = ResolvedPath::new(folder).map_err(|_| "the folder cannot be reached")?;
+        let is_closed =
+            |folder: &Path| folder.ancestors().filter_map(FileId::of).any(|id| self.closed.contains(&id));
+        if resolved.links.iter().any(|link| is_closed(&link.folder)) {
+            return Err("a link inside the folder of a scope leads there, where clients write");
+        }
         let real = folder.canonicalize().map_err(|_| "the folder cannot be reached")?;
         let stat = Stat::of(&real).ok_or("the folder cannot be reached")?;
         judge_owner(&real, &stat, "the folder can be changed by others")?;
-        let mut chain = real.ancestors().filter_map(FileId::of);
-        if chain.any(|id| self.closed.contains(&id)) {
+        if is_closed(&real) {
             return Err("that is inside the folder of a scope, where clients write");
         }
         Ok(())

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use bailiwick_contract::{Access, ErrorCode, Failure};
 use bailiwick_platform::fs::{DoorError, FileKind, Ownership, RelPath, Root};
+use bailiwick_platform::launch::PathGrant;
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_platform::paths::{HAS_DRIVES, for_programs, may_be_remote};
 use bailiwick_policy::{PermittedPath, Scope};
@@ -57,6 +58,8 @@ pub struct Repository {
     pub work_tree: PathBuf,
     /// The folder in which Git is started: the top, or the scope's folder in it.
     pub start: PermittedPath,
+    /// Git's own folders, as they were checked: `git_dir`, and `common_dir` where that is another one.
+    pub git_folders: Vec<PathGrant>,
     /// Further folders with objects.
     pub alternates: Vec<PathBuf>,
     /// Where the scope's folder lies in the working tree; empty if the scope sees the whole tree.
@@ -115,7 +118,7 @@ impl Repository {
         scope: &Scope,
     ) -> Result<Self, Failure> {
         let bounds = Bounds::new(scope, &git_dir);
-        let own = Root::open(&git_dir).map_err(|_| none(&start))?;
+        let own = Root::open_resolved(&git_dir).map_err(|_| none(&start))?;
         let common_dir = match pointer(&own, "commondir")? {
             None => git_dir.clone(),
             Some(text) => bounds.inside(&git_dir.join(OsStr::from_bytes(&text)), "its common folder")?,
@@ -133,12 +136,16 @@ impl Repository {
                 return Err(leads_out(&format!("`{name}` in its `.git`")));
             }
         }
+        let mut git_folders = vec![PathGrant { path: git_dir.clone(), identity: own.id() }];
+        if common_dir != git_dir {
+            git_folders.push(PathGrant::of_resolved(&common_dir).ok_or_else(|| none(&start))?);
+        }
         let mut alternates = Vec::new();
         bounds.alternates(&common_dir.join("objects"), MAX_ALTERNATES, &mut alternates)?;
         if HAS_DRIVES {
             judge_work_trees(&common_dir)?;
         }
-        Ok(Self { git_dir, common_dir, work_tree, start, alternates, prefix, target })
+        Ok(Self { git_dir, common_dir, git_folders, work_tree, start, alternates, prefix, target })
     }
 
     /// Tells whether the scope sees the whole working tree.
@@ -207,7 +214,7 @@ impl Repository {
     /// # Errors
     /// `not_found` if it is gone.
     pub fn own(&self) -> Result<Root, Failure> {
-        Root::open(&self.git_dir).map_err(|_| none(&self.start))
+        Root::open_resolved(&self.git_dir).map_err(|_| none(&self.start))
     }
 
     /// Opens Git's own folder of all working trees.
@@ -215,7 +222,7 @@ impl Repository {
     /// # Errors
     /// `not_found` if it is gone.
     pub fn common(&self) -> Result<Root, Failure> {
-        Root::open(&self.common_dir).map_err(|_| none(&self.start))
+        Root::open_resolved(&self.common_dir).map_err(|_| none(&self.start))
     }
 
     /// Tells whether what lies in the common folder belongs to several working trees.

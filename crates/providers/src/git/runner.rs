@@ -5,12 +5,16 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::command::{Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, level, run};
+use crate::command::{
+    Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, granted, level, run, unique,
+};
 use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, create_private_dir};
-use bailiwick_platform::launch::{Hold, InnerSandboxes, LaunchCommand, Launcher, ProcessLimits, Step};
+use bailiwick_platform::launch::{
+    Hold, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, Step,
+};
 use bailiwick_platform::machine::home_folder;
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_platform::paths::{HAS_DRIVES, for_programs};
@@ -178,7 +182,7 @@ pub struct Git {
     around: Surroundings,
     program: PathBuf,
     identity: FileId,
-    readable: Vec<PathBuf>,
+    readable: Vec<PathGrant>,
     trusted: Vec<PathBuf>,
     level: Containment,
     home: PathBuf,
@@ -251,14 +255,17 @@ impl Git {
         })?;
         let nothing = Nothing::ready(&home)?;
         let ask = may_name_drivers(&repository)?;
-        let mut readable = vec![found.real_folder, repository.start.on_disk()?];
-        readable.extend(repository.alternates.iter().cloned());
-        readable.extend(rules_above(&repository)?);
+        let trusted = search.trusted();
+        let in_repository = [repository.start.on_disk()?].into_iter().chain(repository.alternates.clone());
+        let mut readable: Vec<PathGrant> =
+            in_repository.filter_map(|folder| PathGrant::of_resolved(&folder)).collect();
+        let elsewhere = [found.real_folder].into_iter().chain(rules_above(&repository)?);
+        readable.extend(unique(elsewhere.chain(trusted.iter().cloned())));
         let git = Self {
             program: found.path,
             identity: found.identity,
             readable,
-            trusted: search.trusted(),
+            trusted,
             level,
             home,
             settings: settings(&nothing),
@@ -334,23 +341,21 @@ impl Git {
     fn prepare(&self, asked: &Asked) -> Result<Prepared, Failure> {
         let repository = &self.repository;
         let (folder, place) = repository.start.open_dir()?;
-        let git_places = [repository.git_dir.clone(), repository.common_dir.clone()];
+        let git_places = repository.git_folders.iter().cloned();
         let mut read_only = self.readable.clone();
-        read_only.extend(self.trusted.iter().cloned());
         let (mut read_write, mut protected) = (Vec::new(), Vec::new());
         match asked.reach {
             Reach::Read => read_only.extend(git_places),
             Reach::Write => {
-                protected = crate::repositories::names_of(&git_places);
+                protected = crate::repositories::names_of([&repository.git_dir, &repository.common_dir]);
                 read_write.extend(git_places);
-                read_write.extend(asked.folder.clone());
+                read_write.extend(asked.folder.as_deref().and_then(PathGrant::of_resolved));
             }
             Reach::Settings => {
                 read_only.extend(git_places);
-                read_only.extend(settings_of_the_person());
+                read_only.extend(settings_of_the_person().iter().filter_map(|path| PathGrant::of(path)));
             }
         }
-        read_only.retain(|path| FileId::of(path).is_some());
         let policy = self.around.scope.commands().hold();
         let words = [OsString::from("git"), "--no-pager".into()];
         Ok(Prepared::of_tool(Tool {
@@ -373,7 +378,7 @@ impl Git {
                 read_write,
                 protected,
                 lacks_protected: false,
-                home: self.home.clone(),
+                home: granted(&self.home)?,
                 inner: InnerSandboxes::Refused,
             },
             review: None,

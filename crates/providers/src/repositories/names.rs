@@ -68,10 +68,10 @@ pub(super) fn names(roots: &[PathBuf], repositories: &BTreeSet<PathBuf>, cwd: &P
 
 /// Returns the names in these folders of Git's own that stay as they are while Git itself works there: what it runs.
 /// It names no other folder by itself.
-pub(crate) fn names_of(git_dirs: &[PathBuf]) -> Vec<Protected> {
+pub(crate) fn names_of(git_dirs: [&PathBuf; 2]) -> Vec<Protected> {
     let mut names = Names::default();
     let mut known = BTreeSet::new();
-    for path in git_dirs.iter().filter(|path| known.insert(*path)) {
+    for path in git_dirs.into_iter().filter(|path| known.insert(*path)) {
         GitDir::new(path.clone()).add_names(&mut names, CommonDir::Open);
     }
     names.protected

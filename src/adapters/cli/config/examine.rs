@@ -7,7 +7,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use bailiwick_config::{Config, ConfigError};
-use bailiwick_policy::{OwnFolders, Scope};
+use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 
 use super::super::home::Home;
 use super::super::printer::one_line;
@@ -21,8 +21,9 @@ pub fn examine(home: &Home, file: &Path, content: &[u8]) -> Vec<ProblemOutput> {
         examined.problems.into_iter().map(|error| placed(&text, error)).collect();
     let own = OwnFolders::of(&home.dirs);
     let scopes = examined.rest.map(|config| config.scopes).unwrap_or_default();
+    let paths = RootPaths::new(&scopes);
     for (scope, place) in scopes.iter().zip(examined.scopes) {
-        let (field, failure) = match Scope::compile(scope, &own) {
+        let (field, failure) = match Scope::compile(scope, &paths, &own) {
             Err(failure) => {
                 let part =
                     failure.details.get("field").and_then(|it| it.as_str()).unwrap_or("policy").to_owned();

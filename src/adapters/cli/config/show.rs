@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use bailiwick_contract::Failure;
+use bailiwick_policy::RootPaths;
 
 use super::super::args::ConfigShowArgs;
 use super::super::home::Home;
@@ -20,8 +21,9 @@ pub fn run(home: &Home, args: &ConfigShowArgs) -> Result<Report, Failure> {
     config.scopes.iter_mut().for_each(|scope| *scope = without_values(scope));
     let mut value = serde_json::to_value(&config).expect("a config has a JSON form");
     if args.defaults {
+        let paths = RootPaths::new(&known);
         for (scope, shown) in known.iter().zip(value["scopes"].as_array_mut().into_iter().flatten()) {
-            fill_in(shown, &effective(home, scope)?);
+            fill_in(shown, &effective(home, scope, &paths)?);
         }
     }
     let text = format!("{}\n", printable(&format!("{value:#}")));

@@ -12,7 +12,7 @@ use bailiwick_platform::dirs::System;
 use bailiwick_platform::launch::levels;
 use bailiwick_platform::machine;
 use bailiwick_platform::paths;
-use bailiwick_policy::{OwnFolders, Scope};
+use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 use bailiwick_providers::command::SearchPath;
 
 use super::super::bounded_run::run_to_end;
@@ -127,7 +127,7 @@ fn other_binary(found: &mut Findings) {
 
 /// Programs without which something that is granted fails.
 fn programs(home: &Home, config: &Config, found: &mut Findings) {
-    let own = OwnFolders::of(&home.dirs);
+    let (own, paths) = (OwnFolders::of(&home.dirs), RootPaths::new(&config.scopes));
     let install_git = match System::THIS {
         System::Linux => "Install Git (on Debian: `apt-get install git`).",
         System::MacOs => "Install Git (`xcode-select --install`).",
@@ -143,7 +143,7 @@ fn programs(home: &Home, config: &Config, found: &mut Findings) {
     ];
     for (program, capabilities, fix) in wanted {
         let needs = config.scopes.iter().filter(|scope| scope.grants_any(capabilities));
-        let scopes: Vec<Scope> = needs.filter_map(|scope| Scope::compile(scope, &own).ok()).collect();
+        let scopes: Vec<Scope> = needs.filter_map(|scope| Scope::compile(scope, &paths, &own).ok()).collect();
         let Some(first) = scopes.first() else { continue };
         match SearchPath::new(&first.commands().hold().search_path, &[]).find(program) {
             Ok(there) if machine::is_stand_in(System::THIS, &there.path, |path| Path::new(path).exists()) => {

@@ -7,7 +7,7 @@ use bailiwick_contract::command::Network;
 use bailiwick_contract::{Capability, ScopeType};
 use bailiwick_platform::fs::{FileId, Volume};
 use bailiwick_platform::{machine, paths};
-use bailiwick_policy::{OwnFolders, Scope};
+use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 use bailiwick_providers::command::level;
 
 use super::super::home::Home;
@@ -19,9 +19,9 @@ pub fn look(home: &Home, config: &Config, found: &mut Findings) {
     if config.scopes.is_empty() {
         found.warn("scopes", "no scope is open: clients can do nothing", "Run `bailiwick setup FOLDER`.");
     }
-    let own = OwnFolders::of(&home.dirs);
+    let (own, paths) = (OwnFolders::of(&home.dirs), RootPaths::new(&config.scopes));
     for scope in &config.scopes {
-        match Scope::compile(scope, &own) {
+        match Scope::compile(scope, &paths, &own) {
             Ok(compiled) => one(scope, &compiled, found),
             Err(failure) => {
                 let fix = failure.hints.first().cloned();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::{Capability, ScopeType};
-use bailiwick_policy::{OwnFolders, Scope};
+use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 
 use super::super::home::Home;
 use super::super::printer::{Fit, Report, Table, one_line};
@@ -67,8 +67,8 @@ pub fn screen_words(scope: &ScopeConfig) -> String {
 
 /// Describes the scopes of a config for `status`, with whether each folder can be opened.
 pub fn states(home: &Home, config: &Config) -> Vec<Value> {
-    let own = OwnFolders::of(&home.dirs);
-    let problem_of = |scope: &ScopeConfig| match Scope::compile(scope, &own) {
+    let (own, paths) = (OwnFolders::of(&home.dirs), RootPaths::new(&config.scopes));
+    let problem_of = |scope: &ScopeConfig| match Scope::compile(scope, &paths, &own) {
         Ok(compiled) => {
             compiled.roots().iter().find_map(|root| root.door.as_ref().err().map(|it| it.message.clone()))
         }

@@ -2,7 +2,7 @@
 
 use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
-use bailiwick_policy::{OwnFolders, Scope};
+use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 
 use super::super::commands_setup;
 use super::super::home::{Home, IfMissing};
@@ -70,7 +70,7 @@ pub fn told(
     said: &str,
     writes: bool,
 ) -> Result<Report, Failure> {
-    Scope::compile(after, &OwnFolders::of(&home.dirs))?;
+    Scope::compile(after, &RootPaths::new(&config.scopes), &OwnFolders::of(&home.dirs))?;
     Config::parse(&home.config_path, config.text().as_bytes())
         .map_err(|error| Failure::invalid(error.place.trim_matches('`'), error.problem).hint(error.fix))?;
     let mut text = format!("{said}{}", diff_text(&changes));

@@ -11,7 +11,7 @@ use bailiwick_contract::{Caller, Capability, Failure, Network, ScopeType, Transp
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
 use bailiwick_policy::command::Rules;
-use bailiwick_policy::{OwnFolders, Scope, Standing};
+use bailiwick_policy::{OwnFolders, RootPaths, Scope, Standing};
 
 use super::super::commands_setup;
 use super::super::home::Home;
@@ -119,12 +119,12 @@ pub struct Effective {
     pub window_processes: bool,
 }
 
-/// Finds out what a scope comes to.
+/// Finds out what a scope comes to. `paths` are those of the whole config.
 ///
 /// # Errors
 /// When the scope would be refused.
-pub fn effective(home: &Home, config: &ScopeConfig) -> Result<Effective, Failure> {
-    let scope = Scope::compile(config, &OwnFolders::of(&home.dirs))?;
+pub fn effective(home: &Home, config: &ScopeConfig, paths: &RootPaths) -> Result<Effective, Failure> {
+    let scope = Scope::compile(config, paths, &OwnFolders::of(&home.dirs))?;
     let capability =
         |it: &Capability| CapabilityOutput { capability: *it, standing: scope.standing(*it).into() };
     let registry = Registry::new(FAMILIES);
@@ -180,7 +180,7 @@ fn commands(config: &ScopeConfig, scope: &Scope) -> Result<CommandsOutput, Failu
 pub fn run(home: &Home, id: &str) -> Result<Report, Failure> {
     let config = home.config()?;
     let scope = &config.scopes[place_of(&config, id)?];
-    let effective = effective(home, scope)?;
+    let effective = effective(home, scope, &RootPaths::new(&config.scopes))?;
     // A broken token file is the business of `doctor`.
     let tokens: Vec<String> = home.tokens().map_or_else(
         |_| Vec::new(),

@@ -1,5 +1,7 @@
 //! Facts about files, as Unix tells them.
 
+use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::fs::FileType;
@@ -27,6 +29,14 @@ impl FileId {
     pub fn of(path: &Path) -> Option<Self> {
         let stat = Stat::from_system(&rustix::fs::stat(path).ok()?);
         Some(stat.id)
+    }
+
+    /// Identifies something that is open.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub(crate) fn of_open(file: impl AsFd) -> io::Result<Self> {
+        Ok(Stat::from_system(&rustix::fs::fstat(file)?).id)
     }
 }
 

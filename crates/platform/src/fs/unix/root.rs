@@ -11,6 +11,9 @@ use super::spelling::check_entry;
 use super::{Dir, DoorError, FileId, FileKind, Opened, RelPath, Stat};
 use crate::names::OsStrExt;
 
+/// How a root is opened.
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
 /// A folder that was opened once; renaming or replacing its path later changes nothing.
 #[derive(Debug)]
 pub struct Root {
@@ -20,13 +23,23 @@ pub struct Root {
 }
 
 impl Root {
-    /// Opens a folder as a root. Links in the path to it are followed: the person chose it.
+    /// Opens a folder as a root. Links in the path to it are followed.
     ///
     /// # Errors
     /// The usual ones, and [`DoorError::SystemFiles`] for procfs, sysfs and their like.
     pub fn open(path: &Path) -> Result<Self, DoorError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = open(path, flags, rustix::fs::Mode::empty())?;
+        Self::from_fd(open(path, FOLDER, rustix::fs::Mode::empty())?, path)
+    }
+
+    /// Opens a folder as a root by a path of which no part is a link, as [`super::ResolvedPath`] has it.
+    ///
+    /// # Errors
+    /// As [`Root::open`]; [`DoorError::Symlink`] where a part is a link by now.
+    pub fn open_resolved(path: &Path) -> Result<Self, DoorError> {
+        Self::from_fd(open_without_links(path)?, path)
+    }
+
+    fn from_fd(fd: OwnedFd, path: &Path) -> Result<Self, DoorError> {
         let stat = Stat::from_system(&fstat(&fd)?);
         if is_system_files(&fd)? {
             return Err(DoorError::SystemFiles);
@@ -111,6 +124,25 @@ impl Root {
         let parent = self.open_dir(&path.parent().unwrap_or_default())?;
         parent.read_link(name)
     }
+}
+
+/// Opens a folder by an absolute path of which no part is a link.
+#[cfg(target_os = "linux")]
+fn open_without_links(path: &Path) -> Result<OwnedFd, DoorError> {
+    let bytes = path.as_os_str().as_bytes();
+    let below = RelPath::parse(bytes.strip_prefix(b"/").ok_or(DoorError::Outside)?)?;
+    let top = open("/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, rustix::fs::Mode::empty())?;
+    Ok(open_beneath(top.as_fd(), &below, FOLDER)?)
+}
+
+/// Opens a folder by an absolute path of which no part is a link.
+///
+/// # Source
+/// open(2) of macOS: `O_NOFOLLOW_ANY`.
+#[cfg(not(target_os = "linux"))]
+fn open_without_links(path: &Path) -> Result<OwnedFd, DoorError> {
+    const NOFOLLOW_ANY: OFlags = OFlags::from_bits_retain(0x2000_0000);
+    Ok(open(path, FOLDER | NOFOLLOW_ANY, rustix::fs::Mode::empty())?)
 }
 
 /// Tells whether a handle is on a file system whose files are the system's own doors.

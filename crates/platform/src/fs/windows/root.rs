@@ -21,7 +21,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// Opens a folder as a root. Links in the path to it are followed: the person chose it.
+    /// Opens a folder as a root. Links in the path to it are followed.
     ///
     /// # Errors
     /// The usual ones.
@@ -32,6 +32,15 @@ impl Root {
             return Err(DoorError::NotADirectory);
         }
         Ok(Self { handle, id: stat.id, path: path.to_owned() })
+    }
+
+    /// Opens a folder as a root by a path of which no part is a link, as [`super::ResolvedPath`] has it. What takes
+    /// the place of a part between the two is not seen: nothing on this system is held in a sandbox.
+    ///
+    /// # Errors
+    /// As [`Root::open`].
+    pub fn open_resolved(path: &Path) -> Result<Self, DoorError> {
+        Self::open(path)
     }
 
     /// Gives the path by which the root was opened; for display and configuration only.

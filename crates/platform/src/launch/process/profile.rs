@@ -79,8 +79,8 @@ impl Places {
         real: impl Fn(&Path) -> PathBuf,
     ) -> Result<Self, String> {
         let mut places = Self { terminal, ..Self::default() };
-        for path in hold.read_write.iter().chain([&hold.home]) {
-            let path = real(path);
+        for grant in hold.read_write.iter().chain([&hold.home]) {
+            let path = real(&grant.path);
             if !path.is_absolute() || path.parent().is_none() {
                 return Err(format!(
                     "{}: only a folder below the top can be a root in a sandbox",
@@ -90,10 +90,10 @@ impl Places {
             places.writable.push(path);
         }
         places.readable.push(own_program.to_owned());
-        let read = hold.read_only.iter().map(|path| real(path));
+        let read = hold.read_only.iter().map(|grant| real(&grant.path));
         places.readable.extend(read.filter(|path| path.is_absolute() && path.parent().is_some()));
         for Protected { path: name, .. } in &hold.protected {
-            let roots = hold.read_write.iter().filter(|root| name.starts_with(root));
+            let roots = hold.read_write.iter().map(|root| &root.path).filter(|root| name.starts_with(root));
             // A name outside every root cannot be written anyway.
             let Some(root) = roots.max_by_key(|root| root.as_os_str().len()) else { continue };
             let Ok(below) = name.strip_prefix(root) else { continue };
@@ -228,21 +228,26 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::launch::{InnerSandboxes, StandIn};
+    use crate::fs::FileId;
+    use crate::launch::{InnerSandboxes, PathGrant, StandIn};
     use bailiwick_contract::command::Containment;
+
+    fn grant(path: &str) -> PathGrant {
+        PathGrant { path: path.into(), identity: FileId { device: 0, inode: 0 } }
+    }
 
     fn hold(root: &str, protected: &[&str], network: Network) -> Hold {
         Hold {
             level: Containment::Partial,
             network,
-            read_only: vec!["/srv/books".into(), "/".into()],
-            read_write: vec![root.into()],
+            read_only: vec![grant("/srv/books"), grant("/")],
+            read_write: vec![grant(root)],
             protected: protected
                 .iter()
                 .map(|path| Protected { path: path.into(), stand_in: StandIn::Folder })
                 .collect(),
             lacks_protected: false,
-            home: "/private/var/home-of-job".into(),
+            home: grant("/private/var/home-of-job"),
             inner: InnerSandboxes::Refused,
         }
     }

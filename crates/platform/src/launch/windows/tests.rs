@@ -19,8 +19,8 @@ use crate::launch::kept::{
     Control, ControlError, Event, Input, Kept, KeptRequest, Lifetime, State, Status, Stream, TerminalSize,
 };
 use crate::launch::{
-    Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, ProcessLimits,
-    Step, pipe,
+    Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, PathGrant,
+    ProcessLimits, Step, pipe,
 };
 use bailiwick_contract::command::{Containment, Joiner, Network, Redirect};
 
@@ -84,7 +84,7 @@ fn request(plan: Vec<Step>, be: &str, streams: (Option<Handle>, Handle, Handle))
             read_only: Vec::new(),
             read_write: Vec::new(),
             protected: Vec::new(),
-            home: std::env::temp_dir(),
+            home: PathGrant::of(&std::env::temp_dir()).expect("there is one"),
             inner: InnerSandboxes::Refused,
         },
         limits: ProcessLimits { memory_bytes: None, processes: None, file_bytes: None, open_files: 64 },

@@ -433,7 +433,7 @@ mod tests {
 
     use crate::search::Globs;
     use bailiwick_contract::{RawPath, id};
-    use bailiwick_policy::{OwnFolders, Scope};
+    use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 
     use super::super::question::{Match, WantedName};
     use super::*;
@@ -450,7 +450,8 @@ mod tests {
             fs::create_dir_all(folder.join("root/a")).expect("made");
             let config = serde_json::json!({"id": "app", "roots": [folder.join("root")]});
             let config = serde_json::from_value(config).expect("a good scope");
-            let scope = Scope::compile(&config, &OwnFolders::default()).expect("a good scope");
+            let scope =
+                Scope::compile(&config, &RootPaths::default(), &OwnFolders::default()).expect("a good scope");
             let root =
                 scope.locate(&RawPath(".".to_owned()), bailiwick_contract::Access::Search).expect("the root");
             let id = root.open_dir_itself().expect("it is there").id();

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use landlock::{RulesetCreated, RulesetStatus};
-use rustix::fs::{Mode, OFlags, fstat};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, Pid, Signal, getppid};
 
@@ -21,7 +21,7 @@ use crate::launch::process::child::{Child, Stop, at};
 use crate::launch::process::prepare::{Prepared, Shut, failed};
 use crate::launch::process::supervisor::Streams;
 use crate::launch::wire::Order;
-use crate::launch::{Hold, InnerSandboxes, LaunchCommand, LaunchError, ProcessLimits, sys};
+use crate::launch::{Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, sys};
 use bailiwick_contract::command::{Containment, Network};
 
 /// What a command puts around itself before it executes its program.
@@ -190,7 +190,8 @@ pub(in super::super) fn open_working_folder(
     }
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = rustix::fs::open(&order.cwd_path, flags, Mode::empty()).map_err(failed(step))?;
-    if identity(&opened).map_err(failed(step))? != identity(&streams.cwd).map_err(failed(step))? {
+    let identity = |file| FileId::of_open(file).map_err(failed(step));
+    if identity(&opened)? != identity(&streams.cwd)? {
         return Err(failed(step)("another folder has taken its place"));
     }
     Ok(opened)
@@ -210,29 +211,36 @@ fn rules(
     for place in kit.readable() {
         rules.allow(place, Reach::Read)?;
     }
-    let mut allow = |path: &Path, reach: Reach, missing: Missing| match rustix::fs::open(
-        path,
-        OFlags::PATH | OFlags::CLOEXEC,
-        Mode::empty(),
-    ) {
-        Ok(place) => rules.allow(place.as_fd(), reach),
-        Err(Errno::NOENT) if missing == Missing::IsFine => Ok(()),
-        Err(error) => Err(failed("landlock")(format!("{}: {error}", path.display()))),
+    let mut allow_if = |path: &Path, check: &dyn Fn(&OwnedFd) -> io::Result<()>, reach, missing| {
+        let named = |error: io::Error| failed("landlock")(format!("{}: {error}", path.display()));
+        match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(place) => {
+                check(&place).map_err(named)?;
+                rules.allow(place.as_fd(), reach)
+            }
+            Err(Errno::NOENT) if missing == Missing::IsFine => Ok(()),
+            Err(error) => Err(named(error.into())),
+        }
     };
-    allow(Path::new("/proc"), Reach::Read, Missing::IsAnError)?;
-    for device in tree::DEVICES {
-        allow(&Path::new("/dev").join(device), Reach::Device, Missing::IsFine)?;
-    }
+    // The path may lead elsewhere by now: what counts is what was opened by it.
+    let mut allow_granted = |grant: &PathGrant, reach, missing| {
+        allow_if(&grant.path, &|place| grant.check(FileId::of_open(place)?), reach, missing)
+    };
     let written: Vec<_> = hold.read_write.iter().chain([&hold.home]).collect();
     // What lies below a folder that can be written is allowed with it. Opened by its own path, it could be a
     // link that an earlier job made.
     let is_below =
-        |path: &Path| written.iter().any(|above| path != above.as_path() && path.starts_with(above));
-    for path in hold.read_only.iter().filter(|path| !is_below(path)) {
-        allow(path, Reach::Read, Missing::IsFine)?;
+        |path: &Path| written.iter().any(|above| path != above.path && path.starts_with(&above.path));
+    for grant in hold.read_only.iter().filter(|grant| !is_below(&grant.path)) {
+        allow_granted(grant, Reach::Read, Missing::IsFine)?;
     }
-    for path in written.iter().filter(|path| !is_below(path)) {
-        allow(path, Reach::Write, Missing::IsAnError)?;
+    for grant in written.iter().filter(|grant| !is_below(&grant.path)) {
+        allow_granted(grant, Reach::Write, Missing::IsAnError)?;
+    }
+    let mut allow = |path: &Path, reach, missing| allow_if(path, &|_| Ok(()), reach, missing);
+    allow(Path::new("/proc"), Reach::Read, Missing::IsAnError)?;
+    for device in tree::DEVICES {
+        allow(&Path::new("/dev").join(device), Reach::Device, Missing::IsFine)?;
     }
     if hold.level == Containment::Full {
         allow(Path::new("/"), Reach::List, Missing::IsAnError)?;
@@ -256,11 +264,6 @@ enum Missing {
     IsAnError,
 }
 
-fn identity(file: &OwnedFd) -> rustix::io::Result<FileId> {
-    let stat = fstat(file)?;
-    Ok(FileId { device: stat.st_dev, inode: stat.st_ino })
-}
-
 /// Opens a program and compares it with what was checked.
 pub(in super::super) fn open_program(command: &LaunchCommand) -> Result<OpenProgram, LaunchError> {
     let step = "open program";
@@ -274,7 +277,7 @@ pub(in super::super) fn open_program(command: &LaunchCommand) -> Result<OpenProg
         }
         Err(error) => return Err(failed(step)(error)),
     };
-    if identity(&file).map_err(failed(step))? != command.identity {
+    if FileId::of_open(&file).map_err(failed(step))? != command.identity {
         return Err(LaunchError::ProgramChanged(command.program.clone()));
     }
     let mut start = [0; 2];

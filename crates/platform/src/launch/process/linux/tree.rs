@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::libc;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2, symlinkat};
@@ -19,8 +19,9 @@ use rustix::mount::{
 
 use super::super::prepare::failed;
 use super::kit::{Kit, SystemPlace};
+use crate::fs::FileId;
 use crate::launch::wire::Order;
-use crate::launch::{InnerSandboxes, LaunchError, sys};
+use crate::launch::{InnerSandboxes, LaunchError, PathGrant, sys};
 use bailiwick_contract::command::Network;
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
@@ -54,9 +55,9 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
     tree.devices().map_err(failed("devices"))?;
     tree.processes(kit, order).map_err(failed("processes"))?;
     let wanted = Wanted::new(kit, order)?;
-    for (path, attributes) in &wanted.0 {
-        let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
-        match tree.bind(CWD, path, path, *attributes) {
+    for (grant, attributes) in &wanted.0 {
+        let named = |error: io::Error| io::Error::other(format!("{}: {error}", grant.path.display()));
+        match tree.bind_granted(grant, *attributes) {
             // A folder that may be read but is not there leaves nothing to read.
             Err(error) if error.kind() == io::ErrorKind::NotFound && *attributes == READ_ONLY => {}
             other => other.map_err(named).map_err(failed("folders"))?,
@@ -65,7 +66,7 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
     if order.hold.network == Network::Full
         && let Some(path) = &kit.name_servers
     {
-        tree.bind(CWD, path, path, READ_ONLY).map_err(failed("name servers"))?;
+        tree.bind(path, READ_ONLY).map_err(failed("name servers"))?;
     }
     if order.hold.inner == InnerSandboxes::Allowed {
         for path in kit.private_places() {
@@ -80,37 +81,37 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
 }
 
 /// The folders of a job, in the order in which they are mounted.
-struct Wanted(Vec<(PathBuf, u64)>);
+struct Wanted<'a>(Vec<(&'a PathGrant, u64)>);
 
-impl Wanted {
-    fn new(kit: &Kit, order: &Order) -> Result<Self, LaunchError> {
-        let mut written: Vec<&Path> =
-            order.hold.read_write.iter().chain([&order.hold.home]).map(PathBuf::as_path).collect();
+impl<'a> Wanted<'a> {
+    fn new(kit: &Kit, order: &'a Order) -> Result<Self, LaunchError> {
+        let length = |grant: &&PathGrant| grant.path.as_os_str().len();
+        let mut written: Vec<&PathGrant> = order.hold.read_write.iter().chain([&order.hold.home]).collect();
         // Shorter ones first: what lies below a folder that can be written needs no mount of its own.
-        written.sort_by_key(|path| path.as_os_str().len());
-        let mut wanted: Vec<(PathBuf, u64)> = Vec::new();
-        for path in written {
+        written.sort_by_key(length);
+        let mut wanted: Vec<(&PathGrant, u64)> = Vec::new();
+        for grant in written {
+            let path = &grant.path;
             if !path.is_absolute() || path.parent().is_none() {
                 let reason =
                     format!("{}: only a folder below the top can be a root in a sandbox", path.display());
                 return Err(failed("folders")(reason));
             }
-            if !wanted.iter().any(|(above, _)| path.starts_with(above)) {
-                wanted.push((path.to_owned(), READ_WRITE));
+            if !wanted.iter().any(|(above, _)| path.starts_with(&above.path)) {
+                wanted.push((grant, READ_WRITE));
             }
         }
-        let mut read: Vec<&PathBuf> = order.hold.read_only.iter().collect();
-        read.sort_by_key(|path| path.as_os_str().len());
-        let mut covered: Vec<PathBuf> = Vec::new();
-        for path in read {
+        let mut read: Vec<&PathGrant> = order.hold.read_only.iter().collect();
+        read.sort_by_key(length);
+        for grant in read {
+            let path = &grant.path;
             let exists = kit.system.iter().any(|place| path.starts_with(place.path()))
-                || wanted.iter().map(|(above, _)| above).chain(&covered).any(|above| path.starts_with(above));
+                || wanted.iter().any(|(above, _)| path.starts_with(&above.path));
             if path.is_absolute() && path.parent().is_some() && !exists {
-                covered.push(path.clone());
+                wanted.push((grant, READ_ONLY));
             }
         }
-        wanted.extend(covered.into_iter().map(|path| (path, READ_ONLY)));
-        wanted.sort_by(|(a, _), (b, _)| a.cmp(b));
+        wanted.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
         Ok(Self(wanted))
     }
 }
@@ -160,13 +161,22 @@ impl Tree {
         }
     }
 
-    /// Shows a file or folder of the old tree in the new one.
-    fn bind(&self, from: impl AsFd, source: &Path, target: &Path, attributes: u64) -> io::Result<()> {
-        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-        let mount = open_tree(from, source, flags | OpenTreeFlags::AT_RECURSIVE)?;
+    /// Shows a file or folder of the old tree under the same path in the new one.
+    fn bind(&self, path: &Path, attributes: u64) -> io::Result<()> {
+        self.attach_clone(&clone_of(path)?, path, attributes)
+    }
+
+    /// Shows what was granted. The path may lead elsewhere by now: what counts is what was opened by it.
+    fn bind_granted(&self, grant: &PathGrant, attributes: u64) -> io::Result<()> {
+        let mount = clone_of(&grant.path)?;
+        grant.check(FileId::of_open(&mount)?)?;
+        self.attach_clone(&mount, &grant.path, attributes)
+    }
+
+    fn attach_clone(&self, mount: &OwnedFd, target: &Path, attributes: u64) -> io::Result<()> {
         sys::set_mount_attributes(mount.as_fd(), attributes, true)?;
-        let is_folder = FileType::from_raw_mode(fstat(&mount)?.st_mode) == FileType::Directory;
-        self.attach(&mount, target, is_folder)
+        let is_folder = FileType::from_raw_mode(fstat(mount)?.st_mode) == FileType::Directory;
+        self.attach(mount, target, is_folder)
     }
 
     fn attach(&self, mount: &OwnedFd, target: &Path, is_folder: bool) -> io::Result<()> {
@@ -177,7 +187,7 @@ impl Tree {
 
     fn system_place(&self, place: &SystemPlace) -> io::Result<()> {
         match place {
-            SystemPlace::Folder(path) => match self.bind(CWD, path, path, READ_ONLY) {
+            SystemPlace::Folder(path) => match self.bind(path, READ_ONLY) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
                 other => other,
             },
@@ -300,6 +310,12 @@ impl Tree {
         rustix::mount::unmount(".", UnmountFlags::DETACH)?;
         Ok(rustix::process::chdir("/")?)
     }
+}
+
+/// Makes a mount of what a path leads to, with all that is mounted below it.
+fn clone_of(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    Ok(open_tree(CWD, path, flags | OpenTreeFlags::AT_RECURSIVE)?)
 }
 
 /// Gives a path relative to the top of the new tree.

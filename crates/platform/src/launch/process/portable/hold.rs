@@ -138,6 +138,11 @@ fn shutting(kit: &Kit, hold: &Hold, terminal: Option<&OwnedFd>) -> Result<Shutti
     let terminal = terminal.transpose().map_err(failed(step))?;
     let terminal = terminal.map(|name| PathBuf::from(OsStr::from_bytes(name.as_bytes())));
     let own = real(&kit.own_program);
+    // The profile holds paths, so that this is the last look at what they lead to.
+    for grant in hold.read_only.iter().chain(&hold.read_write).chain([&hold.home]) {
+        let found = FileId::of(&grant.path).map_or(Ok(()), |found| grant.check(found));
+        found.map_err(|error| failed(step)(format!("{}: {error}", grant.path.display())))?;
+    }
     let places = Places::of(hold, &own, terminal, real).map_err(failed(step))?;
     let profile = places.profile(hold.network);
     let mut words: Vec<OsString> = vec![SANDBOX_EXEC.into(), "-p".into(), profile.text.into()];

@@ -20,9 +20,10 @@ mod system {
     use std::path::{Path, PathBuf};
     use std::process::{Command, Stdio};
 
+    use crate::fs::FileId;
     use crate::launch::process::portable::hold::SANDBOX_EXEC;
     use crate::launch::process::profile::Places;
-    use crate::launch::{Hold, InnerSandboxes};
+    use crate::launch::{Hold, InnerSandboxes, PathGrant};
     use bailiwick_contract::command::{Containment, Network};
 
     /// A program that does nothing.
@@ -41,7 +42,10 @@ mod system {
                 read_write: Vec::new(),
                 protected: Vec::new(),
                 // Nothing is written; a folder that is always there stands for one that could be.
-                home: PathBuf::from("/private/var/empty"),
+                home: PathGrant {
+                    path: PathBuf::from("/private/var/empty"),
+                    identity: FileId { device: 0, inode: 0 },
+                },
                 inner: InnerSandboxes::Refused,
             };
             let places = Places::of(&hold, Path::new(TRUE), None, Path::to_owned).ok()?;
