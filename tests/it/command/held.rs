@@ -203,3 +203,37 @@ async fn futures_of(yard: &Yard, count: usize) -> Vec<Value> {
     answers.sort_by_key(|(at, _)| *at);
     answers.into_iter().map(|(_, answer)| answer).collect()
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_for_temporary_files_that_became_a_link_leads_nowhere() {
+    for level in available().into_iter().filter(|level| *level != Containment::Full) {
+        let yard = Yard::new(make(level));
+        let outside = yard.path("../outside");
+        fs::create_dir(&outside).expect("a folder is made");
+        let outside = outside.canonicalize().expect("it is there");
+        yard.write(
+            "Makefile",
+            &format!(
+                "swap:\n\t@mv $$HOME/tmp $$HOME/old && ln -s {0} $$HOME/tmp\n\
+                 full:\n\t@mkdir -p $$TMPDIR/a/b && echo x > $$TMPDIR/a/b/file && echo $$TMPDIR\n\
+                 late:\n\t@mkdir {0}/$$(basename $$TMPDIR) 2>/dev/null; echo x > $$TMPDIR/file && mv $$HOME/tmp $$HOME/older && ln -s {0} $$HOME/tmp\n",
+                outside.display()
+            ),
+        );
+        let count = || fs::read_dir(&outside).expect("it exists").count();
+        assert_eq!(yard.run(json!(["make", "swap"])).await["exitCode"], 0, "{level}");
+        assert_eq!(count(), 0, "{level}: nothing was made there");
+        // The next one gets a folder of its own again, which is gone with it.
+        let made = yard.out(json!(["make", "-s", "full"])).await;
+        let made = std::path::PathBuf::from(made.trim());
+        assert!(made.starts_with(yard.dirs.state.join("homes/scope-app/tmp")), "{level}: {}", made.display());
+        eventually_async("it is removed", || !made.exists()).await;
+        assert_eq!(count(), 0, "{level}");
+        // Exchanged while the command runs: what is removed is what was made, not what has the name now.
+        yard.run(json!(["make", "late"])).await;
+        let older = yard.dirs.state.join("homes/scope-app/older");
+        eventually_async("it is removed", || fs::read_dir(&older).is_ok_and(|left| left.count() == 0)).await;
+        let expected = usize::from(level == Containment::None);
+        assert_eq!(count(), expected, "{level}: what a command at `none` made there stays");
+    }
+}

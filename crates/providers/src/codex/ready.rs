@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::{
     MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, granted, level,
-    must_be_full, unique,
+    make_shared, must_be_full, unique,
 };
 use crate::repositories::{Repositories, Review};
 use bailiwick_config::SandboxLevel;
@@ -268,14 +268,10 @@ impl Confined {
         let closed = closed_folders(&around.scopes, &around.dirs);
         let trusted = SearchPath::new(&policy.search_path, &closed).trusted();
         let commands_home = around.dirs.state.join("homes").join(format!("scope-{}", around.scope.id()));
-        let temporary = match found.level {
-            Containment::Full => PathBuf::from(SANDBOX_TEMPORARY),
-            Containment::None | Containment::Partial => commands_home.join("tmp"),
-        };
-        create_private_dir(&commands_home)
+        let temporary = create_private_dir(&commands_home)
             .and_then(|()| match found.level {
-                Containment::Full => Ok(()),
-                Containment::None | Containment::Partial => create_private_dir(&temporary),
+                Containment::Full => Ok(PathBuf::from(SANDBOX_TEMPORARY)),
+                Containment::None | Containment::Partial => make_shared(&commands_home),
             })
             .map_err(|error| {
                 Failure::new(

@@ -22,4 +22,5 @@ pub use program::{Program, SearchPath};
 pub(super) use run::not_started;
 pub use run::{Listener, Ran, Running, run};
 pub use shown::{HEAD_SHARE, Shown, as_base64, as_text, need, share};
+pub(super) use temporary::{make_shared, remove_left};
 pub use violations::{Failed, hints};

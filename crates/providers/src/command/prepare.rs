@@ -290,7 +290,7 @@ fn step(
 fn private_home(home: &Path, level: Containment) -> Result<Option<TemporaryFolder>, Failure> {
     let made = create_private_dir(home).and_then(|()| match level {
         Containment::Full => Ok(None),
-        Containment::Partial | Containment::None => TemporaryFolder::make(&home.join("tmp")).map(Some),
+        Containment::Partial | Containment::None => TemporaryFolder::new(home).map(Some),
     });
     made.map_err(|error| {
         Failure::new(

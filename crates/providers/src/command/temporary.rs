@@ -1,13 +1,19 @@
 //! The folder for temporary files of a command that has none of its own in a sandbox.
+//!
+//! It lies in the home folder of the scope's commands, where these can replace every name by a link. So everything is
+//! made and removed by handle, and no link is followed.
 
-#![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
-
-use std::fs;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use bailiwick_contract::id;
-use bailiwick_platform::fs::{create_private_dir, remove_tree};
+use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath, Root};
+
+use crate::file::remove_own;
+
+/// The folder in the home that holds all of them.
+const TEMPORARY: &str = "tmp";
 
 /// How many characters of an id name a folder: sockets in it have little room for their paths.
 const NAME_CHARS: usize = 8;
@@ -16,27 +22,30 @@ const NAME_CHARS: usize = 8;
 #[derive(Debug)]
 pub struct TemporaryFolder {
     path: PathBuf,
+    /// The folder that holds it, and its name there; none once another process removes it.
+    place: Option<(Dir, OsString)>,
 }
 
 impl TemporaryFolder {
-    /// Makes a folder inside another.
+    /// Creates a folder in the private home of a scope's commands.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn make(inside: &Path) -> io::Result<Self> {
+    pub fn new(home: &Path) -> io::Result<Self> {
+        let inside = open_or_make(home)?;
         let id = id::new_id();
         // The end of an id is random, its beginning the time.
-        let path = inside.join(&id[id.len() - NAME_CHARS..]);
-        create_private_dir(&path)?;
-        Ok(Self { path })
+        let name = OsString::from(&id[id.len() - NAME_CHARS..]);
+        inside.make_dir(&name).map_err(io::Error::other)?;
+        Ok(Self { path: home.join(TEMPORARY).join(&name), place: Some((inside, name)) })
     }
 
     /// Leaves it to another process to remove it.
     pub fn hand_over(mut self) {
-        self.path = PathBuf::new();
+        self.place = None;
     }
 
-    /// Gives its path.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -44,13 +53,52 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        if self.path.as_os_str().is_empty() {
-            return;
-        }
         // Empty as a rule. A full one may take a while, which nobody has to wait for.
-        if fs::remove_dir(&self.path).is_err() {
-            let path = std::mem::take(&mut self.path);
-            std::thread::spawn(move || remove_tree(&path));
+        if let Some((inside, name)) = self.place.take()
+            && inside.remove_dir(&name).is_err()
+        {
+            std::thread::spawn(move || remove_own(&inside, &name));
         }
     }
+}
+
+/// Creates the folder that holds all temporary folders of a home, and returns its path.
+///
+/// # Errors
+/// Those of the file system.
+pub fn make_shared(home: &Path) -> io::Result<PathBuf> {
+    open_or_make(home)?;
+    Ok(home.join(TEMPORARY))
+}
+
+/// Removes a temporary folder that nobody holds any more, with everything in it.
+pub fn remove_left(folder: &Path) {
+    let (Some(name), Some(home)) = (folder.file_name(), folder.parent().and_then(Path::parent)) else {
+        return;
+    };
+    let inside = open_home(home).and_then(|home| home.open_dir(OsStr::new(TEMPORARY)));
+    // What is still there is in nobody's way.
+    let _ = inside.and_then(|inside| remove_own(&inside, name));
+}
+
+fn open_home(home: &Path) -> Result<Dir, DoorError> {
+    Root::open(home)?.open_dir(&RelPath::root())
+}
+
+fn open_or_make(home: &Path) -> io::Result<Dir> {
+    let opened = (|| {
+        let (home, name) = (open_home(home)?, OsStr::new(TEMPORARY));
+        match home.stat(name) {
+            Ok(stat) if stat.kind == FileKind::Dir => {}
+            // A command made something else of it; nothing but commands uses it.
+            Ok(_) => home.remove_file(name).and_then(|()| home.make_dir(name))?,
+            Err(DoorError::NotFound) => match home.make_dir(name) {
+                Ok(()) | Err(DoorError::Exists) => {}
+                Err(error) => return Err(error),
+            },
+            Err(error) => return Err(error),
+        }
+        home.open_dir(name)
+    })();
+    opened.map_err(io::Error::other)
 }

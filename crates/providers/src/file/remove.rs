@@ -109,7 +109,7 @@ pub(super) fn untouched(failure: Failure) -> Failure {
 }
 
 /// Removes a temporary tree of our own making, as far as it can be.
-pub(super) fn remove_own(dir: &Dir, name: &OsStr) -> Result<(), DoorError> {
+pub(crate) fn remove_own(dir: &Dir, name: &OsStr) -> Result<(), DoorError> {
     let mut found = vec![RelPath::root()];
     let mut next = 0;
     while let Some(below) = found.get(next).cloned() {

@@ -13,6 +13,7 @@ use bailiwick_contract::id::{is_id, new_id};
 use bailiwick_platform::fs::{create_private_dir, remove_tree};
 
 use super::Facts;
+use crate::command::remove_left;
 
 /// What the name of a folder that is being made or removed begins with.
 const UNFINISHED: &str = ".";
@@ -87,7 +88,7 @@ pub fn remove(folder: &Path) {
 
 /// Removes a folder for temporary files that a process left.
 pub fn remove_temporary(folder: &Path) {
-    let _ = remove_tree(folder);
+    remove_left(folder);
 }
 
 /// Removes what was being made or removed by a service that did not come to an end with it.

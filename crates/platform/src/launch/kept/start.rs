@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, mkdirat};
+use rustix::fs::{CWD, Mode, OFlags, mkdirat};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, bind, listen};
 
@@ -117,5 +117,6 @@ fn listener(folder: &OwnedFd) -> io::Result<OwnedFd> {
 fn parent(path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
     let (parent, name) = (path.parent().ok_or_else(invalid)?, path.file_name().ok_or_else(invalid)?);
-    Ok((rustix::fs::open(parent, FOLDER, Mode::empty())?, PathBuf::from(name)))
+    // Programs of the scope can put a link in its place.
+    Ok((rustix::fs::open(parent, FOLDER | OFlags::NOFOLLOW, Mode::empty())?, PathBuf::from(name)))
 }
