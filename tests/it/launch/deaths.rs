@@ -7,11 +7,12 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use bailiwick::contract::command::Containment;
+use bailiwick::platform::launch::LaunchError;
 use bailiwick::platform::launch::kept::{Control, ControlError, KeptRequest, Lifetime, State};
 
 use super::lasting::{Lasting, children, kill, lives, request, start};
 use super::place::{LEVELS, Place, shell, wait_for};
-use crate::patience::eventually;
+use crate::patience::{PATIENCE, eventually};
 use crate::system::tell;
 
 /// How many processes last, and how many of these have keepers that are killed.
@@ -261,4 +262,27 @@ fn the_end_of_the_users_session_is_an_orderly_end() {
         assert_eq!(process.ended().exit_code, Some(4), "{level}");
         assert_eq!(process.out(), "on\nbye\n", "{level}");
     }
+}
+
+#[test]
+fn a_launcher_that_hears_nothing_any_more_is_given_up() {
+    let place = Place::new();
+    place.run(LEVELS[0], shell("true")).out();
+    let deaf = wait_for(place.launcher.process_id()).expect("it runs");
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args([name, &deaf.to_string()]).status();
+        assert!(sent.expect("kill starts").success());
+    };
+    signal("-STOP");
+    let began = std::time::Instant::now();
+    let refused = wait_for(place.try_run(LEVELS[0], shell("true")));
+    let took = began.elapsed();
+    // The next one gets a launcher that hears.
+    let next = wait_for(place.try_run(LEVELS[0], shell("echo heard")));
+    signal("-CONT");
+    assert!(matches!(&refused, Err(LaunchError::Launcher(why)) if why.contains("10 seconds")), "{refused:?}");
+    assert!(took >= Duration::from_secs(9) && took < *PATIENCE, "{took:?}");
+    assert_eq!(next.expect("it runs").out(), "heard\n");
+    assert_ne!(wait_for(place.launcher.process_id()), Some(deaf));
+    eventually("the old one ends", || !lives(deaf));
 }

@@ -1,11 +1,18 @@
 //! The service's side of the launcher: starts it lazily, hands it jobs.
 
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use super::connection::Connection;
+use tokio::net::UnixStream;
+
+use super::connection::{Connection, Parcel};
 use super::kept::KeptRequest;
 use super::protect::Placeholders;
 use super::{Held, Job, LaunchError, LaunchRequest};
+
+/// How long it may take until a job runs. As a rule that is milliseconds.
+const MAX_START: Duration = Duration::from_secs(10);
 
 /// The helper process that starts commands. Making one starts nothing.
 #[derive(Debug)]
@@ -47,12 +54,42 @@ impl Launcher {
             return Err(LaunchError::Level(missing.to_owned()));
         }
         let (order, parcel, placeholders) = super::connection::split(request)?;
-        let control = {
-            let mut connection = self.connection.lock().await;
-            Connection::send(&mut connection, &self.program, &parcel, &[]).await?
-        };
+        let (control, process) = self.send(&parcel, &[]).await?;
         drop(parcel);
-        Job::begin(control, &order.encode(), placeholders).await
+        self.begin(control, process, &order.encode(), placeholders).await
+    }
+
+    /// Hands a job to the launcher. Returns the job's socket, and which process took it.
+    async fn send(
+        &self,
+        parcel: &Parcel,
+        also: &[BorrowedFd<'_>],
+    ) -> Result<(UnixStream, Option<u32>), LaunchError> {
+        let mut connection = self.connection.lock().await;
+        let control = Connection::send(&mut connection, &self.program, parcel, also).await?;
+        Ok((control, connection.as_ref().and_then(Connection::process_id)))
+    }
+
+    /// Waits until a job runs. A launcher that says nothing for long is given up: the next job gets another one.
+    async fn begin(
+        &self,
+        control: UnixStream,
+        process: Option<u32>,
+        order: &[u8],
+        placeholders: Placeholders,
+    ) -> Result<Job, LaunchError> {
+        let begin = Job::begin(control, order, placeholders);
+        match tokio::time::timeout(MAX_START, begin).await {
+            Ok(begun) => begun,
+            Err(_) => {
+                let mut connection = self.connection.lock().await;
+                if connection.as_ref().and_then(Connection::process_id) == process {
+                    *connection = None;
+                }
+                let why = format!("it has not started the job after {} seconds", MAX_START.as_secs());
+                Err(LaunchError::Launcher(why))
+            }
+        }
     }
 
     /// Starts a plan that lasts, under a keeper. Its first pipeline runs when this returns. Dropping the future
@@ -65,17 +102,14 @@ impl Launcher {
             return Err(LaunchError::Level(missing.to_owned()));
         }
         let start = super::kept::start::Start::new(request, self.life()?)?;
-        let control = {
-            let mut connection = self.connection.lock().await;
-            Connection::send(&mut connection, &self.program, &start.parcel, &start.also()).await?
-        };
+        let (control, process) = self.send(&start.parcel, &start.also()).await?;
         let super::kept::start::Start { order, parcel, placeholders } = start;
         placeholders.hand_over();
         drop(parcel);
-        Job::begin(control, &order.encode(), Placeholders::default()).await?.keep().await
+        self.begin(control, process, &order.encode(), Placeholders::default()).await?.keep().await
     }
 
-    fn life(&self) -> Result<std::os::fd::BorrowedFd<'_>, LaunchError> {
+    fn life(&self) -> Result<BorrowedFd<'_>, LaunchError> {
         use std::os::fd::AsFd;
         let failed = |error: std::io::Error| LaunchError::Launcher(error.to_string());
         if self.life.get().is_none() {

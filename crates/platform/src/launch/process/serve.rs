@@ -105,11 +105,20 @@ impl Launcher {
                 match receive() {
                     Incoming::Job(arrival) => self.start(*arrival),
                     Incoming::Unreadable => {}
-                    Incoming::Over => self.is_over = true,
+                    Incoming::Over => self.close(),
                 }
             }
         }
         ExitCode::SUCCESS
+    }
+
+    /// Takes no more jobs. Whoever sends one sees that, and starts another launcher.
+    fn close(&mut self) {
+        self.is_over = true;
+        if rustix::stdio::dup2_stdin(&self.kit.null).is_err() {
+            // Only an open socket can be left behind, and at least no job can be lost at it.
+            let _ = rustix::net::shutdown(rustix::stdio::stdin(), rustix::net::Shutdown::Both);
+        }
     }
 
     fn start(&mut self, arrival: Arrival) {
