@@ -113,6 +113,21 @@ mod linux {
             rustix::process::pidfd_getfd(&held, 0, PidfdGetfdFlags::empty())?;
             Ok(())
         }),
+        ("limit another process", |w| {
+            let all = rustix::process::Resource::Core;
+            let limit = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+            rustix::process::prlimit(Some(w.other), all, limit)?;
+            Ok(())
+        }),
+        ("change the priority of all processes of a user", |_| {
+            // Of one who has none.
+            match rustix::process::setpriority_user(rustix::process::Uid::from_raw(61_234), 19) {
+                Err(error) if error != rustix::io::Errno::SRCH => Err(error.into()),
+                _ => Ok(()),
+            }
+        }),
+        ("make a file that others run as its owner", |_| in_every_way(0o4755)),
+        ("make a file that others run as its group", |_| in_every_way(0o2755)),
         ("TCP to the computer's loopback", |w| TcpStream::connect(("127.0.0.1", w.tcp)).map(drop)),
         ("UDP to the computer's loopback", |w| {
             let socket = UdpSocket::bind("127.0.0.1:0")?;
@@ -178,7 +193,11 @@ mod linux {
             fs::rename("made/a", "b")?;
             fs::hard_link("b", "made/c")?;
             symlink("b", "made/d")?;
-            fs::set_permissions("b", fs::Permissions::from_mode(0o600))?;
+            for mode in [0o600, 0o1777, 0o755] {
+                fs::set_permissions("b", fs::Permissions::from_mode(mode))?;
+                OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open("made/e")?;
+                fs::remove_file("made/e")?;
+            }
             File::open("b")?.set_modified(SystemTime::now())?;
             fs::read("b")?;
             fs::remove_file("b")?;
@@ -240,12 +259,84 @@ mod linux {
         Ok(())
     }
 
+    /// Tries whether any way to set a mode leaves these bits on a file.
+    fn in_every_way(mode: u32) -> io::Result<()> {
+        let bits = Mode::from_raw_mode(mode);
+        fs::write("mode-path", "x")?;
+        fs::write("mode-open", "x")?;
+        let opened = File::open("mode-open")?;
+        let plain = |name: &str| Path::new(name).to_owned();
+        let ways = [
+            (plain("mode-path"), rustix::fs::chmod("mode-path", bits)),
+            (plain("mode-open"), rustix::fs::fchmod(&opened, bits)),
+            (plain("mode-at"), {
+                fs::write("mode-at", "x")?;
+                rustix::fs::chmodat(CWD, "mode-at", bits, rustix::fs::AtFlags::empty())
+            }),
+            (
+                plain("mode-new"),
+                rustix::fs::open("mode-new", OFlags::CREATE | OFlags::WRONLY, bits).map(drop),
+            ),
+            (
+                plain("mode-created"),
+                rustix::fs::openat2(
+                    CWD,
+                    "mode-created",
+                    OFlags::CREATE | OFlags::WRONLY,
+                    bits,
+                    rustix::fs::ResolveFlags::empty(),
+                )
+                .map(drop),
+            ),
+            (
+                plain("mode-node"),
+                rustix::fs::mknodat(CWD, "mode-node", rustix::fs::FileType::RegularFile, bits, 0),
+            ),
+            (
+                plain("mode-linked"),
+                rustix::fs::open(".", OFlags::TMPFILE | OFlags::RDWR, bits).and_then(|file| {
+                    let name = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
+                    rustix::fs::linkat(CWD, name, CWD, "mode-linked", rustix::fs::AtFlags::SYMLINK_FOLLOW)
+                }),
+            ),
+        ];
+        let mut made = Err(nothing());
+        for (path, result) in ways {
+            if let Ok(facts) = fs::metadata(&path) {
+                if facts.permissions().mode() & 0o6000 != 0 {
+                    made = Ok(());
+                }
+                fs::remove_file(&path)?;
+            } else if result.is_ok() {
+                return Err(nothing());
+            }
+        }
+        made
+    }
+
+    /// Says hello at the local socket of a service. Returns what is answered.
+    fn answer_at(path: &Path) -> io::Result<String> {
+        let mut socket = UnixStream::connect(path)?;
+        let mut answer = String::new();
+        let hello = "{\"hello\":{\"protocol\":3,\"transport\":\"cli\"}}\n";
+        // Where it was closed at once, nothing can be written any more.
+        let _ = socket.write_all(hello.as_bytes());
+        let _ = io::BufRead::read_line(&mut io::BufReader::new(socket), &mut answer);
+        Ok(if answer.is_empty() { "closed".to_owned() } else { answer })
+    }
+
     fn ran(output: std::process::Output) -> io::Result<()> {
         if output.status.success() { Ok(()) } else { Err(nothing()) }
     }
 
     pub fn main() {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
+        if let [word, path] = arguments.as_slice()
+            && word == "connect"
+        {
+            println!("{}", answer_at(Path::new(path)).unwrap_or_else(|error| error.to_string()));
+            return;
+        }
         let [outside, other, tcp, udp, abstract_name, row @ ..] = arguments.as_slice() else {
             println!("usage: probe OUTSIDE PROCESS TCP-PORT UDP-PORT ABSTRACT-NAME");
             return;

@@ -11,6 +11,8 @@ mod inner;
 mod keeping;
 mod killing;
 mod lasting;
+#[cfg(not(feature = "portable-launch"))]
+mod memory;
 mod place;
 mod plans;
 #[cfg(not(feature = "portable-launch"))]

@@ -174,7 +174,7 @@ pub struct ScopePolicy {
     /// How strongly commands are held; default `auto`. Where the computer cannot hold them so, they do not run.
     #[serde(skip_serializing_if = "SandboxLevel::is_auto")]
     pub sandbox: SandboxLevel,
-    /// The most memory for one command and all that it starts; default no bound.
+    /// The most memory for each process of a command; together they may take more. Default no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory_megabytes: Option<u64>,
     /// The most processes that one command may have at a time; default 512.

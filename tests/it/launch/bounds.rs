@@ -372,6 +372,24 @@ fn a_folder_that_was_replaced_since_it_was_checked_is_not_opened() {
 }
 
 #[test]
+fn memory_that_programs_share_by_number_is_shut_or_the_jobs_own() {
+    let made = std::process::Command::new("ipcmk").args(["-M", "4096"]).output().expect("ipcmk starts");
+    let made = String::from_utf8_lossy(&made.stdout).into_owned();
+    let id = made.rsplit(' ').next().expect("a number").trim();
+    let remove = || std::process::Command::new("ipcrm").args(["-m", id]).output().expect("ipcrm starts");
+    let place = Place::new();
+    let script = format!(
+        "ipcrm -m {id} 2>/dev/null && echo removed; for kind in '-M 4096' '-S 1' -Q; do ipcmk $kind >/dev/null 2>&1 && echo made; done; true"
+    );
+    let partial = place.run(Containment::Partial, shell(&script));
+    let full = place.run(Containment::Full, shell(&script));
+    let removed = remove();
+    assert_eq!(partial.out(), "");
+    assert_eq!(full.out(), "made\nmade\nmade\n");
+    assert!(removed.status.success(), "it was there to the end: {removed:?}");
+}
+
+#[test]
 fn a_set_user_id_program_gains_nothing() {
     let place = Place::new();
     let copy = place.root().join("id");

@@ -93,6 +93,8 @@ pub(super) mod open {
     pub(in super::super) const LOCAL_SERVICES: u32 = 1 << 14;
     /// A process that hides from its parent can outlive its job, still held as it was.
     pub(in super::super) const DETACHED_PROCESSES: u32 = 1 << 15;
+    /// The limit on memory is one for each process: together they can take more.
+    pub(in super::super) const JOB_MEMORY: u32 = 1 << 16;
 
     /// The names.
     pub(in super::super) const NAMES: &[(u32, &str)] = &[
@@ -112,5 +114,6 @@ pub(super) mod open {
         (MEMORY_LIMIT, "memoryLimit"),
         (LOCAL_SERVICES, "localServices"),
         (DETACHED_PROCESSES, "detachedProcesses"),
+        (JOB_MEMORY, "jobMemory"),
     ];
 }

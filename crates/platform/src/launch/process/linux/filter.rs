@@ -1,13 +1,14 @@
 //! The seccomp filter: which system calls a held program cannot make.
 //!
-//! Everything is allowed but what is listed here, so that ordinary tools work. The program searches the list
+//! Of the system calls that are known here everything is allowed but what is listed, so that ordinary tools work. What a
+//! newer kernel has besides is answered as an older kernel would. The program searches the list
 //! by halves: the kernel tries every system call once when a filter is put in force, and a chain of
 //! comparisons would make that the costliest part of a start.
 
 use nix::libc;
 
 use crate::launch::InnerSandboxes;
-use bailiwick_contract::command::Network;
+use bailiwick_contract::command::{Containment, Network};
 
 /// One instruction of a filter.
 pub(super) type Instruction = libc::sock_filter;
@@ -36,6 +37,14 @@ enum Rule {
     Memory,
     /// `mprotect`: nothing that can be executed.
     NotExecutable,
+    /// Refused where the first argument is this.
+    Unless(u32),
+    /// Only for the calling process, whose number is given as 0.
+    OwnProcess,
+    /// The argument with this index is a mode, which must not let others run the file as its owner or group.
+    Mode(u32),
+    /// The same, where the argument before it are flags that make a file.
+    ModeOfNewFile(u32),
 }
 
 /// The audit number of this processor's system calls; none where there is no filter for it.
@@ -50,11 +59,63 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// Numbers from here on are those of the x32 interface.
-const X32_FIRST: u32 = 0x4000_0000;
-
-/// `open_tree_attr`, the same number everywhere; libc does not name it yet.
+/// The same numbers everywhere; libc does not name them on every processor yet.
+const SYS_FCHMODAT2: libc::c_long = 452;
 const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
+
+/// The last system call that was looked at for this filter. What has a higher number does not exist inside: neither
+/// newer ones nor those of the x32 interface.
+const LAST_KNOWN: libc::c_long = SYS_OPEN_TREE_ATTR;
+
+/// The bits of a mode with which others run a file as its owner or its group.
+const SET_ID: u32 = 0o6000;
+
+/// The flags of `open` that make a file; only then is there a mode.
+const MAKES_A_FILE: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)).cast_unsigned();
+
+/// `PRIO_USER` and `IOPRIO_WHO_USER`: all processes of the user.
+const PRIORITY_OF_USER: u32 = 2;
+const IO_PRIORITY_OF_USER: u32 = 3;
+
+/// Memory, messages and locks that all processes of the user share. In a namespace of its own a job shares them with
+/// nobody.
+const SHARED_WITH_OTHERS: &[libc::c_long] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmdt,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// System calls that set the mode of a file.
+const MODES: &[(libc::c_long, Rule)] = &[
+    (libc::SYS_fchmod, Rule::Mode(1)),
+    (libc::SYS_fchmodat, Rule::Mode(2)),
+    (SYS_FCHMODAT2, Rule::Mode(2)),
+    (libc::SYS_mknodat, Rule::Mode(2)),
+    (libc::SYS_openat, Rule::ModeOfNewFile(3)),
+];
+
+/// More of them, which only this processor has.
+#[cfg(target_arch = "x86_64")]
+const MODES_HERE: &[(libc::c_long, Rule)] = &[
+    (libc::SYS_chmod, Rule::Mode(1)),
+    (libc::SYS_creat, Rule::Mode(1)),
+    (libc::SYS_mknod, Rule::Mode(1)),
+    (libc::SYS_open, Rule::ModeOfNewFile(2)),
+];
+/// More of them, which only this processor has.
+#[cfg(not(target_arch = "x86_64"))]
+const MODES_HERE: &[(libc::c_long, Rule)] = &[];
 
 /// System calls that answer "operation not permitted".
 const DENIED: &[libc::c_long] = &[
@@ -175,8 +236,13 @@ pub(super) const fn exists() -> bool {
     ARCHITECTURE.is_some()
 }
 
-/// Makes the filter for a kind of network. None where there is none for this processor.
-pub(super) fn filter(network: Network, inner: InnerSandboxes) -> Option<Vec<Instruction>> {
+/// Makes the filter for a level and a kind of network. None where there is none for this processor.
+pub(super) fn filter(
+    level: Containment,
+    network: Network,
+    inner: InnerSandboxes,
+) -> Option<Vec<Instruction>> {
+    let shared_with_others = if level == Containment::Full { &[] } else { SHARED_WITH_OTHERS };
     let denied = Rule::Answer(Answer::Error(libc::EPERM));
     let (socket, pair) = match network {
         Network::None => (denied, Rule::SocketPair),
@@ -190,13 +256,20 @@ pub(super) fn filter(network: Network, inner: InnerSandboxes) -> Option<Vec<Inst
     let mut rules: Vec<(u32, Rule)> = DENIED
         .iter()
         .chain(DENIED_HERE)
+        .chain(shared_with_others)
         .filter(|number| inner == InnerSandboxes::Refused || !FOR_INNER_SANDBOXES.contains(number))
         .map(|number| (*number, denied))
         .chain((inner == InnerSandboxes::Allowed).then_some((libc::SYS_unshare, namespaces)))
+        .chain(MODES.iter().chain(MODES_HERE).copied())
         .chain([
             (libc::SYS_clone, namespaces),
-            // Its flags lie in memory, where a filter cannot look. libc goes on with `clone` then.
+            // What they are to do lies in memory, where a filter cannot look. Programs go on with `clone` and
+            // `openat` then.
             (libc::SYS_clone3, Rule::Answer(Answer::Error(libc::ENOSYS))),
+            (libc::SYS_openat2, Rule::Answer(Answer::Error(libc::ENOSYS))),
+            (libc::SYS_prlimit64, Rule::OwnProcess),
+            (libc::SYS_setpriority, Rule::Unless(PRIORITY_OF_USER)),
+            (libc::SYS_ioprio_set, Rule::Unless(IO_PRIORITY_OF_USER)),
             (libc::SYS_ioctl, Rule::Ioctl),
             (libc::SYS_socket, socket),
             (libc::SYS_socketpair, pair),
@@ -227,29 +300,57 @@ fn assemble(rules: &[(u32, Rule)], others: Answer) -> Option<Vec<Instruction>> {
         jump(libc::BPF_JEQ, ARCHITECTURE?, 1, 0)?,
         give(Answer::Kill),
         load(NUMBER_OFFSET),
-        jump(libc::BPF_JGE, X32_FIRST, 0, 1)?,
+        jump(libc::BPF_JGT, u32::try_from(LAST_KNOWN).ok()?, 0, 1)?,
         give(Answer::Error(libc::ENOSYS)),
     ];
-    program.extend(search(rules, others)?);
+    program.extend(search(&Span::all(rules), others)?);
     Some(program)
 }
 
+/// Neighbouring numbers with the same rule.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    first: u32,
+    last: u32,
+    rule: Rule,
+}
+
+impl Span {
+    /// Joins neighbours. The rules are in order.
+    fn all(rules: &[(u32, Rule)]) -> Vec<Self> {
+        let mut spans: Vec<Self> = Vec::new();
+        for (number, rule) in rules.iter().copied() {
+            match spans.last_mut() {
+                Some(span) if span.last + 1 == number && span.rule == rule => span.last = number,
+                _ => spans.push(Self { first: number, last: number, rule }),
+            }
+        }
+        spans
+    }
+}
+
 /// Makes the part that finds the rule of a number, by halves.
-fn search(rules: &[(u32, Rule)], others: Answer) -> Option<Vec<Instruction>> {
-    match rules {
+fn search(spans: &[Span], others: Answer) -> Option<Vec<Instruction>> {
+    match spans {
         [] => Some(vec![give(others)]),
-        [(number, rule)] => {
+        [Span { first, last, rule }] => {
             let answer = decide(*rule)?;
-            let mut program = vec![jump(libc::BPF_JEQ, *number, 0, answer.len())?];
+            let mut program = if first == last {
+                vec![jump(libc::BPF_JEQ, *first, 0, answer.len())?]
+            } else {
+                vec![
+                    jump(libc::BPF_JGE, *first, 0, 1 + answer.len())?,
+                    jump(libc::BPF_JGT, *last, answer.len(), 0)?,
+                ]
+            };
             program.extend(answer);
             program.push(give(others));
             Some(program)
         }
         _ => {
-            let (lower, upper) = rules.split_at(rules.len() / 2);
+            let (lower, upper) = spans.split_at(spans.len() / 2);
             let (below, above) = (search(lower, others)?, search(upper, others)?);
-            let (first, _) = upper.first()?;
-            let mut program = vec![jump(libc::BPF_JGE, *first, below.len(), 0)?];
+            let mut program = vec![jump(libc::BPF_JGE, upper.first()?.first, below.len(), 0)?];
             program.extend(below);
             program.extend(above);
             Some(program)
@@ -300,6 +401,19 @@ fn decide(rule: Rule) -> Option<Vec<Instruction>> {
         Rule::NotExecutable => vec![
             load(argument(2)),
             jump(libc::BPF_JSET, libc::PROT_EXEC.cast_unsigned(), 0, 1)?,
+            not_permitted,
+            allow,
+        ],
+        Rule::Unless(value) => vec![load(argument(0)), equal(value, 0, 1)?, not_permitted, allow],
+        Rule::OwnProcess => vec![load(argument(0)), equal(0, 1, 0)?, not_permitted, allow],
+        Rule::Mode(index) => {
+            vec![load(argument(index)), jump(libc::BPF_JSET, SET_ID, 0, 1)?, not_permitted, allow]
+        }
+        Rule::ModeOfNewFile(index) => vec![
+            load(argument(index - 1)),
+            jump(libc::BPF_JSET, MAKES_A_FILE, 0, 3)?,
+            load(argument(index)),
+            jump(libc::BPF_JSET, SET_ID, 0, 1)?,
             not_permitted,
             allow,
         ],
@@ -368,6 +482,7 @@ mod tests {
                     let holds = match code & 0xf0 {
                         libc::BPF_JEQ => accumulator == k,
                         libc::BPF_JGE => accumulator >= k,
+                        libc::BPF_JGT => accumulator > k,
                         libc::BPF_JSET => accumulator & k != 0,
                         other => panic!("{other:x}"),
                     };
@@ -384,30 +499,49 @@ mod tests {
     #[test]
     fn every_listed_call_is_refused_and_every_other_allowed() {
         let architecture = ARCHITECTURE.expect("a processor with a filter");
-        let program = filter(Network::Full, InnerSandboxes::Refused).expect("a filter");
-        for number in 0..1024 {
-            let call = libc::c_long::from(number);
-            let special =
-                [libc::SYS_clone, libc::SYS_clone3, libc::SYS_ioctl, libc::SYS_socket, libc::SYS_socketpair];
-            if special.contains(&call) {
-                continue;
+        for level in [Containment::Partial, Containment::Full] {
+            let program = filter(level, Network::Full, InnerSandboxes::Refused).expect("a filter");
+            for number in 0..1024 {
+                let call = libc::c_long::from(number);
+                if [libc::SYS_socket, libc::SYS_socketpair].contains(&call) {
+                    continue;
+                }
+                let listed = DENIED.contains(&call)
+                    || DENIED_HERE.contains(&call)
+                    || level == Containment::Partial && SHARED_WITH_OTHERS.contains(&call);
+                let expected = match call {
+                    _ if listed => error(libc::EPERM),
+                    libc::SYS_clone3 | libc::SYS_openat2 => error(libc::ENOSYS),
+                    call if call > LAST_KNOWN => error(libc::ENOSYS),
+                    _ => libc::SECCOMP_RET_ALLOW,
+                };
+                assert_eq!(run(&program, architecture, number, [0; 6]), expected, "{level} {number}");
             }
-            let listed = DENIED.contains(&call) || DENIED_HERE.contains(&call);
-            let expected = if listed { error(libc::EPERM) } else { libc::SECCOMP_RET_ALLOW };
-            assert_eq!(run(&program, architecture, number, [0; 6]), expected, "{number}");
+            for number in [0x4000_0001, u32::MAX] {
+                assert_eq!(run(&program, architecture, number, [0; 6]), error(libc::ENOSYS));
+            }
+            assert_eq!(run(&program, architecture ^ 1, 1, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);
+            assert!(program.len() < 512, "{}", program.len());
         }
-        let clone3 = u32::try_from(libc::SYS_clone3).expect("a number");
-        assert_eq!(run(&program, architecture, clone3, [0; 6]), error(libc::ENOSYS));
-        assert_eq!(run(&program, architecture, X32_FIRST | 1, [0; 6]), error(libc::ENOSYS));
-        assert_eq!(run(&program, architecture ^ 1, 1, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);
-        assert!(program.len() < 512, "{}", program.len());
+    }
+
+    #[test]
+    fn a_system_call_of_a_newer_kernel_does_not_exist_inside() {
+        // Whoever raises this has looked at what the new ones do.
+        assert_eq!(LAST_KNOWN, 467);
+        const { assert!(LAST_KNOWN >= libc::SYS_mseal, "libc names newer ones than were looked at") };
+        let architecture = ARCHITECTURE.expect("a processor with a filter");
+        let program = filter(Containment::Full, Network::Full, InnerSandboxes::Allowed).expect("a filter");
+        for number in [468, 469, 500, 1 << 20] {
+            assert_eq!(run(&program, architecture, number, [0; 6]), error(libc::ENOSYS), "{number}");
+        }
     }
 
     #[test]
     fn arguments_decide_where_the_number_alone_does_not() {
         let architecture = ARCHITECTURE.expect("a processor with a filter");
-        let open = filter(Network::Loopback, InnerSandboxes::Refused).expect("a filter");
-        let none = filter(Network::None, InnerSandboxes::Refused).expect("a filter");
+        let of = |network| filter(Containment::Full, network, InnerSandboxes::Refused).expect("a filter");
+        let (open, none) = (of(Network::Loopback), of(Network::None));
         let ask = |program: &[Instruction], call: libc::c_long, arguments: [i64; 3]| {
             let [a, b, c] = arguments.map(i64::cast_unsigned);
             run(program, architecture, u32::try_from(call).expect("a number"), [a, b, c, 0, 0, 0])
@@ -437,6 +571,19 @@ mod tests {
             (libc::SYS_socket, [40, 1, 0], error(libc::EAFNOSUPPORT), error(libc::EPERM)),
             (libc::SYS_socketpair, [1, 1, 0], allow, allow),
             (libc::SYS_socketpair, [30, 1, 0], error(libc::EAFNOSUPPORT), error(libc::EAFNOSUPPORT)),
+            (libc::SYS_prlimit64, [0, 7, 1], allow, allow),
+            (libc::SYS_prlimit64, [1, 7, 1], error(libc::EPERM), error(libc::EPERM)),
+            (libc::SYS_prlimit64, [high | 1, 7, 0], error(libc::EPERM), error(libc::EPERM)),
+            (libc::SYS_setpriority, [0, 7, 19], allow, allow),
+            (libc::SYS_setpriority, [2, 0, 19], error(libc::EPERM), error(libc::EPERM)),
+            (libc::SYS_ioprio_set, [3, 0, 0], error(libc::EPERM), error(libc::EPERM)),
+            (libc::SYS_fchmod, [3, 0o1777, 0], allow, allow),
+            (libc::SYS_fchmod, [3, 0o4755, 0], error(libc::EPERM), error(libc::EPERM)),
+            (libc::SYS_fchmod, [3, 0o2755 | high, 0], error(libc::EPERM), error(libc::EPERM)),
+            (libc::SYS_fchmodat, [3, 0o6000, 0o777], allow, allow),
+            (libc::SYS_fchmodat, [3, 0, 0o6000], error(libc::EPERM), error(libc::EPERM)),
+            (SYS_FCHMODAT2, [3, 0, 0o2000], error(libc::EPERM), error(libc::EPERM)),
+            (libc::SYS_mknodat, [3, 0, 0o104_755], error(libc::EPERM), error(libc::EPERM)),
         ] {
             assert_eq!(ask(&open, call, arguments), in_loopback, "{call} {arguments:?}");
             assert_eq!(ask(&none, call, arguments), in_none, "{call} {arguments:?}");
@@ -456,7 +603,8 @@ mod tests {
             let call = libc::c_long::from(number);
             let listed = OF_WORKERS.contains(&call) || [libc::SYS_mmap, libc::SYS_mprotect].contains(&call);
             if !listed {
-                assert_eq!(ask(call, [0; 4]), refused, "{number}");
+                let expected = if call > LAST_KNOWN { error(libc::ENOSYS) } else { refused };
+                assert_eq!(ask(call, [0; 4]), expected, "{number}");
             }
         }
         for call in OF_WORKERS {
@@ -474,9 +622,37 @@ mod tests {
     }
 
     #[test]
+    fn a_mode_counts_where_a_file_is_made_and_nowhere_else() {
+        let architecture = ARCHITECTURE.expect("a processor with a filter");
+        let program = filter(Containment::Full, Network::None, InnerSandboxes::Refused).expect("a filter");
+        let mut calls = vec![(libc::SYS_openat, 2)];
+        #[cfg(target_arch = "x86_64")]
+        calls.push((libc::SYS_open, 1));
+        for (call, at) in calls {
+            let number = u32::try_from(call).expect("a number");
+            let ask = |flags: i32, mode: u64| {
+                let mut arguments = [0; 6];
+                arguments[at] = u64::from(flags.cast_unsigned());
+                arguments[at + 1] = mode;
+                run(&program, architecture, number, arguments)
+            };
+            for flags in [libc::O_CREAT, libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY, libc::O_TMPFILE] {
+                assert_eq!(ask(flags, 0o666), libc::SECCOMP_RET_ALLOW);
+                for mode in [0o4755, 0o2755, 0o6000, 0o2000 | 1 << 32] {
+                    assert_eq!(ask(flags, mode), error(libc::EPERM), "{call} {flags:o} {mode:o}");
+                }
+            }
+            // Without a new file the argument is whatever stood there before.
+            for flags in [0, libc::O_RDWR | libc::O_TRUNC, libc::O_DIRECTORY | libc::O_PATH] {
+                assert_eq!(ask(flags, 0o6755), libc::SECCOMP_RET_ALLOW, "{call} {flags:o}");
+            }
+        }
+    }
+
+    #[test]
     fn a_program_with_inner_sandboxes_makes_namespaces_and_mounts_and_nothing_else() {
         let architecture = ARCHITECTURE.expect("a processor with a filter");
-        let inner = filter(Network::Full, InnerSandboxes::Allowed).expect("a filter");
+        let inner = filter(Containment::Full, Network::Full, InnerSandboxes::Allowed).expect("a filter");
         let ask = |call: libc::c_long, first: i32| {
             let number = u32::try_from(call).expect("a number");
             run(&inner, architecture, number, [u64::from(first.cast_unsigned()), 0, 0, 0, 0, 0])
@@ -515,8 +691,11 @@ mod tests {
             libc::SYS_open_by_handle_at,
             libc::SYS_fsopen,
             libc::SYS_userfaultfd,
+            libc::SYS_shmget,
+            libc::SYS_msgget,
+            libc::SYS_semget,
         ];
-        let filter = filter(Network::Full, InnerSandboxes::Refused).expect("a filter");
+        let filter = filter(Containment::Partial, Network::Full, InnerSandboxes::Refused).expect("a filter");
         match sys::fork_into(0).expect("forked") {
             sys::Forked::Child => {
                 // A copy of a process with threads: system calls only.

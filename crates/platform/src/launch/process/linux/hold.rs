@@ -24,6 +24,9 @@ use crate::launch::wire::Order;
 use crate::launch::{Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, sys};
 use bailiwick_contract::command::{Containment, Network};
 
+/// What is added to the score by which the kernel chooses, in thousandths of the memory.
+const OOM_SCORE: &[u8] = b"500";
+
 /// What a command puts around itself before it executes its program.
 #[derive(Debug)]
 pub(in super::super) struct Shutting {
@@ -46,12 +49,20 @@ pub(in super::super) struct Entered(Names);
 
 /// Enters the sandbox, where there is one.
 pub(in super::super) fn enter(kit: &Kit, order: &Order) -> Result<Entered, LaunchError> {
+    prefer_to_be_ended();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(failed("subreaper"))?;
     let layers = Names(layer::SESSION | layer::LIMITS);
     Ok(Entered(match order.hold.level {
         Containment::Full => layers.with(enter_namespaces(kit, order)?),
         Containment::None | Containment::Partial => layers,
     }))
+}
+
+/// Lets the kernel end this process, and all that it starts, before others where memory runs out. It is no boundary: a
+/// program that is not held can take it back, and nothing is told where it cannot be done.
+fn prefer_to_be_ended() {
+    let file = rustix::fs::open("/proc/self/oom_score_adj", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+    let _ = file.and_then(|file| rustix::io::write(&file, OOM_SCORE));
 }
 
 /// Collects what a plan is held with, and names what is in force and what stays open.
@@ -68,7 +79,7 @@ pub(in super::super) fn shut(
         Containment::None => None,
         Containment::Partial | Containment::Full => {
             let inner = inner_sandboxes(hold);
-            let filter = kit.filter(network, inner).ok_or("there is no filter for this processor");
+            let filter = kit.filter(level, network, inner).ok_or("there is no filter for this processor");
             let filter = filter.map_err(failed("seccomp"))?;
             layers = layers.with(layer::NO_CAPABILITIES | layer::NO_NEW_PRIVILEGES | layer::SECCOMP);
             let rules = match inner {
@@ -135,7 +146,7 @@ const fn network_in_force(level: Containment, wanted: Network) -> Network {
 fn open_at(kit: &Kit, level: Containment, network: Network, hold: &Hold, limits: &ProcessLimits) -> u32 {
     let when = |condition: bool, bits: u32| if condition { bits } else { 0 };
     let limit = when(!kit.binds(limits.processes, level == Containment::Full), open::PROCESS_LIMIT);
-    let everywhere = limit;
+    let everywhere = limit | when(limits.memory_bytes.is_some(), open::JOB_MEMORY);
     let outside_a_tree = open::METADATA
         | open::PROCESS_LIST
         | when(hold.lacks_protected || !hold.protected.is_empty(), open::PROTECTED_NAMES);

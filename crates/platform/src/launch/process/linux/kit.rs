@@ -32,6 +32,9 @@ const SYSTEM: &[&str] = &[
     "/sys/fs/cgroup",
 ];
 
+/// The most that a job can have in memory as files, whatever the computer has.
+const MAX_MEMORY_FOR_FILES: u64 = 2 << 30;
+
 /// How long what was found in `/etc` holds.
 const MAX_AGE: Duration = Duration::from_secs(60);
 /// How long the number of the user's processes holds.
@@ -78,9 +81,11 @@ pub(in super::super) struct Kit {
     readable_since: Instant,
     /// How many processes and threads the user runs, counted not long ago.
     tasks: Option<(Instant, u64)>,
-    without_network: Option<Vec<Instruction>>,
-    with_network: Option<Vec<Instruction>>,
+    /// The filters of programs that make no sandboxes of their own, by level and by whether there is a network.
+    filters: Vec<(Containment, bool, Vec<Instruction>)>,
     limits_namespaces: bool,
+    /// How many bytes of files a job can have in memory, in `/tmp` and `/dev/shm`.
+    pub(super) memory_for_files: u64,
 }
 
 impl Kit {
@@ -97,9 +102,9 @@ impl Kit {
             system,
             name_servers,
             landlock_version: sys::landlock_version(),
-            without_network: filter(Network::None, InnerSandboxes::Refused),
-            with_network: filter(Network::Full, InnerSandboxes::Refused),
+            filters: filters(),
             limits_namespaces: has_process_limits_in_namespaces(),
+            memory_for_files: memory_for_files(),
         })
     }
 
@@ -120,8 +125,7 @@ impl Kit {
     pub(in super::super) fn let_go(&mut self) {
         self.readable = Vec::new();
         self.system = Vec::new();
-        self.without_network = None;
-        self.with_network = None;
+        self.filters = Vec::new();
     }
 
     /// Tells how many processes and threads this user runs, roughly.
@@ -134,12 +138,22 @@ impl Kit {
         self.readable.iter().map(AsFd::as_fd)
     }
 
-    /// Gives the filter for a kind of network.
-    pub(super) fn filter(&self, network: Network, inner: InnerSandboxes) -> Option<Vec<Instruction>> {
-        match (inner, network) {
-            (InnerSandboxes::Allowed, network) => filter(network, inner),
-            (InnerSandboxes::Refused, Network::None) => self.without_network.clone(),
-            (InnerSandboxes::Refused, Network::Loopback | Network::Full) => self.with_network.clone(),
+    /// Gives the filter for a level and a kind of network.
+    pub(super) fn filter(
+        &self,
+        level: Containment,
+        network: Network,
+        inner: InnerSandboxes,
+    ) -> Option<Vec<Instruction>> {
+        match inner {
+            InnerSandboxes::Allowed => filter(level, network, inner),
+            InnerSandboxes::Refused => {
+                let wanted = (level, network != Network::None);
+                let mut filters = self.filters.iter();
+                filters
+                    .find(|(level, has_network, _)| (*level, *has_network) == wanted)
+                    .map(|it| it.2.clone())
+            }
         }
     }
 
@@ -167,6 +181,24 @@ impl Kit {
             Some(_) => in_namespace && self.own_process_limit(processes).is_some(),
         }
     }
+}
+
+/// Returns an eighth of the memory, and at most [`MAX_MEMORY_FOR_FILES`].
+fn memory_for_files() -> u64 {
+    let facts = rustix::system::sysinfo();
+    let total = (facts.totalram as u64).saturating_mul(u64::from(facts.mem_unit));
+    (total / 8).min(MAX_MEMORY_FOR_FILES)
+}
+
+fn filters() -> Vec<(Containment, bool, Vec<Instruction>)> {
+    let kinds = [Containment::Partial, Containment::Full]
+        .into_iter()
+        .flat_map(|level| [Network::None, Network::Full].map(|network| (level, network)));
+    kinds
+        .filter_map(|(level, network)| {
+            Some((level, network != Network::None, filter(level, network, InnerSandboxes::Refused)?))
+        })
+        .collect()
 }
 
 fn tasks_of(owner: Owner) -> u64 {

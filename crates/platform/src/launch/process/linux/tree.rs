@@ -29,6 +29,10 @@ const READ_WRITE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 /// A device can be written although its mount is read-only.
 const DEVICE: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
+/// How many files and folders there can be in `/tmp` and `/dev/shm` together. Each takes about a kilobyte of the kernel's
+/// memory.
+const MAX_FILES_IN_MEMORY: &str = "200000";
+
 /// The devices that exist inside.
 pub(super) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
@@ -47,7 +51,7 @@ const LINKS: &[(&str, &str)] = &[
 
 /// Builds the tree of a job and enters it.
 pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
-    let tree = Tree::new().map_err(failed("private root"))?;
+    let tree = Tree::new(kit).map_err(failed("private root"))?;
     for place in &kit.system {
         tree.system_place(place).map_err(failed("system folders"))?;
     }
@@ -122,8 +126,10 @@ struct Tree {
 }
 
 impl Tree {
-    fn new() -> io::Result<Self> {
+    fn new(kit: &Kit) -> io::Result<Self> {
         let tmpfs = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_set_string(&tmpfs, "size", kit.memory_for_files.to_string())?;
+        fsconfig_set_string(&tmpfs, "nr_inodes", MAX_FILES_IN_MEMORY)?;
         fsconfig_set_string(&tmpfs, "mode", "0755")?;
         fsconfig_create(&tmpfs)?;
         let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
