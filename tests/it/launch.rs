@@ -13,6 +13,8 @@ mod killing;
 mod lasting;
 #[cfg(not(feature = "portable-launch"))]
 mod memory;
+#[cfg(not(feature = "portable-launch"))]
+mod own_socket;
 mod place;
 mod plans;
 #[cfg(not(feature = "portable-launch"))]

@@ -47,6 +47,13 @@ pub(super) fn receive(
     Ok((length, handed))
 }
 
+/// Returns the process at the other end of a socket, held open so that no other one gets its number. Linux before 6.5 has
+/// none.
+#[cfg(target_os = "linux")]
+pub(crate) fn peer_process(socket: &impl std::os::fd::AsFd) -> Option<OwnedFd> {
+    nix::sys::socket::getsockopt(socket, nix::sys::socket::sockopt::PeerPidfd).ok()
+}
+
 /// Receives a message that begins with its length, from a stream. No bytes mean that the other end is closed.
 #[cfg(any(target_os = "macos", feature = "portable-launch"))]
 fn receive_from_stream(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<(usize, Vec<OwnedFd>), Errno> {

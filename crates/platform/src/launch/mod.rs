@@ -41,6 +41,8 @@ mod windows;
 pub mod worker;
 
 pub use error::LaunchError;
+#[cfg(target_os = "linux")]
+pub(crate) use handing::peer_process;
 #[cfg(unix)]
 pub use job::Job;
 #[cfg(unix)]

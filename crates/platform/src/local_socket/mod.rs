@@ -3,6 +3,8 @@
 //! A Unix socket of mode 0600 in a folder of mode 0700; on Windows a named pipe whose list names this user alone. Both
 //! sides look who the other is. Knows nothing of what is said.
 
+#[cfg(target_os = "linux")]
+mod peer;
 #[cfg(test)]
 mod tests;
 #[cfg(unix)]

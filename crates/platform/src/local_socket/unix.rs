@@ -70,14 +70,18 @@ impl Listener {
         }
     }
 
-    /// Waits for a connection of this user; those of others are closed unheard.
+    /// Waits for a connection of this user. Those of others are closed unheard, and on Linux those of programs that
+    /// Bailiwick started.
     ///
     /// # Errors
     /// Those of the system, such as too many open files.
     pub async fn accept(&self) -> io::Result<UnixStream> {
         loop {
             let (stream, _) = self.socket.accept().await?;
-            if stream.peer_cred().is_ok_and(|peer| is_own_user(peer.uid())) {
+            let is_own = stream.peer_cred().is_ok_and(|peer| is_own_user(peer.uid()));
+            #[cfg(target_os = "linux")]
+            let is_own = is_own && !super::peer::is_started_by_bailiwick(&stream);
+            if is_own {
                 return Ok(stream);
             }
         }

@@ -1,0 +1,55 @@
+//! The local socket of a service, from commands that Bailiwick started.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use bailiwick::contract::command::{Containment, Network};
+use bailiwick::platform::local_socket::Listener;
+use tokio::io::AsyncWriteExt;
+
+use super::place::{LEVELS, Place, probe_program, shell, single, wait_for};
+
+/// Serves whoever is let in, and says so. Returns the path of the socket.
+fn serve(place: &Place) -> String {
+    let path = place.outside().join("run/bailiwick.sock");
+    let _runtime = wait_for(async { tokio::runtime::Handle::current() });
+    let _entered = _runtime.enter();
+    let listener = Listener::bind(&path).expect("bound");
+    _runtime.spawn(async move {
+        while let Ok(mut stream) = listener.accept().await {
+            let _ = stream.write_all(b"let in\n").await;
+        }
+    });
+    path.to_str().expect("text").to_owned()
+}
+
+#[test]
+fn what_bailiwick_started_is_not_the_user_at_its_socket() {
+    let mut place = Place::new();
+    place.network = Network::Full;
+    let (program, socket) = (probe_program(), serve(&place));
+    let program = program.to_str().expect("text");
+    place.read_only = vec![Path::new(program).to_owned()];
+    let connect =
+        |place: &Place, level| place.run(level, single(&[program, "connect", &socket])).out().to_owned();
+
+    let own = Command::new(program).args(["connect", &socket]).output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&own.stdout), "let in\n\n", "the user's own programs are let in");
+    for level in LEVELS {
+        let answer = connect(&place, level);
+        let expected = if level == Containment::Full { "No such file" } else { "closed" };
+        assert!(answer.contains(expected), "{level}: {answer}");
+        // One that has lost its parent and left its session, by the time that it connects.
+        let script = format!(
+            "(setsid sh -c '{program} connect {socket} > made; mv made answer' &); while ! test -e answer; do sleep 0.05; done; cat answer"
+        );
+        let answer = place.run(level, shell(&script)).out().to_owned();
+        assert!(answer.contains(expected), "{level}: {answer}");
+        fs::remove_file(place.root().join("answer")).expect("it was made");
+        // Another name on its command line makes no difference.
+        let script = format!("exec -a bailiwick {program} connect {socket}");
+        let answer = place.run(level, single(&["bash", "-c", &script])).out().to_owned();
+        assert!(answer.contains(expected), "{level}: {answer}");
+    }
+}
