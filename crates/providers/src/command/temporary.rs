@@ -10,8 +10,6 @@ use std::path::{Path, PathBuf};
 use bailiwick_contract::id;
 use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath, Root};
 
-use crate::file::remove_own;
-
 /// The folder in the home that holds all of them.
 const TEMPORARY: &str = "tmp";
 
@@ -57,7 +55,7 @@ impl Drop for TemporaryFolder {
         if let Some((inside, name)) = self.place.take()
             && inside.remove_dir(&name).is_err()
         {
-            std::thread::spawn(move || remove_own(&inside, &name));
+            std::thread::spawn(move || inside.remove_tree(&name));
         }
     }
 }
@@ -78,7 +76,7 @@ pub fn remove_left(folder: &Path) {
     };
     let inside = open_home(home).and_then(|home| home.open_dir(OsStr::new(TEMPORARY)));
     // What is still there is in nobody's way.
-    let _ = inside.and_then(|inside| remove_own(&inside, name));
+    let _ = inside.and_then(|inside| inside.remove_tree(name));
 }
 
 fn open_home(home: &Path) -> Result<Dir, DoorError> {

@@ -24,7 +24,6 @@ pub use image::{MAX_IMAGE_BYTES, image_type};
 pub use locks::{Held, Locks};
 pub use place::{Place, find_place};
 pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_image};
-pub(crate) use remove::remove_own;
 pub use remove::{Removal, Removed, remove};
 pub use replace::{IfExists, Replaced, Replacement, replace, replace_held};
 pub use single_byte::{decode_single_byte, encode_single_byte, single_byte_text};

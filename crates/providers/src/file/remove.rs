@@ -108,30 +108,6 @@ pub(super) fn untouched(failure: Failure) -> Failure {
     }
 }
 
-/// Removes a temporary tree of our own making, as far as it can be.
-pub(crate) fn remove_own(dir: &Dir, name: &OsStr) -> Result<(), DoorError> {
-    let mut found = vec![RelPath::root()];
-    let mut next = 0;
-    while let Some(below) = found.get(next).cloned() {
-        let folder = open_below(dir, name, &below)?;
-        for entry in folder.entries()? {
-            if folder.stat(&entry.name)?.kind == FileKind::Dir {
-                found.push(below.child(&entry.name));
-            } else {
-                folder.remove_file(&entry.name)?;
-            }
-        }
-        next += 1;
-    }
-    for below in found.iter().rev() {
-        match (below.parent(), below.file_name()) {
-            (Some(parent), Some(last)) => open_below(dir, name, &parent)?.remove_dir(last)?,
-            _ => dir.remove_dir(name)?,
-        }
-    }
-    Ok(())
-}
-
 /// Opens a folder below an entry of an open folder; no part of the path may be a link.
 pub(super) fn open_below(dir: &Dir, name: &OsStr, below: &RelPath) -> Result<Dir, DoorError> {
     dir.open_dir(name)?.open_dir_beneath(below)

@@ -8,7 +8,7 @@ use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, Opened, Stat};
 use bailiwick_policy::{PermittedPath, door_failure};
 
-use super::remove::{open_below, remove_own, remove_tree, untouched};
+use super::remove::{open_below, remove_tree, untouched};
 use super::replace::IfExists;
 use super::temporary::{is_temporary, sweep, temporary_name};
 use super::tree::{Counts, Folder, Survey};
@@ -125,7 +125,7 @@ pub fn copy(
         // What has the temporary name now is our own copy, or the folder that it has replaced,
         // which was looked through before. What stays is removed by nobody but costs only space.
         let _ = match (stat.kind, &result) {
-            (FileKind::Dir, _) => remove_own(&to.dir, &temporary),
+            (FileKind::Dir, _) => to.dir.remove_tree(&temporary),
             _ => to.dir.remove_file(&temporary),
         };
     }

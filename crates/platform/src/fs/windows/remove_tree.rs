@@ -18,13 +18,7 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
     let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let removed = (|| {
-        let above = Root::open(above)?.open_dir(&RelPath::root())?;
-        match above.stat(name)?.kind {
-            FileKind::Dir => remove(&above, name),
-            _ => Err(DoorError::NotADirectory),
-        }
-    })();
+    let removed = (|| Root::open(above)?.open_dir(&RelPath::root())?.remove_tree(name))();
     removed.map_err(|error| match error {
         DoorError::Io(error) => error,
         DoorError::NotFound => io::ErrorKind::NotFound.into(),
@@ -33,6 +27,19 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
         DoorError::NotEmpty => io::ErrorKind::DirectoryNotEmpty.into(),
         other => io::Error::other(other),
     })
+}
+
+impl Dir {
+    /// Removes a folder in this one with everything in it. No link in it is followed, and nothing is done by path.
+    ///
+    /// # Errors
+    /// The usual ones; what could be removed before is gone.
+    pub fn remove_tree(&self, name: &OsStr) -> Result<(), DoorError> {
+        match self.stat(name)?.kind {
+            FileKind::Dir => remove(self, name),
+            _ => Err(DoorError::NotADirectory),
+        }
+    }
 }
 
 /// Removes what has a name in an open folder. Each folder is listed once, so that this ends.
