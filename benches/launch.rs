@@ -31,7 +31,7 @@ mod linux {
     use bailiwick::platform::launch::kept::{Control, Event, Input, Kept, KeptRequest, Lifetime};
     use bailiwick::platform::launch::{
         Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, PathGrant, ProcessLimits, Protected,
-        StandIn, Step,
+        SetGroupId, StandIn, Step,
     };
 
     const ROUNDS: usize = 400;
@@ -71,6 +71,7 @@ mod linux {
                 lacks_protected: false,
                 home: grant("home"),
                 inner: InnerSandboxes::Refused,
+                set_group_id: SetGroupId::Refused,
             },
             limits: ProcessLimits {
                 memory_bytes: None,

@@ -75,6 +75,25 @@ async fn a_submodule_is_one_entry_and_its_commits_are_seen() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repository_that_several_users_share_stays_so() {
+    use std::os::unix::fs::PermissionsExt;
+
+    if lacks(Need::Git) {
+        return;
+    }
+    let ground = Ground::new("app", json!({}));
+    ground.repository("app");
+    ground.git("app", &["config", "core.sharedRepository", "group"]);
+    ground.write("app/shared.txt", "shared\n");
+    ground.data(json!({"op": "git.stage", "input": {"paths": ["shared.txt"]}})).await;
+    let made = ground.data(json!({"op": "git.commit", "input": {"message": "shared"}})).await;
+    let hash = made["commit"].as_str().expect("a hash");
+    let folder = ground.path("app/.git/objects").join(&hash[..2]);
+    let mode = std::fs::metadata(folder).expect("the commit is stored there").permissions().mode();
+    assert_eq!(mode & 0o2070, 0o2070, "{mode:o}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_status_is_the_one_that_git_itself_prints() {
     if lacks(Need::Git) {
         return;

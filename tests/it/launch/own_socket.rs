@@ -1,7 +1,7 @@
 //! The local socket of a service, from commands that Bailiwick started.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use bailiwick::contract::command::{Containment, Network};
@@ -10,31 +10,44 @@ use tokio::io::AsyncWriteExt;
 
 use super::place::{LEVELS, Place, probe_program, shell, single, wait_for};
 
-/// Serves whoever is let in, and says so. Returns the path of the socket.
-fn serve(place: &Place) -> String {
-    let path = place.outside().join("run/bailiwick.sock");
-    let _runtime = wait_for(async { tokio::runtime::Handle::current() });
-    let _entered = _runtime.enter();
-    let listener = Listener::bind(&path).expect("bound");
-    _runtime.spawn(async move {
-        while let Ok(mut stream) = listener.accept().await {
-            let _ = stream.write_all(b"let in\n").await;
-        }
-    });
-    path.to_str().expect("text").to_owned()
+/// A socket in a folder of its own, whose path is short enough for one.
+struct Socket(PathBuf);
+
+impl Socket {
+    /// Serves whoever is let in, and says so.
+    fn new() -> Self {
+        let folder = std::env::temp_dir().join(format!("s{}", std::process::id()));
+        wait_for(async {
+            let listener = Listener::bind(&folder.join("socket")).expect("bound");
+            tokio::spawn(async move {
+                while let Ok(mut stream) = listener.accept().await {
+                    let _ = stream.write_all(b"let in\n").await;
+                }
+            });
+        });
+        Self(folder)
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 #[test]
 fn what_bailiwick_started_is_not_the_user_at_its_socket() {
     let mut place = Place::new();
     place.network = Network::Full;
-    let (program, socket) = (probe_program(), serve(&place));
+    let (program, folder) = (probe_program(), Socket::new());
+    let socket = folder.0.join("socket");
+    let socket = socket.to_str().expect("text");
     let program = program.to_str().expect("text");
     place.read_only = vec![Path::new(program).to_owned()];
     let connect =
-        |place: &Place, level| place.run(level, single(&[program, "connect", &socket])).out().to_owned();
+        |place: &Place, level| place.run(level, single(&[program, "connect", socket])).out().to_owned();
 
-    let own = Command::new(program).args(["connect", &socket]).output().expect("it starts");
+    let own = Command::new(program).args(["connect", socket]).output().expect("it starts");
     assert_eq!(String::from_utf8_lossy(&own.stdout), "let in\n\n", "the user's own programs are let in");
     for level in LEVELS {
         let answer = connect(&place, level);

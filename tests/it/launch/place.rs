@@ -11,7 +11,7 @@ use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
 use bailiwick::platform::fs::FileId;
 use bailiwick::platform::launch::{
     Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, PathGrant,
-    ProcessLimits, Protected, StandIn, Step,
+    ProcessLimits, Protected, SetGroupId, StandIn, Step,
 };
 
 use crate::temporary::TemporaryFolder;
@@ -177,6 +177,7 @@ impl Place {
             lacks_protected: false,
             home: grant(&self.folder.path().join("home")),
             inner: self.inner,
+            set_group_id: SetGroupId::Refused,
         };
         let request = LaunchRequest {
             plan,

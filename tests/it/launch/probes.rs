@@ -211,6 +211,8 @@ fn an_ordinary_user_is_held_as_root_is() {
             "launch::terminal",
             "launch::door",
             "launch::deaths",
+            "launch::memory",
+            "launch::own_socket",
             "launch::figures::a_full",
         ])
         .current_dir(home.path())

@@ -52,7 +52,7 @@ pub use levels::{Levels, holds_names, levels};
 pub use process::serve_if_asked;
 pub use request::{
     Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, PathGrant, ProcessLimits, Protected,
-    StandIn, Step,
+    SetGroupId, StandIn, Step,
 };
 #[cfg(windows)]
 pub use windows::{Job, Launcher, serve_if_asked};

@@ -102,6 +102,8 @@ pub struct Hold {
     pub home: PathGrant,
     /// Whether the plan may make sandboxes of its own inside.
     pub inner: InnerSandboxes,
+    /// Whether the plan may let folders hand on their group.
+    pub set_group_id: SetGroupId,
 }
 
 /// A name that stays as it is.
@@ -156,6 +158,19 @@ impl PathGrant {
         }
         Err(std::io::Error::other("something else has taken its place since it was checked"))
     }
+}
+
+/// Whether the mode of a file or folder may get the bit `S_ISGID`.
+///
+/// It lets others run a file as its group. On a folder it hands on the group, which Git does in a repository that several
+/// users share; a filter cannot tell one from the other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SetGroupId {
+    /// It cannot be set.
+    #[default]
+    Refused,
+    /// It can: for programs that Bailiwick chose, and that set it on folders alone.
+    Allowed,
 }
 
 /// Whether a held program may shut others in more tightly than it is held itself.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::held::{Names, layer, open};
 use super::kept::TerminalSize;
 use super::{
-    Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, Protected, StandIn,
-    Step,
+    Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, Protected, SetGroupId,
+    StandIn, Step,
 };
 use crate::fs::FileId;
 use crate::names::{OsStrExt, OsStringExt};
@@ -230,6 +230,7 @@ impl Order {
         out.byte(u8::from(self.hold.lacks_protected));
         out.grant(&self.hold.home);
         out.byte(u8::from(self.hold.inner == InnerSandboxes::Allowed));
+        out.byte(u8::from(self.hold.set_group_id == SetGroupId::Allowed));
         out.option(self.limits.memory_bytes);
         out.option(self.limits.processes);
         out.option(self.limits.file_bytes);
@@ -284,6 +285,7 @@ impl Order {
                 lacks_protected: reader.flag()?,
                 home: reader.grant()?,
                 inner: if reader.flag()? { InnerSandboxes::Allowed } else { InnerSandboxes::Refused },
+                set_group_id: if reader.flag()? { SetGroupId::Allowed } else { SetGroupId::Refused },
             },
             limits: ProcessLimits {
                 memory_bytes: reader.option()?,
@@ -568,6 +570,7 @@ mod tests {
                 lacks_protected: true,
                 home: grant("/home/private"),
                 inner: InnerSandboxes::Allowed,
+                set_group_id: SetGroupId::Allowed,
             },
             limits: ProcessLimits {
                 memory_bytes: None,

@@ -18,7 +18,7 @@ use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::create_private_dir;
 use bailiwick_platform::launch::{
-    Hold, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, Step,
+    Hold, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, SetGroupId, Step,
 };
 use bailiwick_platform::machine::user_name;
 use bailiwick_policy::command::PermittedCommand;
@@ -332,6 +332,7 @@ impl Confined {
                 lacks_protected,
                 home: granted(&found.home)?,
                 inner: InnerSandboxes::Allowed,
+                set_group_id: SetGroupId::Refused,
             },
             environment: variables,
             readable,
@@ -422,6 +423,7 @@ fn asks_version(around: &Around, found: &Found) -> Result<Prepared, Failure> {
             lacks_protected: false,
             home: granted(&found.home)?,
             inner: InnerSandboxes::Refused,
+            set_group_id: SetGroupId::Refused,
         },
         limits: limits(around),
         review: None,

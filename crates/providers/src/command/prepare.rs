@@ -14,7 +14,7 @@ use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::handle::Handle;
 use bailiwick_platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
 use bailiwick_platform::launch::{
-    Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, Step, holds_names,
+    Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, SetGroupId, Step, holds_names,
 };
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{PermittedPath, Scope, Scopes};
@@ -216,6 +216,7 @@ impl CommandRequest {
                 lacks_protected,
                 home: granted(&home)?,
                 inner: InnerSandboxes::Refused,
+                set_group_id: SetGroupId::Refused,
             },
             limits: ProcessLimits {
                 memory_bytes: policy.limits.memory_bytes,

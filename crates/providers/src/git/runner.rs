@@ -13,7 +13,7 @@ use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::launch::{
-    Hold, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, Step,
+    Hold, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, SetGroupId, Step,
 };
 use bailiwick_platform::machine::home_folder;
 use bailiwick_platform::names::OsStrExt;
@@ -380,6 +380,8 @@ impl Git {
                 lacks_protected: false,
                 home: granted(&self.home)?,
                 inner: InnerSandboxes::Refused,
+                // In a repository that several users share Git sets it on its folders.
+                set_group_id: SetGroupId::Allowed,
             },
             review: None,
             limits: ProcessLimits {

@@ -229,7 +229,7 @@ impl Writer {
 mod tests {
     use super::*;
     use crate::fs::FileId;
-    use crate::launch::{InnerSandboxes, PathGrant, StandIn};
+    use crate::launch::{InnerSandboxes, PathGrant, SetGroupId, StandIn};
     use bailiwick_contract::command::Containment;
 
     fn grant(path: &str) -> PathGrant {
@@ -249,6 +249,7 @@ mod tests {
             lacks_protected: false,
             home: grant("/private/var/home-of-job"),
             inner: InnerSandboxes::Refused,
+            set_group_id: SetGroupId::Refused,
         }
     }
 

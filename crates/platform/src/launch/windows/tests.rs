@@ -20,7 +20,7 @@ use crate::launch::kept::{
 };
 use crate::launch::{
     Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, PathGrant,
-    ProcessLimits, Step, pipe,
+    ProcessLimits, SetGroupId, Step, pipe,
 };
 use bailiwick_contract::command::{Containment, Joiner, Network, Redirect};
 
@@ -86,6 +86,7 @@ fn request(plan: Vec<Step>, be: &str, streams: (Option<Handle>, Handle, Handle))
             protected: Vec::new(),
             home: PathGrant::of(&std::env::temp_dir()).expect("there is one"),
             inner: InnerSandboxes::Refused,
+            set_group_id: SetGroupId::Refused,
         },
         limits: ProcessLimits { memory_bytes: None, processes: None, file_bytes: None, open_files: 64 },
         stdin: streams.0,

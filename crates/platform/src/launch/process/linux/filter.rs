@@ -7,7 +7,7 @@
 
 use nix::libc;
 
-use crate::launch::InnerSandboxes;
+use crate::launch::{InnerSandboxes, SetGroupId};
 use bailiwick_contract::command::{Containment, Network};
 
 /// One instruction of a filter.
@@ -67,8 +67,9 @@ const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
 /// newer ones nor those of the x32 interface.
 const LAST_KNOWN: libc::c_long = SYS_OPEN_TREE_ATTR;
 
-/// The bits of a mode with which others run a file as its owner or its group.
-const SET_ID: u32 = 0o6000;
+/// The bits of a mode with which others run a file as its owner, and as its group.
+const SET_USER_ID: u32 = 0o4000;
+const SET_GROUP_ID: u32 = 0o2000;
 
 /// The flags of `open` that make a file; only then is there a mode.
 const MAKES_A_FILE: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)).cast_unsigned();
@@ -241,7 +242,12 @@ pub(super) fn filter(
     level: Containment,
     network: Network,
     inner: InnerSandboxes,
+    set_group_id: SetGroupId,
 ) -> Option<Vec<Instruction>> {
+    let refused_bits = match set_group_id {
+        SetGroupId::Refused => SET_USER_ID | SET_GROUP_ID,
+        SetGroupId::Allowed => SET_USER_ID,
+    };
     let shared_with_others = if level == Containment::Full { &[] } else { SHARED_WITH_OTHERS };
     let denied = Rule::Answer(Answer::Error(libc::EPERM));
     let (socket, pair) = match network {
@@ -277,7 +283,7 @@ pub(super) fn filter(
         .filter_map(|(number, rule)| Some((u32::try_from(number).ok()?, rule)))
         .collect();
     rules.sort_by_key(|(number, _)| *number);
-    assemble(&rules, Answer::Allow)
+    assemble(&rules, Answer::Allow, refused_bits)
 }
 
 /// Returns the filter of a parse worker, which refuses everything that is not listed. None where there is none for this
@@ -290,11 +296,11 @@ pub(super) fn worker_filter() -> Option<Vec<Instruction>> {
         .filter_map(|(number, rule)| Some((u32::try_from(number).ok()?, rule)))
         .collect();
     rules.sort_by_key(|(number, _)| *number);
-    assemble(&rules, Answer::Error(libc::EPERM))
+    assemble(&rules, Answer::Error(libc::EPERM), SET_ID)
 }
 
 /// Returns a program that answers listed system calls by their rules, and all others alike.
-fn assemble(rules: &[(u32, Rule)], others: Answer) -> Option<Vec<Instruction>> {
+fn assemble(rules: &[(u32, Rule)], others: Answer, refused_bits: u32) -> Option<Vec<Instruction>> {
     let mut program = vec![
         load(ARCHITECTURE_OFFSET),
         jump(libc::BPF_JEQ, ARCHITECTURE?, 1, 0)?,
@@ -303,7 +309,7 @@ fn assemble(rules: &[(u32, Rule)], others: Answer) -> Option<Vec<Instruction>> {
         jump(libc::BPF_JGT, u32::try_from(LAST_KNOWN).ok()?, 0, 1)?,
         give(Answer::Error(libc::ENOSYS)),
     ];
-    program.extend(search(&Span::all(rules), others)?);
+    program.extend(search(&Span::all(rules), others, refused_bits)?);
     Some(program)
 }
 
@@ -330,11 +336,11 @@ impl Span {
 }
 
 /// Makes the part that finds the rule of a number, by halves.
-fn search(spans: &[Span], others: Answer) -> Option<Vec<Instruction>> {
+fn search(spans: &[Span], others: Answer, refused_bits: u32) -> Option<Vec<Instruction>> {
     match spans {
         [] => Some(vec![give(others)]),
         [Span { first, last, rule }] => {
-            let answer = decide(*rule)?;
+            let answer = decide(*rule, refused_bits)?;
             let mut program = if first == last {
                 vec![jump(libc::BPF_JEQ, *first, 0, answer.len())?]
             } else {
@@ -349,7 +355,8 @@ fn search(spans: &[Span], others: Answer) -> Option<Vec<Instruction>> {
         }
         _ => {
             let (lower, upper) = spans.split_at(spans.len() / 2);
-            let (below, above) = (search(lower, others)?, search(upper, others)?);
+            let search = |spans| search(spans, others, refused_bits);
+            let (below, above) = (search(lower)?, search(upper)?);
             let mut program = vec![jump(libc::BPF_JGE, upper.first()?.first, below.len(), 0)?];
             program.extend(below);
             program.extend(above);
@@ -358,8 +365,8 @@ fn search(spans: &[Span], others: Answer) -> Option<Vec<Instruction>> {
     }
 }
 
-/// Makes the part that answers one system call. It always answers.
-fn decide(rule: Rule) -> Option<Vec<Instruction>> {
+/// Makes the part that answers one system call. It always answers. `refused_bits` are those that no mode gets.
+fn decide(rule: Rule, refused_bits: u32) -> Option<Vec<Instruction>> {
     let not_permitted = give(Answer::Error(libc::EPERM));
     let no_family = give(Answer::Error(libc::EAFNOSUPPORT));
     let allow = give(Answer::Allow);
@@ -407,13 +414,13 @@ fn decide(rule: Rule) -> Option<Vec<Instruction>> {
         Rule::Unless(value) => vec![load(argument(0)), equal(value, 0, 1)?, not_permitted, allow],
         Rule::OwnProcess => vec![load(argument(0)), equal(0, 1, 0)?, not_permitted, allow],
         Rule::Mode(index) => {
-            vec![load(argument(index)), jump(libc::BPF_JSET, SET_ID, 0, 1)?, not_permitted, allow]
+            vec![load(argument(index)), jump(libc::BPF_JSET, refused_bits, 0, 1)?, not_permitted, allow]
         }
         Rule::ModeOfNewFile(index) => vec![
             load(argument(index - 1)),
             jump(libc::BPF_JSET, MAKES_A_FILE, 0, 3)?,
             load(argument(index)),
-            jump(libc::BPF_JSET, SET_ID, 0, 1)?,
+            jump(libc::BPF_JSET, refused_bits, 0, 1)?,
             not_permitted,
             allow,
         ],
@@ -500,7 +507,8 @@ mod tests {
     fn every_listed_call_is_refused_and_every_other_allowed() {
         let architecture = ARCHITECTURE.expect("a processor with a filter");
         for level in [Containment::Partial, Containment::Full] {
-            let program = filter(level, Network::Full, InnerSandboxes::Refused).expect("a filter");
+            let program =
+                filter(level, Network::Full, InnerSandboxes::Refused, SetGroupId::Refused).expect("a filter");
             for number in 0..1024 {
                 let call = libc::c_long::from(number);
                 if [libc::SYS_socket, libc::SYS_socketpair].contains(&call) {
@@ -531,7 +539,8 @@ mod tests {
         assert_eq!(LAST_KNOWN, 467);
         const { assert!(LAST_KNOWN >= libc::SYS_mseal, "libc names newer ones than were looked at") };
         let architecture = ARCHITECTURE.expect("a processor with a filter");
-        let program = filter(Containment::Full, Network::Full, InnerSandboxes::Allowed).expect("a filter");
+        let program = filter(Containment::Full, Network::Full, InnerSandboxes::Allowed, SetGroupId::Refused)
+            .expect("a filter");
         for number in [468, 469, 500, 1 << 20] {
             assert_eq!(run(&program, architecture, number, [0; 6]), error(libc::ENOSYS), "{number}");
         }
@@ -540,7 +549,10 @@ mod tests {
     #[test]
     fn arguments_decide_where_the_number_alone_does_not() {
         let architecture = ARCHITECTURE.expect("a processor with a filter");
-        let of = |network| filter(Containment::Full, network, InnerSandboxes::Refused).expect("a filter");
+        let of = |network| {
+            filter(Containment::Full, network, InnerSandboxes::Refused, SetGroupId::Refused)
+                .expect("a filter")
+        };
         let (open, none) = (of(Network::Loopback), of(Network::None));
         let ask = |program: &[Instruction], call: libc::c_long, arguments: [i64; 3]| {
             let [a, b, c] = arguments.map(i64::cast_unsigned);
@@ -624,7 +636,10 @@ mod tests {
     #[test]
     fn a_mode_counts_where_a_file_is_made_and_nowhere_else() {
         let architecture = ARCHITECTURE.expect("a processor with a filter");
-        let program = filter(Containment::Full, Network::None, InnerSandboxes::Refused).expect("a filter");
+        let program = filter(Containment::Full, Network::None, InnerSandboxes::Refused, SetGroupId::Refused)
+            .expect("a filter");
+        let of_git = filter(Containment::Full, Network::None, InnerSandboxes::Refused, SetGroupId::Allowed)
+            .expect("a filter");
         let mut calls = vec![(libc::SYS_openat, 2)];
         #[cfg(target_arch = "x86_64")]
         calls.push((libc::SYS_open, 1));
@@ -642,6 +657,15 @@ mod tests {
                     assert_eq!(ask(flags, mode), error(libc::EPERM), "{call} {flags:o} {mode:o}");
                 }
             }
+            // Git hands on the group of folders in a repository that several users share.
+            let ask_of_git = |mode: u64| {
+                let mut arguments = [0; 6];
+                arguments[at] = u64::from(libc::O_CREAT.cast_unsigned());
+                arguments[at + 1] = mode;
+                run(&of_git, architecture, number, arguments)
+            };
+            assert_eq!(ask_of_git(0o2775), libc::SECCOMP_RET_ALLOW);
+            assert_eq!(ask_of_git(0o6775), error(libc::EPERM));
             // Without a new file the argument is whatever stood there before.
             for flags in [0, libc::O_RDWR | libc::O_TRUNC, libc::O_DIRECTORY | libc::O_PATH] {
                 assert_eq!(ask(flags, 0o6755), libc::SECCOMP_RET_ALLOW, "{call} {flags:o}");
@@ -652,7 +676,8 @@ mod tests {
     #[test]
     fn a_program_with_inner_sandboxes_makes_namespaces_and_mounts_and_nothing_else() {
         let architecture = ARCHITECTURE.expect("a processor with a filter");
-        let inner = filter(Containment::Full, Network::Full, InnerSandboxes::Allowed).expect("a filter");
+        let inner = filter(Containment::Full, Network::Full, InnerSandboxes::Allowed, SetGroupId::Refused)
+            .expect("a filter");
         let ask = |call: libc::c_long, first: i32| {
             let number = u32::try_from(call).expect("a number");
             run(&inner, architecture, number, [u64::from(first.cast_unsigned()), 0, 0, 0, 0, 0])
@@ -695,7 +720,9 @@ mod tests {
             libc::SYS_msgget,
             libc::SYS_semget,
         ];
-        let filter = filter(Containment::Partial, Network::Full, InnerSandboxes::Refused).expect("a filter");
+        let filter =
+            filter(Containment::Partial, Network::Full, InnerSandboxes::Refused, SetGroupId::Refused)
+                .expect("a filter");
         match sys::fork_into(0).expect("forked") {
             sys::Forked::Child => {
                 // A copy of a process with threads: system calls only.

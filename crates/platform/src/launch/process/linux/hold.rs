@@ -79,7 +79,9 @@ pub(in super::super) fn shut(
         Containment::None => None,
         Containment::Partial | Containment::Full => {
             let inner = inner_sandboxes(hold);
-            let filter = kit.filter(level, network, inner).ok_or("there is no filter for this processor");
+            let filter = kit
+                .filter(level, network, inner, hold.set_group_id)
+                .ok_or("there is no filter for this processor");
             let filter = filter.map_err(failed("seccomp"))?;
             layers = layers.with(layer::NO_CAPABILITIES | layer::NO_NEW_PRIVILEGES | layer::SECCOMP);
             let rules = match inner {

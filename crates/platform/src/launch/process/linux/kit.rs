@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, readlinkat, statat};
 
 use super::filter::{Instruction, filter};
 use super::namespaces::Owner;
-use crate::launch::{InnerSandboxes, sys};
+use crate::launch::{InnerSandboxes, SetGroupId, sys};
 use bailiwick_contract::command::{Containment, Network};
 
 /// The folders that every program may read; those that exist.
@@ -81,7 +81,7 @@ pub(in super::super) struct Kit {
     readable_since: Instant,
     /// How many processes and threads the user runs, counted not long ago.
     tasks: Option<(Instant, u64)>,
-    /// The filters of programs that make no sandboxes of their own, by level and by whether there is a network.
+    /// The filters of ordinary commands, by level and by whether there is a network.
     filters: Vec<(Containment, bool, Vec<Instruction>)>,
     limits_namespaces: bool,
     /// How many bytes of files a job can have in memory, in `/tmp` and `/dev/shm`.
@@ -144,10 +144,13 @@ impl Kit {
         level: Containment,
         network: Network,
         inner: InnerSandboxes,
+        set_group_id: SetGroupId,
     ) -> Option<Vec<Instruction>> {
-        match inner {
-            InnerSandboxes::Allowed => filter(level, network, inner),
-            InnerSandboxes::Refused => {
+        match (inner, set_group_id) {
+            (InnerSandboxes::Allowed, _) | (_, SetGroupId::Allowed) => {
+                filter(level, network, inner, set_group_id)
+            }
+            (InnerSandboxes::Refused, SetGroupId::Refused) => {
                 let wanted = (level, network != Network::None);
                 let mut filters = self.filters.iter();
                 filters
@@ -196,7 +199,8 @@ fn filters() -> Vec<(Containment, bool, Vec<Instruction>)> {
         .flat_map(|level| [Network::None, Network::Full].map(|network| (level, network)));
     kinds
         .filter_map(|(level, network)| {
-            Some((level, network != Network::None, filter(level, network, InnerSandboxes::Refused)?))
+            let filter = filter(level, network, InnerSandboxes::Refused, SetGroupId::Refused)?;
+            Some((level, network != Network::None, filter))
         })
         .collect()
 }
