@@ -20,7 +20,7 @@ fn field(process: u32, name: &str) -> String {
 }
 
 /// Returns the parse workers of a service.
-fn workers(service: u32) -> Vec<u32> {
+pub(super) fn workers(service: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").expect("there are processes").flatten();
     let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     processes

@@ -37,6 +37,7 @@ impl Worker {
         let ends = child.stdin.take().zip(child.stdout.take());
         let worker = Self(child);
         let (input, output) = ends.ok_or(io::ErrorKind::BrokenPipe)?;
+        widen(&input);
         Ok((worker, input, output))
     }
 
@@ -58,6 +59,17 @@ impl Drop for Worker {
         let _ = self.0.wait();
     }
 }
+
+/// Has a pipe hold a whole file, so that nobody is woken for each part of it.
+#[cfg(target_os = "linux")]
+fn widen(pipe: &ChildStdin) {
+    // The most that a user may have without further rights; a smaller one works, too.
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);
+}
+
+/// Does nothing: pipes grow by themselves, or have one size.
+#[cfg(not(target_os = "linux"))]
+const fn widen(_: &ChildStdin) {}
 
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "the worker is this program itself")]
