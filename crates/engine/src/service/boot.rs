@@ -60,7 +60,8 @@ impl Service {
         Self::boot_with(settings, Launcher::new())
     }
 
-    /// Makes a service whose commands are started by the given launcher: for programs that are not `bailiwick`.
+    /// Creates a service whose commands and parse workers are started by the given program: for programs that are not
+    /// `bailiwick`.
     ///
     /// # Errors
     /// As [`Service::boot`].

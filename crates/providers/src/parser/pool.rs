@@ -28,6 +28,8 @@ const IDLE: Duration = Duration::from_secs(30);
 const MAX_FILE_TIME: Duration = Duration::from_secs(2);
 /// How much later than its time a worker is killed that does not stop by itself.
 const GRACE: Duration = Duration::from_millis(200);
+/// How long a killed worker keeps its place: whoever asked it gives it back at once, unless they panicked.
+const LOST: Duration = Duration::from_secs(5);
 /// How often one who waits for a worker looks at their cancellation flag.
 const TURN: Duration = Duration::from_millis(20);
 
@@ -370,14 +372,12 @@ impl Shared {
                 state = self.lock();
                 continue;
             }
-            let next = state.workers.iter().filter_map(Entry::ends_at).min();
-            if state.closed || (next.is_none() && state.workers.is_empty()) {
+            let next = state.workers.iter().map(Entry::ends_at).min();
+            let Some(next) = next.filter(|_| !state.closed) else {
                 state.keeper_wakes = None;
                 state.ordered = 0;
                 return;
-            }
-            // One that was killed is given back soon.
-            let next = next.unwrap_or(now + IDLE);
+            };
             state.keeper_wakes = Some(next);
             let woken = self.kept.wait_timeout(state, next.saturating_duration_since(now));
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
@@ -421,18 +421,17 @@ impl State {
                 entry.worker.kill();
             }
         }
-        let is_idle = |entry: &mut Entry| entry.lane.is_some() && entry.since + IDLE <= now;
-        self.workers.extract_if(.., is_idle).collect()
+        self.workers.extract_if(.., |entry| entry.ends_at() <= now).collect()
     }
 }
 
 impl Entry {
     /// Returns when the keeper has to do with it next.
-    fn ends_at(&self) -> Option<Instant> {
-        match (&self.lane, self.kill_at) {
-            (Some(_), _) => Some(self.since + IDLE),
-            (None, Some(kill_at)) => Some(kill_at).filter(|_| !self.killed),
-            (None, None) => None,
+    fn ends_at(&self) -> Instant {
+        match self.kill_at {
+            None => self.since + IDLE,
+            Some(kill_at) if self.killed => kill_at + LOST,
+            Some(kill_at) => kill_at,
         }
     }
 }
