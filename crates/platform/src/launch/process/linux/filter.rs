@@ -296,7 +296,7 @@ pub(super) fn worker_filter() -> Option<Vec<Instruction>> {
         .filter_map(|(number, rule)| Some((u32::try_from(number).ok()?, rule)))
         .collect();
     rules.sort_by_key(|(number, _)| *number);
-    assemble(&rules, Answer::Error(libc::EPERM), SET_ID)
+    assemble(&rules, Answer::Error(libc::EPERM), SET_USER_ID | SET_GROUP_ID)
 }
 
 /// Returns a program that answers listed system calls by their rules, and all others alike.
