@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::super::event::{EventDraft, Phase};
 use super::super::retention::Removed;
 use super::super::row::{Kind, Row};
+use super::placeholder::{Candidate, is_placeholder};
 use super::rules::{is_secret_flag, is_secret_name};
 use super::{Redacted, Redactor};
 use bailiwick_contract::{id, time};
@@ -66,13 +67,18 @@ impl Redactor {
         }
     }
 
-    /// Redacts the words of a command, each with a look at the one before it.
+    /// Redacts the words of a command, each alone and all as one line.
     pub fn words(&self, words: &[&str]) -> Vec<String> {
-        let words = Value::Array(words.iter().map(|word| Value::from(*word)).collect());
-        match self.value(words, 2, &mut Vec::new()) {
-            Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            _ => Vec::new(),
-        }
+        self.clipped_words(words, &mut Vec::new())
+    }
+
+    fn clipped_words(&self, words: &[&str], found: &mut Vec<String>) -> Vec<String> {
+        let seen: Vec<&str> = words.iter().map(|word| clip(word, TEMPLATE_BYTES + OVERLAP_BYTES)).collect();
+        let cleaned = self.clean_words(&seen, found).into_iter();
+        cleaned
+            .zip(seen.iter().zip(words))
+            .map(|(cleaned, (seen, word))| shorten(cleaned, TEMPLATE_BYTES, seen.len() < word.len()))
+            .collect()
     }
 
     /// Redacts every text of a value that is handed to somebody else.
@@ -121,12 +127,8 @@ impl Redactor {
     /// Redacts a text, then shortens it to at most `limit` bytes.
     fn text(&self, text: &str, limit: usize, found: &mut Vec<String>) -> Redacted<String> {
         let seen = clip(text, limit + OVERLAP_BYTES);
-        let mut cleaned = self.clean(seen, found).into_owned();
-        if cleaned.len() > limit || seen.len() < text.len() {
-            cleaned.truncate(clip(&cleaned, limit - '…'.len_utf8()).len());
-            cleaned.push('…');
-        }
-        Redacted(cleaned)
+        let cleaned = self.clean(seen, found).into_owned();
+        Redacted(shorten(cleaned, limit, seen.len() < text.len()))
     }
 
     /// Keeps of an envelope's template what the row's own columns do not hold; as JSON text.
@@ -151,11 +153,18 @@ impl Redactor {
             _ if depth == 0 => Value::Null,
             Value::String(text) => Value::String(self.text(&text, TEMPLATE_BYTES, found).0),
             Value::Array(items) => {
+                // What stands among the texts of a command is judged with them, as they are one line.
+                let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                let mut words = self.clipped_words(&words, found).into_iter();
                 let mut after_flag = false;
                 let items = items.into_iter().map(|item| {
-                    let secret =
-                        std::mem::replace(&mut after_flag, item.as_str().is_some_and(is_secret_flag));
-                    if secret { self.whole(&item, found) } else { self.value(item, depth - 1, found) }
+                    let is_flag = item.as_str().is_some_and(is_secret_flag);
+                    let is_value = std::mem::replace(&mut after_flag, is_flag);
+                    match item {
+                        Value::String(_) => words.next().map_or(Value::Null, Value::String),
+                        Value::Number(_) if is_value => self.whole(&item, found),
+                        item => self.value(item, depth - 1, found),
+                    }
                 });
                 Value::Array(items.collect())
             }
@@ -178,12 +187,24 @@ impl Redactor {
     /// Replaces a value as a whole.
     fn whole(&self, value: &Value, found: &mut Vec<String>) -> Value {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        if is_placeholder(Candidate::alone(&text)) {
+            return self.value(value.clone(), 1, found);
+        }
         let mark = self.mark("named", &text);
         if text.len() >= 6 {
             found.push(text);
         }
         Value::String(mark)
     }
+}
+
+/// Cuts a redacted text to at most `limit` bytes, and marks what was cut here or before.
+fn shorten(mut text: String, limit: usize, cut_before: bool) -> String {
+    if text.len() > limit || cut_before {
+        text.truncate(clip(&text, limit - '…'.len_utf8()).len());
+        text.push('…');
+    }
+    text
 }
 
 /// Gives the first bytes of a text, whole characters only.

@@ -5,10 +5,13 @@
 //! so that equal secrets can be seen to be equal and nothing else can be learned.
 //!
 //! Order: a cheap search for the fixed words of all rules; only the rules whose words occur are run;
-//! then whatever looks random. A text is redacted before it is shortened.
+//! then whatever looks random. A text is redacted before it is shortened. The words of a command are also
+//! judged together, as one line: which of them is secret, often only another one says.
 
+mod command;
 mod door;
 mod key;
+mod placeholder;
 mod random;
 mod redacted;
 mod rules;
@@ -17,5 +20,7 @@ mod scan;
 pub use redacted::Redacted;
 pub use scan::Redactor;
 
+#[cfg(test)]
+mod corpus;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,11 @@
 //! It must leave alone what people read: paths, names, Git and SHA-256 hashes (one case of letters),
 //! ULIDs and UUIDs (too short between their dashes, or one case).
 
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// The shortest text that is judged.
 const MIN_LENGTH: usize = 32;
 /// The least entropy, in bits for each character.
@@ -10,6 +15,29 @@ const MIN_BITS: f64 = 4.2;
 
 /// Finds the parts of a text that look random, as byte ranges.
 pub fn find(text: &str) -> Vec<(usize, usize)> {
+    let mut found = find_all(text);
+    if !found.is_empty() {
+        let public = public(text);
+        found.retain(|(start, end)| !public.iter().any(|it| it.start <= *start && *end <= it.end));
+    }
+    found
+}
+
+/// Returns where public keys, certificates and pictures are.
+fn public(text: &str) -> Vec<Range<usize>> {
+    static PUBLIC: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"\b(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp[0-9]{3}|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com)",
+            r"(?:-cert-v01@openssh\.com)?[ \t]+AAAA[A-Za-z0-9+/]+={0,2}",
+            r"|-----BEGIN (?:[A-Z0-9]+ )*(?:PUBLIC KEY|CERTIFICATE|CERTIFICATE REQUEST|PUBLIC KEY BLOCK|SIGNATURE)-----[^-]*",
+            r"|\bdata:(?:image|font|audio|video)/[a-z0-9.+-]+;base64,[A-Za-z0-9+/]*={0,2}",
+        ))
+        .expect("a test compiles it")
+    });
+    PUBLIC.find_iter(text).map(|found| found.range()).collect()
+}
+
+fn find_all(text: &str) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut start = 0;
@@ -40,11 +68,11 @@ const fn is_word(byte: u8) -> bool {
 fn is_digest(before: &str) -> bool {
     let head =
         before.trim_end_matches(|it: char| it.is_ascii_alphanumeric() || matches!(it, '+' | '/' | '='));
-    ["SHA256:", "sha256-", "sha384-", "sha512-", "sha1-"].iter().any(|name| head.ends_with(name))
+    ["SHA256:", "sha256-", "sha384-", "sha512-", "sha1-", " h1:"].iter().any(|name| head.ends_with(name))
 }
 
 fn looks_random(word: &[u8]) -> bool {
-    let digest = [&b"sha256-"[..], b"sha384-", b"sha512-", b"sha1-"];
+    let digest = [&b"sha256-"[..], b"sha384-", b"sha512-", b"sha1-", b"sha256="];
     if digest.iter().any(|prefix| word.starts_with(prefix)) {
         return false;
     }

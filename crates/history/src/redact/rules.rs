@@ -3,6 +3,8 @@
 //! A test takes every sample apart: its secret must vanish, alone and within other text. Samples are
 //! written in parts, so that scanners of repositories stay quiet.
 
+use super::placeholder::{Candidate, is_placeholder};
+
 /// One form of secret.
 pub struct Rule {
     /// What it is called in `[redacted:name:…]`.
@@ -12,8 +14,8 @@ pub struct Rule {
     /// The pattern. The secret is the group that took part, or all of it. No pattern needs something
     /// to follow the secret: secrets are cut, and stand before any character.
     pub pattern: &'static str,
-    /// A further condition on the secret.
-    pub holds: fn(&str) -> bool,
+    /// A further condition on the secret. Of a header the pattern finds only where its value begins.
+    pub holds: fn(Candidate<'_>) -> bool,
     /// An example: what stands before the secret, and the parts of the secret.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests of the table read it"))]
     pub sample: (&'static str, &'static [&'static str]),
@@ -29,7 +31,7 @@ macro_rules! value {
 /// The last words of names that hold secrets.
 macro_rules! secret_name {
     () => {
-        r"(?:passw(?:or)?d|passphrase|pwd|secret|token|credentials?|connection[_. -]?string|(?:api|access|private|client|auth|encryption|signing|secret|master|account|shared|license|deploy|session|service|webhook|storage|ssh)[_. -]?key)"
+        r"(?:passw(?:or)?d|passphrase|pwd|secret|token|credentials?|connection[_. -]?string|(?:api|access|private|client|auth|encryption|signing|secret|master|account|shared|license|deploy|session|service|webhook|storage|ssh)[_. -]?key(?:[_. -]?base)?)"
     };
 }
 
@@ -54,21 +56,33 @@ pub const RULES: &[Rule] = &[
         words: &[":/"],
         // One slash is enough: a path made of a URL has lost the other.
         pattern: r#"(?i)\b[a-z][a-z0-9+.-]{1,30}:/{1,3}([^\s/?#"'<>`]+)@"#,
-        holds: |user| user != "git",
+        holds: |user| user.text != "git" && has_password(user.text),
         sample: ("postgres://", &["app:hunt", "er2"]),
+    },
+    Rule {
+        // A password with a slash in it, which a URL must not have. A port before a path is none.
+        name: "url-password",
+        words: &["://"],
+        pattern: r#"(?i)\b[a-z][a-z0-9+.-]{1,30}://([^\s/?#:@"'<>]+:[^\s@"'<>`]+)@"#,
+        holds: |found| {
+            let (_, password) = found.text.split_once(':').unwrap_or_default();
+            let part = password.split('/').next().unwrap_or_default();
+            has_password(found.text) && !part.bytes().all(|it| it.is_ascii_digit())
+        },
+        sample: ("postgres://", &["app:hunt", "/er2"]),
     },
     Rule {
         name: "header",
         words: &["authorization", "cookie", "x-"],
-        pattern: r#"(?i)\b(?:(?:proxy-)?authorization|(?:set-)?cookie2?|x-[a-z0-9-]*(?:key|token|secret|auth|signature)[a-z-]{0,20})\\?["']?\s*[:=]\s*(?:\\?"([^"\r\n]+)|([^\s"][^\r\n]*))"#,
-        holds: always,
+        pattern: r#"(?i)\b(?:(?:proxy-)?authorization|(?:set-)?cookie2?|x-[a-z0-9-]*(?:key|token|secret|auth|signature)[a-z-]{0,20})\\?["']?\s*[:=]\s*(?:\\?"([^"\r\n])|([^\s"]))"#,
+        holds: is_header_value,
         sample: ("Cookie: ", &["sid=31d4d96e407aad42; th", "eme=\"dark\"; id=a3fWa"]),
     },
     Rule {
         name: "bearer",
         words: &["bearer", "basic", "digest", "negotiate"],
         pattern: r"(?i)\b(?:bearer|basic|digest|negotiate)[ +:]+([A-Za-z0-9._~+/=-]{8,})",
-        holds: is_mixed,
+        holds: |found| is_mixed(found.text) && !found.after.starts_with('('),
         sample: ("Bearer ", &["mF_9.B5f-", "4.1JqM"]),
     },
     Rule {
@@ -77,6 +91,38 @@ pub const RULES: &[Rule] = &[
         pattern: concat!(r"(?i)", secret_name!(), r#"\\?["'`]?\]?\s*(?:=>|:=|={1,3}|:)\s*"#, value!()),
         holds: is_no_placeholder,
         sample: ("export DB_PASSWORD=", &["correct-hor", "se"]),
+    },
+    Rule {
+        // `'NAME=a value with blanks'`: the quotes are around the name, too.
+        name: "quoted",
+        words: &[
+            "word=",
+            "asswd=",
+            "phrase=",
+            "pwd=",
+            "secret=",
+            "token=",
+            "credential=",
+            "credentials=",
+            "string=",
+            "key=",
+            "base=",
+            "pass=",
+            "pw=",
+            "auth=",
+        ],
+        pattern: concat!(
+            r#"(?i)(?:^|[\s(\[,=])(?:'-{0,2}(?:(?:[a-z0-9_.-]*[_.-])?(?:pass|pw|auth)|[a-z0-9_.-]*"#,
+            secret_name!(),
+            r#")=([^'\r\n]+)|"-{0,2}(?:(?:[a-z0-9_.-]*[_.-])?(?:pass|pw|auth)|[a-z0-9_.-]*"#,
+            secret_name!(),
+            r#")=([^"\r\n]+))"#
+        ),
+        holds: |found| {
+            let first = found.text.split([' ', '&', ';', ',', ')']).next().unwrap_or_default();
+            found.text.contains(' ') && !is_placeholder(Candidate { text: first, ..found })
+        },
+        sample: ("env 'API_TOKEN=", &["zebra ", "77"]),
     },
     Rule {
         name: "flag",
@@ -105,14 +151,14 @@ pub const RULES: &[Rule] = &[
         name: "short-flag",
         words: &["mysql", "mariadb", "sshpass", "docker login", "podman login", "redis-cli", "7z", "zip "],
         pattern: r#"(?i)\b(?:(?:mysql|mariadb)[a-z-]*\b[^\n|;]*?\s-p|sshpass\s+-p\s*|(?:docker|podman)\s+login\b[^\n|;]*?\s-p\s*|redis-cli\b[^\n|;]*?\s-a\s+|(?:7z[a-z]?|zip)\b[^\n|;]*?\s-[pP]\s*)(?:"([^"\r\n]+)|'([^'\r\n]+)|([^\s"']+))"#,
-        holds: always,
+        holds: is_no_placeholder,
         sample: ("mysql -u root -p", &["swor", "dfish"]),
     },
     Rule {
         name: "user-flag",
         words: &["curl", "wget", "http"],
         pattern: r#"(?i)\b(?:curl|wget|https?|xh)\b[^\n|;]*?\s(?:-u|--user|-a|--auth)[\s=]*["']?[^\s:"']+:("[^"]+|[^\s"']+)"#,
-        holds: always,
+        holds: is_no_placeholder,
         sample: ("curl -s -u anna:", &["s3s", "ame"]),
     },
     Rule {
@@ -128,6 +174,22 @@ pub const RULES: &[Rule] = &[
         pattern: r"\bpass:(\S+)",
         holds: always,
         sample: ("openssl rsa -passin pass:", &["tr", "0ub4dor"]),
+    },
+    Rule {
+        name: "short-name",
+        words: &[
+            "pass=", "pass:", "pass\"", "pass'", "pass\\", "pw=", "pw:", "pw\"", "pw'", "pw\\", "pswd",
+            "auth=", "auth:", "auth\"", "auth'", "auth\\",
+        ],
+        pattern: concat!(r#"(?i)(?:^|[\s_?&;,'"(])(?:pass|pw|pswd|auth)\\?["']?(?:=|:\s?)"#, value!()),
+        holds: |found| {
+            let text = found.text;
+            is_no_placeholder(found)
+                && (!found.before.ends_with([' ', ':']) || is_mixed(text))
+                && !text.bytes().all(|it| it.is_ascii_digit())
+                && !matches!(text, "basic" | "bearer" | "oauth" | "oauth2" | "digest" | "ntlm" | "password")
+        },
+        sample: ("SMTP_PASS=", &["zebra", "77"]),
     },
     Rule {
         name: "otpauth",
@@ -156,6 +218,14 @@ pub const RULES: &[Rule] = &[
         pattern: r"bwl_[A-Za-z0-9_-]{6,}",
         holds: always,
         sample: ("", &["bw", "l_3kTMd9aPq2w_x-1"]),
+    },
+    Rule {
+        // The same in base 64, whatever precedes it: a token may begin at each of three places of a group.
+        name: "bailiwick-encoded",
+        words: &["yndsx", "j3bf", "id2xf"],
+        pattern: r"[A-Za-z0-9+/_-]*?(?:YndsX[w-z0-9+/_-]|[GWm2]J3bF[89]|[BFJNRVZdhlptx159]id2xf)[A-Za-z0-9+/_-]{6,}={0,2}",
+        holds: always,
+        sample: ("", &["Ynd", "sXzNrVE1kOWFQcTJ3X3gtMQ=="]),
     },
     Rule {
         name: "aws",
@@ -206,14 +276,14 @@ pub const RULES: &[Rule] = &[
         name: "model-provider",
         words: &["sk-", "hf_", "gsk_", "xai-", "r8_", "pplx-"],
         pattern: r"\b(?:sk-[A-Za-z0-9_-]{20,}|(?:hf|gsk|r8)_[A-Za-z0-9]{24,}|(?:xai|pplx)-[A-Za-z0-9]{24,})",
-        holds: is_mixed,
+        holds: |found| is_mixed(found.text),
         sample: ("", &["sk", "-ant-api03-Zx8Kq1LmP0oWvB72nRtYh-3dFgAAA"]),
     },
     Rule {
         name: "package-registry",
         words: &["npm_", "pypi-", "rubygems_", "dckr_pat_", "dckr_oat_", "cio", "nuget"],
         pattern: r"\b(?:npm_[A-Za-z0-9]{24,}|pypi-[A-Za-z0-9_-]{32,}|rubygems_[a-f0-9]{32,}|dckr_[po]at_[A-Za-z0-9_-]{16,}|cio[A-Za-z0-9]{32}\b)",
-        holds: is_mixed,
+        holds: |found| is_mixed(found.text),
         sample: ("", &["np", "m_kH7sPq29xVbN41mZtR83wLdYc56fJg0aEuXo"]),
     },
     Rule {
@@ -249,19 +319,40 @@ pub const RULES: &[Rule] = &[
             "ctx7sk",
             "tskey-",
             "rnd_",
-            "vercel_",
             "cfut_",
+            "fm1",
+            "fm2",
+            "secret_",
+            "nvapi-",
+            "xkeysib-",
+            "figd_",
+            "pul-",
+            "glc_",
+            "pmak-",
+            "atctt3",
+            "atbb",
+            ".atlasv1.",
+            "re_",
+            "ops_eyj",
         ],
-        pattern: r"\b(?:do[opr]_v1_[a-f0-9]{32,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{24,}|dapi[a-f0-9]{32}|hv[sb]\.[A-Za-z0-9_-]{20,}|lin_api_[A-Za-z0-9]{24,}|ntn_[A-Za-z0-9]{24,}|ATATT3[A-Za-z0-9_=-]{24,}|AGE-SECRET-KEY-1[A-Z0-9]{24,}|sbp_[a-f0-9]{24,}|pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{20,}|fo1_[A-Za-z0-9_-]{24,}|dp\.pt\.[A-Za-z0-9]{24,}|key-[a-f0-9]{32}|sntrys_[A-Za-z0-9_=+/-]{24,}|glsa_[A-Za-z0-9_]{24,}|EAA[AC][A-Za-z0-9]{24,}|sq0[a-z]{3}-[A-Za-z0-9_-]{20,}|tskey-[a-z]+-[A-Za-z0-9-]{16,}|rnd_[A-Za-z0-9]{24,})",
+        pattern: r"\b(?:do[opr]_v1_[a-f0-9]{32,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{24,}|dapi[a-f0-9]{32}|hv[sb]\.[A-Za-z0-9_-]{20,}|lin_api_[A-Za-z0-9]{24,}|ntn_[A-Za-z0-9]{24,}|ATATT3[A-Za-z0-9_=-]{24,}|AGE-SECRET-KEY-1[A-Z0-9]{24,}|sbp_[a-f0-9]{24,}|pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{20,}|fo1_[A-Za-z0-9_-]{24,}|dp\.pt\.[A-Za-z0-9]{24,}|key-[a-f0-9]{32}|sntrys_[A-Za-z0-9_=+/-]{24,}|glsa_[A-Za-z0-9_]{24,}|EAA[AC][A-Za-z0-9]{24,}|sq0[a-z]{3}-[A-Za-z0-9_-]{20,}|tskey-[a-z]+-[A-Za-z0-9-]{16,}|rnd_[A-Za-z0-9]{24,}|fm[12][a-z]?_[A-Za-z0-9_+/=-]{16,}|ctx7sk-[A-Za-z0-9_-]{16,}|cfut_[A-Za-z0-9_-]{24,}|phc_[A-Za-z0-9]{24,}|secret_[A-Za-z0-9]{40,}|nvapi-[A-Za-z0-9_-]{24,}|xkeysib-[a-f0-9]{32,}[A-Za-z0-9-]*|figd_[A-Za-z0-9_-]{24,}|pul-[a-f0-9]{32,}|glc_[A-Za-z0-9+/=]{24,}|PMAK-[a-f0-9]{20,}[a-f0-9-]*|AT(?:CTT3|BB)[A-Za-z0-9_=-]{16,}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{24,}|re_[A-Za-z0-9]{6,}_[A-Za-z0-9]{16,}|ops_eyJ[A-Za-z0-9_=-]{24,})",
         holds: always,
         sample: ("", &["SG", ".ngeVfQFYQlKU0ufo8x5d1A.TwL2iGABf9DHoTf-09kqeF8tAmbihYzrnopKc-1s5cr"]),
     },
     Rule {
         name: "telegram",
-        words: &[":aa"],
-        pattern: r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}",
+        words: &[":aa", "%3aaa"],
+        // In a URL `bot` stands before the digits, without a boundary between.
+        pattern: r"(?i)(?:\b|bot)([0-9]{8,10}(?::|%3A)AA[A-Za-z0-9_-]{30,})",
         holds: always,
-        sample: ("", &["110201543:AA", "HdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"]),
+        sample: ("https://api.telegram.org/bot", &["110201543:AA", "HdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"]),
+    },
+    Rule {
+        name: "discord",
+        words: &["discord"],
+        pattern: r"discord(?:app)?\.com/api/webhooks/[0-9]+/([A-Za-z0-9_-]+)",
+        holds: always,
+        sample: ("https://discord.com/api/webhooks/123456/", &["a1B2c3", "D4e5F6g7H8"]),
     },
 ];
 
@@ -279,50 +370,40 @@ pub fn is_secret_flag(argument: &str) -> bool {
     argument.starts_with('-') && !argument.contains(['=', ' ']) && is_secret_name(argument)
 }
 
-fn always(_: &str) -> bool {
+fn always(_: Candidate<'_>) -> bool {
     true
 }
 
-/// Tells whether a text has a digit, or a large letter after a small one: words have neither.
-fn is_mixed(text: &str) -> bool {
+/// Returns whether a text has a digit, or a large letter after a small one: words have neither.
+pub fn is_mixed(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.iter().any(u8::is_ascii_digit)
         || bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
 }
 
-/// Tells whether a value stands for itself: not for a variable, a type or nothing.
-fn is_no_placeholder(value: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "true",
-        "false",
-        "null",
-        "none",
-        "nil",
-        "undefined",
-        "string",
-        "str",
-        "&str",
-        "bool",
-        "boolean",
-        "number",
-        "int",
-        "integer",
-        "any",
-        "object",
-        "required",
-        "optional",
-        "option",
-        "prompt",
-        "...",
-        "…",
-    ];
-    let variable = value.strip_prefix('$').is_some_and(|name| {
-        let name = name.trim_start_matches(['{', '(']).trim_end_matches(['}', ')']);
-        !name.is_empty()
-            && name.bytes().all(|it| it.is_ascii_uppercase() || it == b'_' || it.is_ascii_digit())
-    });
-    let lower = value.to_ascii_lowercase();
-    !variable
-        && !WORDS.contains(&lower.as_str())
-        && !value.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'-'))
+/// Returns whether a value stands for itself: not for a variable, a type or nothing.
+fn is_no_placeholder(found: Candidate<'_>) -> bool {
+    !is_placeholder(found)
+}
+
+/// Returns whether the part of a URL before `@` is more than a name and a placeholder.
+fn has_password(user: &str) -> bool {
+    let password = user.split_once(':').map_or(user, |(_, password)| password);
+    !is_placeholder(Candidate::alone(password))
+}
+
+/// Returns whether the value of a header is more than a scheme and a placeholder.
+fn is_header_value(found: Candidate<'_>) -> bool {
+    const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "negotiate", "apikey", "bot"];
+    let text = found.text.trim().trim_matches(['"', '\'', '`', '\\']);
+    let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let is_scheme = SCHEMES.contains(&first.to_ascii_lowercase().as_str());
+    let value = if is_scheme { rest.trim() } else { text };
+    // What a header of one line is followed by is no part of a template.
+    let end = if value.starts_with("${{") || value.starts_with("{{") {
+        value.find("}}").map_or(value.len(), |at| at + 2)
+    } else {
+        value.find(['"', '\'', '`', ' ']).unwrap_or(value.len())
+    };
+    !is_placeholder(Candidate::within(value, 0, end))
 }

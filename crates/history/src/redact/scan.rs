@@ -7,12 +7,18 @@ use std::sync::{LazyLock, OnceLock};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 use regex::{Regex, RegexBuilder};
 
+use super::command;
 use super::key::Key;
+use super::placeholder::Candidate;
 use super::random;
 use super::rules::{RULES, is_secret_name};
 
 /// What a replaced secret begins with; such a text is not replaced again.
 const MARK: &str = "[redacted:";
+/// The rule whose finds end with their line.
+const HEADER: &str = "header";
+/// The bit of the commands among those of the rules.
+const COMMANDS: usize = 63;
 /// The shortest value of an environment variable that is looked for.
 const MIN_VALUE: usize = 8;
 
@@ -66,6 +72,10 @@ impl Redactor {
                 rule_of_word.push(at);
             }
         }
+        for word in command::words() {
+            words.push(word);
+            rule_of_word.push(COMMANDS);
+        }
         let words = AhoCorasickBuilder::new()
             .ascii_case_insensitive(true)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -84,29 +94,116 @@ impl Redactor {
     ///
     /// `also` are secrets that were found in texts that belong to this one; those found here are added.
     pub(super) fn clean<'t>(&self, text: &'t str, also: &mut Vec<String>) -> Cow<'t, str> {
+        let mut spans = self.spans(text, also);
+        spans.extend(self.randoms(text));
+        self.replace(text, spans, also)
+    }
+
+    /// Replaces the secrets in words of a command: judged each alone, and together as one line.
+    pub(super) fn clean_words(&self, words: &[&str], also: &mut Vec<String>) -> Vec<String> {
+        let line = words.join(" ");
+        let mut starts = Vec::with_capacity(words.len());
+        let mut at = 0;
+        for word in words {
+            starts.push(at);
+            at += word.len() + 1;
+        }
+        let mut spans = self.spans(&line, also);
+        for span in &mut spans {
+            // A header ends with its line, and a word is a line of its own. Its name may be a word, too.
+            let word = starts.partition_point(|start| *start <= span.start) - 1;
+            let end = starts[word] + words[word].len();
+            let named_here = line[starts[word]..span.start].contains([':', '=']);
+            if span.kind == HEADER && named_here && span.end > end {
+                span.end = end;
+            }
+        }
+        spans.extend(self.randoms(&line));
+        // What no rule finds in the line, none finds in a word.
+        if self.due(&line) != 0 {
+            let found = command::find(words).into_iter().map(|secret| (secret, command::KIND));
+            let named = command::find_named(words).into_iter().map(|secret| (secret, "named"));
+            spans.extend(found.chain(named).map(|(secret, kind)| {
+                let start = starts[secret.word];
+                Span { start: start + secret.bytes.start, end: start + secret.bytes.end, kind }
+            }));
+            for (word, start) in words.iter().zip(&starts) {
+                let alone = self.spans(word, also).into_iter();
+                spans.extend(alone.map(|it| Span {
+                    start: it.start + start,
+                    end: it.end + start,
+                    kind: it.kind,
+                }));
+            }
+        }
+        let mut spans = merged(spans).into_iter().peekable();
+        words
+            .iter()
+            .zip(starts)
+            .map(|(word, start)| {
+                let end = start + word.len();
+                let mut within = Vec::new();
+                while let Some(span) = spans.peek().filter(|span| span.start < end) {
+                    let part = span.start.max(start)..span.end.min(end);
+                    if part.start < part.end {
+                        within.push(Span {
+                            start: part.start - start,
+                            end: part.end - start,
+                            kind: span.kind,
+                        });
+                    }
+                    // What reaches into the next word is looked at again there.
+                    if span.end > end {
+                        break;
+                    }
+                    spans.next();
+                }
+                self.replace(word, within, also).into_owned()
+            })
+            .collect()
+    }
+
+    /// Finds all but what only looks random.
+    fn spans(&self, text: &str, also: &[String]) -> Vec<Span> {
+        let mut spans = self.find(text, also);
+        if let Some(unwrapped) = Unwrapped::of(text) {
+            let found = self.find(&unwrapped.text, also).into_iter();
+            spans.extend(found.map(|span| unwrapped.back(&span)));
+        }
+        spans
+    }
+
+    fn randoms(&self, text: &str) -> Vec<Span> {
+        let random = |(start, end)| Span { start, end, kind: "random" };
+        let mut spans: Vec<Span> = random::find(text).into_iter().map(random).collect();
+        if let Some(unwrapped) = Unwrapped::of(text) {
+            let found = random::find(&unwrapped.text).into_iter();
+            spans.extend(found.map(|found| unwrapped.back(&random(found))));
+        }
+        spans
+    }
+
+    fn find(&self, text: &str, also: &[String]) -> Vec<Span> {
         let mut spans = self.known(text);
-        for secret in also.iter() {
+        for secret in also {
             let again = text.match_indices(secret.as_str());
             spans.extend(again.map(|(start, it)| Span { start, end: start + it.len(), kind: "same" }));
         }
         self.by_rules(text, &mut spans);
-        let random = random::find(text).into_iter();
-        spans.extend(random.map(|(start, end)| Span { start, end, kind: "random" }));
+        spans
+    }
+
+    /// Replaces parts of a text by marks, and adds them to those that are looked for elsewhere.
+    fn replace<'t>(&self, text: &'t str, mut spans: Vec<Span>, also: &mut Vec<String>) -> Cow<'t, str> {
         if !spans.is_empty() && text.contains(MARK) {
             leave_marks(text, &mut spans);
         }
         if spans.is_empty() {
             return Cow::Borrowed(text);
         }
-        spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
         let mut cleaned = String::with_capacity(text.len());
         let mut done = 0;
-        let mut spans = spans.into_iter().peekable();
-        while let Some(mut span) = spans.next() {
-            // Overlapping finds are one: nothing between them may stay.
-            while let Some(next) = spans.next_if(|next| next.start < span.end) {
-                span.end = span.end.max(next.end);
-            }
+        for span in merged(spans) {
             let secret = &text[span.start..span.end];
             cleaned.push_str(&text[done..span.start]);
             cleaned.push_str(&self.mark(span.kind, secret));
@@ -132,22 +229,101 @@ impl Redactor {
             .collect()
     }
 
+    /// Returns the rules whose words occur, as bits.
+    fn due(&self, text: &str) -> u64 {
+        let found = self.words.find_overlapping_iter(text);
+        found.fold(0, |due, found| due | 1 << self.rule_of_word[found.pattern().as_usize()])
+    }
+
     fn by_rules(&self, text: &str, spans: &mut Vec<Span>) {
-        let mut due = 0_u64;
-        for found in self.words.find_overlapping_iter(text) {
-            due |= 1 << self.rule_of_word[found.pattern().as_usize()];
-        }
+        let due = self.due(text);
         for (at, rule) in RULES.iter().enumerate().filter(|(at, _)| due >> at & 1 == 1) {
             let pattern = self.patterns[at].get_or_init(|| compile(rule.pattern));
             for captures in pattern.captures_iter(text) {
                 // The secret is the group that took part, or all of it.
                 let secret = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0));
                 let Some(secret) = secret.filter(|secret| !secret.is_empty()) else { continue };
-                if (rule.holds)(secret.as_str()) {
-                    spans.push(Span { start: secret.start(), end: secret.end(), kind: rule.name });
+                let (start, mut end) = (secret.start(), secret.end());
+                if rule.name == HEADER {
+                    end = header_end(text, captures.get(0).map_or(start, |whole| whole.start()), start);
+                }
+                if start < end && (rule.holds)(Candidate::within(text, start, end)) {
+                    spans.push(Span { start, end, kind: rule.name });
                 }
             }
         }
+        if due >> COMMANDS & 1 == 1 {
+            let found = command::find_in_text(text).into_iter();
+            spans.extend(found.map(|it| Span { start: it.start, end: it.end, kind: command::KIND }));
+        }
+    }
+}
+
+/// Returns where the value of a header ends: with its quote, with the quote before its name, or with its line.
+fn header_end(text: &str, name: usize, value: usize) -> usize {
+    let rest = &text[value..];
+    let line = rest.find(['\r', '\n']).unwrap_or(rest.len());
+    let quote = |before: &str| before.chars().next_back().filter(|it| matches!(it, '\'' | '"'));
+    let quote = quote(&text[..value]).or_else(|| quote(&text[..name]));
+    value + quote.and_then(|quote| rest[..line].find(quote)).unwrap_or(line)
+}
+
+/// Sorts finds, and makes one of those that overlap: nothing between them may stay.
+fn merged(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+    let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if span.start < last.end => last.end = last.end.max(span.end),
+            _ => merged.push(span),
+        }
+    }
+    merged
+}
+
+/// A text whose lines, where they end in a backslash, are joined with the next.
+struct Unwrapped {
+    text: String,
+    /// Where lines were joined, in `text`, with the bytes that were left out up to there.
+    joints: Vec<(usize, usize)>,
+}
+
+impl Unwrapped {
+    /// Returns the text without what wraps its lines; none if nothing does.
+    fn of(text: &str) -> Option<Self> {
+        if !text.contains("\\\n") && !text.contains("\\\r\n") {
+            return None;
+        }
+        let mut joined = String::with_capacity(text.len());
+        let mut joints = Vec::new();
+        let mut left_out = 0;
+        let mut rest = text;
+        while let Some(at) = rest.find('\\') {
+            let (before, wrap) = rest.split_at(at);
+            joined.push_str(before);
+            let length = if wrap.starts_with("\\\n") {
+                2
+            } else if wrap.starts_with("\\\r\n") {
+                3
+            } else {
+                joined.push('\\');
+                rest = &wrap[1..];
+                continue;
+            };
+            left_out += length;
+            joints.push((joined.len(), left_out));
+            rest = &wrap[length..];
+        }
+        joined.push_str(rest);
+        Some(Self { text: joined, joints })
+    }
+
+    /// Returns where a part of the joined text is in the text as it was.
+    fn back(&self, span: &Span) -> Span {
+        let before = |count: usize| count.checked_sub(1).map_or(0, |at| self.joints[at].1);
+        let start = self.joints.partition_point(|(at, _)| *at <= span.start);
+        let end = self.joints.partition_point(|(at, _)| *at < span.end);
+        Span { start: span.start + before(start), end: span.end + before(end), kind: span.kind }
     }
 }
 
