@@ -7,11 +7,15 @@ use tokio_util::sync::CancellationToken;
 use super::desk::{Desk, Program, data};
 use crate::needs::require_program;
 
-/// Asks for a password as sudo does, and tells what it got without telling it; then it repeats it aloud.
-const ASKS: &str = "import getpass, hashlib, sys\n\
+/// Asks for a password as sudo does, and tells what it got without telling it; then it repeats it aloud, at once and
+/// in parts.
+const ASKS: &str = "import getpass, hashlib, sys, time\n\
     secret = getpass.getpass('[sudo] password for tester: ')\n\
     print('sha256', hashlib.sha256(secret.encode()).hexdigest()[:16], flush=True)\n\
     print('aloud', secret, flush=True)\n\
+    print('slowly ' + secret[:8], end='', flush=True)\n\
+    time.sleep(0.4)\n\
+    print(secret[8:], flush=True)\n\
     input('done? ')\n";
 
 const SECRET: &str = "correct-h\u{f6}rse-battery";
@@ -69,6 +73,7 @@ async fn a_secret_reaches_its_program_and_is_found_nowhere() {
     assert_eq!((&told["secret"], &told["bytes"]), (&json!("answered"), &Value::Null), "{told:#}");
     asks.shows(&format!("sha256 {SECRET_HASH}")).await;
     asks.shows("aloud [secret]").await;
+    asks.shows("slowly [secret]").await;
 
     let history =
         desk.send(json!({"scope": "app", "op": "history.timeline", "options": {"limit": 100}})).await;
@@ -80,7 +85,7 @@ async fn a_secret_reaches_its_program_and_is_found_nowhere() {
         String::from_utf8_lossy(&desk.cli(&["history", "--limit", "100", "--json"]).stdout).into_owned(),
     ];
     for told in everything {
-        assert!(!told.contains(SECRET) && !told.contains("rse-battery"), "{told}");
+        assert!(!told.contains("correct-") && !told.contains("rse-battery"), "{told}");
         assert!(!told.contains("all is well") || told.contains("its words"), "{told}");
     }
     assert_eq!(desk.files_with(b"rse-battery"), Vec::<std::path::PathBuf>::new());

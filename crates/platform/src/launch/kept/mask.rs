@@ -1,7 +1,8 @@
 //! Masking of secrets in a stream that comes in pieces.
 //!
 //! Every byte that belongs to an occurrence of a secret is replaced; adjoining ones by one mark. Bytes at the
-//! end of a piece that may be the beginning of an occurrence are held back until more is known.
+//! end of a piece that may be the beginning of an occurrence are held back until more is known: a few of them
+//! for a moment only, since prompts often begin like secrets; more of them for as long as it takes.
 
 /// What stands in place of a secret.
 const MARK: &[u8] = b"[secret]";
@@ -10,6 +11,10 @@ const MAX_SECRETS: usize = 64;
 /// The most bytes of all of them.
 const MAX_SECRET_BYTES: usize = 128 << 10;
 
+/// How many bytes of a secret are never shown because time passes. Fewer are: any text ends in one or two bytes that
+/// some secret begins with, and a terminal must show them.
+const MIN_HELD_BACK: usize = 4;
+
 /// The secrets of a process, and what is held back of one stream.
 #[derive(Debug, Default)]
 pub(in super::super) struct Mask {
@@ -17,6 +22,8 @@ pub(in super::super) struct Mask {
     held_back: Vec<u8>,
     /// How many bytes of what is held back belong to an occurrence that was found.
     covered: usize,
+    /// How many bytes of what is held back were shown meanwhile: they are kept to know what they begin.
+    shown: usize,
     /// Whether the byte before was masked, so that the mark stands already.
     is_marked: bool,
 }
@@ -26,9 +33,9 @@ impl Mask {
         self.secrets.is_empty()
     }
 
-    /// Tells whether bytes are held back.
-    pub(in super::super) fn holds_back(&self) -> bool {
-        !self.held_back.is_empty()
+    /// Returns whether bytes are held back that are to be shown if no more comes soon.
+    pub(in super::super) fn is_waiting(&self) -> bool {
+        self.held_back.len() > self.shown && self.held_back.len() < MIN_HELD_BACK
     }
 
     /// Adds what was typed as a secret, as it is and as a terminal shows it. The line ends around it are no part
@@ -68,18 +75,39 @@ impl Mask {
                 Look::Secret(length) => covered = covered.max(at + length),
                 Look::Nothing => {}
             }
-            self.show(bytes[at], at < covered, &mut shown);
+            if at >= self.shown {
+                self.show(bytes[at], at < covered, &mut shown);
+            }
             at += 1;
         }
         self.covered = covered.saturating_sub(at);
+        self.shown = self.shown.saturating_sub(at);
         bytes.drain(..at);
         self.held_back = bytes;
         shown
     }
 
-    /// Gives what is held back, as no more has come.
+    /// Returns what is held back, as no more has come for a moment: nothing, if it is so much of a secret that the
+    /// rest may still come. What is returned still counts as the beginning of a secret.
     pub(in super::super) fn release(&mut self) -> Vec<u8> {
+        if !self.is_waiting() {
+            return Vec::new();
+        }
+        let bytes = self.held_back.clone();
+        let shown = self.shown_of(&bytes);
+        self.shown = bytes.len();
+        shown
+    }
+
+    /// Returns all that is held back, as nothing follows it.
+    pub(in super::super) fn finish(&mut self) -> Vec<u8> {
         let bytes = std::mem::take(&mut self.held_back);
+        let shown = self.shown_of(&bytes);
+        (self.covered, self.shown) = (0, 0);
+        shown
+    }
+
+    fn shown_of(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::with_capacity(bytes.len());
         for (at, byte) in bytes.iter().enumerate() {
             // An occurrence that is whole may lie in what looked like the beginning of a longer one.
@@ -88,9 +116,10 @@ impl Mask {
                     self.covered = self.covered.max(at + secret.len());
                 }
             }
-            self.show(*byte, at < self.covered, &mut shown);
+            if at >= self.shown {
+                self.show(*byte, at < self.covered, &mut shown);
+            }
         }
-        self.covered = 0;
         shown
     }
 
@@ -205,8 +234,37 @@ mod tests {
                 shown.extend(mask.push(piece));
                 prop_assert!(mask.held_back.len() < 6);
             }
-            shown.extend(mask.release());
+            shown.extend(mask.finish());
             prop_assert_eq!(shown, expected(&pieces.concat(), &secrets));
+        }
+
+        #[test]
+        fn however_long_it_pauses_no_secret_is_shown(
+            secrets in proptest::collection::vec(of_letters(9), 1..4),
+            pieces in proptest::collection::vec((of_letters(9), any::<bool>()), 0..16),
+        ) {
+            let mut mask = Mask::default();
+            for secret in &secrets {
+                prop_assert!(mask.add(secret));
+            }
+            let mut shown = Vec::new();
+            for (piece, pauses) in &pieces {
+                shown.extend(mask.push(piece));
+                if *pauses {
+                    shown.extend(mask.release());
+                    prop_assert!(!mask.is_waiting());
+                    prop_assert!(mask.release().is_empty());
+                }
+            }
+            shown.extend(mask.finish());
+            for secret in secrets.iter().filter(|secret| secret.len() >= MIN_HELD_BACK) {
+                prop_assert!(!shown.windows(secret.len()).any(|it| it == secret), "{:?}", shown);
+            }
+            // Nothing is lost or shown twice, but for what the mark stands for.
+            let text: Vec<u8> = pieces.iter().flat_map(|(piece, _)| piece.clone()).collect();
+            if expected(&text, &secrets) == text {
+                prop_assert_eq!(shown, text);
+            }
         }
 
         #[test]
@@ -216,7 +274,7 @@ mod tests {
             let mut mask = Mask::default();
             prop_assert!(mask.add(b"abcd\r\n"));
             let mut shown: Vec<u8> = pieces.iter().flat_map(|piece| mask.push(piece)).collect();
-            shown.extend(mask.release());
+            shown.extend(mask.finish());
             prop_assert_eq!(shown, pieces.concat());
         }
     }
@@ -229,6 +287,22 @@ mod tests {
             mask.push(b"<one\r\ntwo\x01><one\ntwo\x01><one\r\ntwo^A>"),
             b"<[secret]><[secret]><[secret]>"
         );
+    }
+
+    #[test]
+    fn a_secret_in_parts_shows_at_most_its_first_bytes() {
+        let mut mask = Mask::default();
+        assert!(mask.add(b"correct-horse"));
+        assert_eq!(mask.push(b"> cor"), b"> ");
+        assert!(mask.is_waiting());
+        assert_eq!(mask.release(), b"cor");
+        assert_eq!(mask.push(b"rect-"), b"");
+        assert_eq!(mask.release(), b"", "the rest may come at any time");
+        assert_eq!(mask.push(b"horse <"), b"[secret] <");
+        assert_eq!(mask.push(b"correct"), b"");
+        assert_eq!(mask.push(b"ly"), b"correctly");
+        assert_eq!(mask.push(b"correct"), b"");
+        assert_eq!(mask.finish(), b"correct", "nothing follows it");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::status::Key;
 use super::{RingWriter, State, Status, StatusWriter, Stream};
 use bailiwick_contract::time;
 
-/// How long bytes are held back that may be the beginning of a secret.
+/// How long a few bytes are held back that may be the beginning of a secret; more are for as long as it takes.
 const MAX_HELD_BACK: Duration = Duration::from_millis(50);
 
 /// The ring and the status of a process.
@@ -68,7 +68,7 @@ impl Record {
             self.ring.push(stream, time::now_ms(), bytes);
         } else {
             let shown = masked.mask.push(bytes);
-            masked.since = masked.mask.holds_back().then(Instant::now);
+            masked.since = masked.mask.is_waiting().then(Instant::now);
             self.ring.push(stream, time::now_ms(), &shown);
         }
         self.has_changed = true;
@@ -85,12 +85,17 @@ impl Record {
         Some(due? + MAX_HELD_BACK)
     }
 
-    /// Writes down what was held back long enough, or all of it.
+    /// Writes down what was held back long enough, or all of it because nothing follows.
     pub(in super::super) fn release(&mut self, all: bool) {
         for (stream, masked) in [(Stream::Stdout, &mut self.stdout), (Stream::Stderr, &mut self.stderr)] {
-            if masked.since.is_some_and(|since| all || since.elapsed() >= MAX_HELD_BACK) {
+            let is_due = masked.since.is_some_and(|since| since.elapsed() >= MAX_HELD_BACK);
+            if is_due || all {
                 masked.since = None;
-                self.ring.push(stream, time::now_ms(), &masked.mask.release());
+                let shown = if all { masked.mask.finish() } else { masked.mask.release() };
+                if shown.is_empty() {
+                    continue;
+                }
+                self.ring.push(stream, time::now_ms(), &shown);
                 self.has_changed = true;
             }
         }
