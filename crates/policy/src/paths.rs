@@ -1,6 +1,5 @@
 //! The rules of a scope for paths, and the path that they have judged.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
@@ -14,7 +13,8 @@ use bailiwick_platform::fs::{FileId, RelPath};
 use bailiwick_platform::names::OsStrExt;
 
 use super::ScopeRoot;
-use super::sensitive::{fold, rule_for};
+use super::program_settings;
+use super::sensitive::{Place, fold, rule_for};
 
 /// The rules of one scope for the names of files.
 #[derive(Debug)]
@@ -68,11 +68,10 @@ impl PathRules {
 
     /// Tells whether a path has a sensitive name in it, be it open in this scope or not.
     pub fn is_sensitive(path: &RelPath) -> bool {
-        let mut parent: Option<Cow<'_, [u8]>> = None;
+        let mut folder = RelPath::root();
         path.components().any(|name| {
-            let folded = fold(name);
-            let found = rule_for(parent.as_deref(), &folded).is_some();
-            parent = Some(folded);
+            let found = rule_for(&Place::below(&folder), &fold(name), Access::Read).is_some();
+            folder = folder.child(OsStr::from_bytes(name));
             found
         })
     }
@@ -83,8 +82,7 @@ impl PathRules {
         if access == Access::Write && *folded == *b".git" {
             return Some("git-internals");
         }
-        let parent: Option<Cow<'_, [u8]>> = folder.file_name().map(|name| fold(name.as_bytes()));
-        let rule = rule_for(parent.as_deref(), &folded);
+        let rule = rule_for(&Place::below(folder), &folded, access);
         if rule.is_none() && self.closed_files.is_empty() {
             return None;
         }
@@ -228,6 +226,13 @@ impl PermittedPath {
             (
                 format!("`{shown}` is closed in this scope"),
                 "For the person: take its pattern out of `policy.closedFiles`.".to_owned(),
+            )
+        } else if rule == program_settings::RULE {
+            (
+                format!(
+                    "`{shown}` can name programs that start outside every sandbox, and is closed for writing"
+                ),
+                format!("For the person: add `{shown}` to `policy.openSensitive` of the scope to open it."),
             )
         } else {
             (

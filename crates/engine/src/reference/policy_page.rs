@@ -4,7 +4,9 @@ use schemars::schema_for;
 
 use crate::registry::Registry;
 use bailiwick_contract::Capability;
-use bailiwick_policy::{SENSITIVE, SENSITIVE_WINDOWS, STAGES, shared_patterns};
+use bailiwick_policy::{
+    COPY_PATTERNS, PROGRAM_SETTINGS, SENSITIVE, SENSITIVE_WINDOWS, STAGES, shared_patterns,
+};
 
 use super::markdown::{code, codes, table};
 
@@ -23,6 +25,7 @@ pub fn page(registry: &Registry) -> String {
         })
         .collect();
     let shared = shared_patterns();
+    let settings: Vec<String> = PROGRAM_SETTINGS.iter().map(|row| row.pattern()).collect();
     format!(
         "# The policy\n\n\
          ## Stages\n\n\
@@ -36,6 +39,9 @@ pub fn page(registry: &Registry) -> String {
          `policy.openSensitive` opens a path. Upper and lower case are one, and characters that some file systems\n\
          ignore are left out before names are compared. Everything in a folder of such a name is closed too.\n\n{}\n\
          Open all the same, since they are made to be shared: {}.\n\n\
+         Copies that editors and tools leave of a closed file are closed as the file is: {}.\n\n\
+         Closed for writing alone, rule `program-settings`, since editors and AI clients start the programs\n\
+         that these files name, outside every sandbox: {}.\n\n\
          A name `.git` is never writable by `file.*`, in any scope: rule `git-internals`.\n\n\
          ## Windows that are not shown\n\n\
          In no picture and no list, in every scope, unless `policy.openSensitiveWindows` opens them. Globs over the app\n\
@@ -45,6 +51,8 @@ pub fn page(registry: &Registry) -> String {
         table(&["capability", "allows to", "operations"], &capabilities(registry)),
         table(&["rule", "names"], &closed),
         codes(shared.iter().map(String::as_str)),
+        codes(COPY_PATTERNS.iter().copied()),
+        codes(settings.iter().map(String::as_str)),
         table(&["what", "apps", "titles"], &windows()),
     )
 }
