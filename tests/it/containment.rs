@@ -1,6 +1,7 @@
 //! No byte outside a scope's folder is read, described, listed or changed, whatever the folder holds.
 
 mod roots;
+mod own_folders;
 mod stress;
 
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath, Root, Stat};
+use bailiwick_platform::fs::{Dir, DoorError, FileId, FileKind, RelPath, Root, Stat};
 use bailiwick_platform::names::OsStrExt;
 
 use super::PermittedPath;
@@ -52,6 +52,7 @@ impl PermittedPath {
     /// `invalid_request` for what is not a regular file.
     pub fn open_file(&self) -> Result<OpenedFile, Failure> {
         let (opened, path) = self.through_links(|root, path| root.open_file(path.rel()))?;
+        path.judge_folders_above()?;
         path.judge_names_of(&opened.stat)?;
         Ok(OpenedFile { file: opened.file, stat: opened.stat, path })
     }
@@ -75,17 +76,19 @@ impl PermittedPath {
     /// As [`PermittedPath::open_file`]; `invalid_request` for what is not a folder.
     pub fn open_dir(&self) -> Result<(Dir, Self), Failure> {
         let (dir, path) = self.through_links(|root, path| root.open_dir(path.rel()))?;
-        path.judge_folder(&dir)?;
+        path.judge_folder(dir.id())?;
+        path.judge_folders_above()?;
         Ok((dir, path))
     }
 
-    /// Opens the folder that has this very name: a link is refused, not followed. For walks.
+    /// Opens the folder that has this very name: a link is refused, not followed. For walks, which have judged the
+    /// folders above.
     ///
     /// # Errors
     /// As [`PermittedPath::open_dir`]; `conflict` if the name, or one above it, has become a link.
     pub fn open_dir_itself(&self) -> Result<Dir, Failure> {
         let dir = self.root()?.open_dir(&self.rel).map_err(|error| door_failure(&error, self))?;
-        self.judge_folder(&dir)?;
+        self.judge_folder(dir.id())?;
         Ok(dir)
     }
 
@@ -122,11 +125,26 @@ impl PermittedPath {
         Ok((dir, path, made))
     }
 
-    fn judge_folder(&self, dir: &Dir) -> Result<(), Failure> {
-        if self.rules.is_own_folder(dir.id()) {
+    fn judge_folder(&self, id: FileId) -> Result<(), Failure> {
+        if self.rules.is_own_folder(id) {
             return Err(Failure::denied("own-folders", format!("`{}` is Bailiwick's own", self.shown()))
                 .at_stage("path"));
         }
+        Ok(())
+    }
+
+    /// Judges the folders between the root and the path: one of Bailiwick's own may have come into the scope after
+    /// its root was opened, by a mount or because it was moved.
+    fn judge_folders_above(&self) -> Result<(), Failure> {
+        let root = self.root()?;
+        let Some(parent) = self.rel.parent() else { return Ok(()) };
+        let mut folder = Some(parent.clone());
+        while let Some(rel) = folder.filter(|rel| !rel.is_root() && !self.rules.has_judged(root.id(), rel)) {
+            let stat = root.stat(&rel).map_err(|error| door_failure(&error, self))?;
+            self.judge_folder(stat.id)?;
+            folder = rel.parent();
+        }
+        self.rules.add_judged(root.id(), &parent);
         Ok(())
     }
 

@@ -1,7 +1,9 @@
 //! The rules of a scope for paths, and the path that they have judged.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use sha2::{Digest, Sha256};
@@ -24,6 +26,33 @@ pub struct PathRules {
     own_folders: Vec<FileId>,
     refuse_hard_links: bool,
     fingerprint: [u8; 32],
+    judged: JudgedFolders,
+}
+
+/// The folders that are none of Bailiwick's own and lie in none, for a moment: by root and path.
+///
+/// Without it each folder on the way to a file would be looked at for each file.
+#[derive(Debug, Default)]
+struct JudgedFolders(Mutex<HashMap<(FileId, Vec<u8>), Instant>>);
+
+/// How long a folder counts as judged: so long one of Bailiwick's own may be open that takes its place.
+const JUDGED_FOR: Duration = Duration::from_secs(1);
+/// How many folders are kept.
+const MAX_JUDGED: usize = 1_024;
+
+impl JudgedFolders {
+    fn has(&self, root: FileId, folder: &RelPath) -> bool {
+        let judged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        judged.get(&(root, folder.as_bytes().to_vec())).is_some_and(|at| at.elapsed() < JUDGED_FOR)
+    }
+
+    fn add(&self, root: FileId, folder: &RelPath) {
+        let mut judged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if judged.len() >= MAX_JUDGED {
+            judged.clear();
+        }
+        judged.insert((root, folder.as_bytes().to_vec()), Instant::now());
+    }
 }
 
 impl PathRules {
@@ -34,6 +63,7 @@ impl PathRules {
             own_folders,
             refuse_hard_links: policy.refuse_hard_links,
             fingerprint: fingerprint(policy),
+            judged: JudgedFolders::default(),
         })
     }
 
@@ -51,6 +81,16 @@ impl PathRules {
     /// Tells whether a folder is one of Bailiwick's own.
     pub fn is_own_folder(&self, id: FileId) -> bool {
         self.own_folders.contains(&id)
+    }
+
+    /// Returns whether a folder was found, a moment ago, to be none of Bailiwick's own and in none.
+    pub(super) fn has_judged(&self, root: FileId, folder: &RelPath) -> bool {
+        self.own_folders.is_empty() || self.judged.has(root, folder)
+    }
+
+    /// Remembers for a moment that a folder is none of Bailiwick's own and in none.
+    pub(super) fn add_judged(&self, root: FileId, folder: &RelPath) {
+        self.judged.add(root, folder);
     }
 
     /// Finds the rule that closes a whole path, folder by folder.

@@ -47,6 +47,9 @@ mod private;
 #[cfg_attr(unix, path = "unix/protection.rs")]
 #[cfg_attr(windows, path = "windows/protection.rs")]
 mod protection;
+#[cfg(unix)]
+#[path = "unix/regular.rs"]
+mod regular;
 mod rel_path;
 #[cfg_attr(unix, path = "unix/remove_tree.rs")]
 #[cfg_attr(windows, path = "windows/remove_tree.rs")]

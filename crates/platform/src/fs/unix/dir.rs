@@ -1,7 +1,6 @@
 //! An open folder beneath a root: its entries, and acting on them by single names.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::handle::Handle;
@@ -10,6 +9,7 @@ use crate::names::{OsStrExt, OsStringExt};
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 
 use super::beneath::{link_or, open_beneath};
+use super::regular::open_regular;
 use super::root::is_system_files;
 use super::spelling::{check_entry, check_opened};
 use super::{DoorError, FileId, FileKind, Opened, RelPath, Stat};
@@ -111,24 +111,17 @@ impl Dir {
         Ok(dir)
     }
 
-    /// Opens a regular file in this folder for reading; a link is refused, nothing is waited for.
+    /// Opens a regular file in this folder for reading; a link is refused, no pipe or device opened.
     ///
     /// # Errors
     /// As [`super::Root::open_file`].
     pub fn open_file(&self, name: &OsStr) -> Result<Opened, DoorError> {
         check_name(name)?;
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = openat(&self.fd, name, flags, Mode::empty())?;
-        check_opened(self.as_fd(), name.as_bytes(), fd.as_fd())?;
-        let stat = Stat::from_system(&fstat(&fd)?);
-        if stat.id.device != self.id.device && is_system_files(&fd)? {
-            return Err(DoorError::SystemFiles);
-        }
-        match stat.kind {
-            FileKind::File => Ok(Opened { file: File::from(fd), stat }),
-            FileKind::Dir => Err(DoorError::IsADirectory),
-            other => Err(DoorError::NotRegular(other)),
-        }
+        open_regular(self.id.device, |flags| {
+            let fd = openat(&self.fd, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+            check_opened(self.as_fd(), name.as_bytes(), fd.as_fd())?;
+            Ok(fd)
+        })
     }
 }
 

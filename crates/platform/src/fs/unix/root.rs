@@ -1,14 +1,14 @@
 //! An open root folder, and opening files beneath it.
 
-use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, OFlags, fstat, open, statat};
 
 use super::beneath::open_beneath;
+use super::regular::open_regular;
 use super::spelling::check_entry;
-use super::{Dir, DoorError, FileId, FileKind, Opened, RelPath, Stat};
+use super::{Dir, DoorError, FileId, Opened, RelPath, Stat};
 use crate::names::OsStrExt;
 
 /// How a root is opened.
@@ -68,24 +68,13 @@ impl Root {
         fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)
     }
 
-    /// Opens a regular file for reading. No link is followed, no pipe or device waited for.
+    /// Opens a regular file for reading. No link is followed, no pipe or device opened.
     ///
     /// # Errors
     /// [`DoorError::Symlink`] where a part is a link (see [`Root::resolve_links`]),
     /// [`DoorError::IsADirectory`], [`DoorError::NotRegular`], [`DoorError::SystemFiles`], and the usual ones.
     pub fn open_file(&self, path: &RelPath) -> Result<Opened, DoorError> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let fd = open_beneath(self.fd.as_fd(), path, flags)?;
-        let stat = Stat::from_system(&fstat(&fd)?);
-        match stat.kind {
-            FileKind::File => {}
-            FileKind::Dir => return Err(DoorError::IsADirectory),
-            other => return Err(DoorError::NotRegular(other)),
-        }
-        if stat.id.device != self.id.device && is_system_files(&fd)? {
-            return Err(DoorError::SystemFiles);
-        }
-        Ok(Opened { file: File::from(fd), stat })
+        open_regular(self.id.device, |flags| open_beneath(self.fd.as_fd(), path, flags))
     }
 
     /// Opens a folder. No link is followed.
