@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Failure;
+use super::json::read_unambiguous;
 
 /// How deep arrays and objects may nest in a request.
 pub const MAX_DEPTH: usize = 64;
@@ -64,10 +65,13 @@ impl Envelope {
     /// Reads an envelope from the bytes of a JSON text.
     ///
     /// # Errors
-    /// As [`Envelope::from_value`]; broken JSON is an `invalid_request` with line and column.
+    /// As [`Envelope::from_value`]; broken JSON, and a key that an object has twice, are an `invalid_request` with line
+    /// and column.
     pub fn from_json(bytes: &[u8]) -> Result<Self, Failure> {
-        let value: Value = serde_json::from_slice(bytes)
-            .map_err(|error| Failure::invalid("", format!("the request is not valid JSON: {error}")))?;
+        let value = read_unambiguous(bytes).map_err(|error| {
+            let problem = if error.is_data() { "is ambiguous" } else { "is not valid JSON" };
+            Failure::invalid("", format!("the request {problem}: {error}"))
+        })?;
         Self::from_value(value)
     }
 }
@@ -144,6 +148,16 @@ mod tests {
             assert_eq!(failure.code, crate::ErrorCode::InvalidRequest);
             assert_eq!(failure.details["field"], field);
         }
+    }
+
+    #[test]
+    fn a_request_that_means_two_things_is_refused() {
+        let text = br#"{"scope":"app","op":"file.read","op":"file.delete","target":"a.txt"}"#;
+        let failure = Envelope::from_json(text).expect_err("it names two operations");
+        assert_eq!(failure.code, crate::ErrorCode::InvalidRequest);
+        assert!(failure.message.contains("`op` is there twice"), "{}", failure.message);
+        assert!(Envelope::from_json(br#"{"op":"x","input":{"a":{"b":1,"b":2}}}"#).is_err());
+        assert!(Envelope::from_json(br#"{"op":"x","input":{"a":{"b":1},"c":{"b":2}}}"#).is_ok());
     }
 
     #[test]

@@ -1,7 +1,11 @@
-//! JSON text that is made once and passed on as it is.
+//! JSON text that is made once and passed on as it is, and JSON text of others that must mean one thing.
 
-use serde::Serialize;
-use serde_json::Value;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 /// The JSON text of a value: compact, on one line, well formed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,5 +28,193 @@ impl Json {
     /// Reads the text into a tree.
     pub fn to_value(&self) -> Value {
         serde_json::from_str(&self.0).expect("the text was written from a value")
+    }
+}
+
+/// Reads a JSON text in which no object has a key twice: of two values a reader may take either one.
+///
+/// # Errors
+/// When the text is not JSON; of the category `Data` when a key is doubled.
+pub fn read_unambiguous(text: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice::<Unambiguous>(text).map(|read| read.0)
+}
+
+/// Checks that a text is JSON in which no object has a key twice.
+///
+/// # Errors
+/// As [`read_unambiguous`].
+pub fn check_unambiguous(text: &[u8]) -> Result<(), serde_json::Error> {
+    serde_json::from_slice::<Checked>(text).map(drop)
+}
+
+/// A value without doubled keys.
+struct Unambiguous(Value);
+
+impl<'de> Deserialize<'de> for Unambiguous {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader).map(Self)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut read = Vec::new();
+        while let Some(Unambiguous(item)) = items.next_element()? {
+            read.push(item);
+        }
+        Ok(Value::Array(read))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut read = Map::new();
+        while let Some(key) = fields.next_key::<String>()? {
+            if read.contains_key(&key) {
+                return Err(doubled(&key));
+            }
+            let Unambiguous(value) = fields.next_value()?;
+            read.insert(key, value);
+        }
+        Ok(Value::Object(read))
+    }
+}
+
+/// The sign that a value has no doubled keys.
+struct Checked;
+
+impl<'de> Deserialize<'de> for Checked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Checker)
+    }
+}
+
+struct Checker;
+
+impl<'de> Visitor<'de> for Checker {
+    type Value = Checked;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Checked, A::Error> {
+        while let Some(Checked) = items.next_element()? {}
+        Ok(Checked)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Checked, A::Error> {
+        let mut keys = HashSet::new();
+        while let Some(key) = fields.next_key::<String>()? {
+            if keys.contains(&key) {
+                return Err(doubled(&key));
+            }
+            keys.insert(key);
+            let Checked = fields.next_value()?;
+        }
+        Ok(Checked)
+    }
+}
+
+fn doubled<E: serde::de::Error>(key: &str) -> E {
+    let key: String = key.chars().take(64).collect();
+    E::custom(format_args!("the key `{key}` is there twice"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_doubled_key_is_refused_at_every_depth_however_it_is_written() {
+        for text in [
+            r#"{"op":"file.read","op":"file.delete"}"#,
+            r#"{"op":1,"\u006fp":2}"#,
+            r#"{"a":[1,{"b":{"c":1,"d":2,"c":1}}]}"#,
+            r#"[[[{"":1,"":1}]]]"#,
+            r#"{"a":{"x":1},"b":2,"a":{"x":1}}"#,
+        ] {
+            let error = read_unambiguous(text.as_bytes()).expect_err(text);
+            assert!(error.is_data() && error.to_string().contains("is there twice"), "{error}");
+            assert!(check_unambiguous(text.as_bytes()).expect_err(text).is_data());
+        }
+    }
+
+    #[test]
+    fn other_texts_are_read_as_always() {
+        for text in [
+            r#"{"a":{"a":1},"b":[{"a":1},{"a":2}],"A":null,"c":[true,-1,1.5e3,18446744073709551615,"\n\u00fc"]}"#,
+            "[]",
+            " \"x\" ",
+            "null",
+        ] {
+            let read = read_unambiguous(text.as_bytes()).expect(text);
+            assert_eq!(read, serde_json::from_str::<Value>(text).expect(text));
+            check_unambiguous(text.as_bytes()).expect(text);
+        }
+        for text in ["", "{", "[1,]", "{\"a\":1}x", "\u{feff}{}", "{\"a\" 1}", "nul"] {
+            assert!(!read_unambiguous(text.as_bytes()).expect_err(text).is_data());
+            assert!(!check_unambiguous(text.as_bytes()).expect_err(text).is_data());
+        }
+        let deep = "[".repeat(100_000);
+        assert!(read_unambiguous(deep.as_bytes()).is_err() && check_unambiguous(deep.as_bytes()).is_err());
     }
 }

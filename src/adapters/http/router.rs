@@ -13,9 +13,9 @@ use http::{Method, StatusCode};
 use rmcp::transport::StreamableHttpServerConfig;
 use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use serde::de::IgnoredAny;
 use tokio_util::sync::CancellationToken;
 
+use bailiwick_contract::json::check_unambiguous;
 use bailiwick_engine::service::Service;
 
 use super::super::json_api;
@@ -82,7 +82,7 @@ fn mcp(
     StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config)
 }
 
-/// Answers a body that is not JSON in the words of JSON-RPC.
+/// Answers a body that is not JSON, or has a key twice, in the words of JSON-RPC.
 async fn check_json(request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
@@ -90,11 +90,13 @@ async fn check_json(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     // The guard has read it: this only takes it out.
     let bytes = axum::body::to_bytes(body, MAX_BODY_BYTES).await.unwrap_or_else(|_| Bytes::new());
-    if let Err(error) = serde_json::from_slice::<IgnoredAny>(&bytes) {
+    if let Err(error) = check_unambiguous(&bytes) {
+        let (code, problem) =
+            if error.is_data() { (-32600, "is ambiguous") } else { (-32700, "is not valid JSON") };
         let error = serde_json::json!({
             "jsonrpc": "2.0",
             "id": null,
-            "error": {"code": -32700, "message": format!("the body is not valid JSON: {error}")},
+            "error": {"code": code, "message": format!("the body {problem}: {error}")},
         });
         return json(StatusCode::BAD_REQUEST, error.to_string());
     }

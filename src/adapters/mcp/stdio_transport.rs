@@ -19,6 +19,8 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use bailiwick_contract::json::check_unambiguous;
+
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
 use super::render;
 
@@ -95,6 +97,13 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                     ErrorData::parse_error(format!("the line has more than {MAX_LINE_BYTES} bytes"), None)
                 }
                 Line::Text(text) => match serde_json::from_slice(text) {
+                    Ok(message) if check_unambiguous(text).is_err() => {
+                        let problem = ErrorData::invalid_request(ambiguous(text), None);
+                        let JsonRpcMessage::Request(request) = message else { continue };
+                        let error = ServerJsonRpcMessage::error(problem, Some(request.id));
+                        tokio::spawn(Output::write(&self.output, to_line(&error)));
+                        continue;
+                    }
                     Ok(message) => {
                         if self.begins(&message) {
                             self.next = Some(message);
@@ -123,6 +132,12 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
         }
         true
     }
+}
+
+/// Says which key of a line is doubled. rmcp reads the last of its values, and another reader may take the first.
+fn ambiguous(line: &[u8]) -> String {
+    let error = check_unambiguous(line).map_or_else(|error| error.to_string(), |()| String::new());
+    format!("the line is ambiguous: {error}")
 }
 
 /// Makes the error for a line that is no message; `None` for foreign notifications, which need no answer.

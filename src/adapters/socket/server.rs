@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use bailiwick_contract::json::check_unambiguous;
 use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Progress, Transport, id};
 use bailiwick_engine::service::Service;
 use bailiwick_platform::local_socket::{self, Listener, Stream, WriteHalf};
@@ -163,7 +164,8 @@ impl Guest {
             let problem = match lines.next().await? {
                 Line::End => return Ok(()),
                 Line::TooLong => format!("a line has more than {MAX_LINE_BYTES} bytes"),
-                Line::Text(text) => match serde_json::from_slice(text) {
+                Line::Text(text) => match check_unambiguous(text).and_then(|()| serde_json::from_slice(text))
+                {
                     Ok(Ask::Request(request)) => {
                         let turn = Arc::clone(&turns);
                         let turn = turn.acquire_owned().await.expect("the semaphore is never closed");

@@ -3,13 +3,13 @@
 use bailiwick::adapters::backend::Origin;
 use bailiwick::adapters::socket::{Hello, connect};
 use bailiwick::contract::{Envelope, ErrorCode, Transport};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::envelopes;
 use super::house::{House, normal};
-use super::http_client::{api, call, mcp};
-use super::stdio_client::{in_memory, outcome};
+use super::http_client::{api, call, mcp, send};
+use super::stdio_client::{in_memory, meta, outcome};
 
 fn check_code(way: &str, name: &str, outcome: &Value, code: &str) {
     let got = outcome["error"]["code"].as_str().unwrap_or("ok");
@@ -61,12 +61,50 @@ async fn every_transport_gives_the_same_outcome() {
 async fn text_that_is_no_envelope_is_answered_and_recorded_by_the_json_api() {
     let mut house = House::new();
     let address = house.http().await;
-    for body in ["", "{", "[]", "null", "\"x\"", "{\"op\":\"file.stat\"} x", "{\"op\":\"a\u{1}\"}"] {
+    for body in ["", "{", "[]", "null", "\"x\"", "{\"op\":\"file.stat\"} x", "{\"op\":\"a\u{1}\"}", DOUBLED] {
         let reply = api(address, &house.token, body).await;
         assert_eq!(reply.status, 400, "{body}: {reply:?}");
         let outcome = reply.json();
         assert_eq!(outcome["error"]["code"], "invalid_request", "{body}");
         assert!(outcome["operationId"].as_str().is_some_and(|id| id.len() == 26), "{body}");
+    }
+    house.end().await;
+}
+
+/// A request that two readers take for two operations.
+const DOUBLED: &str = r#"{"scope":"app","op":"file.stat","op":"file.delete","target":"README.md"}"#;
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_key_that_is_there_twice_is_refused_on_every_transport() {
+    let mut house = House::new();
+    let address = house.http().await;
+    for body in [
+        DOUBLED.to_owned(),
+        r#"{"scope":"app","op":"file.stat","input":{},"options":{"hash":false,"hash":true}}"#.to_owned(),
+    ] {
+        let answer = api(address, &house.token, &body).await.json();
+        assert_eq!(answer["error"]["code"], "invalid_request", "{answer}");
+        assert!(answer["error"]["message"].to_string().contains("is there twice"), "{answer}");
+
+        // Of MCP the doubled key lies deep in the arguments of a tool.
+        let call = json!({
+            "jsonrpc": "2.0", "id": 7, "method": "tools/call",
+            "params": {"name": "computer_query", "arguments": {"_": 0}, "_meta": meta()},
+        });
+        let line = call.to_string().replace(r#"{"_":0}"#, &body);
+        let bearer = format!("Bearer {}", house.token);
+        let headers = [
+            ("Authorization", bearer.as_str()),
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+        ];
+        let reply = send(address, "POST", "/mcp", &headers, &line).await;
+        assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!(-32600)), "{reply:?}");
+
+        let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
+        client.send_raw(format!("{line}\n").as_bytes()).await;
+        let answer = client.receive().await;
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32600)), "{answer}");
     }
     house.end().await;
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
+use bailiwick_contract::json::read_unambiguous;
 use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{CommandInput, CommonOption, Envelope, ErrorCode, Failure, fields};
 use bailiwick_engine::operations::FAMILIES;
@@ -459,7 +460,7 @@ fn object(flag: &str, text: &str) -> Result<Map<String, Value>, Failure> {
         None if text == "-" => read_text(flag, "-")?,
         None => text.to_owned(),
     };
-    match serde_json::from_str(&text) {
+    match read_unambiguous(text.as_bytes()) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(Failure::invalid(flag, format!("`{flag}` must be a JSON object"))),
         Err(error) => Err(Failure::invalid(flag, format!("`{flag}` is not valid JSON: {error}"))
