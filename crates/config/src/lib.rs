@@ -11,6 +11,7 @@ mod load;
 mod model;
 mod problems;
 mod screens;
+mod token_names;
 mod tokens;
 
 pub use commands::{

@@ -15,7 +15,7 @@ use bailiwick_platform::fs::{
     FileStamp, OwnFileError, Protection, Secrecy, create_private_dir, read_own_file, replace_private_file,
 };
 
-use super::ConfigError;
+use super::{ConfigError, token_names};
 
 /// What every token begins with, so that redaction and secret scanners find it.
 pub const PREFIX: &str = "bwl_";
@@ -201,20 +201,12 @@ impl Tokens {
     /// Makes a token and gives its record and the secret, which is kept nowhere. Call [`Tokens::save`].
     ///
     /// # Errors
-    /// When the name is taken or empty, a capability is unknown, or the system gives no random bytes.
+    /// When the name is empty, taken, or looks like one that is taken, a capability is unknown, or the system gives no random bytes.
     pub fn create(&mut self, new: NewToken, now_ms: i64) -> Result<(TokenRecord, String), ConfigError> {
         let wrong = |problem: String, fix: &str| Err(ConfigError::new(&self.path, &new.name, problem, fix));
-        if new.name.is_empty() || new.name.chars().count() > 64 || new.name.chars().any(char::is_control) {
-            return wrong(
-                "a token's name has 1 to 64 printable characters".to_owned(),
-                "Choose another name.",
-            );
-        }
-        if self.find(&new.name).is_some() {
-            return wrong(
-                format!("a token named `{}` exists already", new.name),
-                "Choose another name, or use `bailiwick token rotate NAME`.",
-            );
+        let names = self.records.iter().flat_map(|record| [record.name.as_str(), record.id.as_str()]);
+        if let Some(problem) = token_names::problem(&new.name, names) {
+            return wrong(problem, "Choose another name, or use `bailiwick token rotate NAME`.");
         }
         if let Some(unknown) =
             new.capabilities.iter().find(|name| *name != "*" && Capability::parse(name).is_none())
