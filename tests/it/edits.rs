@@ -12,3 +12,8 @@ mod syntax;
 // What the corpus is made of.
 #[cfg(unix)]
 mod variants;
+
+/// Returns a flag for searches that may take as long as they need.
+fn endless() -> bailiwick::contract::Cancel {
+    bailiwick::contract::Cancel::after(std::time::Duration::from_secs(24 * 3_600))
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick::providers::edit::{Edits, PatchAction, Text, Tier, apply, parse_patch};
 
+use super::endless;
 use super::sources::{Pair, pairs};
 use super::variants::{Change, Form, git_diff};
 use crate::system::{Need, lacks};
@@ -49,18 +50,22 @@ fn run(dialect: &str, seen: &Change, real: &[u8]) -> Option<Result<Landing, Stri
         other => panic!("{other:?}"),
     };
     let applied = match dialect {
-        "edits" => apply(&text, Edits::Texts(&seen.as_texts()?), false),
-        "unified diff" => {
-            apply(&text, Edits::Hunks(&hunks(&git_diff(&seen.base.concat(), &seen.after(), 3)?)), false)
-        }
-        "context patch" => apply(&text, Edits::Hunks(&hunks(&seen.as_context_patch()?)), false),
+        "edits" => apply(&text, Edits::Texts(&seen.as_texts()?), false, &endless()),
+        "unified diff" => apply(
+            &text,
+            Edits::Hunks(&hunks(&git_diff(&seen.base.concat(), &seen.after(), 3)?)),
+            false,
+            &endless(),
+        ),
+        "context patch" => apply(&text, Edits::Hunks(&hunks(&seen.as_context_patch()?)), false, &endless()),
         // The version is that of what was seen; if the file is another, the service refuses before this.
         "lines" => apply(
             &text,
             Edits::Lines(&seen.as_lines()),
             seen.base.concat().replace('\r', "") == text.content().replace('\r', ""),
+            &endless(),
         ),
-        _ => apply(&text, Edits::Lines(&seen.as_lines()), false),
+        _ => apply(&text, Edits::Lines(&seen.as_lines()), false, &endless()),
     };
     Some(match applied {
         Ok(applied) => Ok((

@@ -152,6 +152,10 @@ fn without_any_display_that_is_what_is_said() {
         let error = displays.capture_display(id, None).expect_err("there is none");
         assert_eq!(error, ScreenError::NoAccess(listing.access.clone()));
     }
+    for id in [":0/0x1", "no window"] {
+        let error = displays.capture_window(id, None).expect_err("there is none");
+        assert_eq!(error, ScreenError::NoAccess(listing.access.clone()));
+    }
     // What the environment names is not there.
     let named = Displays::new(Sources { display: Some(":7".to_owned()), ..sources.clone() });
     let listing = named.list().expect("a listing");

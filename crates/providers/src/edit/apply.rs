@@ -1,6 +1,6 @@
 //! Putting edits into a text: all of them, or none.
 
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_contract::{Cancel, ErrorCode, Failure};
 
 use super::anchored::{self, LineEdit};
 use super::assign::{Placed, place_hunks};
@@ -68,12 +68,13 @@ pub(super) struct Fitted {
     pub splices: Vec<Splice>,
 }
 
-/// Applies edits. `numbers_hold` says that they were made for this very version of the text.
+/// Applies edits. `numbers_hold` says that they were made for this very version of the text; `cancel` ends the search
+/// for their places.
 ///
 /// # Errors
-/// `conflict` if an edit does not fit; `invalid_request` if edits overlap or new text cannot be taken.
-pub fn apply(text: &Text, edits: Edits<'_>, numbers_hold: bool) -> Result<Applied, Failure> {
-    let mut index = Index::new(text);
+/// `timeout`, `cancelled`; `conflict` if an edit does not fit; `invalid_request` if edits overlap or new text cannot be taken.
+pub fn apply(text: &Text, edits: Edits<'_>, numbers_hold: bool, cancel: &Cancel) -> Result<Applied, Failure> {
+    let mut index = Index::new(text, cancel);
     let (kind, mut fitted) = match edits {
         Edits::Texts(edits) => ("edit", replace::fit(&mut index, edits)?),
         Edits::Hunks(hunks) => ("hunk", fit_hunks(&mut index, hunks, numbers_hold)?),
@@ -183,7 +184,8 @@ pub fn redaction_mark(text: &str) -> Option<&str> {
 
 fn fit_hunks(index: &mut Index<'_>, hunks: &[Hunk], numbers_hold: bool) -> Result<Vec<Fitted>, Failure> {
     let text = index.text();
-    let hunks: Vec<Hunk> = hunks.iter().map(|hunk| without_prefixes(index, hunk)).collect();
+    let hunks: Vec<Hunk> =
+        hunks.iter().map(|hunk| without_prefixes(index, hunk)).collect::<Result<_, _>>()?;
     let placed = place_hunks(index, &hunks, numbers_hold)?;
     Ok(hunks
         .iter()

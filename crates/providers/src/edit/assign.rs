@@ -15,6 +15,9 @@ use super::tier::{Chosen, Tier};
 /// How many lines a hunk needs so that its line number may decide.
 const LINES_FOR_NUMBERS: usize = 3;
 
+/// In how many places a hunk may fit, before nothing else is asked which is meant.
+const MAX_PLACES: usize = 10_000;
+
 /// Where a hunk goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
@@ -107,15 +110,16 @@ fn candidates(
         return insertion(text, name, hunk, numbers_hold);
     }
     for tier in Tier::OF_TEXT {
-        let found = index.find(&old, tier);
+        let found = index.find(&old, tier)?;
         if found.is_empty() {
             continue;
         }
+        if found.len() > MAX_PLACES {
+            let starts: Vec<usize> = found.iter().map(|it| it.line).collect();
+            return Err(ambiguous(name, text, &starts, old.len()));
+        }
         // Where the new lines cannot be indented as the old ones are, the hunk does not fit.
-        let found: Vec<Match> = found
-            .into_iter()
-            .filter(|at| hunk.added().all(|line| at.shift.apply(body(line)).is_some()))
-            .collect();
+        let found: Vec<Match> = found.into_iter().filter(|at| hunk.takes(&at.shift)).collect();
         if found.is_empty() {
             continue;
         }

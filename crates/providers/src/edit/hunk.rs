@@ -2,6 +2,8 @@
 
 use bailiwick_contract::Failure;
 
+use super::matching::Shift;
+use super::text::body;
 use super::{context_patch, unified};
 
 /// What a line of a hunk means.
@@ -38,6 +40,12 @@ impl Hunk {
     /// Gives the lines that come.
     pub fn added(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().filter(|(mark, _)| *mark == Mark::Add).map(|(_, line)| line.as_str())
+    }
+
+    /// Returns whether the lines that come can be indented as a place is.
+    pub(super) fn takes(&self, shift: &Shift) -> bool {
+        // Only what has too little indentation cannot have less.
+        !matches!(shift, Shift::Shallower(_)) || self.added().all(|line| shift.apply(body(line)).is_some())
     }
 
     /// Counts the lines of context before the first change and after the last one.

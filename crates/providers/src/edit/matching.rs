@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use bailiwick_contract::{Cancel, Failure};
+
 use super::text::{Text, body, lines_of};
 use super::tier::Tier;
 
@@ -31,6 +33,7 @@ pub struct Match {
 #[derive(Debug)]
 pub struct Index<'a> {
     text: &'a Text,
+    cancel: &'a Cancel,
     by_tier: HashMap<Tier, HashMap<u64, Vec<usize>>>,
     /// How many lines were looked for by going through the text.
     searches: usize,
@@ -38,11 +41,22 @@ pub struct Index<'a> {
 
 /// How many lines are looked for by going through the text, before it is worth an index.
 const MAX_SEARCHES: usize = 8;
+/// How many places of lines are counted at most.
+pub const MAX_PLACES: usize = 100_000;
+/// How many bytes may be compared place by place, before all lines are compared in one pass.
+const MAX_COMPARED_BYTES: usize = 4 << 20;
+/// How many steps are taken between two looks at the clock.
+const STEPS: usize = 4_096;
 
 impl<'a> Index<'a> {
-    /// Prepares a text.
-    pub fn new(text: &'a Text) -> Self {
-        Self { text, by_tier: HashMap::new(), searches: 0 }
+    /// Prepares a text. `cancel` ends searches that take too long.
+    pub fn new(text: &'a Text, cancel: &'a Cancel) -> Self {
+        Self { text, cancel, by_tier: HashMap::new(), searches: 0 }
+    }
+
+    /// Returns what ends searches.
+    pub fn cancel(&self) -> &'a Cancel {
+        self.cancel
     }
 
     /// Gives the text.
@@ -50,11 +64,15 @@ impl<'a> Index<'a> {
         self.text
     }
 
-    /// Finds every place where these lines are, by one tier, in order. Places may overlap.
-    pub fn find(&mut self, old: &[&str], tier: Tier) -> Vec<Match> {
+    /// Finds the places where these lines are, by one tier, in order: all, or one more than [`MAX_PLACES`]. Places may
+    /// overlap.
+    ///
+    /// # Errors
+    /// `timeout`, `cancelled`.
+    pub fn find(&mut self, old: &[&str], tier: Tier) -> Result<Vec<Match>, Failure> {
         let text = self.text;
         if old.is_empty() || old.len() > text.len() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         // The line that tells most is looked up, those around it are compared.
         let (probe, line) = old
@@ -62,21 +80,39 @@ impl<'a> Index<'a> {
             .enumerate()
             .max_by_key(|(at, line)| (line.trim().len(), std::cmp::Reverse(*at)))
             .expect("there is a line");
-        let fitting = |found: &mut dyn Iterator<Item = usize>| -> Vec<Match> {
-            found
-                .filter_map(|index| index.checked_sub(probe))
-                .filter(|start| start + old.len() <= text.len())
-                .filter_map(|start| fits(text, start, old, tier).map(|shift| Match { line: start, shift }))
-                .collect()
-        };
+        let found = self.lines_like(line, tier)?;
+        let starts = found.into_iter().filter_map(|index| index.checked_sub(probe));
+        let mut starts: Vec<usize> = starts.filter(|start| start + old.len() <= text.len()).collect();
+        let bytes: usize = old.iter().map(|line| line.len()).sum();
+        if starts.len().saturating_mul(bytes) > MAX_COMPARED_BYTES {
+            // Lines that are like many others: compared place by place they would take for ever.
+            starts = self.in_one_pass(old, tier)?;
+        } else {
+            starts.retain(|start| same_lines(text, *start, old, tier));
+        }
+        let mut places = Vec::new();
+        for (at, start) in starts.into_iter().enumerate() {
+            if at % (STEPS / old.len().min(STEPS)).max(1) == 0 {
+                self.cancel.check()?;
+            }
+            places.extend(shift_at(text, start, old, tier).map(|shift| Match { line: start, shift }));
+            if places.len() > MAX_PLACES {
+                break;
+            }
+        }
+        Ok(places)
+    }
+
+    /// Finds the lines that are like one, by what a tier compares.
+    fn lines_like(&mut self, line: &str, tier: Tier) -> Result<Vec<usize>, Failure> {
+        let text = self.text;
         if tier == Tier::Exact && self.searches < MAX_SEARCHES {
             self.searches += 1;
-            let found = find_text(text.content(), line);
-            let mut lines = found.into_iter().filter_map(|at| {
+            let found = find_text(text.content(), line, self.cancel)?.into_iter().filter_map(|at| {
                 let index = text.line_at(at);
-                (text.start(index) == at && text.line(index) == *line).then_some(index)
+                (text.start(index) == at && text.line(index) == line).then_some(index)
             });
-            return fitting(&mut lines);
+            return Ok(found.collect());
         }
         let lines = self.by_tier.entry(tier).or_insert_with(|| {
             let mut lines: HashMap<u64, Vec<usize>> = HashMap::with_capacity(text.len());
@@ -85,23 +121,95 @@ impl<'a> Index<'a> {
             }
             lines
         });
-        let Some(found) = lines.get(&hash(&key(line, tier))) else { return Vec::new() };
-        fitting(&mut found.iter().copied())
+        Ok(lines.get(&hash(&key(line, tier))).cloned().unwrap_or_default())
+    }
+
+    /// Finds where these lines begin, each line of the text compared once.
+    ///
+    /// # Source
+    /// Knuth, Morris, Pratt: Fast pattern matching in strings (1977).
+    fn in_one_pass(&self, old: &[&str], tier: Tier) -> Result<Vec<usize>, Failure> {
+        let mut numbers: HashMap<Cow<'_, str>, u32> = HashMap::new();
+        let mut wanted = Vec::with_capacity(old.len());
+        for line in old {
+            let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+            wanted.push(*numbers.entry(key(line, tier)).or_insert(next));
+        }
+        let borders = borders(&wanted);
+        let mut found = Vec::new();
+        let mut matched = 0;
+        for index in 0..self.text.len() {
+            if index % STEPS == 0 {
+                self.cancel.check()?;
+            }
+            let number = numbers.get(&key(self.text.line(index), tier));
+            while matched > 0 && (matched == wanted.len() || number != Some(&wanted[matched])) {
+                matched = borders[matched - 1];
+            }
+            if number == Some(&wanted[matched]) {
+                matched += 1;
+            }
+            if matched == wanted.len() {
+                found.push(index + 1 - matched);
+            }
+        }
+        Ok(found)
     }
 }
 
-/// Finds every place where an old text begins in another, byte for byte.
-pub fn find_text(content: &str, old: &str) -> Vec<usize> {
-    let finder = memchr::memmem::Finder::new(old);
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(at) = content.get(from..).and_then(|rest| finder.find(rest.as_bytes())) {
-        found.push(from + at);
-        // Places that overlap are places too.
-        let first = content[from + at..].chars().next().map_or(1, char::len_utf8);
-        from += at + first;
+/// Returns for every beginning of a pattern how much of it stands at its own end, too.
+fn borders<T: PartialEq>(pattern: &[T]) -> Vec<usize> {
+    let mut borders = vec![0; pattern.len()];
+    let mut length = 0;
+    for at in 1..pattern.len() {
+        while length > 0 && pattern[at] != pattern[length] {
+            length = borders[length - 1];
+        }
+        length += usize::from(pattern[at] == pattern[length]);
+        borders[at] = length;
     }
-    found
+    borders
+}
+
+/// Finds every place where an old text begins in another, byte for byte. Places that overlap are places too.
+///
+/// # Errors
+/// `timeout`, `cancelled`.
+pub fn find_text(content: &str, old: &str, cancel: &Cancel) -> Result<Vec<usize>, Failure> {
+    let (content, old) = (content.as_bytes(), old.as_bytes());
+    let mut found = Vec::new();
+    if old.is_empty() || old.len() > content.len() {
+        return Ok(found);
+    }
+    let borders = borders(old);
+    let period = old.len() - borders[old.len() - 1];
+    if period * 2 > old.len() {
+        // Places are far enough from each other: what is compared twice is no more than the text.
+        let finder = memchr::memmem::Finder::new(old);
+        let mut from = 0;
+        while let Some(at) = content.get(from..).and_then(|rest| finder.find(rest)) {
+            found.push(from + at);
+            from += at + period;
+            if found.len() % STEPS == 0 {
+                cancel.check()?;
+            }
+        }
+        return Ok(found);
+    }
+    let mut matched = 0;
+    for (at, byte) in content.iter().enumerate() {
+        if at % (STEPS * 16) == 0 {
+            cancel.check()?;
+        }
+        while matched > 0 && (matched == old.len() || *byte != old[matched]) {
+            matched = borders[matched - 1];
+        }
+        matched += usize::from(*byte == old[matched]);
+        if matched == old.len() {
+            found.push(at + 1 - matched);
+        }
+    }
+    Ok(found)
 }
 
 /// Gives what a tier compares of a line.
@@ -118,11 +226,15 @@ fn key(line: &str, tier: Tier) -> Cow<'_, str> {
     }
 }
 
-fn fits(text: &Text, start: usize, old: &[&str], tier: Tier) -> Option<Shift> {
+/// Returns whether lines are at a place, by what a tier compares.
+fn same_lines(text: &Text, start: usize, old: &[&str], tier: Tier) -> bool {
+    let mut pairs = old.iter().enumerate().map(|(at, line)| (text.line(start + at), *line));
+    pairs.all(|(there, line)| key(there, tier) == key(line, tier))
+}
+
+/// Returns how lines that are at a place are indented there; none if each of them is otherwise.
+fn shift_at(text: &Text, start: usize, old: &[&str], tier: Tier) -> Option<Shift> {
     let pairs = || old.iter().enumerate().map(|(at, line)| (text.line(start + at), *line));
-    if !pairs().all(|(there, line)| key(there, tier) == key(line, tier)) {
-        return None;
-    }
     match tier {
         Tier::Exact | Tier::Anchor | Tier::LineEndings | Tier::TrailingSpace => Some(Shift::None),
         Tier::Indentation | Tier::Unicode => {
@@ -302,9 +414,10 @@ mod tests {
 
     fn tier_of(file: &str, old: &str) -> Option<(Tier, usize)> {
         let text = Text::new(file.to_owned());
-        let mut index = Index::new(&text);
+        let cancel = endless();
+        let mut index = Index::new(&text, &cancel);
         Tier::OF_TEXT.into_iter().find_map(|tier| {
-            let found = index.find(&lines_of(old), tier);
+            let found = index.find(&lines_of(old), tier).expect("there is time");
             (!found.is_empty()).then_some((tier, found.len()))
         })
     }
@@ -329,9 +442,64 @@ mod tests {
         assert_eq!(keep_typography("“a”", "\"a\"", "b"), "b");
     }
 
+    fn endless() -> Cancel {
+        Cancel::after(std::time::Duration::from_secs(3_600))
+    }
+
     #[test]
     fn overlapping_places_are_places() {
-        assert_eq!(find_text("aaa", "aa"), [0, 1]);
-        assert_eq!(find_text("éé", "é"), [0, 2]);
+        let find = |content, old| find_text(content, old, &endless()).expect("there is time");
+        assert_eq!(find("aaa", "aa"), [0, 1]);
+        assert_eq!(find("éé", "é"), [0, 2]);
+        assert_eq!(find("ééé", "éé"), [0, 2]);
+        assert_eq!(find("abcabcabc", "abcabc"), [0, 3]);
+        assert_eq!(find("abab", "ba"), [1]);
+        assert!(find("a", "aa").is_empty() && find("", "a").is_empty() && find("a", "").is_empty());
+    }
+
+    #[test]
+    fn repeated_lines_and_texts_are_found_in_linear_time() {
+        // Place by place these are 10^10 and more comparisons.
+        let file = "aaaa\n".repeat(300_000);
+        let text = Text::new(file.clone());
+        let cancel = endless();
+        let mut index = Index::new(&text, &cancel);
+        let (same, other) = ("aaaa\n".repeat(20_000), format!("{}b\n", "aaaa\n".repeat(20_000)));
+        let began = std::time::Instant::now();
+        for tier in [Tier::Exact, Tier::LineEndings, Tier::TrailingSpace, Tier::Indentation, Tier::Unicode] {
+            assert!(index.find(&lines_of(&other), tier).expect("there is time").is_empty(), "{tier:?}");
+        }
+        let places = index.find(&lines_of(&same), Tier::TrailingSpace).expect("there is time");
+        assert_eq!(places.len(), MAX_PLACES + 1);
+        assert!(find_text(&file, &other, &cancel).expect("there is time").is_empty());
+        assert_eq!(find_text(&file, &same, &cancel).expect("there is time").len(), 280_001);
+        assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn a_search_ends_with_its_time() {
+        let text = Text::new("  a\n".repeat(200_000));
+        let cancel = Cancel::after(std::time::Duration::from_secs(3_600));
+        cancel.cancel();
+        let old = "a\n".repeat(50_000);
+        let mut index = Index::new(&text, &cancel);
+        assert!(index.find(&lines_of(&old), Tier::Indentation).is_err());
+        assert!(find_text(text.content(), &"  a\n".repeat(9), &cancel).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn one_pass_finds_what_place_by_place_does(content in "[ab\n]{0,60}", old in "[ab\n]{1,9}") {
+            let text = Text::new(content.clone());
+            let cancel = endless();
+            let index = Index::new(&text, &cancel);
+            let lines = lines_of(&old);
+            let starts: Vec<usize> = (0..(text.len() + 1).saturating_sub(lines.len()))
+                .filter(|start| same_lines(&text, *start, &lines, Tier::Exact))
+                .collect();
+            proptest::prop_assert_eq!(index.in_one_pass(&lines, Tier::Exact).expect("there is time"), starts);
+            let places: Vec<usize> = (0..content.len()).filter(|at| content[*at..].starts_with(&old)).collect();
+            proptest::prop_assert_eq!(find_text(&content, &old, &cancel).expect("there is time"), places);
+        }
     }
 }

@@ -8,6 +8,8 @@ use super::text::{Text, body};
 const PLACES: usize = 3;
 /// How many lines of the old text are looked for by likeness.
 const PROBES: usize = 4;
+/// How often a line of the old text counts.
+const REPEATED: usize = 8;
 /// How many lines of a file are compared by likeness.
 const COMPARED_LINES: usize = 50_000;
 /// How many bytes of a line are compared.
@@ -21,8 +23,10 @@ pub fn nearest(text: &Text, old: &[&str]) -> Vec<usize> {
     let mut wanted: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, line) in old.iter().enumerate() {
         let line = body(line).trim();
-        if line.len() > 2 {
-            wanted.entry(line).or_default().push(at);
+        let places = wanted.entry(line).or_default();
+        // Lines that are like many others say little, and each pair of them would be a vote.
+        if line.len() > 2 && places.len() < REPEATED {
+            places.push(at);
         }
     }
     for index in 0..text.len() {

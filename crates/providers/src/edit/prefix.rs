@@ -3,6 +3,8 @@
 //! They are taken off only where every line has one, each agrees with the file, and the text as it is
 //! written is not there. Otherwise it is what it is: a table of numbers looks the same.
 
+use bailiwick_contract::Failure;
+
 use super::anchor::line_hash;
 use super::hunk::{Hunk, Mark};
 use super::matching::Index;
@@ -99,16 +101,19 @@ pub fn strip_new(text: &Text, new: &str) -> Result<String, String> {
 }
 
 /// Takes the prefixes off the lines of a hunk, if every line has one and the old ones agree.
-pub fn without_prefixes(index: &mut Index<'_>, hunk: &Hunk) -> Hunk {
+///
+/// # Errors
+/// `timeout`, `cancelled`.
+pub fn without_prefixes(index: &mut Index<'_>, hunk: &Hunk) -> Result<Hunk, Failure> {
     let (text, old) = (index.text(), hunk.old());
     if old.first().is_none_or(|line| prefix(line).is_none())
-        || !index.find(&old, Tier::LineEndings).is_empty()
+        || !index.find(&old, Tier::LineEndings)?.is_empty()
     {
-        return hunk.clone();
+        return Ok(hunk.clone());
     }
-    let Some(stripped) = strip_old(text, &old) else { return hunk.clone() };
+    let Some(stripped) = strip_old(text, &old) else { return Ok(hunk.clone()) };
     if !hunk.added().all(|line| prefix(line).is_some()) {
-        return hunk.clone();
+        return Ok(hunk.clone());
     }
     let mut stripped = stripped.into_iter();
     let lines = hunk.lines.iter().map(|(mark, line)| {
@@ -118,7 +123,7 @@ pub fn without_prefixes(index: &mut Index<'_>, hunk: &Hunk) -> Hunk {
         };
         (*mark, line.to_owned())
     });
-    Hunk { lines: lines.collect(), ..hunk.clone() }
+    Ok(Hunk { lines: lines.collect(), ..hunk.clone() })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use bailiwick_contract::Failure;
 use super::apply::{Fitted, fit_hunk};
 use super::assign::Placed;
 use super::failure::{Name, no_match, refused, wrong_count};
-use super::matching::{Index, as_hunk, find_text};
+use super::matching::{Index, Match, as_hunk, find_text};
 use super::prefix::strip_pair;
 use super::splice::Splice;
 use super::text::{Text, body, ending, lines_of};
@@ -65,10 +65,14 @@ fn fit_one(
     let text = index.text();
     for tier in Tier::OF_TEXT {
         let places = match tier {
-            Tier::Exact => by_bytes(text, tier, &find_text(text.content(), old), old.len(), name, old, new),
-            Tier::LineEndings => by_line_endings(text, name, old, new),
+            Tier::Exact => {
+                let starts = find_text(text.content(), old, index.cancel())?;
+                check_count(name, edit, text, old, starts.iter().map(|at| text.line_at(*at)))?;
+                by_bytes(text, tier, &starts, old.len(), name, old, new)
+            }
+            Tier::LineEndings => by_line_endings(index, name, edit, old, new)?,
             Tier::TrailingSpace | Tier::Indentation | Tier::Unicode | Tier::Anchor => {
-                by_lines(index, tier, name, old, new)
+                by_lines(index, tier, name, edit, old, new)?
             }
         };
         // Looser tiers fit no less: what is too often now will not become rarer.
@@ -85,6 +89,21 @@ fn fit_one(
         }
     }
     Err(no_match(name, text, &lines_of(old)))
+}
+
+/// Refuses more places than expected, before anything is made for each of them.
+fn check_count(
+    name: Name,
+    edit: &TextEdit,
+    text: &Text,
+    old: &str,
+    lines: impl ExactSizeIterator<Item = usize>,
+) -> Result<(), Failure> {
+    if lines.len() <= edit.expect {
+        return Ok(());
+    }
+    let starts: Vec<usize> = lines.collect();
+    Err(wrong_count(name, text, &starts, lines_of(old).len(), edit.expect))
 }
 
 fn overlap(places: &[Fitted]) -> bool {
@@ -125,7 +144,14 @@ fn fitted(text: &Text, name: Name, tier: Tier, range: std::ops::Range<usize>, ne
 }
 
 /// Compares with every line end taken as a line feed; parts of lines may fit too.
-fn by_line_endings(text: &Text, name: Name, old: &str, new: &str) -> Vec<Fitted> {
+fn by_line_endings(
+    index: &Index<'_>,
+    name: Name,
+    edit: &TextEdit,
+    old: &str,
+    new: &str,
+) -> Result<Vec<Fitted>, Failure> {
+    let text = index.text();
     let content = text.content();
     let plain = content.replace("\r\n", "\n");
     let old_plain = old.replace("\r\n", "\n");
@@ -134,7 +160,9 @@ fn by_line_endings(text: &Text, name: Name, old: &str, new: &str) -> Vec<Fitted>
         content.match_indices("\r\n").enumerate().map(|(before, (at, _))| at - before).collect();
     let offset = |at: usize| at + gone.partition_point(|gone| *gone < at);
     let mut places = Vec::new();
-    for start in find_text(&plain, &old_plain) {
+    let starts = find_text(&plain, &old_plain, index.cancel())?;
+    check_count(name, edit, text, old, starts.iter().map(|at| text.line_at(offset(*at))))?;
+    for start in starts {
         let range = offset(start)..offset(start + old_plain.len());
         let new = with_endings(text, &range, Tier::LineEndings, old, new);
         places.push(fitted(text, name, Tier::LineEndings, range, new));
@@ -150,19 +178,27 @@ fn by_line_endings(text: &Text, name: Name, old: &str, new: &str) -> Vec<Fitted>
             places.push(fitted(text, name, Tier::LineEndings, range, body(&new).to_owned()));
         }
     }
-    places
+    Ok(places)
 }
 
-fn by_lines(index: &mut Index<'_>, tier: Tier, name: Name, old: &str, new: &str) -> Vec<Fitted> {
+fn by_lines(
+    index: &mut Index<'_>,
+    tier: Tier,
+    name: Name,
+    edit: &TextEdit,
+    old: &str,
+    new: &str,
+) -> Result<Vec<Fitted>, Failure> {
     let text = index.text();
     let hunk = as_hunk(old, new);
     let lines = lines_of(old);
-    index
-        .find(&lines, tier)
+    let found: Vec<Match> =
+        index.find(&lines, tier)?.into_iter().filter(|at| hunk.takes(&at.shift)).collect();
+    check_count(name, edit, text, old, found.iter().map(|at| at.line))?;
+    Ok(found
         .into_iter()
-        .filter(|at| hunk.added().all(|line| at.shift.apply(body(line)).is_some()))
         .map(|at| fit_hunk(text, &hunk, &Placed::at(at.line, lines.len(), tier, at.shift), name.number))
-        .collect()
+        .collect())
 }
 
 /// Gives new text the line ends of the text that it replaces.

@@ -1,7 +1,8 @@
 //! Reading a unified diff, as `git diff` or `diff -u` prints it, or as a model writes it.
 //!
 //! The numbers after `@@` are hints: they help to take the hunk apart where they are right, and to choose
-//! between places that fit; a hunk with wrong numbers is read to its end all the same.
+//! between places that fit; a hunk with wrong numbers is read to its end all the same. Only the last hunk must not
+//! announce more than comes: a patch that was cut off would be applied in part.
 
 use bailiwick_contract::Failure;
 
@@ -203,6 +204,11 @@ fn hunk(lines: &[&str], at: &mut usize) -> Result<Hunk, Failure> {
         }
         None => uncounted(lines, at)?,
     };
+    if *at == lines.len()
+        && let Some(numbers) = numbers
+    {
+        check_end(&body, numbers, began)?;
+    }
     if body.iter().all(|(mark, _)| *mark == Mark::Context) {
         return Err(malformed(began + 1, "the hunk changes nothing"));
     }
@@ -212,6 +218,23 @@ fn hunk(lines: &[&str], at: &mut usize) -> Result<Hunk, Failure> {
 }
 
 type Body = Vec<(Mark, String)>;
+
+/// Refuses the last hunk if it announces more lines than come: the patch was cut off, and what is missing may be what
+/// takes the place of the lines that go.
+fn check_end(body: &Body, numbers: Numbers, began: usize) -> Result<(), Failure> {
+    let count = |other: Mark| body.iter().filter(|(mark, _)| *mark != other).count();
+    let (old, new) = (count(Mark::Add), count(Mark::Remove));
+    if old >= numbers.old.1 && new >= numbers.new.1 {
+        return Ok(());
+    }
+    let message = format!(
+        "the patch ends within a hunk: it announces {} old and {} new lines, and only {old} and {new} follow",
+        numbers.old.1, numbers.new.1
+    );
+    Err(malformed(began + 1, message)
+        .detail("rule", "cut-off")
+        .hint("Send the whole patch. If nothing is missing, leave the numbers out: a hunk may begin with `@@` alone."))
+}
 
 fn mark(line: &str) -> Option<(Mark, &str)> {
     match line.as_bytes().first()? {
@@ -324,6 +347,20 @@ mod tests {
             let hunks = hunks(&text);
             assert_eq!(hunks[0].old(), ["a\n", "b\n", "\n", "d\n"], "{numbers}");
             assert_eq!(hunks[1].old(), ["e\n"], "{numbers}");
+        }
+    }
+
+    #[test]
+    fn a_patch_that_was_cut_off_is_refused_wherever_it_ends() {
+        let whole = "--- a/x\n+++ b/x\n@@ -1,4 +1,4 @@\n-one\n-two\n-three\n+1\n+2\n+3\n four\n@@ -9,2 +9,2 @@\n a\n-b\n+c\n";
+        assert!(parse(whole).is_ok());
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        for kept in (4..lines.len()).filter(|kept| *kept != 10) {
+            assert!(parse(&lines[..kept].concat()).is_err(), "{kept} lines");
+        }
+        // Too few lines announced, or numbers left out: nothing tells of more.
+        for numbers in ["@@ -1,1 +1,1 @@", "@@ -1 +1 @@", "@@", "@@ ... @@"] {
+            assert!(parse(&format!("--- x\n+++ x\n{numbers}\n a\n-b\n+c\n")).is_ok(), "{numbers}");
         }
     }
 

@@ -92,10 +92,25 @@ pub fn run(
 /// Leaves the file's lines out of a failure for a caller who may not read, and says what stayed.
 fn conceal(mut failure: Failure, several: bool, may_read: bool) -> Failure {
     if !may_read {
-        for shown in ["nearest", "places", "lines", "base", "yours", "theirs"] {
+        for shown in ["nearest", "places", "lines", "base", "yours", "theirs", "found"] {
             failure.details.remove(shown);
         }
-        failure.hints.retain(|hint| !hint.contains("`details."));
+        // How often a text is there, and what a line's hash is, tells of the content bit by bit.
+        let (cut, instead) = match failure.rule() {
+            Some("match-count") => {
+                (": its old text is in ", ": its old text is not there as often as expected")
+            }
+            Some("ambiguous") => (": it fits ", ": it fits several places"),
+            Some("stale-anchor") => (" is stale: ", " is stale"),
+            Some("repeated-anchor") => (": ", ": several lines have the hash of its anchor"),
+            _ => ("", ""),
+        };
+        if !cut.is_empty() {
+            let end = failure.message.find(cut).unwrap_or(0);
+            failure.message.truncate(end);
+            failure.message.push_str(instead);
+        }
+        failure.hints.retain(|hint| !hint.contains("`details.") && !hint.contains("`expect`"));
     }
     if several && !failure.details.contains_key("restored") {
         return failure.hint("No file was changed. With `options.atomic` false, the others would be.");
@@ -258,8 +273,8 @@ impl Runner<'_> {
         };
         let merged = base.is_some();
         let Applied { text: new, landed } = match base.map(Text::decode) {
-            None => apply(&text, edits, numbers_hold)?,
-            Some(Ok(base)) => merge(&base, &apply(&base, edits, numbers_hold)?, &text)?,
+            None => apply(&text, edits, numbers_hold, &self.cx.cancel)?,
+            Some(Ok(base)) => merge(&base, &apply(&base, edits, numbers_hold, &self.cx.cancel)?, &text)?,
             Some(Err(_)) => return Err(changed_since(&shown)),
         };
         if new.is_empty() && !text.is_empty() && !self.options.allow_empty {

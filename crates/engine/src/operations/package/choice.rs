@@ -9,7 +9,7 @@ use bailiwick_providers::package::{Script, Scripts, find_scripts};
 /// Finds a script of the permit's target by name, and judges its command.
 ///
 /// # Errors
-/// `not_found` and `conflict` for the name, those of the policy for the command.
+/// `invalid_request`, `not_found` and `conflict` for the name, those of the policy for the command.
 pub async fn permitted_script(
     cx: &Context,
     permit: &Permit,
@@ -17,6 +17,11 @@ pub async fn permitted_script(
     runner: Option<&str>,
     arguments: &[String],
 ) -> Result<PermittedCommand, Failure> {
+    if name.is_empty() || name.contains('\0') {
+        let problem = if name.is_empty() { "is empty" } else { "holds a NUL, which no name has" };
+        return Err(Failure::invalid("input.script", format!("`input.script` {problem}"))
+            .hint("package.scripts lists what there is."));
+    }
     let (folder, cancel) = (permit.path().clone(), cx.cancel.clone());
     let found =
         tokio::task::spawn_blocking(move || find_scripts(&folder, &cancel)).await.map_err(|error| {

@@ -139,7 +139,10 @@ impl Servers {
         id: &str,
         region: Option<Rect>,
     ) -> Result<Frame, ScreenError> {
-        let unknown = || ScreenError::UnknownWindow(id.to_owned());
+        let unknown = || match self.unknown(id) {
+            ScreenError::UnknownDisplay(_) => ScreenError::UnknownWindow(id.to_owned()),
+            error => error,
+        };
         let (display, number) = id.rsplit_once("/0x").ok_or_else(unknown)?;
         let number = WindowNumber::from_str_radix(number, 16).map_err(|_| unknown())?;
         let (address, screen) = self.find(display).ok_or_else(unknown)?;
@@ -172,7 +175,8 @@ impl Servers {
         servers.into_iter().find(|server| server.id == id).map(|server| (server, screen))
     }
 
-    /// Where there is no display at all, that is the better answer than that there is none of this name.
+    /// Where there is no display at all, that is the better answer than that there is none of this name, or no such
+    /// window.
     fn unknown(&self, id: &str) -> ScreenError {
         if address::servers(&self.kept.sources).is_empty() {
             ScreenError::NoAccess(self.no_access(&[]))
