@@ -102,10 +102,9 @@ impl RootPaths {
     }
 }
 
-/// Returns the link in a path of the config that lies in one of the roots, if there is one.
-pub(super) fn link_in_roots(path: &Path, roots: &[FileId]) -> Option<PathBuf> {
-    let links = ResolvedPath::new(path).ok()?.links;
-    links.into_iter().find(|link| is_below(&link.folder, roots)).map(|link| link.shown)
+/// Returns the link in a resolved path of the config that lies in one of the roots, if there is one.
+pub(super) fn link_in_roots<'a>(path: &'a ResolvedPath, roots: &[FileId]) -> Option<&'a Path> {
+    path.links.iter().find(|link| is_below(&link.folder, roots)).map(|link| link.shown.as_path())
 }
 
 /// Returns whether a folder is one of others, or lies in one: by identity, whatever leads there.

@@ -9,7 +9,7 @@ use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
 use bailiwick_contract::{Access, Caller, Capability, ErrorCode, Failure, RawPath, ScopeType};
 use bailiwick_platform::dirs::Dirs;
-use bailiwick_platform::fs::{FileId, PathProblem, RelPath, Root};
+use bailiwick_platform::fs::{FileId, PathProblem, RelPath, ResolvedPath, Root};
 use bailiwick_platform::paths;
 
 use super::command::Commands;
@@ -358,15 +358,16 @@ impl Scopes {
         roots.find_map(|root| root.identity.filter(|_| root.path == path))
     }
 
-    /// Checks a path of the config that is no root, such as one of `readPaths`.
+    /// Resolves a path of the config that is no root, such as one of `readPaths`; `None` where nothing is there.
     ///
     /// # Errors
     /// `permission_denied` for a path through a link that lies in a root of any scope.
-    pub fn check_links(&self, path: &Path) -> Result<(), Failure> {
+    pub fn resolve(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
+        let Ok(resolved) = ResolvedPath::new(path) else { return Ok(None) };
         let roots: Vec<FileId> =
             self.list.iter().flat_map(|scope| scope.roots()).filter_map(|root| root.identity).collect();
-        match link_in_roots(path, &roots) {
-            None => Ok(()),
+        match link_in_roots(&resolved, &roots) {
+            None => Ok(Some(resolved.path)),
             Some(link) => Err(Failure::denied(
                 "root-link",
                 format!(

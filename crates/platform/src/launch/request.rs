@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::fs::{FileId, Root};
+use crate::fs::FileId;
 use crate::handle::Handle;
 use bailiwick_contract::command::{Containment, Joiner, Network, Redirect};
 
@@ -142,9 +142,9 @@ impl PathGrant {
         Some(Self { path: path.to_owned(), identity: FileId::of(path)? })
     }
 
-    /// Grants the folder of this very path; `None` where there is none, or where a part of the path is a link.
+    /// Grants what has this very path; `None` where nothing has it, or where a part of the path is a link.
     pub fn of_resolved(path: &Path) -> Option<Self> {
-        Some(Self { path: path.to_owned(), identity: Root::open_resolved(path).ok()?.id() })
+        Some(Self { path: path.to_owned(), identity: FileId::of_resolved(path)? })
     }
 
     /// Checks what was opened by the path.

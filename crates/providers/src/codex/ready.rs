@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::{
     MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, granted, level,
-    make_shared, must_be_full, unique,
+    make_shared, must_be_full, readable, unique,
 };
 use crate::repositories::{Repositories, Review};
 use bailiwick_config::SandboxLevel;
@@ -284,11 +284,10 @@ impl Confined {
             })?;
         let Roots { folders: roots, protected, lacks_protected, review } =
             Roots::new(&around.repositories, &around.scope, cwd, found.level);
-        policy.read_paths.iter().try_for_each(|path| around.scopes.check_links(path))?;
         let package = &found.installation.package;
         let tools = found.installation.tools.clone();
-        let mut read_only =
-            unique(trusted.iter().chain(&policy.read_paths).cloned().chain([package.clone()]));
+        let mut read_only = unique(trusted.iter().cloned().chain([package.clone()]));
+        read_only.extend(readable(&around.scopes, &policy.read_paths)?);
         let granted_to_codex = read_only.iter().chain(&roots).map(|grant| grant.path.clone());
         let mut readable: Vec<PathBuf> = granted_to_codex.collect();
         // Codex itself writes its home, and the person's where a login is renewed; neither can its commands see.

@@ -17,7 +17,9 @@ pub(super) use ansi::Stripper;
 pub use capture::{Capture, Kept};
 pub use hold::{level, must_be_full};
 pub use prepare::{CommandRequest, Keeping, Prepared, Tool};
-pub(super) use prepare::{MAX_OPEN_FILES, Roots, SANDBOX_TEMPORARY, closed_folders, granted, unique};
+pub(super) use prepare::{
+    MAX_OPEN_FILES, Roots, SANDBOX_TEMPORARY, closed_folders, granted, readable, unique,
+};
 pub use program::{Program, SearchPath};
 pub(super) use run::not_started;
 pub use run::{Listener, Ran, Running, run};

@@ -197,8 +197,8 @@ impl CommandRequest {
         )?;
         let Roots { folders: read_write, protected, lacks_protected, review } =
             Roots::new(&self.repositories, &self.scope, &cwd_path, level);
-        policy.read_paths.iter().try_for_each(|path| self.scopes.check_links(path))?;
-        let read_only = trusted.iter().chain(&policy.read_paths).cloned().chain(program_folders);
+        let mut read_only = unique(trusted.iter().cloned().chain(program_folders));
+        read_only.extend(readable(&self.scopes, &policy.read_paths)?);
         Ok(Prepared {
             plan: steps,
             level,
@@ -210,7 +210,7 @@ impl CommandRequest {
             hold: Hold {
                 level,
                 network: policy.network,
-                read_only: unique(read_only),
+                read_only,
                 read_write,
                 protected,
                 lacks_protected,
@@ -306,6 +306,19 @@ fn private_home(home: &Path, level: Containment) -> Result<Option<TemporaryFolde
 pub(in super::super) fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<PathGrant> {
     let mut seen = BTreeSet::new();
     paths.filter(|path| seen.insert(path.clone())).filter_map(|path| PathGrant::of(&path)).collect()
+}
+
+/// Grants the paths of the config that exist, without links that what runs in a scope could have made.
+///
+/// # Errors
+/// `permission_denied` for a path through such a link.
+pub(in super::super) fn readable(scopes: &Scopes, paths: &[PathBuf]) -> Result<Vec<PathGrant>, Failure> {
+    let mut grants = Vec::with_capacity(paths.len());
+    for path in paths {
+        let identity = scopes.resolve(path)?.and_then(|resolved| FileId::of_resolved(&resolved));
+        grants.extend(identity.map(|identity| PathGrant { path: path.clone(), identity }));
+    }
+    Ok(grants)
 }
 
 /// Grants a folder of Bailiwick's own, which was made before.

@@ -14,6 +14,13 @@ use crate::names::OsStrExt;
 /// How a root is opened.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
+/// How something is opened to be identified: nothing is read of it, and nothing waited for.
+#[cfg(target_os = "linux")]
+const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+/// How something is opened to be identified: nothing is waited for.
+#[cfg(not(target_os = "linux"))]
+const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
 /// A folder that was opened once; renaming or replacing its path later changes nothing.
 #[derive(Debug)]
 pub struct Root {
@@ -36,7 +43,7 @@ impl Root {
     /// # Errors
     /// As [`Root::open`]; [`DoorError::Symlink`] where a part is a link by now.
     pub fn open_resolved(path: &Path) -> Result<Self, DoorError> {
-        Self::from_fd(open_without_links(path)?, path)
+        Self::from_fd(open_without_links(path, FOLDER)?, path)
     }
 
     fn from_fd(fd: OwnedFd, path: &Path) -> Result<Self, DoorError> {
@@ -115,23 +122,30 @@ impl Root {
     }
 }
 
-/// Opens a folder by an absolute path of which no part is a link.
+impl FileId {
+    /// Identifies what has a path of which no part is a link; `None` where nothing has it, or where a part is one.
+    pub fn of_resolved(path: &Path) -> Option<Self> {
+        Self::of_open(open_without_links(path, LOOK).ok()?).ok()
+    }
+}
+
+/// Opens an absolute path of which no part is a link.
 #[cfg(target_os = "linux")]
-fn open_without_links(path: &Path) -> Result<OwnedFd, DoorError> {
+fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, DoorError> {
     let bytes = path.as_os_str().as_bytes();
     let below = RelPath::parse(bytes.strip_prefix(b"/").ok_or(DoorError::Outside)?)?;
     let top = open("/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, rustix::fs::Mode::empty())?;
-    Ok(open_beneath(top.as_fd(), &below, FOLDER)?)
+    Ok(open_beneath(top.as_fd(), &below, flags)?)
 }
 
-/// Opens a folder by an absolute path of which no part is a link.
+/// Opens an absolute path of which no part is a link.
 ///
 /// # Source
 /// open(2) of macOS: `O_NOFOLLOW_ANY`.
 #[cfg(not(target_os = "linux"))]
-fn open_without_links(path: &Path) -> Result<OwnedFd, DoorError> {
+fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, DoorError> {
     const NOFOLLOW_ANY: OFlags = OFlags::from_bits_retain(0x2000_0000);
-    Ok(open(path, FOLDER | NOFOLLOW_ANY, rustix::fs::Mode::empty())?)
+    Ok(open(path, flags | NOFOLLOW_ANY, rustix::fs::Mode::empty())?)
 }
 
 /// Tells whether a handle is on a file system whose files are the system's own doors.

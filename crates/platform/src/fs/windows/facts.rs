@@ -44,6 +44,11 @@ impl FileId {
     pub fn of(path: &Path) -> Option<Self> {
         Some(Stat::of(path)?.id)
     }
+
+    /// Identifies what a path leads to. Links are followed all the same: nothing on this system is held in a sandbox.
+    pub fn of_resolved(path: &Path) -> Option<Self> {
+        Self::of(path)
+    }
 }
 
 impl Stat {
