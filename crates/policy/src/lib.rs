@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod case;
+mod closed_words;
 pub mod command;
 mod decide;
 mod door;

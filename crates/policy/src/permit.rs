@@ -7,7 +7,7 @@ use bailiwick_contract::{
 };
 
 use super::command::{Decision, Grant, PermittedCommand};
-use super::{Parsed, PermittedPath, Scope, ScreenRules};
+use super::{Parsed, PermittedPath, Scope, ScreenRules, closed_words};
 
 /// A judged target.
 #[derive(Debug, Clone)]
@@ -101,6 +101,9 @@ impl Permit {
     pub fn judge_command(&self, command: &CommandInput, grant: Grant) -> Result<PermittedCommand, Failure> {
         let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
         let judged = scope.commands().judge(command, grant).map_err(|failure| failure.at_stage("command"))?;
+        if let PermittedTarget::Path(folder) = &self.target {
+            closed_words::check(judged.permitted.plan(), folder)?;
+        }
         match judged.verdict.failure() {
             Some(failure) if judged.verdict.decision == Decision::Ask => Err(failure.at_stage("approval")),
             Some(_) | None => Ok(judged.permitted),

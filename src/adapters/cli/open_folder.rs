@@ -204,6 +204,11 @@ pub fn describe_grants(scope: &ScopeConfig) -> Vec<(&'static str, String)> {
     vec![("clients may", list(true)), ("they may not", list(false))]
 }
 
+/// Returns whether programs run in a scope's folders: what is closed to file operations is not closed to them.
+pub fn runs_programs(scope: &ScopeConfig) -> bool {
+    scope.grants_any(&[Capability::CommandRun, Capability::PackageRun, Capability::CodexRun])
+}
+
 /// Says in plain words what a capability lets clients do.
 pub fn meaning(capability: Capability) -> &'static str {
     match capability {

@@ -15,6 +15,7 @@ fn no_long_pattern_in_any_language_holds_a_parse_worker() {
     }
 }
 
+// Whether a process is there is read from /proc.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_parse_worker_that_nobody_needs_ends() {

@@ -2,8 +2,8 @@
 
 use bailiwick_contract::Failure;
 
-use super::super::Case;
 use super::super::command::{Decision, Grant};
+use super::super::{Case, PermittedTarget, closed_words};
 use super::{Draft, Stage};
 
 pub const STAGE: Stage = Stage {
@@ -26,6 +26,10 @@ fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
     let Some(command) = &parsed.command else { return Ok(()) };
     let scope =
         draft.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "a command runs inside a scope"))?;
-    draft.command = Some(scope.commands().judge(command, Grant::Rules)?);
+    let judged = scope.commands().judge(command, Grant::Rules)?;
+    if let PermittedTarget::Path(folder) = &draft.target {
+        closed_words::check(judged.permitted.plan(), folder)?;
+    }
+    draft.command = Some(judged);
     Ok(())
 }

@@ -160,7 +160,9 @@ mod tests {
         let full = Containment::Full;
         for (printed, key) in [
             ("touch: cannot touch '/etc/x': Read-only file system", "scope add"),
-            ("error: could not lock config file .git/config: Read-only file system", ".git/config"),
+            ("error: could not lock config file .git/config: Read-only file system", "settings and hooks"),
+            ("error: unable to create '.git/index.lock': Read-only file system", "git.commit"),
+            ("mv: cannot move 'a' to 'b': Device or resource busy", "Git repository in it"),
             ("curl: (6) Could not resolve host: example.org", "\"network\": \"full\""),
             ("Error: connect ECONNREFUSED 127.0.0.1:5432", "loopback of its own"),
             ("env: 'node': No such file or directory", "policy.searchPath"),

@@ -1,0 +1,63 @@
+//! Words of a command that name a closed file.
+//!
+//! A guard, so that `cat .env` is refused as `file.read` of it is: a program can read a file that no word names.
+
+use bailiwick_contract::command::{CommandPlan, SimpleCommand};
+use bailiwick_contract::{Access, Failure};
+use bailiwick_platform::fs::RelPath;
+use bailiwick_platform::paths;
+
+use super::PermittedPath;
+
+/// Refuses a plan that names a closed file: one that is there, or one in a commit.
+///
+/// # Errors
+/// `permission_denied` by the rule that closes the file.
+pub(super) fn check(plan: &CommandPlan, folder: &PermittedPath) -> Result<(), Failure> {
+    let pipelines = std::iter::once(&plan.first).chain(plan.rest.iter().map(|(_, pipeline)| pipeline));
+    for command in pipelines.flat_map(|pipeline| &pipeline.commands) {
+        for word in command.argv.iter().skip(1) {
+            check_word(command, word, folder)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_word(command: &SimpleCommand, word: &str, folder: &PermittedPath) -> Result<(), Failure> {
+    // `--file=x`, `if=x`, `@x` as curl has it, and `REVISION:x` as Git has it.
+    let value = word.rsplit_once('=').map(|(_, value)| value);
+    let parts = [Some(word), value].into_iter().flatten().filter(|part| !part.starts_with('-'));
+    for part in parts {
+        if let Some((_, file)) = part.split_once(':')
+            && command.program().ends_with("git")
+            && let Some(closed) = closed(file, folder)
+        {
+            return Err(failure(&closed));
+        }
+        if let Some(closed) = closed(part.trim_start_matches('@'), folder)
+            && is_there(&closed.0)
+        {
+            return Err(failure(&closed));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the path that a word names, and the rule that closes it for reading.
+fn closed(word: &str, folder: &PermittedPath) -> Option<(PermittedPath, &'static str)> {
+    let rel = if paths::is_absolute(word) {
+        RelPath::root().join(paths::beneath(&folder.root.path, word)?.as_bytes()).ok()?
+    } else {
+        folder.rel.join(word.as_bytes()).ok()?
+    };
+    let rule = folder.rules.rule_for_path(&rel, Access::Read)?;
+    Some((PermittedPath { rel, ..folder.clone() }, rule))
+}
+
+fn is_there(path: &PermittedPath) -> bool {
+    path.root.door.as_ref().is_ok_and(|door| door.stat(&path.rel).is_ok())
+}
+
+fn failure((path, rule): &(PermittedPath, &'static str)) -> Failure {
+    path.closed(rule)
+}
