@@ -103,7 +103,7 @@ impl ErrorCode {
                 row("path_out_of_scope", "The path leads out of the scope's folders.", false, 403, 13)
             }
             Self::ApprovalRequired => {
-                row("approval_required", "A person has to say yes first.", true, 403, 14)
+                row("approval_required", "A person has to say yes first.", false, 403, 14)
             }
             Self::NotFound => row("not_found", "The target does not exist.", false, 404, 15),
             Self::Conflict => {

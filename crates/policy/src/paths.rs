@@ -13,6 +13,7 @@ use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{Access, Failure};
 use bailiwick_platform::fs::{FileId, RelPath};
 use bailiwick_platform::names::OsStrExt;
+use bailiwick_platform::quoting::quote;
 
 use super::ScopeRoot;
 use super::program_settings;
@@ -21,6 +22,7 @@ use super::sensitive::{Place, fold, rule_for};
 /// The rules of one scope for the names of files.
 #[derive(Debug)]
 pub struct PathRules {
+    scope: String,
     open_sensitive: GlobSet,
     closed_files: GlobSet,
     own_folders: Vec<FileId>,
@@ -56,8 +58,13 @@ impl JudgedFolders {
 }
 
 impl PathRules {
-    pub(super) fn compile(policy: &ScopePolicy, own_folders: Vec<FileId>) -> Result<Self, Failure> {
+    pub(super) fn compile(
+        scope: &str,
+        policy: &ScopePolicy,
+        own_folders: Vec<FileId>,
+    ) -> Result<Self, Failure> {
         Ok(Self {
+            scope: scope.to_owned(),
             open_sensitive: globs("policy.openSensitive", &policy.open_sensitive)?,
             closed_files: globs("policy.closedFiles", &policy.closed_files)?,
             own_folders,
@@ -254,6 +261,12 @@ impl PermittedPath {
         Arc::ptr_eq(&self.root, &other.root)
     }
 
+    /// Names the command that opens the path.
+    fn opening_hint(&self) -> String {
+        let file = quote(&encode_name(self.rel.as_bytes()));
+        format!("For the person: `bailiwick scope allow {} --files {file}` opens it.", self.rules.scope)
+    }
+
     /// Makes the denial of a closed name.
     pub fn closed(&self, rule: &str) -> Failure {
         let shown = self.shown();
@@ -272,13 +285,10 @@ impl PermittedPath {
                 format!(
                     "`{shown}` can name programs that start outside every sandbox, and is closed for writing"
                 ),
-                format!("For the person: add `{shown}` to `policy.openSensitive` of the scope to open it."),
+                self.opening_hint(),
             )
         } else {
-            (
-                format!("`{shown}` is a sensitive file ({rule}) and closed in this scope"),
-                format!("For the person: add `{shown}` to `policy.openSensitive` of the scope to open it."),
-            )
+            (format!("`{shown}` is a sensitive file ({rule}) and closed in this scope"), self.opening_hint())
         };
         Failure::denied(rule, message).at_stage("sensitive").hint(hint)
     }

@@ -127,7 +127,7 @@ impl Scope {
                 format!("scope `{}` is a folder scope without roots", config.id),
             ));
         }
-        let rules = Arc::new(PathRules::compile(&config.policy, own.ids())?);
+        let rules = Arc::new(PathRules::compile(&config.id, &config.policy, own.ids())?);
         let commands = Commands::compile(&config.policy)?;
         let mut roots: Vec<Arc<ScopeRoot>> = Vec::new();
         for path in &config.roots {

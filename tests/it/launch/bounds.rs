@@ -200,7 +200,7 @@ fn what_a_killed_service_left_in_the_place_of_a_name_is_removed_by_the_next_job(
     protect(&mut place);
     let git = place.root().join(".git");
     fs::create_dir(&git).expect("made");
-    let mark = std::time::UNIX_EPOCH + std::time::Duration::from_secs(946_684_807);
+    let mark = std::time::UNIX_EPOCH + std::time::Duration::from_secs(946_684_806);
     fs::File::open(&git).and_then(|it| it.set_modified(mark)).expect("marked");
     assert_ne!(place.run(Containment::Full, shell("mkdir .git/hooks")).ended.exit_code, Some(0));
     assert!(!git.exists());

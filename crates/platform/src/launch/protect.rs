@@ -21,8 +21,9 @@ use super::wire::Pin;
 use super::{Hold, LaunchError, PathGrant, Protected, StandIn};
 use crate::fs::FileId;
 
-/// The time of change that marks a placeholder, in seconds since the epoch: nobody has used it since it was made.
-const MARK: Timespec = Timespec { tv_sec: 946_684_807, tv_nsec: 0 };
+/// The time of change that marks a placeholder, in seconds since the epoch: nobody has used it since it was made. Even,
+/// since some file systems keep every other second.
+const MARK: Timespec = Timespec { tv_sec: 946_684_806, tv_nsec: 0 };
 
 /// Placeholders that this job needs; removed with the value, by whoever is the last.
 #[derive(Debug, Default)]
@@ -149,10 +150,9 @@ fn protect_one(
                     }
                     // Nobody can make the name where nothing can be written.
                     Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
-                    // Whoever owns the folder could make it one that can be written.
-                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied && parent != root => {
-                        pins.push(Pin { path: parent, read_only: true });
-                    }
+                    // Not every file system can have one, and whoever owns the folder could make it one that can be
+                    // written: then the folder stays as it is.
+                    Err(_) if parent != root => pins.push(Pin { path: parent, read_only: true }),
                     Err(error) => return Err(error),
                 }
                 return Ok(());
@@ -253,6 +253,9 @@ fn make(parent: &OwnedFd, name: &Path, stand_in: &StandIn) -> io::Result<OwnedFd
         }
         futimens(&made, &Timestamps { last_access: MARK, last_modification: MARK })?;
         flock(&made, FlockOperation::NonBlockingLockShared)?;
+        if !is_placeholder(&fstat(&made)?) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         match renameat_with(parent, &temporary, parent, name, RenameFlags::NOREPLACE) {
             // Not every file system can do that.
             Err(Errno::INVAL | Errno::NOSYS) if is_folder => renameat(parent, &temporary, parent, name)?,

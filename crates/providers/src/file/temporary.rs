@@ -45,14 +45,22 @@ pub(super) fn sweep(dir: &Dir) {
         }
         swept.insert(dir.id(), Instant::now());
     }
-    let Ok(entries) = dir.entries() else { return };
-    for entry in entries.iter().filter(|entry| is_temporary(&entry.name)) {
-        let stale = dir.stat(&entry.name).is_ok_and(|stat| {
+    let mut temporary = Vec::new();
+    let read = dir.for_each_entry(|name, _| {
+        if is_temporary(name) {
+            temporary.push(name.to_owned());
+        }
+    });
+    if read.is_err() {
+        return;
+    }
+    for name in temporary {
+        let stale = dir.stat(&name).is_ok_and(|stat| {
             stat.kind == FileKind::File && time::now_ms().saturating_sub(stat.modified_ms()) > STALE_MS
         });
         if stale {
             // Someone else may have removed it; the next sweep finds what stays.
-            let _ = dir.remove_file(&entry.name);
+            let _ = dir.remove_file(&name);
         }
     }
 }

@@ -313,17 +313,17 @@ fn is_git(name: &OsStr) -> bool {
 /// Reads a folder, and adds the names of those in it.
 fn read(dir: &Dir, folders: &mut Vec<OsString>) -> Result<Layout, DoorError> {
     let mut layout = Layout::default();
-    for entry in dir.entries()? {
-        layout.note(&entry.name);
-        let is_folder = match entry.kind {
+    dir.for_each_entry(|name, kind| {
+        layout.note(name);
+        let is_folder = match kind {
             Some(kind) => kind == FileKind::Dir,
-            None => dir.stat(&entry.name).is_ok_and(|stat| stat.kind == FileKind::Dir),
+            None => dir.stat(name).is_ok_and(|stat| stat.kind == FileKind::Dir),
         };
         // What is in Git's own folder is looked at by its layout.
-        if is_folder && !is_git(&entry.name) {
-            folders.push(entry.name);
+        if is_folder && !is_git(name) {
+            folders.push(name.to_owned());
         }
-    }
+    })?;
     Ok(layout)
 }
 

@@ -82,6 +82,8 @@ pub enum Kind {
     Choice(Vec<String>),
     /// Several values, by repeating the flag, or as a JSON array.
     List(Box<Kind>),
+    /// Text, or an object or array as JSON.
+    TextOrJson,
     /// Anything else, as JSON.
     Json,
 }
@@ -95,6 +97,7 @@ impl Kind {
             Self::Text => "TEXT".to_owned(),
             Self::Choice(values) => values.join("|"),
             Self::List(inner) => format!("{}…", inner.placeholder()),
+            Self::TextOrJson => "TEXT|JSON".to_owned(),
             Self::Json => "JSON".to_owned(),
         }
     }
@@ -344,6 +347,7 @@ fn kind(root: &Value, field: &Value) -> Kind {
         return match ways.as_slice() {
             [only] => kind(root, only),
             _ if constants.len() == ways.len() => Kind::Choice(constants),
+            ways if ways.iter().any(|way| kind(root, way) == Kind::Text) => Kind::TextOrJson,
             _ => Kind::Json,
         };
     }
@@ -436,6 +440,12 @@ fn value(field: &Field, kind: &Kind, text: &str) -> Result<Value, Failure> {
             }
             value(field, inner, text).map(|one| Value::Array(vec![one]))
         }
+        // `true` and `1` are words of a command.
+        Kind::TextOrJson => match serde_json::from_str::<Value>(text) {
+            Ok(value) if value.is_object() || value.is_array() => Ok(value),
+            Err(_) if text.starts_with("[\"") || text.starts_with("{\"") => wrong("a text or JSON"),
+            _ => Ok(text.into()),
+        },
         Kind::Json => match serde_json::from_str(text) {
             Ok(value) => Ok(value),
             Err(_) if text.starts_with(['{', '[', '"']) => wrong("JSON"),
@@ -533,6 +543,16 @@ mod tests {
             (made.target.as_deref(), Value::from(made.options)),
             (Some("-odd"), json!({"hash":false}))
         );
+    }
+
+    #[test]
+    fn a_text_that_is_json_too_is_a_text_where_one_may_stand() {
+        for text in ["true", "false", "null", "123", "\"a\"", "[ -f x ] && true"] {
+            let made = envelope(&["command.run", "--command", text]).expect("well-formed");
+            assert_eq!(made.input["command"], text, "{text}");
+        }
+        let made = envelope(&["command.run", "--command", r#"["git","status"]"#]).expect("well-formed");
+        assert_eq!(made.input["command"], serde_json::json!(["git", "status"]));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::handle::Handle;
-use crate::names::{OsStrExt, OsStringExt};
+use crate::names::OsStrExt;
 
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 
@@ -56,18 +56,23 @@ impl Dir {
     /// The usual ones.
     pub fn entries(&self) -> Result<Vec<DirEntry>, DoorError> {
         let mut entries = Vec::new();
+        self.for_each_entry(|name, kind| entries.push(DirEntry { name: name.to_owned(), kind }))?;
+        Ok(entries)
+    }
+
+    /// Hands over the name and kind of each entry but `.` and `..`, and keeps none: a folder may have any number.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn for_each_entry(&self, mut take: impl FnMut(&OsStr, Option<FileKind>)) -> Result<(), DoorError> {
         for entry in rustix::fs::Dir::read_from(&self.fd)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
+            if name != b"." && name != b".." {
+                take(OsStr::from_bytes(name), FileKind::from_type(entry.file_type()));
             }
-            entries.push(DirEntry {
-                name: OsString::from_vec(name.to_vec()),
-                kind: FileKind::from_type(entry.file_type()),
-            });
         }
-        Ok(entries)
+        Ok(())
     }
 
     /// Gives the facts of an entry; a link is described, not followed.

@@ -62,6 +62,15 @@ impl Dir {
         Ok(entries.filter(|entry| entry.name != "." && entry.name != "..").collect())
     }
 
+    /// Hands over the name and kind of each entry but `.` and `..`.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn for_each_entry(&self, mut take: impl FnMut(&OsStr, Option<FileKind>)) -> Result<(), DoorError> {
+        self.entries()?.iter().for_each(|entry| take(&entry.name, entry.kind));
+        Ok(())
+    }
+
     /// Gives the facts of an entry; a link is described, not followed.
     ///
     /// # Errors
