@@ -247,13 +247,13 @@ impl Roots {
     /// Looks at the roots of a scope before a command starts in a folder.
     pub fn new(repositories: &Arc<Repositories>, scope: &Arc<Scope>, cwd: &Path, level: Containment) -> Self {
         let roots = scope.roots().iter().filter_map(|root| root.door.as_ref().ok());
-        let folders = roots
+        let folders: Vec<PathGrant> = roots
             .filter_map(|door| Some(PathGrant { path: door.current_path()?, identity: door.id() }))
             .collect();
         if !holds_names(level) {
             return Self { folders, protected: Vec::new(), lacks_protected: true, review: None };
         }
-        let Ground { protected, lacks_protected, review } = repositories.survey(scope, cwd);
+        let Ground { protected, lacks_protected, review } = repositories.survey(scope, &folders, cwd);
         Self { folders, protected, lacks_protected, review: Some(review) }
     }
 }

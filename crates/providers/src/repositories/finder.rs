@@ -16,7 +16,9 @@ use bailiwick_platform::names::OsStrExt;
 
 /// How many folders of one root are watched at most: each takes about a kilobyte of the system's memory.
 const MAX_WATCHED: usize = 65_536;
-/// How long one look at every folder may take; it is made before and after a command.
+/// How long it may take to watch every folder, once: some 20 µs for each, and more on a busy computer.
+const MAX_START: Duration = Duration::from_secs(10);
+/// How long one look at every folder may take that are not watched; it is made before and after each command.
 const MAX_WALK: Duration = Duration::from_secs(2);
 /// How long every look is a walk where not all folders could be watched.
 const PAUSE: Duration = Duration::from_secs(600);
@@ -66,6 +68,8 @@ impl Finder {
 struct Watched {
     watch: FolderWatch,
     folders: HashMap<WatchId, Folder>,
+    /// Those of them that are repositories.
+    repositories: BTreeSet<WatchId>,
     /// How many folders there were after the first walk.
     first_count: usize,
     max_folders: usize,
@@ -78,7 +82,6 @@ struct Folder {
     /// The folder that holds it; `None` for the root.
     parent: Option<WatchId>,
     name: OsString,
-    is_repository: bool,
 }
 
 /// Folders that are to be entered: their parent, open, and their name in it.
@@ -94,6 +97,7 @@ impl Watched {
         let mut watched = Self {
             watch: FolderWatch::new().ok()?,
             folders: HashMap::new(),
+            repositories: BTreeSet::new(),
             first_count: 0,
             max_folders: MAX_WATCHED.min(FolderWatch::max_folders() / 4),
             is_complete: true,
@@ -140,8 +144,10 @@ impl Watched {
         }
         for id in to_read {
             if let Some(dir) = self.open(id, root) {
-                let is_repository = read(&dir, &mut Vec::new()).is_ok_and(|layout| layout.is_repository());
-                self.folders.get_mut(&id)?.is_repository = is_repository;
+                match read(&dir, &mut Vec::new()) {
+                    Ok(layout) if layout.is_repository() => self.repositories.insert(id),
+                    _ => self.repositories.remove(&id),
+                };
             }
         }
         Some(self.found(root))
@@ -156,7 +162,7 @@ impl Watched {
 
     /// Watches a folder and all beneath it.
     fn enter(&mut self, dir: Dir, parent: Option<WatchId>, name: OsString) -> Result<(), Unwatched> {
-        let until = Instant::now() + MAX_WALK;
+        let until = Instant::now() + MAX_START;
         let mut pending: Pending<WatchId> = Vec::new();
         self.enter_one(dir, parent, name, &mut pending)?;
         while let Some((above, parent, name)) = pending.pop() {
@@ -189,7 +195,10 @@ impl Watched {
         }
         let mut names = Vec::new();
         let layout = read(&dir, &mut names).map_err(|_| Unwatched)?;
-        self.folders.insert(id, Folder { parent, name, is_repository: layout.is_repository() });
+        self.folders.insert(id, Folder { parent, name });
+        if layout.is_repository() {
+            self.repositories.insert(id);
+        }
         let dir = Rc::new(dir);
         pending.extend(names.into_iter().map(|name| (Rc::clone(&dir), id, name)));
         Ok(())
@@ -213,9 +222,8 @@ impl Watched {
     /// Returns the repositories that are still where they were: that a folder is gone is told, but not of what was
     /// beneath it.
     fn found(&self, root: &Root) -> Found {
-        let repositories = self.folders.iter().filter(|(_, folder)| folder.is_repository);
-        let there = repositories.filter(|(id, _)| self.open(**id, root).is_some());
-        Found { folders: there.filter_map(|(id, _)| self.path(*id)).collect(), is_complete: self.is_complete }
+        let there = self.repositories.iter().filter(|id| self.open(**id, root).is_some());
+        Found { folders: there.filter_map(|id| self.path(*id)).collect(), is_complete: self.is_complete }
     }
 }
 

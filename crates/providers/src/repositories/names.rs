@@ -13,7 +13,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use bailiwick_platform::launch::{Protected, StandIn};
+use bailiwick_platform::launch::{PathGrant, Protected, StandIn};
 use bailiwick_platform::names::OsStrExt;
 
 /// How many of Git's own folders are held name by name; each takes a few mounts and placeholders. Further ones are
@@ -39,7 +39,7 @@ pub(super) struct Names {
 }
 
 /// Collects the names of the repositories in these folders. Those around the working folder come first.
-pub(super) fn names(roots: &[PathBuf], repositories: &BTreeSet<PathBuf>, cwd: &Path) -> Names {
+pub(super) fn names(roots: &[PathGrant], repositories: &BTreeSet<PathBuf>, cwd: &Path) -> Names {
     let mut collector = Collector { roots, names: Names::default(), git_dirs: Vec::new() };
     for folder in repositories {
         collector.add_repository(folder);
@@ -93,7 +93,7 @@ enum CommonDir {
 }
 
 struct Collector<'a> {
-    roots: &'a [PathBuf],
+    roots: &'a [PathGrant],
     names: Names,
     git_dirs: Vec<GitDir>,
 }
@@ -123,7 +123,7 @@ impl Collector<'_> {
     /// Adds a folder that a file names, if a command could write there.
     fn add_elsewhere(&mut self, path: &Path) {
         let Ok(real) = path.canonicalize() else { return };
-        if self.roots.iter().any(|root| real.starts_with(root))
+        if self.roots.iter().any(|root| real.starts_with(&root.path))
             && self.git_dirs.iter().all(|known| known.path != real)
         {
             self.add_git_dir(real);

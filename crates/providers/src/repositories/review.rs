@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bailiwick_platform::fs::Stat;
+use bailiwick_platform::launch::PathGrant;
 use bailiwick_policy::Scope;
 
 use super::names::SAME_FOLDER;
-use super::survey::{Repositories, paths};
+use super::survey::Repositories;
 
 /// How many repositories are named.
 const MAX_NAMED: usize = 5;
@@ -25,6 +26,7 @@ const MAX_NAMED: usize = 5;
 pub struct Review {
     repositories: Arc<Repositories>,
     scope: Arc<Scope>,
+    roots: Vec<PathGrant>,
     before: BTreeSet<PathBuf>,
     settings: Vec<(PathBuf, Option<Stat>)>,
 }
@@ -33,16 +35,17 @@ impl Review {
     pub(super) fn new(
         repositories: Arc<Repositories>,
         scope: Arc<Scope>,
+        roots: &[PathGrant],
         before: BTreeSet<PathBuf>,
         settings: &[PathBuf],
     ) -> Self {
         let settings = settings.iter().map(|path| (path.clone(), Stat::of(path))).collect();
-        Self { repositories, scope, before, settings }
+        Self { repositories, scope, roots: roots.to_vec(), before, settings }
     }
 
     /// Returns what a person should know before Git is used here again: a sentence each.
     pub fn finish(self) -> Vec<String> {
-        let (after, _) = self.repositories.find(&self.scope);
+        let (after, _) = self.repositories.find(&self.scope, &self.roots);
         let mut warnings = Vec::new();
         let new: Vec<&PathBuf> = after.difference(&self.before).collect();
         for folder in new.iter().take(MAX_NAMED) {
@@ -82,8 +85,7 @@ impl Review {
 
     /// Returns a path as clients see it.
     fn show(&self, path: &Path) -> String {
-        let roots = paths(&self.scope);
-        let below = roots.iter().find_map(|root| path.strip_prefix(root).ok());
+        let below = self.roots.iter().find_map(|root| path.strip_prefix(&root.path).ok());
         match below {
             Some(below) if below.as_os_str().is_empty() => ".".to_owned(),
             Some(below) => below.to_string_lossy().into_owned(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bailiwick_platform::fs::FileId;
-use bailiwick_platform::launch::Protected;
+use bailiwick_platform::launch::{PathGrant, Protected};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::Scope;
 
@@ -32,20 +32,22 @@ pub struct Ground {
 }
 
 impl Repositories {
-    /// Looks at the roots of a scope before a command starts in a folder.
-    pub fn survey(self: &Arc<Self>, scope: &Arc<Scope>, cwd: &Path) -> Ground {
-        let (repositories, is_complete) = self.find(scope);
-        let roots: Vec<PathBuf> = paths(scope);
-        let names = names::names(&roots, &repositories, cwd);
-        let review = Review::new(Arc::clone(self), Arc::clone(scope), repositories, &names.settings);
+    /// Looks at the roots of a scope, which are at these places, before a command starts in a folder.
+    pub fn survey(self: &Arc<Self>, scope: &Arc<Scope>, roots: &[PathGrant], cwd: &Path) -> Ground {
+        let (repositories, is_complete) = self.find(scope, roots);
+        let names = names::names(roots, &repositories, cwd);
+        let review = Review::new(Arc::clone(self), Arc::clone(scope), roots, repositories, &names.settings);
         Ground { protected: names.protected, lacks_protected: !is_complete, review }
     }
 
     /// Returns the folders with repositories below all roots of a scope, and whether every folder was looked at.
-    pub(super) fn find(&self, scope: &Scope) -> (BTreeSet<PathBuf>, bool) {
+    pub(super) fn find(&self, scope: &Scope, roots: &[PathGrant]) -> (BTreeSet<PathBuf>, bool) {
         let (mut folders, mut is_complete) = (BTreeSet::new(), true);
         for root in scope.roots().iter().filter_map(|root| root.door.as_ref().ok()) {
-            let Some(path) = root.current_path() else { continue };
+            let Some(path) = roots.iter().find(|place| place.identity == root.id()).map(|place| &place.path)
+            else {
+                continue;
+            };
             let finder = {
                 let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
                 Arc::clone(roots.entry(root.id()).or_default())
@@ -60,10 +62,4 @@ impl Repositories {
         }
         (folders, is_complete)
     }
-}
-
-/// Returns the roots of a scope as they are found now.
-pub(super) fn paths(scope: &Scope) -> Vec<PathBuf> {
-    let roots = scope.roots().iter().filter_map(|root| root.door.as_ref().ok());
-    roots.filter_map(|root| root.current_path()).collect()
 }
