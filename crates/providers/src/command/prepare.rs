@@ -23,7 +23,7 @@ use super::environment::{Surroundings, environment};
 use super::hold;
 use super::program::SearchPath;
 use super::temporary::TemporaryFolder;
-use crate::repositories::{Ground, Repositories, Review};
+use crate::repositories::{ProtectedNames, Repositories, Review};
 
 /// How many files each process may have open.
 pub(in super::super) const MAX_OPEN_FILES: u64 = 8_192;
@@ -253,7 +253,7 @@ impl Roots {
         if !holds_names(level) {
             return Self { folders, protected: Vec::new(), lacks_protected: true, review: None };
         }
-        let Ground { protected, lacks_protected, review } = repositories.survey(scope, &folders, cwd);
+        let ProtectedNames { protected, lacks_protected, review } = repositories.survey(scope, &folders, cwd);
         Self { folders, protected, lacks_protected, review: Some(review) }
     }
 }

@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 512;
 
 /// The repositories below a root.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RepositoryList {
     /// The folders, beneath the root, that have a `.git` or are laid out like a bare repository.
     pub folders: BTreeSet<Vec<u8>>,
     /// Whether every folder was looked at.
@@ -44,7 +44,7 @@ pub(super) struct Finder {
 
 impl Finder {
     /// Returns the repositories that are below the root now.
-    pub fn find(&mut self, root: &Root) -> Found {
+    pub fn find(&mut self, root: &Root) -> RepositoryList {
         if let Some(watched) = &mut self.watched
             && let Some(found) = watched.update(root)
         {
@@ -89,7 +89,7 @@ type Pending<Id> = Vec<(Rc<Dir>, Id, OsString)>;
 
 impl Watched {
     /// Watches every folder of a root; `None` where that cannot be done.
-    fn new(root: &Root) -> Option<(Self, Found)> {
+    fn new(root: &Root) -> Option<(Self, RepositoryList)> {
         let dir = root.open_dir(&RelPath::root()).ok()?;
         if !FolderWatch::hears(&dir) {
             return None;
@@ -109,7 +109,7 @@ impl Watched {
     }
 
     /// Takes what has happened since the last time; `None` if that is not known, or too much to be told.
-    fn update(&mut self, root: &Root) -> Option<Found> {
+    fn update(&mut self, root: &Root) -> Option<RepositoryList> {
         let (mut to_read, mut to_enter) = (BTreeSet::new(), BTreeSet::new());
         let drained = self.watch.drain(|event| {
             if !event.is_name {
@@ -221,9 +221,12 @@ impl Watched {
 
     /// Returns the repositories that are still where they were: that a folder is gone is told, but not of what was
     /// beneath it.
-    fn found(&self, root: &Root) -> Found {
+    fn found(&self, root: &Root) -> RepositoryList {
         let there = self.repositories.iter().filter(|id| self.open(**id, root).is_some());
-        Found { folders: there.filter_map(|id| self.path(*id)).collect(), is_complete: self.is_complete }
+        RepositoryList {
+            folders: there.filter_map(|id| self.path(*id)).collect(),
+            is_complete: self.is_complete,
+        }
     }
 }
 
@@ -231,12 +234,12 @@ impl Watched {
 struct Unwatched;
 
 /// Looks at every folder, without watching any.
-fn walk(root: &Root) -> Found {
+fn walk(root: &Root) -> RepositoryList {
     let until = Instant::now() + MAX_WALK;
-    let mut found = Found { folders: BTreeSet::new(), is_complete: true };
-    let Ok(top) = root.open_dir(&RelPath::root()) else { return Found::default() };
+    let mut found = RepositoryList { folders: BTreeSet::new(), is_complete: true };
+    let Ok(top) = root.open_dir(&RelPath::root()) else { return RepositoryList::default() };
     let mut pending: Pending<Vec<u8>> = Vec::new();
-    let enter = |dir: Dir, path: Vec<u8>, found: &mut Found, pending: &mut Pending<Vec<u8>>| {
+    let enter = |dir: Dir, path: Vec<u8>, found: &mut RepositoryList, pending: &mut Pending<Vec<u8>>| {
         let mut names = Vec::new();
         match read(&dir, &mut names) {
             Ok(layout) if layout.is_repository() => drop(found.folders.insert(path.clone())),

@@ -10,4 +10,4 @@ mod survey;
 
 pub(crate) use names::names_of;
 pub use review::Review;
-pub use survey::{Ground, Repositories};
+pub use survey::{ProtectedNames, Repositories};

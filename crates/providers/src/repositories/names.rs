@@ -24,9 +24,9 @@ const MAX_MODULE_FOLDERS: usize = 2_000;
 /// The longest `.git` file or `commondir` that is read.
 const MAX_POINTER_BYTES: u64 = 16_384;
 
-/// What stands for missing settings. Git reads a comment.
+/// The content of a placeholder for missing settings. Git reads a comment.
 const NO_SETTINGS: &[u8] = b"# Stands for a missing file while a command runs in Bailiwick.\n";
-/// What stands for a missing `commondir`: the folder itself. Git takes an empty one for an error.
+/// The content of a placeholder for a missing `commondir`: the folder itself. Git takes an empty one for an error.
 pub(super) const SAME_FOLDER: &[u8] = b"./.\n";
 
 /// The names in the repositories below some roots that stay as they are.

@@ -10,7 +10,7 @@ use bailiwick_platform::launch::{PathGrant, Protected};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::Scope;
 
-use super::finder::{Finder, Found};
+use super::finder::{Finder, RepositoryList};
 use super::names;
 use super::review::Review;
 
@@ -22,7 +22,7 @@ pub struct Repositories {
 
 /// What a command that is about to start must leave as it is.
 #[derive(Debug)]
-pub struct Ground {
+pub struct ProtectedNames {
     /// Names that stay as they are.
     pub protected: Vec<Protected>,
     /// Whether some may be missing: not every folder could be looked at.
@@ -33,11 +33,11 @@ pub struct Ground {
 
 impl Repositories {
     /// Looks at the roots of a scope, which are at these places, before a command starts in a folder.
-    pub fn survey(self: &Arc<Self>, scope: &Arc<Scope>, roots: &[PathGrant], cwd: &Path) -> Ground {
+    pub fn survey(self: &Arc<Self>, scope: &Arc<Scope>, roots: &[PathGrant], cwd: &Path) -> ProtectedNames {
         let (repositories, is_complete) = self.find(scope, roots);
         let names = names::names(roots, &repositories, cwd);
         let review = Review::new(Arc::clone(self), Arc::clone(scope), roots, repositories, &names.settings);
-        Ground { protected: names.protected, lacks_protected: !is_complete, review }
+        ProtectedNames { protected: names.protected, lacks_protected: !is_complete, review }
     }
 
     /// Returns the folders with repositories below all roots of a scope, and whether every folder was looked at.
@@ -53,7 +53,7 @@ impl Repositories {
                 Arc::clone(roots.entry(root.id()).or_default())
             };
             let found = finder.lock().unwrap_or_else(PoisonError::into_inner).find(root);
-            let Found { folders: below, is_complete: whole } = found;
+            let RepositoryList { folders: below, is_complete: whole } = found;
             is_complete &= whole;
             folders.extend(below.iter().map(|folder| match folder.as_slice() {
                 b"" => path.clone(),

@@ -107,6 +107,19 @@ impl FolderWatch {
         Ok(id)
     }
 
+    /// As [`FolderWatch::add`]: what a change is about is told with it.
+    ///
+    /// # Errors
+    /// As [`FolderWatch::add`].
+    pub fn add_names(&self, dir: &Dir) -> io::Result<WatchId> {
+        self.add(dir)
+    }
+
+    /// Returns how many folders can be watched: a tree is one, whatever is in it.
+    pub const fn max_folders() -> usize {
+        usize::MAX
+    }
+
     /// Listens to a folder no more.
     pub fn remove(&self, folder: WatchId) {
         let mut inner = self.lock();

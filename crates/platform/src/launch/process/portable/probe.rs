@@ -41,6 +41,7 @@ mod system {
                 read_only: Vec::new(),
                 read_write: Vec::new(),
                 protected: Vec::new(),
+                lacks_protected: false,
                 // Nothing is written; a folder that is always there stands for one that could be.
                 home: PathGrant {
                     path: PathBuf::from("/private/var/empty"),
