@@ -3,13 +3,16 @@
 //! After each attack the person's Git works in every repository. A program that it is made to run leaves a mark.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use super::yard::Yard;
 use crate::needs::lacks_full_sandbox;
+use crate::temporary::TemporaryFolder;
 
 /// A repository `one`, and `two` with a submodule, a linked working tree and a repository below it; `apart`, whose
 /// `.git` is a file; a bare one; and a folder `plain` without any.
@@ -320,4 +323,109 @@ async fn repositories_beyond_those_that_are_held_by_name_are_read_only() {
         person(&yard.path(&format!("r{number}")), &["commit", "--allow-empty", "-qm", "x"]);
     }
     assert!(!yard.path("mark").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repository_that_a_command_has_made_look_like_none_is_held_all_the_same() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let yard = yard();
+    let before = settings(&yard);
+    let library = "two/.git/modules/parts/lib";
+    attack(
+        &yard,
+        ".",
+        &format!("mkdir away; mv {library}/HEAD away/lib; mv bare/HEAD bare/objects bare/refs away"),
+    )
+    .await;
+    let lines = format!(
+        "for d in {library} bare; do setting >> $d/config; hook $d/hooks; done; mv away/lib {library}/HEAD; \
+         mv away/HEAD away/objects away/refs bare"
+    );
+    attack(&yard, ".", &lines).await;
+    assert!(
+        yard.path("bare/objects").exists() && yard.path(library).join("HEAD").exists(),
+        "they are whole again"
+    );
+    use_git(&yard);
+    assert!(!yard.path("mark").exists());
+    assert_eq!(settings(&yard), before);
+}
+
+/// As root everything can be read; so this is done by an ordinary user.
+#[test]
+fn a_repository_that_a_command_has_made_unreadable_is_held_all_the_same() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    let at = |path: &str| folder.path().join(path);
+    fs::copy(env!("CARGO_BIN_EXE_bailiwick"), at("bailiwick")).expect("copied");
+    let is_root = bailiwick::platform::machine::user_id() == 0;
+    if is_root {
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("set");
+    }
+    let command = |words: &[&str]| {
+        let mut command = Command::new(if is_root { "setpriv" } else { "env" });
+        if is_root {
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "env"]);
+        }
+        command.arg(format!("BAILIWICK_HOME={}", at("home").display())).arg("HOME=/nonexistent");
+        command.args(words).current_dir(folder.path());
+        command
+    };
+    let run = |words: &[&str]| {
+        let output = command(words).output().expect("it starts");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let names = ["unread", "closed", "unsearched"];
+    for name in names {
+        run(&["git", "init", "-q", &format!("app/{name}")]);
+    }
+    run(&[
+        "sh",
+        "-c",
+        "printf 'hide:\n\tchmod 300 unread; chmod 000 closed; chmod 600 unsearched\nevil:\n\t-chmod 755 *\n\tfor r in unread \
+         closed unsearched; do echo evil >> $$r/.git/config; done\n' > app/Makefile",
+    ]);
+    let open = || run(&["chmod", "755", "app/unread", "app/closed", "app/unsearched"]);
+    let read =
+        || names.map(|name| fs::read_to_string(at(&format!("app/{name}/.git/config"))).expect("readable"));
+    let said = run(&["./bailiwick", "setup", "app", "--yes", "--id", "app", "--preset", "full"]);
+    assert!(at("home").exists(), "{said}");
+    let before = read();
+    // Each command with a service of its own.
+    for target in ["hide", "evil"] {
+        let said = run(&["./bailiwick", "call", "command.run", "--command", &format!("make {target}")]);
+        assert!(said.contains("chmod"), "{said}");
+    }
+    open();
+    assert_eq!(read(), before);
+    // Both with one, which has seen the repositories before.
+    let mut service = command(&["./bailiwick", "mcp"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut input = service.stdin.take().expect("piped");
+    let mut lines = BufReader::new(service.stdout.take().expect("piped")).lines();
+    let mut ask = |message: Value| {
+        writeln!(input, "{message}").expect("it listens");
+        if message["id"].is_null() { String::new() } else { lines.next().expect("an answer").expect("text") }
+    };
+    let about = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    ask(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about}));
+    ask(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    for (id, target) in [(1, "hide"), (2, "evil")] {
+        let envelope = json!({"scope": "app", "op": "command.run", "input": {"command": ["make", target]}});
+        let call = json!({"name": "computer_operation", "arguments": envelope});
+        let said = ask(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call}));
+        assert!(said.contains("chmod"), "{said}");
+    }
+    drop(input);
+    service.wait().expect("it ends");
+    open();
+    assert_eq!(read(), before);
 }

@@ -138,6 +138,11 @@ fn protect_one(
             Ok(stat) if is_placeholder(&stat) => None,
             Ok(stat) => Some(FileType::from_raw_mode(stat.st_mode)),
             Err(Errno::NOENT) => None,
+            // What cannot be looked into now could be later.
+            Err(Errno::ACCESS) if parent != root => {
+                pins.push(Pin { path: parent, read_only: true });
+                return Ok(());
+            }
             Err(error) => return Err(error.into()),
         };
         match found {

@@ -30,6 +30,8 @@ const MAX_DEPTH: usize = 512;
 pub(super) struct RepositoryList {
     /// The folders, beneath the root, that have a `.git` or are laid out like a bare repository.
     pub folders: BTreeSet<Vec<u8>>,
+    /// Folders of this user that cannot be read: a command could open them again, and what is in them.
+    pub closed: BTreeSet<Vec<u8>>,
     /// Whether every folder was looked at.
     pub is_complete: bool,
 }
@@ -70,11 +72,11 @@ struct Watched {
     folders: HashMap<WatchId, Folder>,
     /// Those of them that are repositories.
     repositories: BTreeSet<WatchId>,
+    /// Folders that could not be read, by their parents and names. They are tried again each time.
+    closed: BTreeSet<(WatchId, OsString)>,
     /// How many folders there were after the first walk.
     first_count: usize,
     max_folders: usize,
-    /// Folders that could not be looked at.
-    is_complete: bool,
 }
 
 #[derive(Debug)]
@@ -98,13 +100,13 @@ impl Watched {
             watch: FolderWatch::new().ok()?,
             folders: HashMap::new(),
             repositories: BTreeSet::new(),
+            closed: BTreeSet::new(),
             first_count: 0,
             max_folders: MAX_WATCHED.min(FolderWatch::max_folders() / 4),
-            is_complete: true,
         };
         watched.enter(dir, None, OsString::new()).ok()?;
         watched.first_count = watched.folders.len();
-        let found = watched.found(root);
+        let found = watched.found(root).ok()?;
         Some((watched, found))
     }
 
@@ -126,38 +128,60 @@ impl Watched {
         if drained.ok()? == Drained::Lost || self.folders.len() > 2 * self.first_count + 10_000 {
             return None;
         }
+        to_enter.append(&mut self.closed);
         // A folder that was moved is found only once that is noted: again, as long as more are found.
         let mut left = 0;
         while !to_enter.is_empty() && to_enter.len() != left {
             left = to_enter.len();
             for (parent, name) in std::mem::take(&mut to_enter) {
-                let Some(dir) = self.open(parent, root) else {
-                    to_enter.insert((parent, name));
-                    continue;
+                let dir = match self.open(parent, root) {
+                    Ok(dir) => dir,
+                    Err(Unopened::Gone) => {
+                        to_enter.insert((parent, name));
+                        continue;
+                    }
+                    Err(Unopened::Closed) => return None,
                 };
                 match dir.open_dir(&name) {
                     Ok(_) if is_git(&name) => {}
                     Ok(child) => self.enter(child, Some(parent), name).ok()?,
-                    Err(error) => self.is_complete &= is_harmless(&dir, &name, &error),
+                    Err(error) => self.note_unopened(&dir, parent, name, &error),
                 }
             }
         }
         for id in to_read {
-            if let Some(dir) = self.open(id, root) {
-                match read(&dir, &mut Vec::new()) {
-                    Ok(layout) if layout.is_repository() => self.repositories.insert(id),
-                    _ => self.repositories.remove(&id),
-                };
+            let layout = match self.open(id, root) {
+                Ok(dir) => read(&dir, &mut Vec::new()).ok()?,
+                Err(Unopened::Gone) => continue,
+                // Begin anew: it counts among those that cannot be read then.
+                Err(Unopened::Closed) => return None,
+            };
+            if layout.is_repository() {
+                self.repositories.insert(id);
+            } else {
+                self.repositories.remove(&id);
             }
         }
-        Some(self.found(root))
+        self.found(root).ok()
     }
 
-    /// Opens a folder that is watched; `None` if another stands in its place.
-    fn open(&self, id: WatchId, root: &Root) -> Option<Dir> {
-        let path = RelPath::parse(&self.path(id)?).ok()?;
-        let dir = root.open_dir(&path).ok()?;
-        (self.watch.add_names(&dir).ok()? == id).then_some(dir)
+    /// Opens a folder that is watched, unless another has taken its place.
+    fn open(&self, id: WatchId, root: &Root) -> Result<Dir, Unopened> {
+        let path = self.path(id).and_then(|path| RelPath::parse(&path).ok()).ok_or(Unopened::Gone)?;
+        let dir = root.open_dir(&path).map_err(|error| match error {
+            DoorError::Denied => Unopened::Closed,
+            _ => Unopened::Gone,
+        })?;
+        match self.watch.add_names(&dir) {
+            Ok(found) if found == id => Ok(dir),
+            _ => Err(Unopened::Gone),
+        }
+    }
+
+    fn note_unopened(&mut self, above: &Dir, parent: WatchId, name: OsString, error: &DoorError) {
+        if !is_harmless(above, &name, error) {
+            self.closed.insert((parent, name));
+        }
     }
 
     /// Watches a folder and all beneath it.
@@ -171,7 +195,7 @@ impl Watched {
             }
             match above.open_dir(&name) {
                 Ok(dir) => self.enter_one(dir, Some(parent), name, &mut pending)?,
-                Err(error) => self.is_complete &= is_harmless(&above, &name, &error),
+                Err(error) => self.note_unopened(&above, parent, name, &error),
             }
         }
         Ok(())
@@ -194,7 +218,14 @@ impl Watched {
             return Err(Unwatched);
         }
         let mut names = Vec::new();
-        let layout = read(&dir, &mut names).map_err(|_| Unwatched)?;
+        let layout = match (read(&dir, &mut names), parent) {
+            (Ok(layout), _) => layout,
+            (Err(_), Some(parent)) => {
+                self.closed.insert((parent, name));
+                return Ok(());
+            }
+            (Err(_), None) => return Err(Unwatched),
+        };
         self.folders.insert(id, Folder { parent, name });
         if layout.is_repository() {
             self.repositories.insert(id);
@@ -221,13 +252,37 @@ impl Watched {
 
     /// Returns the repositories that are still where they were: that a folder is gone is told, but not of what was
     /// beneath it.
-    fn found(&self, root: &Root) -> RepositoryList {
-        let there = self.repositories.iter().filter(|id| self.open(**id, root).is_some());
-        RepositoryList {
-            folders: there.filter_map(|id| self.path(*id)).collect(),
-            is_complete: self.is_complete,
+    fn found(&self, root: &Root) -> Result<RepositoryList, Unopened> {
+        let mut found = RepositoryList { is_complete: true, ..RepositoryList::default() };
+        for id in &self.repositories {
+            match self.open(*id, root) {
+                Ok(_) => found.folders.extend(self.path(*id)),
+                Err(Unopened::Gone) => {}
+                Err(Unopened::Closed) => return Err(Unopened::Closed),
+            }
         }
+        for (parent, name) in &self.closed {
+            found.closed.extend(self.path(*parent).map(|path| beneath(path, name)));
+        }
+        Ok(found)
     }
+}
+
+/// Why a watched folder could not be opened.
+enum Unopened {
+    /// It is gone, or lies elsewhere.
+    Gone,
+    /// This user may not read it, or a folder above it.
+    Closed,
+}
+
+/// Returns the path of an entry of a folder.
+fn beneath(mut folder: Vec<u8>, name: &OsStr) -> Vec<u8> {
+    if !folder.is_empty() {
+        folder.push(b'/');
+    }
+    folder.extend_from_slice(name.as_bytes());
+    folder
 }
 
 /// Not every folder can be watched.
@@ -236,7 +291,7 @@ struct Unwatched;
 /// Looks at every folder, without watching any.
 fn walk(root: &Root) -> RepositoryList {
     let until = Instant::now() + MAX_WALK;
-    let mut found = RepositoryList { folders: BTreeSet::new(), is_complete: true };
+    let mut found = RepositoryList { is_complete: true, ..RepositoryList::default() };
     let Ok(top) = root.open_dir(&RelPath::root()) else { return RepositoryList::default() };
     let mut pending: Pending<Vec<u8>> = Vec::new();
     let enter = |dir: Dir, path: Vec<u8>, found: &mut RepositoryList, pending: &mut Pending<Vec<u8>>| {
@@ -244,26 +299,22 @@ fn walk(root: &Root) -> RepositoryList {
         match read(&dir, &mut names) {
             Ok(layout) if layout.is_repository() => drop(found.folders.insert(path.clone())),
             Ok(_) => {}
-            Err(_) => found.is_complete = false,
+            Err(_) if path.is_empty() => found.is_complete = false,
+            Err(_) => drop(found.closed.insert(path.clone())),
         }
         let dir = Rc::new(dir);
         pending.extend(names.into_iter().map(|name| (Rc::clone(&dir), path.clone(), name)));
     };
     enter(top, Vec::new(), &mut found, &mut pending);
-    while let Some((above, mut path, name)) = pending.pop() {
+    while let Some((above, path, name)) = pending.pop() {
         if Instant::now() > until {
             found.is_complete = false;
             break;
         }
         match above.open_dir(&name) {
-            Ok(dir) => {
-                if !path.is_empty() {
-                    path.push(b'/');
-                }
-                path.extend_from_slice(name.as_bytes());
-                enter(dir, path, &mut found, &mut pending);
-            }
-            Err(error) => found.is_complete &= is_harmless(&above, &name, &error),
+            Ok(dir) => enter(dir, beneath(path, &name), &mut found, &mut pending),
+            Err(error) if is_harmless(&above, &name, &error) => {}
+            Err(_) => drop(found.closed.insert(beneath(path, &name))),
         }
     }
     found
@@ -288,16 +339,22 @@ struct Layout {
     common: bool,
     objects: bool,
     refs: bool,
+    config: bool,
+    hooks: bool,
 }
 
 impl Layout {
     /// Returns whether a name counts. In any case: a file system may not tell them apart.
     fn has(name: &OsStr) -> bool {
-        Self::default().note(name)
+        Self::default().note(name, true) || Self::default().note(name, false)
     }
 
-    fn note(&mut self, name: &OsStr) -> bool {
-        let parts: [(&[u8], &mut bool); 5] = [
+    fn note(&mut self, name: &OsStr, is_folder: bool) -> bool {
+        // A folder `config` beside one of `hooks` is in many a project.
+        let (config, hooks): (&[u8], &[u8]) = if is_folder { (b"", b"hooks") } else { (b"config", b"") };
+        let parts: [(&[u8], &mut bool); 7] = [
+            (config, &mut self.config),
+            (hooks, &mut self.hooks),
             (b".git", &mut self.git),
             (b"HEAD", &mut self.head),
             (b"commondir", &mut self.common),
@@ -308,12 +365,14 @@ impl Layout {
         part.map(|(_, is_there)| *is_there = true).is_some()
     }
 
-    /// Returns whether Git may take the folder for a working tree, or for a bare repository.
+    /// Returns whether Git may take the folder for a working tree, or for a bare repository; also for one of which a
+    /// command has taken away what it can.
     ///
     /// # Source
     /// gitrepository-layout(5): `HEAD`, and `objects` and `refs` here or in what `commondir` names.
     fn is_repository(self) -> bool {
-        self.git || self.head && (self.common || self.objects && self.refs)
+        let is_bare = self.head && (self.common || self.objects && self.refs) || self.config && self.hooks;
+        self.git || is_bare
     }
 }
 
@@ -325,11 +384,11 @@ fn is_git(name: &OsStr) -> bool {
 fn read(dir: &Dir, folders: &mut Vec<OsString>) -> Result<Layout, DoorError> {
     let mut layout = Layout::default();
     dir.for_each_entry(|name, kind| {
-        layout.note(name);
         let is_folder = match kind {
             Some(kind) => kind == FileKind::Dir,
             None => dir.stat(name).is_ok_and(|stat| stat.kind == FileKind::Dir),
         };
+        layout.note(name, is_folder);
         // What is in Git's own folder is looked at by its layout.
         if is_folder && !is_git(name) {
             folders.push(name.to_owned());

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use bailiwick_platform::launch::{PathGrant, Protected, StandIn};
@@ -39,7 +39,12 @@ pub(super) struct Names {
 }
 
 /// Collects the names of the repositories in these folders. Those around the working folder come first.
-pub(super) fn names(roots: &[PathGrant], repositories: &BTreeSet<PathBuf>, cwd: &Path) -> Names {
+pub(super) fn names(
+    roots: &[PathGrant],
+    repositories: &BTreeSet<PathBuf>,
+    closed: BTreeSet<PathBuf>,
+    cwd: &Path,
+) -> Names {
     let mut collector = Collector { roots, names: Names::default(), git_dirs: Vec::new() };
     for folder in repositories {
         collector.add_repository(folder);
@@ -62,7 +67,7 @@ pub(super) fn names(roots: &[PathGrant], repositories: &BTreeSet<PathBuf>, cwd: 
         }
     }
     names.protected.retain(|name| !whole.iter().any(|folder| name.path.starts_with(folder)));
-    names.protected.extend(whole.into_iter().map(|path| existing(path.clone())));
+    names.protected.extend(whole.into_iter().cloned().chain(closed).map(existing));
     names
 }
 
@@ -112,11 +117,12 @@ impl Collector<'_> {
                     self.add_elsewhere(&folder.join(leads_to));
                 }
             }
-            Err(_) if fs::symlink_metadata(folder.join("HEAD")).is_ok() => {
+            Err(_) if is_git_dir(folder) => {
                 self.add_git_dir(folder.to_owned());
             }
-            // It is gone.
-            Err(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // What cannot be looked into stays as it is.
+            Err(_) => self.names.protected.push(existing(folder.to_owned())),
         }
     }
 
@@ -136,15 +142,30 @@ impl Collector<'_> {
         if let Some(common) = common {
             self.add_elsewhere(&common);
         }
-        for worktree in folders(&path.join("worktrees")) {
+        for worktree in self.folders(&path.join("worktrees")) {
             self.git_dirs.push(GitDir::new(worktree));
         }
         self.add_modules(&path.join("modules"));
     }
 
+    /// Returns the folders in a folder, links not among them. One that cannot be read stays as it is.
+    fn folders(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    self.names.protected.push(existing(folder.to_owned()));
+                }
+                return Vec::new();
+            }
+        };
+        let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.map(|entry| entry.path()).collect()
+    }
+
     /// Adds the repositories of submodules, whose names may have several parts.
     fn add_modules(&mut self, modules: &Path) {
-        let mut pending = folders(modules);
+        let mut pending = self.folders(modules);
         let mut looked_at = 0;
         while let Some(folder) = pending.pop() {
             looked_at += 1;
@@ -152,11 +173,11 @@ impl Collector<'_> {
                 self.names.protected.push(existing(modules.to_owned()));
                 return;
             }
-            if fs::symlink_metadata(folder.join("HEAD")).is_ok() {
+            if is_git_dir(&folder) {
                 self.git_dirs.push(GitDir::new(folder.clone()));
-                pending.extend(folders(&folder.join("modules")));
+                pending.extend(self.folders(&folder.join("modules")));
             } else {
-                pending.extend(folders(&folder));
+                pending.extend(self.folders(&folder));
             }
         }
     }
@@ -202,11 +223,9 @@ fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir())
 }
 
-/// Returns the folders in a folder, links not among them.
-fn folders(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    folders.map(|entry| entry.path()).collect()
+/// Returns whether a folder is one of Git's own. A command can remove its `HEAD`, and put it back, but not its settings.
+fn is_git_dir(folder: &Path) -> bool {
+    ["HEAD", "config"].iter().any(|name| fs::symlink_metadata(folder.join(name)).is_ok())
 }
 
 /// Reads the path in a `.git` file or a `commondir`.

@@ -45,7 +45,7 @@ impl Review {
 
     /// Returns what a person should know before Git is used here again: a sentence each.
     pub fn finish(self) -> Vec<String> {
-        let (after, _) = self.repositories.find(&self.scope, &self.roots);
+        let after = self.repositories.find(&self.scope, &self.roots).repositories;
         let mut warnings = Vec::new();
         let new: Vec<&PathBuf> = after.difference(&self.before).collect();
         for folder in new.iter().take(MAX_NAMED) {

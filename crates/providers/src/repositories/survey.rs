@@ -31,18 +31,29 @@ pub struct ProtectedNames {
     pub review: Review,
 }
 
+/// What is below all roots of a scope.
+pub(super) struct FolderLists {
+    /// The folders with repositories.
+    pub repositories: BTreeSet<PathBuf>,
+    /// The folders of this user that cannot be read.
+    pub closed: BTreeSet<PathBuf>,
+    /// Whether every other folder was looked at.
+    pub is_complete: bool,
+}
+
 impl Repositories {
     /// Looks at the roots of a scope, which are at these places, before a command starts in a folder.
     pub fn survey(self: &Arc<Self>, scope: &Arc<Scope>, roots: &[PathGrant], cwd: &Path) -> ProtectedNames {
-        let (repositories, is_complete) = self.find(scope, roots);
-        let names = names::names(roots, &repositories, cwd);
+        let FolderLists { repositories, closed, is_complete } = self.find(scope, roots);
+        let names = names::names(roots, &repositories, closed, cwd);
         let review = Review::new(Arc::clone(self), Arc::clone(scope), roots, repositories, &names.settings);
         ProtectedNames { protected: names.protected, lacks_protected: !is_complete, review }
     }
 
-    /// Returns the folders with repositories below all roots of a scope, and whether every folder was looked at.
-    pub(super) fn find(&self, scope: &Scope, roots: &[PathGrant]) -> (BTreeSet<PathBuf>, bool) {
-        let (mut folders, mut is_complete) = (BTreeSet::new(), true);
+    /// Looks at the roots of a scope.
+    pub(super) fn find(&self, scope: &Scope, roots: &[PathGrant]) -> FolderLists {
+        let mut lists =
+            FolderLists { repositories: BTreeSet::new(), closed: BTreeSet::new(), is_complete: true };
         for root in scope.roots().iter().filter_map(|root| root.door.as_ref().ok()) {
             let Some(path) = roots.iter().find(|place| place.identity == root.id()).map(|place| &place.path)
             else {
@@ -53,13 +64,15 @@ impl Repositories {
                 Arc::clone(roots.entry(root.id()).or_default())
             };
             let found = finder.lock().unwrap_or_else(PoisonError::into_inner).find(root);
-            let RepositoryList { folders: below, is_complete: whole } = found;
-            is_complete &= whole;
-            folders.extend(below.iter().map(|folder| match folder.as_slice() {
+            let RepositoryList { folders, closed, is_complete } = found;
+            let whole = |folder: Vec<u8>| match folder.as_slice() {
                 b"" => path.clone(),
                 folder => path.join(OsStr::from_bytes(folder)),
-            }));
+            };
+            lists.is_complete &= is_complete;
+            lists.repositories.extend(folders.into_iter().map(whole));
+            lists.closed.extend(closed.into_iter().map(whole));
         }
-        (folders, is_complete)
+        lists
     }
 }
