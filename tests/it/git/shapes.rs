@@ -83,6 +83,8 @@ async fn a_repository_that_several_users_share_stays_so() {
     }
     let ground = Ground::new("app", json!({}));
     ground.repository("app");
+    // No folder of objects is left that was made before.
+    ground.git("app", &["gc", "-q"]);
     ground.git("app", &["config", "core.sharedRepository", "group"]);
     ground.write("app/shared.txt", "shared\n");
     ground.data(json!({"op": "git.stage", "input": {"paths": ["shared.txt"]}})).await;
