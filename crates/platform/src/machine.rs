@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::dirs::System;
 
@@ -56,6 +57,19 @@ pub fn needed_environment() -> impl Iterator<Item = (&'static str, OsString)> {
 
 /// The variable that tells the home folder.
 pub const HOME: &str = NAMES[2];
+
+/// Returns how long the computer has been running, at least: a measure of time that no change of its clock moves.
+#[cfg(target_os = "linux")]
+pub fn uptime() -> Duration {
+    Duration::from_secs(u64::try_from(rustix::system::sysinfo().uptime).unwrap_or(0))
+}
+
+/// Returns how long this process has asked for it, which the computer has been running at least.
+#[cfg(not(target_os = "linux"))]
+pub fn uptime() -> Duration {
+    static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    FIRST.get_or_init(std::time::Instant::now).elapsed()
+}
 
 /// Gives the home folder of the person, where the environment tells it.
 pub fn home_folder() -> Option<PathBuf> {

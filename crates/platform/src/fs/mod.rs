@@ -55,6 +55,8 @@ mod rel_path;
 #[cfg_attr(windows, path = "windows/remove_tree.rs")]
 mod remove_tree;
 mod resolve;
+mod retained_folder;
+mod retention_clock;
 #[cfg_attr(unix, path = "unix/root.rs")]
 #[cfg_attr(windows, path = "windows/root.rs")]
 mod root;
@@ -90,6 +92,8 @@ pub use protection::Protection;
 pub use rel_path::{PathProblem, RelPath};
 pub use remove_tree::remove_tree;
 pub use resolve::{PathLink, ResolvedPath};
+pub use retained_folder::{RetainedFolder, RetentionLimits};
+pub use retention_clock::RetentionClock;
 pub use root::Root;
 pub use stat::{FileId, FileKind, NO_USER, Stat};
 #[cfg(windows)]

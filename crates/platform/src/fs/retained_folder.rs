@@ -1,0 +1,335 @@
+//! A folder of Bailiwick's own whose content is bounded by age and by size at every moment.
+//!
+//! It is made of *parts*: a part takes things until it is full, and goes as a whole, the oldest first. So nothing walks
+//! the folder: how much it holds is a number in a file, and what has to go is one part.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::modes::{OpenOptionsExt, sync_folder};
+use super::{Attributes, Dir, FileKind, FileLock, RelPath, RetentionClock, Root, create_private_dir};
+
+/// How long someone who has to wait for the folder sleeps between two tries.
+const PAUSE: Duration = Duration::from_millis(1);
+/// The file that says how much a part, or the folder, holds.
+const USED: &str = "used";
+/// What a part is renamed to before it is removed.
+const GONE: &str = ".gone-";
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct RetentionLimits {
+    /// How long a thing is kept, at least; as long again as a part is open, at most.
+    pub max_age: Duration,
+    /// How many bytes are kept in all.
+    pub max_bytes: u64,
+    /// How many parts there are at most.
+    pub max_parts: usize,
+    /// How many bytes go into a part, unless it is one thing that is larger.
+    pub part_bytes: u64,
+    /// How many things go into a part.
+    pub part_things: u64,
+    /// How long things are put into a part.
+    pub part_span: Duration,
+}
+
+/// The folder.
+#[derive(Debug, Clone)]
+pub struct RetainedFolder {
+    path: PathBuf,
+    limits: RetentionLimits,
+}
+
+/// A part of the folder.
+#[derive(Debug, Clone)]
+struct Part {
+    number: u64,
+    born_ms: i64,
+    path: PathBuf,
+}
+
+/// How much there is in a part.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Used {
+    bytes: u64,
+    things: u64,
+}
+
+impl RetainedFolder {
+    /// Names a folder, which is made when the first thing is put into it.
+    pub const fn new(path: PathBuf, limits: RetentionLimits) -> Self {
+        Self { path, limits }
+    }
+
+    /// Lists the parts, the newest first.
+    pub fn parts(&self) -> Vec<PathBuf> {
+        self.oldest_first().into_iter().rev().map(|part| part.path).collect()
+    }
+
+    /// Returns the part into which a thing of so many bytes may be put now, after removing what has to go for it.
+    ///
+    /// # Errors
+    /// Those of the file system; `FileTooLarge` for a thing that is larger than all that is kept.
+    pub fn reserve(&self, bytes: u64, clock: &RetentionClock) -> io::Result<PathBuf> {
+        self.reserve_at(bytes, clock.now_ms())
+    }
+
+    /// As [`RetainedFolder::reserve`], at a time of the retention clock.
+    ///
+    /// # Errors
+    /// As [`RetainedFolder::reserve`].
+    pub fn reserve_at(&self, bytes: u64, now_ms: i64) -> io::Result<PathBuf> {
+        if bytes > self.limits.max_bytes {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let _lock = self.lock()?;
+        let mut parts = self.oldest_first();
+        let mut total = match read_used(&self.path) {
+            Some(used) => used.bytes,
+            None => parts.iter().map(|part| part.used().bytes).sum(),
+        };
+        let open = parts.last().map(|part| (part.clone(), part.used())).filter(|(part, used)| {
+            let fits = used.things < self.limits.part_things
+                && used.bytes.saturating_add(bytes) <= self.limits.part_bytes;
+            fits && now_ms.saturating_sub(part.born_ms) < millis(self.limits.part_span)
+        });
+        let more = if open.is_none() { 1 } else { 0 };
+        let mut oldest = 0;
+        while let Some(part) = parts.get(oldest) {
+            let is_open = more == 0 && oldest + 1 == parts.len();
+            // All that is in a part is older than the next part.
+            let newest_ms = parts.get(oldest + 1).map(|next| next.born_ms);
+            let is_old = newest_ms.is_some_and(|at| now_ms.saturating_sub(at) > millis(self.limits.max_age));
+            let is_much = total.saturating_add(bytes) > self.limits.max_bytes
+                || parts.len() - oldest + more > self.limits.max_parts;
+            if is_open || !(is_old || is_much) {
+                break;
+            }
+            total = total.saturating_sub(part.used().bytes);
+            self.remove(part)?;
+            oldest += 1;
+        }
+        let part = match open {
+            Some((part, used)) => {
+                write_used(&part.path, Used { bytes: used.bytes + bytes, things: used.things + 1 })?;
+                part.path
+            }
+            None => {
+                let number = parts.pop().map_or(1, |last| last.number + 1);
+                let path = self.path.join(format!("{number:010}.{now_ms}"));
+                create_private_dir(&path)?;
+                write_used(&path, Used { bytes, things: 1 })?;
+                sync_folder(&self.path)?;
+                path
+            }
+        };
+        write_used(&self.path, Used { bytes: total + bytes, things: 0 })?;
+        Ok(part)
+    }
+
+    /// Gives back what was reserved for a thing that was not put into a part of its own after all.
+    pub fn release(&self, part: &Path) {
+        let Ok(_lock) = self.lock() else { return };
+        let Some(part) = self.oldest_first().into_iter().find(|it| it.path == part) else { return };
+        let total = read_used(&self.path).map_or(0, |used| used.bytes).saturating_sub(part.used().bytes);
+        if self.remove(&part).is_ok() {
+            // A number that is too large is only careful.
+            let _ = write_used(&self.path, Used { bytes: total, things: 0 });
+        }
+    }
+
+    fn lock(&self) -> io::Result<FileLock> {
+        loop {
+            if let Some(lock) = FileLock::try_take(&self.path, ".lock")? {
+                return Ok(lock);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn oldest_first(&self) -> Vec<Part> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let mut parts: Vec<Part> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let (number, born_ms) = name.split_once('.')?;
+                Some(Part { number: number.parse().ok()?, born_ms: born_ms.parse().ok()?, path: entry.path() })
+            })
+            .collect();
+        parts.sort_unstable_by_key(|part| part.number);
+        parts
+    }
+
+    /// Removes a part, and what an earlier process has left half removed.
+    fn remove(&self, part: &Part) -> io::Result<()> {
+        fs::rename(&part.path, self.path.join(format!("{GONE}{:010}", part.number)))?;
+        let entries = fs::read_dir(&self.path)?.flatten();
+        for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(GONE)) {
+            if super::remove_tree(&entry.path()).is_err() {
+                // Folders that may not be written were put there as they were.
+                let _ = make_writable(&entry.path()).and_then(|()| super::remove_tree(&entry.path()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Part {
+    /// What it says of itself, or what is found in it after a crash.
+    fn used(&self) -> Used {
+        read_used(&self.path).unwrap_or_else(|| Used { bytes: bytes_below(&self.path), things: u64::MAX >> 1 })
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn read_used(folder: &Path) -> Option<Used> {
+    let text = fs::read_to_string(folder.join(USED)).ok()?;
+    let mut numbers = text.split_whitespace().map(str::parse);
+    let used = Used { bytes: numbers.next()?.ok()?, things: numbers.next()?.ok()? };
+    text.ends_with('\n').then_some(used)
+}
+
+/// Writes in place, always as many bytes: whoever is killed meanwhile leaves the old numbers or the new ones.
+fn write_used(folder: &Path, used: Used) -> io::Result<()> {
+    let text = format!("{:020} {:020}\n", used.bytes, used.things);
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join(USED))?;
+    file.write_all(text.as_bytes())
+}
+
+fn bytes_below(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(facts) if facts.is_dir() => bytes_below(&entry.path()),
+            Ok(facts) => facts.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+/// Gives this user the right to change all folders below one.
+fn make_writable(folder: &Path) -> io::Result<()> {
+    let top = Root::open(folder).and_then(|root| root.open_dir(&RelPath::root())).map_err(io::Error::other)?;
+    let mut todo = vec![top];
+    while let Some(dir) = todo.pop() {
+        dir.set_mode(0o700).map_err(io::Error::other)?;
+        for entry in dir.entries().map_err(io::Error::other)? {
+            if dir.stat(&entry.name).is_ok_and(|stat| stat.kind == FileKind::Dir) {
+                todo.push(Dir::open_dir(&dir, &entry.name).map_err(io::Error::other)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(24 * 3_600);
+    const LIMITS: RetentionLimits = RetentionLimits {
+        max_age: Duration::from_secs(30 * 24 * 3_600),
+        max_bytes: 1_000,
+        max_parts: 5,
+        part_bytes: 100,
+        part_things: 4,
+        part_span: DAY,
+    };
+
+    fn folder(limits: RetentionLimits) -> RetainedFolder {
+        let name = format!("bailiwick-retained-{}", bailiwick_contract::id::new_id());
+        RetainedFolder::new(std::env::temp_dir().join(name), limits)
+    }
+
+    fn put(folder: &RetainedFolder, name: &str, bytes: usize, now_ms: i64) -> PathBuf {
+        let part = folder.reserve_at(bytes as u64, now_ms).expect("it is kept");
+        fs::write(part.join(name), vec![0; bytes]).expect("written");
+        part
+    }
+
+    fn names(folder: &RetainedFolder) -> Vec<String> {
+        let mut names: Vec<String> = folder
+            .parts()
+            .iter()
+            .flat_map(|part| fs::read_dir(part).expect("it is there").flatten())
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| name != USED)
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_bound_of_size_applies_after_every_single_thing() {
+        let folder = folder(LIMITS);
+        for at in 0..20 {
+            put(&folder, &format!("{at:03}"), 90, 0);
+            assert!(names(&folder).len() <= 5, "five parts of one thing each");
+            let used = read_used(&folder.path).expect("it is written");
+            assert_eq!(used.bytes, 90 * names(&folder).len() as u64);
+        }
+        assert_eq!(names(&folder), ["015", "016", "017", "018", "019"], "the newest stay");
+        // One that needs nearly all there is.
+        put(&folder, "large", 950, 0);
+        assert_eq!(names(&folder), ["large"]);
+        assert!(folder.reserve_at(1_001, 0).is_err());
+        assert_eq!(names(&folder), ["large"]);
+        assert!(fs::read_dir(&folder.path).expect("there").count() <= 3, "no part is left half removed");
+        super::super::remove_tree(&folder.path).expect("it was made above");
+    }
+
+    #[test]
+    fn parts_are_shared_until_they_are_full_or_a_day_old_and_go_when_all_in_them_is_old() {
+        let folder = folder(LIMITS);
+        let day = millis(DAY);
+        let first = put(&folder, "a", 10, 0);
+        assert_eq!(put(&folder, "b", 10, day - 1), first);
+        let second = put(&folder, "c", 10, day);
+        assert_ne!(second, first);
+        put(&folder, "d", 10, 31 * day);
+        assert_eq!(names(&folder), ["a", "b", "c", "d"], "all that is in the first part is at most 30 days old");
+        put(&folder, "e", 10, 31 * day + 1);
+        assert_eq!(names(&folder), ["c", "d", "e"]);
+        // A clock that was set back removes nothing.
+        put(&folder, "f", 10, -200 * day);
+        assert_eq!(names(&folder), ["c", "d", "e", "f"]);
+        super::super::remove_tree(&folder.path).expect("it was made above");
+    }
+
+    #[test]
+    fn what_was_released_or_lost_its_numbers_is_counted_again() {
+        let folder = folder(RetentionLimits { part_things: 1, ..LIMITS });
+        let part = put(&folder, "a", 90, 0);
+        put(&folder, "b", 80, 0);
+        folder.release(&part);
+        assert_eq!((names(&folder), read_used(&folder.path).expect("there").bytes), (vec!["b".to_owned()], 80));
+        for path in folder.parts().into_iter().chain([folder.path.clone()]) {
+            fs::write(path.join(USED), "").expect("written");
+        }
+        put(&folder, "c", 10, 0);
+        assert_eq!(read_used(&folder.path).expect("there").bytes, 90);
+        super::super::remove_tree(&folder.path).expect("it was made above");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folders_that_may_not_be_written_go_too() {
+        let folder = folder(RetentionLimits { max_parts: 1, part_things: 1, ..LIMITS });
+        let part = put(&folder, "a", 1, 0);
+        fs::create_dir_all(part.join("closed/inner")).expect("made");
+        super::super::modes::set_mode(&part.join("closed"), 0o500).expect("own folder");
+        put(&folder, "b", 1, 0);
+        assert_eq!(names(&folder), ["b"]);
+        assert!(!fs::read_dir(&folder.path).expect("there").flatten().any(|entry| entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(GONE)));
+        super::super::remove_tree(&folder.path).expect("it was made above");
+    }
+}
