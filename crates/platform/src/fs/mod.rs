@@ -29,6 +29,7 @@ mod file_lock;
 #[cfg_attr(unix, path = "unix/guard.rs")]
 #[cfg_attr(windows, path = "windows/guard.rs")]
 mod guard;
+mod holes;
 mod links;
 pub mod modes;
 #[cfg_attr(unix, path = "unix/naming.rs")]
@@ -84,8 +85,9 @@ pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;
 pub use file_lock::FileLock;
 pub use guard::{Exposure, create_private_dir};
+pub use holes::next_data;
 pub use opened::Opened;
-pub use own_file::{FileStamp, OwnFileError, Secrecy, read_own_file};
+pub use own_file::{FileStamp, OwnFileError, Secrecy, open_own_file, read_own_file};
 pub use ownership::{Others, Owner, Ownership};
 pub use private::{create_private_file, new_private_file, replace_file, replace_private_file};
 pub use protection::Protection;

@@ -1,5 +1,6 @@
 //! Reading Bailiwick's own files: only what nobody else could have written or, for secrets, read.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -78,6 +79,15 @@ pub fn read_own_file(
         return Err(OwnFileError::TooLarge(limit_bytes));
     }
     Ok((content, FileStamp::from_stat(&stat)))
+}
+
+/// Opens one of Bailiwick's own files for reading, after judging the very file that was opened.
+///
+/// # Errors
+/// See [`OwnFileError`].
+pub fn open_own_file(path: &Path, secrecy: Secrecy) -> Result<(File, FileStamp), OwnFileError> {
+    let (file, stat) = open_own(path, secrecy)?;
+    Ok((file, FileStamp::from_stat(&stat)))
 }
 
 #[cfg(all(test, unix))]

@@ -57,6 +57,8 @@ pub struct Stat {
     pub id: FileId,
     /// Its size in bytes.
     pub size: u64,
+    /// How much of it is on the disk, in bytes; less than its size where it has holes. On Windows its size.
+    pub disk_bytes: u64,
     /// Permission bits, without the kind (`0o644`). On Windows they stand for whether it may be written.
     pub mode: u32,
     /// Owner. On Windows always [`NO_USER`].

@@ -10,9 +10,12 @@ use std::time::Duration;
 use bailiwick_contract::{Cancel, Failure};
 use bailiwick_policy::PermittedPath;
 
+use super::aside::{Outgoing, Slot};
 use super::change::{existing, not_a_file};
 use super::replace::replace_held;
 use super::temporary::temporary_name;
+use crate::versions::FileFacts;
+
 use super::{Held, IfExists, Known, Place, Replacement, find_place};
 use bailiwick_platform::fs::FileKind;
 
@@ -43,6 +46,8 @@ pub enum Step {
         before: Option<(String, Arc<Vec<u8>>)>,
         /// The permission bits; left out, those that it has.
         mode: Option<u32>,
+        /// What else belongs to the content, where it is one that was there before.
+        facts: Option<FileFacts>,
     },
     /// The file goes.
     Remove {
@@ -111,6 +116,11 @@ pub fn perform(steps: Vec<Step>, held: &Held, cancel: &Cancel) -> Result<Vec<Don
     Ok(done)
 }
 
+/// All steps of a batch are kept before the first one.
+fn kept_already(_: &Outgoing<'_>) -> Result<Option<Slot>, Failure> {
+    Ok(None)
+}
+
 fn open(site: Site) -> Result<Place, Failure> {
     match site {
         Site::Place(place) => Ok(place),
@@ -120,7 +130,7 @@ fn open(site: Site) -> Result<Place, Failure> {
 
 fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) -> Result<Done, Failure> {
     match step {
-        Step::Write { site, content, version, before, mode } => {
+        Step::Write { site, content, version, before, mode, facts } => {
             let place = open(site)?;
             let version_before = before.as_ref().map(|(version, _)| version.clone());
             let mode_before = match &before {
@@ -133,10 +143,11 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
                 if_version: version_before.as_deref(),
                 known: before.as_ref().map(|(version, content)| Known { version, content }),
                 mode,
+                facts: facts.as_ref(),
                 if_exists: if before.is_some() { IfExists::Replace } else { IfExists::Fail },
                 dry_run: false,
             };
-            let replaced = match replace_held(&place, &replacement, held, cancel) {
+            let replaced = match replace_held(&place, &replacement, &mut kept_already, held, cancel) {
                 Ok(replaced) => replaced,
                 Err(failure) => {
                     remove_made_folders(&place);
@@ -201,10 +212,11 @@ fn roll_back(undo: Vec<Undo>, held: &Held) -> Vec<String> {
                     if_version: Some(&version),
                     known: None,
                     mode,
+                    facts: None,
                     if_exists: IfExists::Replace,
                     dry_run: false,
                 };
-                (place.path.shown(), replace_held(&place, &replacement, held, &cancel).is_ok())
+                (place.path.shown(), replace_held(&place, &replacement, &mut kept_already, held, &cancel).is_ok())
             }
             Undo::New { place, version } => {
                 let removed =

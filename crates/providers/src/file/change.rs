@@ -5,9 +5,10 @@ use std::io::{Read, Seek};
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_platform::fs::modes::FileExt;
-use bailiwick_platform::fs::{FileKind, Stat};
+use bailiwick_platform::fs::{Attributes, FileKind, Stat};
 
 use super::Place;
+use crate::versions::FileFacts;
 use super::read::WHOLE_BYTES;
 use super::version::{content_version, facts_version, hash_file, matches_version, sha256_hex};
 
@@ -117,6 +118,8 @@ pub struct Current {
     pub sha256: String,
     /// Its content.
     pub bytes: Vec<u8>,
+    /// What else belongs to it.
+    pub facts: FileFacts,
 }
 
 /// Reads the file at a place, whole; `None` if nothing has the name. `if_version` must be its version.
@@ -163,7 +166,13 @@ pub fn current(place: &Place, if_version: Option<&str>, cancel: &Cancel) -> Resu
         Some(token) if !matches_version(token, &opened.stat, Some(&sha256)) => {
             Err(conflict(place, Some(&version)))
         }
-        Some(_) | None => Ok(Some(Current { stat: opened.stat, version, sha256, bytes })),
+        Some(_) | None => {
+            let facts = FileFacts {
+                modified_ns: i64::try_from(opened.stat.modified_ns).ok(),
+                attributes: opened.file.attributes().map_err(|error| place.failure(&error))?,
+            };
+            Ok(Some(Current { stat: opened.stat, version, sha256, bytes, facts }))
+        }
     }
 }
 

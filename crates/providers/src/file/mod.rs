@@ -2,6 +2,7 @@
 //!
 //! Takes [`bailiwick_policy::PermittedPath`] only. No judgement is made here but by asking such a path.
 
+mod aside;
 mod batch;
 mod change;
 mod image;
@@ -18,6 +19,7 @@ mod tree;
 mod version;
 mod window;
 
+pub use aside::{Keep, MAX_PLAIN_BYTES, Outgoing, Slot, Whole, cannot_undo, put_aside, put_back};
 pub use batch::{Done, Site, Step, perform};
 pub use change::{Current, Known, current};
 pub use image::{MAX_IMAGE_BYTES, image_type};

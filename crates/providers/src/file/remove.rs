@@ -6,6 +6,7 @@ use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath, Stat};
 use bailiwick_policy::door_failure;
 
+use super::aside::{Keep, Outgoing, Whole, put_aside};
 use super::tree::{Counts, Survey};
 use super::{Locks, Place};
 
@@ -27,34 +28,43 @@ pub struct Removed {
     pub counts: Counts,
 }
 
-/// Removes what has the name of a place. A link goes itself, never what it leads to.
+/// Removes what has the name of a place. A link goes itself, never what it leads to. `keep` is asked right before
+/// anything goes.
 ///
 /// # Errors
 /// `not_found`; `conflict` for a folder with entries without `recursive`; `permission_denied` if the
 /// tree holds anything closed (nothing is removed then); `cancelled`, `timeout`, `execution_failed`
 /// with `details.removed` where it stopped half-way.
-pub fn remove(place: &Place, removal: Removal, locks: &Locks, cancel: &Cancel) -> Result<Removed, Failure> {
+pub fn remove(
+    place: &Place,
+    removal: Removal,
+    keep: &mut Keep<'_>,
+    locks: &Locks,
+    cancel: &Cancel,
+) -> Result<Removed, Failure> {
     let _held = locks.take(&[place], cancel)?;
-    let stat = place.must_stat()?;
-    let mut counts = Counts::default();
-    if stat.kind != FileKind::Dir {
-        counts.add(&stat);
-        cancel.check()?;
-        if !removal.dry_run {
-            place.dir.remove_file(&place.name).map_err(|error| place.failure(&error))?;
-            place.dir.sync().map_err(|error| place.failure(&error))?;
-        }
-        return Ok(Removed { stat, counts });
-    }
-    let survey = Survey::of(&place.path, stat, None, None, cancel).map_err(untouched)?;
-    let entries = survey.counts.files + survey.counts.folders + survey.counts.links + survey.counts.others;
-    if !removal.recursive && entries > 1 {
+    let Some(whole) = Whole::at(place, None, cancel).map_err(untouched)? else {
+        return Err(place.failure(&DoorError::NotFound));
+    };
+    let stat = whole.stat;
+    if !removal.recursive && stat.kind == FileKind::Dir && whole.counts.total() > 1 {
         return Err(place.failure(&DoorError::NotEmpty));
     }
+    cancel.check()?;
     if removal.dry_run {
-        return Ok(Removed { stat, counts: survey.counts });
+        return Ok(Removed { stat, counts: whole.counts });
     }
-    remove_tree(place, &survey, &mut counts, cancel).map_err(|failure| {
+    if let Some(slot) = keep(&Outgoing { old: Some(&whole), new: None, old_version: None, new_version: None })? {
+        put_aside(place, &whole, &slot, cancel)?;
+        return Ok(Removed { stat, counts: whole.counts });
+    }
+    let mut counts = Counts::default();
+    let Some(survey) = &whole.survey else {
+        place.dir.remove_file(&place.name).map_err(|error| place.failure(&error))?;
+        place.dir.sync().map_err(|error| place.failure(&error))?;
+        return Ok(Removed { stat, counts: whole.counts });
+    };
+    remove_tree(place, survey, &mut counts, cancel).map_err(|failure| {
         failure.detail("removed", serde_json::json!({"files": counts.files, "folders": counts.folders}))
     })?;
     Ok(Removed { stat, counts })

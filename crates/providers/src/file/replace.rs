@@ -1,16 +1,21 @@
 //! Replacing a file as a whole: written beside it, synced, renamed over it. Old or new, never a mix.
 
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::Write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
-use bailiwick_platform::fs::{Attributes, DoorError};
+use bailiwick_platform::fs::{Attributes, DoorError, Stat};
 
+use super::aside::{Keep, Outgoing, Whole, save_aside};
 use super::change::{conflict, not_a_file};
 use super::temporary::{sweep, temporary_name};
 use super::version::{content_version, facts_version, sha256_hex};
+use crate::versions::FileFacts;
+
 use super::{Existing, Held, Known, Locks, Place, existing};
 
 /// How much is written between two looks at the cancellation flag.
@@ -31,6 +36,8 @@ pub struct Replacement<'a> {
     pub known: Option<Known<'a>>,
     /// The permission bits; left out, those of the file that is replaced.
     pub mode: Option<u32>,
+    /// What else belongs to the content, where it is one that was there before.
+    pub facts: Option<&'a FileFacts>,
     /// What to do about a file that is there.
     pub if_exists: IfExists,
     /// Find out what would happen, and do nothing.
@@ -59,7 +66,7 @@ pub struct Replaced {
     pub warnings: Vec<String>,
 }
 
-/// Replaces or makes the file at a place.
+/// Replaces or makes the file at a place. `keep` is asked right before.
 ///
 /// # Errors
 /// `conflict`, `invalid_request` where something else than a file has the name, `cancelled`, `timeout`,
@@ -67,11 +74,12 @@ pub struct Replaced {
 pub fn replace(
     place: &Place,
     replacement: &Replacement<'_>,
+    keep: &mut Keep<'_>,
     locks: &Locks,
     cancel: &Cancel,
 ) -> Result<Replaced, Failure> {
     let held = locks.take(&[place], cancel)?;
-    replace_held(place, replacement, &held, cancel)
+    replace_held(place, replacement, keep, &held, cancel)
 }
 
 /// Replaces or makes the file at a place whose lock is held already, or which nothing else can know.
@@ -81,6 +89,7 @@ pub fn replace(
 pub fn replace_held(
     place: &Place,
     replacement: &Replacement<'_>,
+    keep: &mut Keep<'_>,
     _held: &Held,
     cancel: &Cancel,
 ) -> Result<Replaced, Failure> {
@@ -107,26 +116,58 @@ pub fn replace_held(
     }
     if !replacement.dry_run {
         sweep(&place.dir);
-        write_beside(place, replacement, before.as_mut(), cancel, &mut warnings)?;
+        let beside = Beside { place, replacement, version: &version, cancel };
+        beside.write(before.as_mut(), keep, &mut warnings)?;
     }
     Ok(Replaced { version_before: before.map(|before| before.version), version, warnings })
 }
 
-fn write_beside(
-    place: &Place,
-    replacement: &Replacement<'_>,
-    mut before: Option<&mut Existing>,
-    cancel: &Cancel,
-    warnings: &mut Vec<String>,
-) -> Result<(), Failure> {
-    let temporary = temporary_name();
-    // Until it has the mode of the file that it replaces, nobody else may look into it.
-    let mode = if before.is_some() || replacement.mode.is_some() { 0o600 } else { NEW_MODE };
-    let mut file = place.dir.create_file(&temporary, mode).map_err(|error| place.failure(&error))?;
-    let written = (|| {
+/// A file that is about to be replaced, or made.
+struct Beside<'a> {
+    place: &'a Place,
+    replacement: &'a Replacement<'a>,
+    version: &'a str,
+    cancel: &'a Cancel,
+}
+
+impl Beside<'_> {
+    fn write(
+        &self,
+        before: Option<&mut Existing>,
+        keep: &mut Keep<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        let Self { place, replacement, .. } = self;
+        let temporary = temporary_name();
+        // Until it has the mode of the file that it replaces, nobody else may look into it.
+        let mode = if before.is_some() || replacement.mode.is_some() { 0o600 } else { NEW_MODE };
+        let file = place.dir.create_file(&temporary, mode).map_err(|error| place.failure(&error))?;
+        let written = self.fill(file, &temporary, before, keep, warnings);
+        if written.is_err() {
+            // It is ours alone; if it cannot be removed, a later sweep does it.
+            let _ = place.dir.remove_file(&temporary);
+            return written;
+        }
+        place.dir.sync().map_err(|error| place.failure(&error))
+    }
+
+    fn fill(
+        &self,
+        mut file: File,
+        temporary: &OsStr,
+        mut before: Option<&mut Existing>,
+        keep: &mut Keep<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        let Self { place, replacement, version, cancel } = self;
         if let Some(before) = &before {
             // Before there is anything to read for those who may not.
             keep_attributes(place, &file, before, warnings)?;
+        }
+        if let Some(facts) = replacement.facts
+            && !file.set_attributes(&facts.attributes)
+        {
+            warnings.push(lost_attributes(place));
         }
         for chunk in replacement.content.chunks(CHUNK_BYTES) {
             cancel.check()?;
@@ -140,12 +181,32 @@ fn write_beside(
         if let Some(mode) = replacement.mode.or(before.map(|before| before.stat.mode)) {
             file.set_mode(mode).map_err(|error| place.failure(&error))?;
         }
+        if let Some(modified_ns) = replacement.facts.and_then(|facts| facts.modified_ns) {
+            // Not every file system keeps times.
+            let _ = file.set_modified_ns(modified_ns.into());
+        }
         file.sync_all().map_err(|error| place.failure(&error.into()))?;
+        drop(file);
         cancel.check()?;
+        let look = |name: &OsStr, stat: Stat| {
+            Whole::of(&place.dir, name, stat, None).map_err(|error| place.failure(&error))
+        };
+        let stat = place.dir.stat(temporary).map_err(|error| place.failure(&error))?;
+        let new = look(temporary, stat)?;
+        let old = before.map(|before| look(&place.name, before.stat)).transpose()?;
+        let slot = keep(&Outgoing {
+            old: old.as_ref(),
+            new: Some(&new),
+            old_version: before.map(|before| &*before.version),
+            new_version: Some(version),
+        })?;
         check_unchanged(place, replacement, before)?;
+        if let (Some(old), Some(slot)) = (&old, slot) {
+            save_aside(place, old, &slot, cancel)?;
+        }
         match before {
-            Some(_) => place.dir.rename(&temporary, &place.dir, &place.name),
-            None => place.dir.rename_to_free(&temporary, &place.dir, &place.name),
+            Some(_) => place.dir.rename(temporary, &place.dir, &place.name),
+            None => place.dir.rename_to_free(temporary, &place.dir, &place.name),
         }
         .map_err(|error| match error {
             DoorError::Exists => Failure::new(
@@ -155,23 +216,19 @@ fn write_beside(
             .hint("Look at what is there now, then try again."),
             other => place.failure(&other),
         })
-    })();
-    if written.is_err() {
-        // It is ours alone; if it cannot be removed, a later sweep does it.
-        let _ = place.dir.remove_file(&temporary);
-        return written;
     }
-    place.dir.sync().map_err(|error| place.failure(&error))
 }
 
 fn keep_attributes(
     place: &Place,
-    file: &std::fs::File,
+    file: &File,
     before: &Existing,
     warnings: &mut Vec<String>,
 ) -> Result<(), Failure> {
     if let Some(old) = &before.file {
-        file.copy_attributes(old).map_err(|error| place.failure(&error))?;
+        if !file.copy_attributes(old).map_err(|error| place.failure(&error))? {
+            warnings.push(lost_attributes(place));
+        }
     }
     let Ok(new) = file.facts() else { return Ok(()) };
     let user_kept = new.user == before.stat.user || file.set_user(before.stat.user).is_ok();
@@ -180,6 +237,10 @@ fn keep_attributes(
         warnings.push(format!("`{}` has another owner or group now.", place.path.shown()));
     }
     Ok(())
+}
+
+fn lost_attributes(place: &Place) -> String {
+    format!("`{}` has lost extended attributes that the file system refuses.", place.path.shown())
 }
 
 /// Looks once more, right before the rename, whether the file is still the one that was judged.

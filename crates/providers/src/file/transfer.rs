@@ -2,16 +2,18 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
-use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, Opened, Stat};
+use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, Opened, RelPath, Stat, next_data};
 use bailiwick_policy::{PermittedPath, door_failure};
 
+use super::aside::{Keep, Outgoing, Slot, Whole, check_keepable, copy_aside, move_entry, save_aside};
 use super::remove::{open_below, remove_tree, untouched};
 use super::replace::IfExists;
 use super::temporary::{is_temporary, sweep, temporary_name};
 use super::tree::{Counts, Folder, Survey};
+use super::version::{content_version, hash_file};
 use super::{Locks, Place};
 
 const CHUNK_BYTES: u64 = 8 << 20;
@@ -45,31 +47,44 @@ pub fn rename(
     from: &Place,
     to: &Place,
     transfer: Transfer,
+    keep: &mut Keep<'_>,
     locks: &Locks,
     cancel: &Cancel,
 ) -> Result<Transferred, Failure> {
     let _held = locks.take(&[from, to], cancel)?;
     let stat = from.must_stat()?;
-    let old = taken(from, &stat, to, transfer)?;
-    let mut counts = Counts::default();
-    if stat.kind == FileKind::Dir {
-        let survey =
-            Survey::of(&from.path, stat, Some(&to.path), Some(to.dir.id()), cancel).map_err(untouched)?;
-        counts = survey.counts;
-    } else {
-        counts.add(&stat);
-    }
-    let replaced = old.is_some();
-    let done = Transferred { kind: stat.kind, counts, replaced };
-    let old_tree = survey_old(to, old, cancel)?;
+    taken(from, &stat, to, transfer)?;
+    let survey = match stat.kind {
+        FileKind::Dir => Some(
+            Survey::of(&from.path, stat, Some(&to.path), Some(to.dir.id()), cancel).map_err(untouched)?,
+        ),
+        _ => None,
+    };
+    let new = Whole::of(&from.dir, &from.name, stat, survey).map_err(|error| from.failure(&error))?;
+    let old = Whole::at(to, None, cancel).map_err(untouched)?;
+    let done = Transferred { kind: stat.kind, counts: new.counts, replaced: old.is_some() };
     if transfer.dry_run {
         return Ok(done);
     }
     cancel.check()?;
-    commit(&from.dir, &from.name, to, replaced, old_tree.is_some())?;
-    if let Some(survey) = old_tree {
-        // The old folder stands under the old name now.
-        remove_exchanged(from, &survey, cancel)?;
+    let slot = keep(&Outgoing { old: old.as_ref(), new: Some(&new), old_version: None, new_version: None })?;
+    let at = (&from.dir, &*from.name);
+    match (&old, slot) {
+        (Some(old), Some(slot)) if old.survey.is_some() => {
+            commit(at, to, Some(old))?;
+            // The old folder has the old name now.
+            put_exchanged_aside(from, to, old, &slot, cancel)?;
+        }
+        (Some(old), slot) => {
+            if let Some(slot) = slot {
+                save_aside(to, old, &slot, cancel)?;
+            }
+            commit(at, to, Some(old))?;
+            if let Some(survey) = &old.survey {
+                remove_exchanged(from, survey, cancel)?;
+            }
+        }
+        (None, _) => commit(at, to, None)?,
     }
     from.dir.sync().map_err(|error| from.failure(&error))?;
     to.dir.sync().map_err(|error| to.failure(&error))?;
@@ -84,14 +99,14 @@ pub fn copy(
     from: &Place,
     to: &Place,
     transfer: Transfer,
+    keep: &mut Keep<'_>,
     locks: &Locks,
     cancel: &Cancel,
 ) -> Result<Transferred, Failure> {
     let _held = locks.take(&[to], cancel)?;
     let stat = from.must_stat()?;
-    let old = taken(from, &stat, to, transfer)?;
-    let replaced = old.is_some();
-    let old_tree = survey_old(to, old, cancel)?;
+    taken(from, &stat, to, transfer)?;
+    let old = Whole::at(to, None, cancel).map_err(untouched)?;
     let temporary = temporary_name();
     let mut counts = Counts::default();
     let survey = match stat.kind {
@@ -107,31 +122,103 @@ pub fn copy(
         }
         other => return Err(from.failure(&DoorError::NotRegular(other))),
     };
-    let done = Transferred { kind: stat.kind, counts, replaced };
+    let done = Transferred { kind: stat.kind, counts, replaced: old.is_some() };
     if transfer.dry_run {
         return Ok(done);
     }
     sweep(&to.dir);
     let made = match &survey {
-        Some(survey) => copy_tree(survey, to, &temporary, cancel),
-        None => copy_entry(&from.dir, &from.name, &stat, &from.path, &to.dir, &temporary, cancel),
+        Some(survey) => copy_tree(survey, &Source::Judged, &to.dir, &temporary, &to.path, cancel),
+        None => copy_entry((&from.dir, &from.name), &stat, &from.path, (&to.dir, &temporary), cancel),
     };
     let result = made.and_then(|()| {
         to.dir.sync_below().map_err(|error| to.failure(&error))?;
         cancel.check()?;
-        commit(&to.dir, &temporary, to, replaced, old_tree.is_some())
+        commit_copy(to, &temporary, old.as_ref(), keep, cancel)
     });
-    if result.is_err() || old_tree.is_some() {
-        // What has the temporary name now is our own copy, or the folder that it has replaced,
-        // which was looked through before. What stays is removed by nobody but costs only space.
-        let _ = match (stat.kind, &result) {
-            (FileKind::Dir, _) => to.dir.remove_tree(&temporary),
+    if result.is_err() || old.as_ref().is_some_and(|old| old.survey.is_some()) {
+        // What has the temporary name now is our own copy, or the folder that it has replaced, which was looked through
+        // and is kept, or is not wanted any more. What stays is removed by nobody but costs only space.
+        let _ = match stat.kind {
+            FileKind::Dir => to.dir.remove_tree(&temporary),
             _ => to.dir.remove_file(&temporary),
         };
     }
     result?;
     to.dir.sync().map_err(|error| to.failure(&error))?;
     Ok(done)
+}
+
+/// Gives a finished copy its name, after what has it was kept.
+fn commit_copy(
+    to: &Place,
+    temporary: &OsStr,
+    old: Option<&Whole>,
+    keep: &mut Keep<'_>,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    let failed = |error: DoorError| to.failure(&error);
+    let at = Slot { dir: to.dir.open_dir_beneath(&RelPath::root()).map_err(failed)?, name: temporary.into() };
+    let Some(new) = Whole::kept(&at, &to.path, cancel)? else { return Err(failed(DoorError::NotFound)) };
+    let version = match new.is_plain() {
+        true => Some(content_version(&hash_file(&mut at.dir.open_file(temporary).map_err(failed)?.file, cancel)?)),
+        false => None,
+    };
+    let slot = keep(&Outgoing { old, new: Some(&new), old_version: None, new_version: version.as_deref() })?;
+    let (Some(old), Some(slot)) = (old, slot) else { return commit((&to.dir, temporary), to, old) };
+    if old.survey.is_none() {
+        save_aside(to, old, &slot, cancel)?;
+        return commit((&to.dir, temporary), to, Some(old));
+    }
+    check_keepable(to, old)?;
+    // By way of the slot: at every moment the old folder has its name, or is where it is kept.
+    match to.dir.rename_to_free(temporary, &slot.dir, &slot.name) {
+        Ok(()) => {
+            let swapped = slot.dir.exchange(&slot.name, &to.dir, &to.name, &temporary_name());
+            if swapped.is_err() {
+                // Our own copy goes where it is removed.
+                let _ = slot.dir.rename_to_free(&slot.name, &to.dir, temporary);
+            }
+            swapped.and_then(|()| slot.dir.sync()).map_err(failed)
+        }
+        Err(DoorError::CrossDevice) => {
+            copy_aside(to, old, &slot, cancel)?;
+            commit((&to.dir, temporary), to, Some(old))
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Puts a folder aside that has traded places with what came from `from`.
+fn put_exchanged_aside(
+    from: &Place,
+    to: &Place,
+    old: &Whole,
+    slot: &Slot,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    let failed = |error: DoorError| to.failure(&error);
+    let put = check_keepable(to, old).and_then(|()| {
+        match move_entry((&from.dir, &from.name), old, (&slot.dir, &slot.name)) {
+            Err(DoorError::CrossDevice) => {}
+            other => return other.and_then(|()| slot.dir.sync()).map_err(failed),
+        }
+        let Some(survey) = &old.survey else { return Ok(()) };
+        let source = Source::Kept(&from.dir, &from.name);
+        let copied = copy_tree(survey, &source, &slot.dir, &slot.name, &to.path, cancel)
+            .and_then(|()| slot.dir.sync_below().map_err(failed));
+        if copied.is_err() {
+            let _ = slot.dir.remove_tree(&slot.name);
+            return copied;
+        }
+        remove_exchanged(from, survey, cancel)
+    });
+    let is_there = || slot.dir.stat(&slot.name).is_ok();
+    if put.is_err() && !is_there() {
+        // Nothing is kept, so nothing is replaced.
+        from.dir.exchange(&from.name, &to.dir, &to.name, &temporary_name()).map_err(failed)?;
+    }
+    put
 }
 
 /// Finds out whether something has the new name, and whether it may be replaced.
@@ -168,22 +255,12 @@ fn taken(from: &Place, stat: &Stat, to: &Place, transfer: Transfer) -> Result<Op
     }
 }
 
-/// Looks through a folder that is to be replaced.
-fn survey_old(to: &Place, old: Option<Stat>, cancel: &Cancel) -> Result<Option<Survey>, Failure> {
-    match old {
-        Some(stat) if stat.kind == FileKind::Dir => {
-            Survey::of(&to.path, stat, None, None, cancel).map(Some).map_err(untouched)
-        }
-        _ => Ok(None),
-    }
-}
-
 /// Puts the finished entry under its new name: the one step that counts.
-fn commit(dir: &Dir, name: &OsStr, to: &Place, replaced: bool, old_is_tree: bool) -> Result<(), Failure> {
-    match (replaced, old_is_tree) {
-        (false, _) => dir.rename_to_free(name, &to.dir, &to.name),
-        (true, false) => dir.rename(name, &to.dir, &to.name),
-        (true, true) => dir.exchange(name, &to.dir, &to.name, &temporary_name()),
+fn commit((dir, name): (&Dir, &OsStr), to: &Place, old: Option<&Whole>) -> Result<(), Failure> {
+    match old.map(|old| old.survey.is_some()) {
+        None => dir.rename_to_free(name, &to.dir, &to.name),
+        Some(false) => dir.rename(name, &to.dir, &to.name),
+        Some(true) => dir.exchange(name, &to.dir, &to.name, &temporary_name()),
     }
     .map_err(|error| to.failure(&error))
 }
@@ -197,16 +274,42 @@ fn remove_exchanged(at: &Place, survey: &Survey, cancel: &Cancel) -> Result<(), 
         }
         Ok(Folder { path, to: None, below: folder.below.clone(), stat: folder.stat })
     });
-    let survey = Survey { folders: moved.collect::<Result<_, Failure>>()?, counts: survey.counts };
+    let survey = Survey { folders: moved.collect::<Result<_, Failure>>()?, ..Survey::default() };
     remove_tree(at, &survey, &mut Counts::default(), cancel)
 }
 
-fn copy_tree(survey: &Survey, to: &Place, temporary: &OsStr, cancel: &Cancel) -> Result<(), Failure> {
-    let failed = |error: DoorError| to.failure(&error);
-    to.dir.make_dir(temporary).map_err(failed)?;
+/// From where a tree is copied.
+pub(super) enum Source<'a> {
+    /// From the judged paths of its folders.
+    Judged,
+    /// From a name in a private folder; the judged paths are where it goes.
+    Kept(&'a Dir, &'a OsStr),
+}
+
+impl Source<'_> {
+    fn open(&self, folder: &Folder) -> Result<Dir, Failure> {
+        match self {
+            Self::Judged => folder.open(),
+            Self::Kept(dir, name) => open_below(dir, name, &folder.below)
+                .map_err(|error| door_failure(&error, &folder.path)),
+        }
+    }
+}
+
+/// Copies a tree to a name that is free in an open folder.
+pub(super) fn copy_tree(
+    survey: &Survey,
+    source: &Source<'_>,
+    to: &Dir,
+    name: &OsStr,
+    path: &PermittedPath,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    let failed = |error: DoorError| door_failure(&error, path);
+    to.make_dir(name).map_err(failed)?;
     for folder in &survey.folders {
-        let dir = folder.open()?;
-        let new = open_below(&to.dir, temporary, &folder.below).map_err(failed)?;
+        let dir = source.open(folder)?;
+        let new = open_below(to, name, &folder.below).map_err(failed)?;
         for entry in dir.entries().map_err(|error| door_failure(&error, &folder.path))? {
             cancel.check()?;
             if is_temporary(&entry.name) {
@@ -225,7 +328,7 @@ fn copy_tree(survey: &Survey, to: &Place, temporary: &OsStr, cancel: &Cancel) ->
             match stat.kind {
                 FileKind::Dir => new.make_dir(&entry.name).map_err(failed)?,
                 FileKind::File | FileKind::Symlink => {
-                    copy_entry(&dir, &entry.name, &stat, &child, &new, &entry.name, cancel)?;
+                    copy_entry((&dir, &entry.name), &stat, &child, (&new, &entry.name), cancel)?;
                 }
                 // Pipes, sockets and devices have no content; the counts tell of them.
                 FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {}
@@ -233,7 +336,9 @@ fn copy_tree(survey: &Survey, to: &Place, temporary: &OsStr, cancel: &Cancel) ->
         }
     }
     for folder in survey.folders.iter().rev() {
-        let new = open_below(&to.dir, temporary, &folder.below).map_err(failed)?;
+        let new = open_below(to, name, &folder.below).map_err(failed)?;
+        // A file system without attributes refuses; the content matters more.
+        let _ = new.copy_attributes(&source.open(folder)?);
         new.set_mode(folder.stat.mode).map_err(failed)?;
         // Not every file system keeps times.
         let _ = new.set_modified_as(&folder.stat);
@@ -242,13 +347,11 @@ fn copy_tree(survey: &Survey, to: &Place, temporary: &OsStr, cancel: &Cancel) ->
 }
 
 /// Copies one file or link to a name that is free.
-fn copy_entry(
-    dir: &Dir,
-    name: &OsStr,
+pub(super) fn copy_entry(
+    (dir, name): (&Dir, &OsStr),
     stat: &Stat,
     path: &PermittedPath,
-    to: &Dir,
-    new_name: &OsStr,
+    (to, new_name): (&Dir, &OsStr),
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let failed = |error: DoorError| door_failure(&error, path);
@@ -260,8 +363,9 @@ fn copy_entry(
     path.judge_names_of(&stat)?;
     let mut new = to.create_file(new_name, 0o600).map_err(failed)?;
     // Before there is anything to read for those who may not.
-    new.copy_attributes(&file).map_err(failed)?;
-    copy_content(&mut file, &mut new, cancel).map_err(|failure| failure.unwrap_or_else(failed))?;
+    // A file system without attributes refuses; the content matters more.
+    let _ = new.copy_attributes(&file).map_err(failed)?;
+    copy_content(&mut file, &mut new, stat.size, cancel).map_err(|failure| failure.unwrap_or_else(failed))?;
     new.set_mode(stat.mode).map_err(failed)?;
     // Not every file system keeps times.
     let _ = new.set_modified_as(&stat);
@@ -283,13 +387,36 @@ impl Stopped {
     }
 }
 
-fn copy_content(from: &mut File, to: &mut File, cancel: &Cancel) -> Result<(), Stopped> {
+/// Copies a content. Holes stay holes.
+fn copy_content(from: &mut File, to: &mut File, size: u64, cancel: &Cancel) -> Result<(), Stopped> {
+    let failed = |error: std::io::Error| Stopped::Door(error.into());
+    let mut at = 0;
+    while let Some(data) = next_data(from, at, size) {
+        from.seek(SeekFrom::Start(data.start)).map_err(failed)?;
+        to.seek(SeekFrom::Start(data.start)).map_err(failed)?;
+        at = data.start;
+        while at < data.end {
+            cancel.check().map_err(Stopped::Told)?;
+            let chunk = CHUNK_BYTES.min(data.end - at);
+            let copied = std::io::copy(&mut (&*from).take(chunk), to).map_err(failed)?;
+            if copied == 0 {
+                // It was cut meanwhile.
+                to.set_len(at).map_err(failed)?;
+                return to.flush().map_err(failed);
+            }
+            at += copied;
+        }
+    }
+    if at < size {
+        to.set_len(size).map_err(failed)?;
+    }
+    // What was added since it was looked at belongs to it too.
+    from.seek(SeekFrom::Start(size)).map_err(failed)?;
+    to.seek(SeekFrom::Start(size)).map_err(failed)?;
     loop {
         cancel.check().map_err(Stopped::Told)?;
-        let copied = std::io::copy(&mut (&*from).take(CHUNK_BYTES), to)
-            .map_err(|error| Stopped::Door(error.into()))?;
-        if copied == 0 {
-            return to.flush().map_err(|error| Stopped::Door(error.into()));
+        if std::io::copy(&mut (&*from).take(CHUNK_BYTES), to).map_err(failed)? == 0 {
+            return to.flush().map_err(failed);
         }
     }
 }

@@ -2,7 +2,11 @@
 //!
 //! Iterative and by handle: no link is followed, and each folder is known by its identity afterwards.
 
-use bailiwick_contract::{Cancel, ErrorCode, Failure};
+use std::ffi::OsStr;
+
+use sha2::{Digest, Sha256};
+
+use bailiwick_contract::{Cancel, ErrorCode, Failure, hex};
 use bailiwick_platform::fs::{Dir, DoorError, FileId, FileKind, RelPath, Stat};
 use bailiwick_policy::{PermittedPath, door_failure};
 
@@ -31,6 +35,52 @@ pub struct Survey {
     pub folders: Vec<Folder>,
     /// What is in them.
     pub counts: Counts,
+    /// Which entries there are, and what they are.
+    pub fingerprint: Fingerprint,
+    /// Whether a part of it is on another file system.
+    pub is_mixed: bool,
+}
+
+/// Stands for the names, kinds, sizes, times and targets of entries, in whatever order they come.
+///
+/// It stays as it is when the entries are renamed or copied with their facts, which numbers of files and the time of
+/// the last change of facts do not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Fingerprint(u128);
+
+impl Fingerprint {
+    /// Adds an entry of an open folder. `below` is its path below what is looked at.
+    ///
+    /// # Errors
+    /// Those of reading a link.
+    pub fn add(&mut self, dir: &Dir, name: &OsStr, below: &RelPath, stat: &Stat) -> Result<(), DoorError> {
+        let mut hash = Sha256::new();
+        hash.update(below.as_bytes());
+        hash.update([0]);
+        hash.update(stat.kind.describe());
+        match stat.kind {
+            FileKind::File => {
+                hash.update(stat.size.to_le_bytes());
+                hash.update(stat.modified_ns.to_le_bytes());
+                hash.update((stat.mode & 0o777).to_le_bytes());
+            }
+            FileKind::Dir => hash.update((stat.mode & 0o777).to_le_bytes()),
+            FileKind::Symlink => hash.update(dir.read_link(name)?),
+            FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {}
+        }
+        let digest = hash.finalize();
+        let number = digest.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+        // A sum is the same in any order, and counts an entry that is there twice.
+        self.0 = self.0.wrapping_add(number);
+        Ok(())
+    }
+
+    /// Returns the version token: `t-` and 24 digits.
+    pub fn version(self) -> String {
+        let mut digits = hex(&self.0.to_le_bytes());
+        digits.truncate(24);
+        format!("t-{digits}")
+    }
 }
 
 /// How much there is, or was.
@@ -62,7 +112,8 @@ impl Counts {
         }
     }
 
-    fn total(&self) -> u64 {
+    /// Counts all entries.
+    pub fn total(&self) -> u64 {
         self.files + self.folders + self.links + self.others
     }
 }
@@ -94,6 +145,35 @@ impl Survey {
         keep_out: Option<FileId>,
         cancel: &Cancel,
     ) -> Result<Self, Failure> {
+        Self::walk(Folder::open, path, stat, to, keep_out, cancel)
+    }
+
+    /// Looks through a folder that is kept whole, and judges every entry as if it were at `path`.
+    ///
+    /// # Errors
+    /// As [`Survey::of`].
+    pub fn of_kept(
+        dir: &Dir,
+        name: &OsStr,
+        path: &PermittedPath,
+        stat: Stat,
+        cancel: &Cancel,
+    ) -> Result<Self, Failure> {
+        let open = |folder: &Folder| {
+            let opened = dir.open_dir(name).and_then(|top| top.open_dir_beneath(&folder.below));
+            opened.map_err(|error| door_failure(&error, &folder.path))
+        };
+        Self::walk(open, path, stat, None, None, cancel)
+    }
+
+    fn walk(
+        open: impl Fn(&Folder) -> Result<Dir, Failure>,
+        path: &PermittedPath,
+        stat: Stat,
+        to: Option<&PermittedPath>,
+        keep_out: Option<FileId>,
+        cancel: &Cancel,
+    ) -> Result<Self, Failure> {
         let mut survey = Self::default();
         survey.counts.add(&stat);
         let mut todo = vec![Folder { path: path.clone(), to: to.cloned(), below: RelPath::root(), stat }];
@@ -106,7 +186,7 @@ impl Survey {
                 )
                 .hint("Choose a place outside the folder."));
             }
-            let dir = folder.open()?;
+            let dir = open(&folder)?;
             for entry in dir.entries().map_err(|error| door_failure(&error, &folder.path))? {
                 let child = folder.path.child(&entry.name)?;
                 let child_to = folder.to.as_ref().map(|to| to.child(&entry.name)).transpose()?;
@@ -118,6 +198,12 @@ impl Survey {
                     Err(error) => return Err(door_failure(&error, &child)),
                 };
                 survey.counts.add(&stat);
+                survey.is_mixed |= stat.id.device != folder.stat.id.device;
+                let below = folder.below.child(&entry.name);
+                match survey.fingerprint.add(&dir, &entry.name, &below, &stat) {
+                    Ok(()) | Err(DoorError::NotFound) => {}
+                    Err(error) => return Err(door_failure(&error, &child)),
+                }
                 if survey.counts.total() > MAX_ENTRIES {
                     return Err(Failure::invalid(
                         "target",
@@ -126,7 +212,6 @@ impl Survey {
                     .hint("Take its folders one by one."));
                 }
                 if stat.kind == FileKind::Dir {
-                    let below = folder.below.child(&entry.name);
                     todo.push(Folder { path: child, to: child_to, below, stat });
                 }
             }

@@ -1,13 +1,14 @@
 //! Earlier contents of files, so that a change can be taken back.
 //!
-//! Kept in Bailiwick's state folder, which no scope reaches: contents by their SHA-256, and a record of each
-//! change. Bounded by age and size. What was only read is held in memory for a while, see `seen`. A store that fails never stops a change; there is then no undo for it.
+//! Kept in Bailiwick's state folder, which no scope and no command reaches. Contents of files of a usual size are kept
+//! with a record of the change; folders, links and larger files are kept whole, moved there where the file system is
+//! the same. Bounded by age and size. What was only read is kept in memory for a while, see `seen`. What cannot be kept
+//! stops the change, unless the client does without undo.
 
-mod prune;
 mod record;
 mod seen;
 mod store;
 
-pub use record::{Kept, Record};
+pub use record::{FileFacts, Kept, Location, Record, Relocation};
 pub use seen::{MAX_SEEN_BYTES, Seen};
-pub use store::{Before, FileChange, VersionStore};
+pub use store::{Before, Deposit, FileChange, FoundRecord, VersionStore};

@@ -15,16 +15,19 @@ pub struct Record {
     pub op: String,
     /// Its files.
     pub files: Vec<Kept>,
+    /// How things that are kept whole are put back, in order. Where there are any, the files are not put back one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relocations: Vec<Relocation>,
 }
 
 /// A file as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// The path that it has since.
     pub path: String,
     /// The path that it had, if that was another.
     pub moved_from: Option<String>,
-    /// The SHA-256 of its content; `None` if there was no file.
+    /// The SHA-256 of its content; `None` if there was no file, or if it is kept whole.
     pub sha256: Option<String>,
     /// The size of that content.
     pub bytes: u64,
@@ -32,4 +35,48 @@ pub struct Kept {
     pub mode: u32,
     /// The version that it has since; `None` if it is gone.
     pub version_after: Option<String>,
+    /// What else belongs to it.
+    #[serde(default, skip_serializing_if = "FileFacts::is_empty")]
+    pub facts: FileFacts,
+    /// Whether a folder, a link or a large file was there, which is kept whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole: bool,
+}
+
+/// What belongs to a file beside its content and its permission bits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileFacts {
+    /// When its content was changed last, in nanoseconds since the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified_ns: Option<i64>,
+    /// Its extended attributes, lists of rights included: names and values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl FileFacts {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// One step of putting back what is kept whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relocation {
+    /// Where the thing is.
+    pub from: Location,
+    /// Where it goes.
+    pub to: Location,
+    /// The version that it must have.
+    pub version: String,
+}
+
+/// Where something is that is kept whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Location {
+    /// At a path of the scope.
+    Path(String),
+    /// With the record, under a number.
+    Kept(usize),
 }

@@ -1,31 +1,64 @@
 //! Keeping contents and records, and finding them again.
+//!
+//! A change is one file in `log`: a line of JSON, and after it the contents that the change replaces. It is on disk
+//! before the change is seen. What is kept whole lies beside its record, in a part of its own.
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::Duration;
 
-use crate::file::{content_version, sha256_hex};
+use crate::file::{Slot, content_version, sha256_hex};
 use bailiwick_contract::{id, time};
-use bailiwick_platform::fs::{Secrecy, create_private_dir, new_private_file, read_own_file};
+use bailiwick_platform::fs::modes::sync_folder;
+use bailiwick_platform::fs::{
+    Dir, DoorError, RelPath, RetainedFolder, RetentionClock, RetentionLimits, Root, Secrecy,
+    create_private_dir, new_private_file, open_own_file,
+};
 
-use super::prune::prune;
-use super::record::{Kept, Record};
+use super::record::{FileFacts, Kept, Record, Relocation};
 
-/// The largest content that is kept.
-const MAX_CONTENT_BYTES: u64 = 16 << 20;
+/// The largest content that is kept: of a file that is edited.
+const MAX_CONTENT_BYTES: u64 = 64 << 20;
 /// The largest record.
 const MAX_RECORD_BYTES: u64 = 4 << 20;
 /// How many digits of a hash name a path.
 const PATH_DIGITS: usize = 32;
+/// How much a file takes beside its content.
+const FILE_BYTES: u64 = 4_096;
+/// How long a change can be taken back.
+const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3_600);
+
+/// What changes of files keep: 512 MiB, less what a part that is being removed takes.
+const CHANGES: RetentionLimits = RetentionLimits {
+    max_age: MAX_AGE,
+    max_bytes: 496 << 20,
+    max_parts: 256,
+    part_bytes: 16 << 20,
+    part_things: 1_024,
+    part_span: Duration::from_secs(24 * 3_600),
+};
+
+/// What is kept whole: folders, links, large files.
+const WHOLE: RetentionLimits = RetentionLimits {
+    max_age: MAX_AGE,
+    max_bytes: 512 << 20,
+    max_parts: 1_024,
+    part_bytes: 0,
+    part_things: 1,
+    part_span: Duration::ZERO,
+};
 
 /// The kept versions of one installation.
 #[derive(Debug, Clone)]
 pub struct VersionStore {
-    folder: PathBuf,
+    changes: RetainedFolder,
+    whole: RetainedFolder,
+    clock: RetentionClock,
 }
 
 /// A file as it is before a change.
@@ -37,6 +70,8 @@ pub struct Before {
     pub sha256: String,
     /// Its permission bits.
     pub mode: u32,
+    /// What else belongs to it.
+    pub facts: FileFacts,
 }
 
 /// The change of one file.
@@ -52,172 +87,337 @@ pub struct FileChange {
     pub version_after: Option<String>,
 }
 
+/// Room for things that are kept whole, with the record that says how they are put back.
+#[derive(Debug)]
+pub struct Deposit {
+    part: PathBuf,
+    folder: RetainedFolder,
+    undo_id: String,
+}
+
+/// A record that was found, and where.
+#[derive(Debug, Clone)]
+pub struct FoundRecord {
+    /// The record.
+    pub record: Record,
+    file: PathBuf,
+    contents_at: u64,
+}
+
 impl VersionStore {
     /// Finds the store in Bailiwick's state folder.
     pub fn below(state: &Path) -> Self {
-        Self { folder: state.join("versions") }
+        let folder = state.join("versions");
+        Self {
+            changes: RetainedFolder::new(folder.join("changes"), CHANGES),
+            whole: RetainedFolder::new(folder.join("whole"), WHOLE),
+            clock: RetentionClock::below(state),
+        }
     }
 
-    /// Keeps files as they are before a change. Gives the id by which the change can be taken back.
+    /// Returns the most that is kept whole, in bytes.
+    pub const fn max_whole_bytes() -> u64 {
+        WHOLE.max_bytes
+    }
+
+    /// Keeps files as they are before a change, and returns the id by which the change can be taken back. All of it is
+    /// on disk then.
     ///
     /// # Errors
-    /// Those of the file system; `FileTooLarge` for a content over 16 MiB.
+    /// Those of the file system; `FileTooLarge` for a content over 64 MiB.
     pub fn keep(&self, scope: &str, op: &str, changes: &[FileChange]) -> io::Result<String> {
-        prune(&self.folder);
+        let contents = || changes.iter().filter_map(|change| change.before.as_ref());
+        if contents().any(|before| before.content.len() as u64 > MAX_CONTENT_BYTES) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         let undo_id = id::new_id();
-        let mut files = Vec::with_capacity(changes.len());
-        for change in changes {
-            let (sha256, bytes, mode) = match &change.before {
-                None => (None, 0, 0),
-                Some(before) => {
-                    (Some(self.keep_content(before)?), before.content.len() as u64, before.mode & 0o777)
+        let files = changes
+            .iter()
+            .map(|change| {
+                let before = change.before.as_ref();
+                Kept {
+                    path: change.path.clone(),
+                    moved_from: change.moved_from.clone(),
+                    sha256: before.map(|before| before.sha256.clone()),
+                    bytes: before.map_or(0, |before| before.content.len() as u64),
+                    mode: before.map_or(0, |before| before.mode & 0o7777),
+                    version_after: change.version_after.clone(),
+                    facts: before.map(|before| before.facts.clone()).unwrap_or_default(),
+                    whole: false,
                 }
-            };
-            files.push(Kept {
-                path: change.path.clone(),
-                moved_from: change.moved_from.clone(),
-                sha256,
-                bytes,
-                mode,
-                version_after: change.version_after.clone(),
-            });
-        }
-        let record = Record {
-            undo_id: undo_id.clone(),
-            at_ms: time::now_ms(),
-            scope: scope.to_owned(),
-            op: op.to_owned(),
-            files,
-        };
-        let json = serde_json::to_vec(&record).map_err(io::Error::other)?;
-        let log = self.folder.join("log");
-        write_record(&log, &undo_id, &json)?;
-        for kept in &record.files {
-            for path in std::iter::once(&kept.path).chain(&kept.moved_from) {
-                link(&log.join(&undo_id), &self.of_path(scope, path), &undo_id)?;
-            }
-        }
+            })
+            .collect();
+        let record = new_record(&undo_id, scope, op, files, Vec::new());
+        let json = to_line(&record)?;
+        let bytes = contents().map(|before| before.content.len() as u64).sum::<u64>() + json.len() as u64;
+        let part = self.changes.reserve(bytes + FILE_BYTES, &self.clock)?;
+        write_record(&part, &record, &json, contents().map(|before| &before.content[..]))?;
         Ok(undo_id)
+    }
+
+    /// Keeps a record alone, of things that are not kept but only moved. It is on disk then.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn note(
+        &self,
+        scope: &str,
+        op: &str,
+        files: Vec<Kept>,
+        relocations: Vec<Relocation>,
+    ) -> io::Result<String> {
+        let undo_id = id::new_id();
+        let record = new_record(&undo_id, scope, op, files, relocations);
+        let json = to_line(&record)?;
+        let part = self.changes.reserve(json.len() as u64 + FILE_BYTES, &self.clock)?;
+        write_record(&part, &record, &json, std::iter::empty())?;
+        Ok(undo_id)
+    }
+
+    /// Makes room for things that are kept whole. `bytes` is what they take.
+    ///
+    /// # Errors
+    /// Those of the file system; `FileTooLarge` for more than is kept in all.
+    pub fn deposit(&self, bytes: u64) -> io::Result<Deposit> {
+        let part = self.whole.reserve(bytes.saturating_add(FILE_BYTES), &self.clock)?;
+        Ok(Deposit { part, folder: self.whole.clone(), undo_id: id::new_id() })
     }
 
     /// Forgets a change that was not made after all. Its contents go when they are old.
     pub fn forget(&self, undo_id: &str) {
-        if id::is_id(undo_id) {
-            // What stays finds no record any more.
-            let _ = fs::remove_file(self.folder.join("log").join(undo_id));
+        if !id::is_id(undo_id) {
+            return;
+        }
+        for part in self.changes.parts() {
+            if fs::remove_file(part.join("log").join(undo_id)).is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Gives the room of a change back whose things were all put back.
+    pub fn release(&self, found: &FoundRecord) {
+        let part = found.file.parent().and_then(Path::parent);
+        if let Some(part) = part.filter(|part| self.whole.parts().iter().any(|it| it == part)) {
+            release_empty(&self.whole, part);
         }
     }
 
     /// Finds a change of a scope by its id.
-    pub fn record(&self, scope: &str, undo_id: &str) -> Option<Record> {
+    pub fn record(&self, scope: &str, undo_id: &str) -> Option<FoundRecord> {
         if !id::is_id(undo_id) {
             return None;
         }
-        let file = self.folder.join("log").join(undo_id);
-        let (json, _) = read_own_file(&file, Secrecy::Secret, MAX_RECORD_BYTES).ok()?;
-        let record: Record = serde_json::from_slice(&json).ok()?;
-        (record.scope == scope && record.undo_id == undo_id).then_some(record)
+        let parts = self.changes.parts().into_iter().chain(self.whole.parts());
+        parts.into_iter().find_map(|part| read_record(&part.join("log").join(undo_id), scope, undo_id))
     }
 
     /// Lists the changes of a path in a scope, the newest first.
-    pub fn changes_of(&self, scope: &str, path: &str) -> Vec<Record> {
-        let Ok(entries) = fs::read_dir(self.of_path(scope, path)) else { return Vec::new() };
-        let mut ids: Vec<String> =
-            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        ids.sort_unstable_by(|one, next| next.cmp(one));
-        ids.iter().filter_map(|undo_id| self.record(scope, undo_id)).collect()
+    pub fn changes_of(&self, scope: &str, path: &str) -> Vec<FoundRecord> {
+        let key = path_key(scope, path);
+        let mut found = Vec::new();
+        for part in self.changes.parts().into_iter().chain(self.whole.parts()) {
+            let Ok(entries) = fs::read_dir(part.join("paths").join(&key)) else { continue };
+            for entry in entries.flatten() {
+                let Ok(undo_id) = entry.file_name().into_string() else { continue };
+                found.extend(read_record(&part.join("log").join(&undo_id), scope, &undo_id));
+            }
+        }
+        found.sort_by(|one, next| next.record.undo_id.cmp(&one.record.undo_id));
+        found
     }
 
     /// Gives the content that a path had in a version (`s-` and digits), if it is kept.
     pub fn content_of_version(&self, scope: &str, path: &str, version: &str) -> Option<Vec<u8>> {
-        let records = self.changes_of(scope, path);
-        let files = records.iter().flat_map(|record| &record.files);
-        let sha256 = files
-            .filter(|kept| kept.path == path || kept.moved_from.as_deref() == Some(path))
-            .filter_map(|kept| kept.sha256.as_deref())
-            .find(|sha256| content_version(sha256) == version)?;
-        self.content(sha256)
+        self.changes_of(scope, path).iter().find_map(|found| {
+            let of_path = |kept: &Kept| {
+                let is_named = kept.path == path || kept.moved_from.as_deref() == Some(path);
+                is_named && kept.sha256.as_deref().is_some_and(|it| content_version(it) == version)
+            };
+            found.content(found.record.files.iter().position(of_path)?)
+        })
     }
+}
 
-    /// Gives a content that is kept; `None` if it is not, or not any more.
-    pub fn content(&self, sha256: &str) -> Option<Vec<u8>> {
-        let good = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let file = self.folder.join("contents").join(good.then_some(&sha256[..2])?).join(sha256);
-        let (content, _) = read_own_file(&file, Secrecy::Secret, MAX_CONTENT_BYTES).ok()?;
+impl FoundRecord {
+    /// Returns the content of one of the record's files; `None` if it is damaged, or if there was no file.
+    pub fn content(&self, at: usize) -> Option<Vec<u8>> {
+        let kept = self.record.files.get(at)?;
+        let sha256 = kept.sha256.as_deref()?;
+        let has_content = |kept: &&Kept| kept.sha256.is_some();
+        let before: u64 = self.record.files[..at].iter().filter(has_content).map(|kept| kept.bytes).sum();
+        let (mut file, _) = open_own_file(&self.file, Secrecy::Secret).ok()?;
+        file.seek(SeekFrom::Start(self.contents_at + before)).ok()?;
+        let mut content = Vec::new();
+        file.take(kept.bytes.min(MAX_CONTENT_BYTES)).read_to_end(&mut content).ok()?;
         (sha256_hex(&content) == sha256).then_some(content)
     }
 
-    fn keep_content(&self, before: &Before) -> io::Result<String> {
-        let (content, sha256) = (&before.content, before.sha256.clone());
-        if content.len() as u64 > MAX_CONTENT_BYTES {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        let folder = self.folder.join("contents").join(&sha256[..2]);
-        match OpenOptions::new().append(true).open(folder.join(&sha256)) {
-            // It is there: its age begins anew.
-            Ok(file) if file.metadata()?.len() == content.len() as u64 => {
-                file.set_modified(SystemTime::now())?;
-            }
-            Ok(_) | Err(_) => write_new(&folder, &sha256, content)?,
-        }
-        Ok(sha256)
-    }
-
-    fn of_path(&self, scope: &str, path: &str) -> PathBuf {
-        let mut key = sha256_hex(format!("{scope}\0{path}").as_bytes());
-        key.truncate(PATH_DIGITS);
-        self.folder.join("paths").join(key)
+    /// Opens the place of one of the things that are kept whole with the record.
+    ///
+    /// # Errors
+    /// [`DoorError::NotFound`] if the record has gone meanwhile, and the usual ones.
+    pub fn slot(&self, number: usize) -> Result<Slot, DoorError> {
+        let part = self.file.parent().and_then(Path::parent).ok_or(DoorError::NotFound)?;
+        slot(part, number)
     }
 }
 
-/// Makes a record. One that a crash cut off cannot be read, and so is none.
-fn write_record(folder: &Path, name: &str, json: &[u8]) -> io::Result<()> {
-    in_folder(folder, || {
-        let path = folder.join(name);
-        let mut file = new_private_file(&path)?;
-        file.write_all(json).inspect_err(|_| drop(fs::remove_file(&path)))
-    })
+impl Deposit {
+    /// Returns the id by which the change can be taken back.
+    pub fn undo_id(&self) -> &str {
+        &self.undo_id
+    }
+
+    /// Opens the place of one of its things.
+    ///
+    /// # Errors
+    /// The usual ones.
+    pub fn slot(&self, number: usize) -> Result<Slot, DoorError> {
+        slot(&self.part, number)
+    }
+
+    /// Writes the record. It is on disk then.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn write(
+        &self,
+        scope: &str,
+        op: &str,
+        files: Vec<Kept>,
+        relocations: Vec<Relocation>,
+    ) -> io::Result<()> {
+        let record = new_record(&self.undo_id, scope, op, files, relocations);
+        write_record(&self.part, &record, &to_line(&record)?, std::iter::empty())
+    }
+
+    /// Gives the room back, if nothing was put there.
+    pub fn discard(self) {
+        release_empty(&self.folder, &self.part);
+    }
 }
 
-/// Gives a record a second name, below that of a path: which takes no file of its own.
-fn link(record: &Path, folder: &Path, name: &str) -> io::Result<()> {
-    match in_folder(folder, || fs::hard_link(record, folder.join(name))) {
+/// How names of things that are kept whole begin.
+const THING: &str = "thing-";
+
+/// Gives a part back in which there is no thing.
+fn release_empty(folder: &RetainedFolder, part: &Path) {
+    let is_thing = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(THING);
+    let is_empty = fs::read_dir(part)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| !is_thing(&entry))));
+    if is_empty {
+        folder.release(part);
+    }
+}
+
+fn slot(part: &Path, number: usize) -> Result<Slot, DoorError> {
+    let dir: Dir = Root::open(part)?.open_dir(&RelPath::root())?;
+    Ok(Slot { dir, name: OsString::from(format!("{THING}{number}")) })
+}
+
+fn new_record(
+    undo_id: &str,
+    scope: &str,
+    op: &str,
+    files: Vec<Kept>,
+    relocations: Vec<Relocation>,
+) -> Record {
+    Record {
+        undo_id: undo_id.to_owned(),
+        at_ms: time::now_ms(),
+        scope: scope.to_owned(),
+        op: op.to_owned(),
+        files,
+        relocations,
+    }
+}
+
+fn to_line(record: &Record) -> io::Result<Vec<u8>> {
+    let mut json = serde_json::to_vec(record).map_err(io::Error::other)?;
+    json.push(b'\n');
+    if json.len() as u64 > MAX_RECORD_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(json)
+}
+
+fn path_key(scope: &str, path: &str) -> String {
+    let mut key = sha256_hex(format!("{scope}\0{path}").as_bytes());
+    key.truncate(PATH_DIGITS);
+    key
+}
+
+/// Writes a record with its contents, and waits until it is on disk. One that a crash cut off cannot be read, and so
+/// is none.
+fn write_record<'a>(
+    part: &Path,
+    record: &Record,
+    json: &[u8],
+    contents: impl Iterator<Item = &'a [u8]>,
+) -> io::Result<()> {
+    let log = part.join("log");
+    let path = log.join(&record.undo_id);
+    let mut file = match new_private_file(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_private_dir(&log)?;
+            sync_folder(part)?;
+            new_private_file(&path)?
+        }
+        other => other?,
+    };
+    let written = (|| {
+        file.write_all(json)?;
+        for content in contents {
+            file.write_all(content)?;
+        }
+        file.sync_all()?;
+        sync_folder(&log)
+    })();
+    if written.is_err() {
+        // It is ours alone, and goes with its part.
+        let _ = fs::remove_file(&path);
+        return written;
+    }
+    for kept in &record.files {
+        for path in std::iter::once(&kept.path).chain(&kept.moved_from) {
+            name_by_path(part, &path_key(&record.scope, path), &record.undo_id)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a record findable by a path.
+fn name_by_path(part: &Path, key: &str, undo_id: &str) -> io::Result<()> {
+    let folder = part.join("paths").join(key);
+    let make = || match new_private_file(&folder.join(undo_id)) {
         // A file of two names, both of this path.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        // A file system without second names.
-        Err(_) => write_new(folder, name, b""),
-        Ok(()) => Ok(()),
-    }
-}
-
-/// Does something in a folder, which is made if it is missing.
-fn in_folder(folder: &Path, act: impl Fn() -> io::Result<()>) -> io::Result<()> {
-    match act() {
+        other => other.map(drop),
+    };
+    match make() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_private_dir(folder)?;
-            act()
+            create_private_dir(&folder)?;
+            make()
         }
         other => other,
     }
 }
 
-/// Makes a file of mode 0600 as a whole. A crash leaves it, or a rest that no name leads to.
-fn write_new(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
-    in_folder(folder, || {
-        let temporary = folder.join(format!(".{}", id::new_id()));
-        let mut file = new_private_file(&temporary)?;
-        let written = file.write_all(content).and_then(|()| fs::rename(&temporary, folder.join(name)));
-        if written.is_err() {
-            // It is ours alone, and pruning finds it later.
-            let _ = fs::remove_file(&temporary);
-        }
-        written
-    })
+fn read_record(file: &Path, scope: &str, undo_id: &str) -> Option<FoundRecord> {
+    let (opened, _): (File, _) = open_own_file(file, Secrecy::Secret).ok()?;
+    let mut json = Vec::new();
+    BufReader::new(opened.take(MAX_RECORD_BYTES)).read_until(b'\n', &mut json).ok()?;
+    let record: Record = serde_json::from_slice(json.strip_suffix(b"\n")?).ok()?;
+    let is_it = record.scope == scope && record.undo_id == undo_id;
+    is_it.then(|| FoundRecord { record, file: file.to_owned(), contents_at: json.len() as u64 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const DAY_MS: i64 = 24 * 3_600 * 1_000;
 
     fn change(path: &str, content: &[u8]) -> FileChange {
         FileChange {
@@ -227,34 +427,93 @@ mod tests {
                 content: Arc::new(content.to_vec()),
                 sha256: sha256_hex(content),
                 mode: 0o100_644,
+                facts: FileFacts::default(),
             }),
             version_after: Some("s-x".to_owned()),
         }
+    }
+
+    fn ground() -> (PathBuf, VersionStore) {
+        let state = std::env::temp_dir().join(format!("bailiwick-versions-{}", id::new_id()));
+        let store = VersionStore::below(&state);
+        (state, store)
     }
 
     #[test]
     fn what_was_kept_is_found_in_its_scope_only() {
         use bailiwick_platform::fs::Protection;
 
-        let state = std::env::temp_dir().join(format!("bailiwick-versions-{}", id::new_id()));
-        let store = VersionStore::below(&state);
+        let (state, store) = ground();
         let first = store.keep("app", "file.write", &[change("a", b"one")]).expect("it is kept");
-        let second = store.keep("app", "file.patch", &[change("a", b"two"), change("b", b"")]);
+        let second = store.keep("app", "file.patch", &[change("a", b"two"), change("b", b"three")]);
         let second = second.expect("it is kept");
-        let ids: Vec<String> = store.changes_of("app", "a").into_iter().map(|it| it.undo_id).collect();
+        let changes = store.changes_of("app", "a");
+        let ids: Vec<String> = changes.iter().map(|it| it.record.undo_id.clone()).collect();
         assert_eq!(ids, [second.clone(), first.clone()]);
-        let kept = &store.record("app", &first).expect("it is there").files[0];
-        let sha256 = kept.sha256.clone().expect("there was a file");
-        assert_eq!(store.content(&sha256).as_deref(), Some(&b"one"[..]));
-        assert_eq!((store.record("other", &first), store.changes_of("other", "a").len()), (None, 0));
-        let file = state.join("versions/contents").join(&sha256[..2]).join(&sha256);
-        assert!(Protection::is_private(&file, false));
+        assert_eq!(changes[0].content(0).as_deref(), Some(&b"two"[..]));
+        assert_eq!(changes[0].content(1).as_deref(), Some(&b"three"[..]));
+        let found = store.record("app", &first).expect("it is there");
+        assert_eq!(found.content(0).as_deref(), Some(&b"one"[..]));
+        assert!(store.record("other", &first).is_none() && store.changes_of("other", "a").is_empty());
+        assert!(Protection::is_private(&found.file, false));
         // A content that was changed is no content.
-        fs::write(&file, b"eno").expect("it can be written");
-        assert_eq!(store.content(&sha256), None);
+        let mut text = fs::read(&found.file).expect("it can be read");
+        *text.last_mut().expect("it is not empty") = b'x';
+        fs::write(&found.file, text).expect("it can be written");
+        assert_eq!(found.content(0), None);
         store.forget(&second);
-        assert_eq!(store.record("app", &second), None);
-        assert_eq!(store.record("app", "../log/x"), None);
+        assert!(store.record("app", &second).is_none());
+        assert!(store.record("app", "../log/x").is_none());
         bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
+    }
+
+    #[test]
+    fn no_number_of_changes_goes_beyond_the_bound() {
+        let (state, mut store) = ground();
+        let limits = RetentionLimits { max_bytes: 8 << 20, part_bytes: 1 << 20, ..CHANGES };
+        store.changes = RetainedFolder::new(state.join("versions/changes"), limits);
+        let mut newest = String::new();
+        for at in 0..100_u8 {
+            newest = store.keep("app", "file.write", &[change("a", &[at; 300_000])]).expect("it is kept");
+            assert!(bytes_below(&state.join("versions")) <= 8 << 20);
+        }
+        let left = store.changes_of("app", "a");
+        assert_eq!(left[0].record.undo_id, newest);
+        assert!(left.len() >= 20, "{}", left.len());
+        assert!(left.iter().all(|found| found.content(0).is_some()), "what is listed can be brought back");
+        bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
+    }
+
+    #[test]
+    fn a_clock_that_is_ahead_by_200_days_for_seconds_removes_nothing() {
+        let (state, store) = ground();
+        create_private_dir(&state).expect("made");
+        let started = time::now_ms();
+        assert_eq!(store.clock.now_at(started, 10_000), started);
+        let undo_id = store.keep("app", "file.write", &[change("a", b"one")]).expect("it is kept");
+        let part = store.changes.parts()[0].clone();
+        for (wrong_by, passed) in [(200 * DAY_MS, 1_000), (200 * DAY_MS, 4_000), (-200 * DAY_MS, 8_000)] {
+            let now_ms = store.clock.now_at(started + passed + wrong_by, 10_000 + passed);
+            // A part of their own, as if it were another day: only then an older one could go.
+            for _ in 0..2 {
+                store.changes.reserve_at(CHANGES.part_bytes, now_ms).expect("there is room");
+            }
+            assert!(store.record("app", &undo_id).is_some(), "{wrong_by}");
+        }
+        // In time that has really passed it goes.
+        let now_ms = store.clock.now_at(started + 32 * DAY_MS, 10_000 + 32 * DAY_MS);
+        store.changes.reserve_at(CHANGES.part_bytes, now_ms).expect("there is room");
+        assert!(store.record("app", &undo_id).is_none() && !part.exists());
+        bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
+    }
+
+    fn bytes_below(folder: &Path) -> u64 {
+        let entries = fs::read_dir(folder).expect("it is there").flatten();
+        entries
+            .map(|entry| match entry.metadata().expect("it is there") {
+                facts if facts.is_dir() => bytes_below(&entry.path()),
+                facts => facts.len(),
+            })
+            .sum()
     }
 }

@@ -5,12 +5,11 @@ use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads,
 };
-use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::{InputPath, Permit};
-use bailiwick_providers::file::{Locks, Place, Transfer, Transferred, copy};
-use bailiwick_providers::versions::{Before, FileChange};
+use bailiwick_providers::file::{Locks, Outgoing, Place, Slot, Transfer, copy};
+use bailiwick_providers::versions::{FileChange, Location, Relocation};
 
-use super::kept;
+use super::kept::{self, Undo};
 use super::r#move::{Input, Options, Output, destination, output, places};
 
 /// The operation.
@@ -22,7 +21,8 @@ impl Operation for Op {
         summary: "Copy a file or folder",
         details: "Keeps mode, time and extended attributes. A symbolic link is copied as a link, never what it \
                   leads to. Every entry of a folder is judged first: if one is closed, or belongs to Git's own \
-                  files, nothing is copied. The copy has its new name only when it is complete.",
+                  files, nothing is copied. The copy has its new name only when it is complete. What it replaces is \
+                  kept for file.restore, up to 512 MiB.",
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::Path(Access::Read),
@@ -31,7 +31,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 120,
         threads: Threads::Blocking,
-        audited_fields: &["to", "ifExists"],
+        audited_fields: &["to", "ifExists", "withoutUndo"],
         example: r#"{"op":"file.copy","target":"old.md","input":{"to":"copy.md"}}"#,
     };
     type Input = Input;
@@ -49,26 +49,47 @@ impl Operation for Op {
     async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
         let (from, to) = places(permit)?;
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
-        let before = if transfer.dry_run { None } else { kept::read(&to, &cx.cancel) };
-        let copied = copy(&from, &to, transfer, &Locks::below(&cx.service.dirs.state), &cx.cancel)?;
-        let undo_id = if transfer.dry_run { None } else { undo_id(cx, permit, &to, &copied, before) };
+        let mut undo = Undo::new(cx, permit, options.without_undo);
+        let copied = copy(
+            &from,
+            &to,
+            transfer,
+            &mut |change| keep(&mut undo, cx, &to, change),
+            &Locks::below(&cx.service.dirs.state),
+            &cx.cancel,
+        );
+        let (copied, undo_id) = undo.settle(copied)?;
         Ok(Output { undo_id, ..output(cx, &from, &to, &copied, transfer.dry_run) })
     }
 }
 
-/// Keeps what a copy of one file replaced, or that there was nothing. A folder is not taken back.
-fn undo_id(
+/// Keeps what a copy replaces, or that there was nothing.
+fn keep(
+    undo: &mut Undo<'_>,
     cx: &Context,
-    permit: &Permit,
     to: &Place,
-    copied: &Transferred,
-    before: Option<(String, Before)>,
-) -> Option<String> {
-    let before = before.filter(|_| copied.replaced).map(|(_, before)| before);
-    if copied.kind != FileKind::File || copied.replaced && before.is_none() {
-        return None;
-    }
-    let (version, _) = kept::read(to, &cx.cancel)?;
+    change: &Outgoing<'_>,
+) -> Result<Option<Slot>, Failure> {
+    let (Some(new), true) = (change.new, undo.is_wanted()) else { return Ok(None) };
     let path = to.path.shown();
-    kept::keep(cx, permit, &[FileChange { path, moved_from: None, before, version_after: Some(version) }])
+    let before = match change.old {
+        Some(old) if old.is_plain() => kept::read(to, &cx.cancel).map(|(_, before)| before),
+        Some(_) | None => None,
+    };
+    if let Some(version) = change.new_version
+        && (before.is_some() || change.old.is_none())
+    {
+        let version_after = Some(version.to_owned());
+        return undo.contents(&[FileChange { path, moved_from: None, before, version_after }]).map(|()| None);
+    }
+    let away = Relocation {
+        from: Location::Path(path.clone()),
+        to: Location::Kept(0),
+        version: new.version.clone(),
+    };
+    let file = kept::whole_file(path.clone(), change.old, Some(new.version.clone()));
+    let Some(old) = change.old else { return undo.moves(vec![file], vec![away]).map(|()| None) };
+    let back =
+        Relocation { from: Location::Kept(0), to: Location::Path(path), version: old.version.clone() };
+    undo.whole(old.disk_bytes(), vec![file], vec![away, back])
 }

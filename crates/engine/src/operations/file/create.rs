@@ -82,6 +82,7 @@ impl Operation for Op {
             mode: options.mode.as_deref(),
             if_exists: IfExists::Fail,
             check: options.check,
+            without_undo: false,
         };
         write::write(cx, permit, &request)
     }

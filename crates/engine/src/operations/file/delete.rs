@@ -11,9 +11,8 @@ use bailiwick_contract::{
 use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::file::{Locks, Place, Removal, remove};
-use bailiwick_providers::versions::FileChange;
 
-use super::kept;
+use super::kept::Undo;
 
 /// The operation.
 pub struct Op;
@@ -24,6 +23,8 @@ pub struct Op;
 pub struct Options {
     /// Remove a folder with everything in it; default false.
     pub recursive: bool,
+    /// Do it also where it cannot be undone, and keep nothing for undo; default false.
+    pub without_undo: bool,
 }
 
 /// What was removed.
@@ -42,7 +43,7 @@ pub struct Output {
     pub links: u64,
     /// How many bytes the files had.
     pub bytes: u64,
-    /// Takes this change back: send it as `input.undoId` of file.restore. Only for a regular file.
+    /// Takes this change back: send it as `input.undoId` of file.restore.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_id: Option<String>,
     /// `true` if nothing was done, since `options.dryRun` was set.
@@ -55,7 +56,8 @@ impl Operation for Op {
         name: "file.delete",
         summary: "Remove a file or folder",
         details: "A symbolic link is removed itself, never what it leads to. Every entry of a folder is judged \
-                  first: if one is closed, or belongs to Git's own files, nothing is removed.",
+                  first: if one is closed, or belongs to Git's own files, nothing is removed. What is removed is \
+                  kept for file.restore, up to 512 MiB; what is larger goes only with `withoutUndo`.",
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::Path(Access::Write),
@@ -64,7 +66,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 120,
         threads: Threads::Blocking,
-        audited_fields: &["recursive"],
+        audited_fields: &["recursive", "withoutUndo"],
         example: r#"{"op":"file.delete","target":"old.md"}"#,
     };
     type Input = NoFields;
@@ -83,15 +85,15 @@ impl Operation for Op {
         let place = Place::of(permit.path())?;
         let dry_run = permit.common().dry_run;
         let removal = Removal { recursive: options.recursive, dry_run };
-        // Kept before it goes: there is no other copy.
-        let before = if dry_run { None } else { kept::read(&place, &cx.cancel) };
-        let undo_id = before.and_then(|(_, before)| {
-            let path = place.path.shown();
-            let change = FileChange { path, moved_from: None, before: Some(before), version_after: None };
-            kept::keep(cx, permit, &[change])
-        });
-        let removed = remove(&place, removal, &Locks::below(&cx.service.dirs.state), &cx.cancel)
-            .inspect_err(|_| kept::forget(cx, undo_id.as_deref()))?;
+        let mut undo = Undo::new(cx, permit, options.without_undo);
+        let removed = remove(
+            &place,
+            removal,
+            &mut |going| undo.removed(&place, going),
+            &Locks::below(&cx.service.dirs.state),
+            &cx.cancel,
+        );
+        let (removed, undo_id) = undo.settle(removed)?;
         let counts = removed.counts;
         cx.summarize(format!("{} files, {} folders, {} bytes", counts.files, counts.folders, counts.bytes));
         Ok(Output {

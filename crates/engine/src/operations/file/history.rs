@@ -36,8 +36,11 @@ pub struct Output {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Version {
-    /// The version, for file.restore; `null` if there was no file before the change.
+    /// The version, for file.restore; `null` if there was no file before the change, or if it was kept whole.
     pub version: Option<String>,
+    /// `true` if a folder, a link or a large file was there, which only `undoId` brings back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub whole: bool,
     /// Its size in bytes.
     pub bytes: u64,
     /// When it was changed.
@@ -60,8 +63,8 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "file.history",
         summary: "List the earlier versions of a file that were kept",
-        details: "Bailiwick keeps what its own operations replace or remove: files up to 16 MiB, for 30 days, 512 \
-                  MiB in all. What other programs change is not known here. The file itself need not exist any \
+        details: "Bailiwick keeps what its own operations replace or remove, for 30 days: contents of files within \
+                  512 MiB, and folders, links and files above 16 MiB within another 512 MiB. What other programs change is not known here. The file itself need not exist any \
                   more.",
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
@@ -93,7 +96,8 @@ impl Operation for Op {
         let mut output =
             Output { path: path.clone(), versions: Vec::new(), truncated: false, next_cursor: None };
         let older = permit.common().cursor.as_deref();
-        for record in VersionStore::below(&cx.service.dirs.state).changes_of(&scope, &path) {
+        for found in VersionStore::below(&cx.service.dirs.state).changes_of(&scope, &path) {
+            let record = found.record;
             cx.cancel.check()?;
             if older.is_some_and(|older| record.undo_id.as_str() >= older) {
                 continue;
@@ -105,6 +109,7 @@ impl Operation for Op {
             let Some(file) = record.files.iter().find(named) else { continue };
             let version = Version {
                 version: file.sha256.as_deref().map(content_version),
+                whole: file.whole,
                 bytes: file.bytes,
                 at: time::rfc3339(record.at_ms),
                 op: record.op.clone(),

@@ -1,26 +1,31 @@
 //! What the changing operations of this family have in common: keeping files as they are before.
 
+use std::fmt::Display;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use crate::registry::Context;
-use bailiwick_contract::{Cancel, Capability};
+use bailiwick_contract::{Cancel, Capability, Failure};
 use bailiwick_policy::{PathRules, Permit, PermittedPath, Standing};
-use bailiwick_providers::file::{Current, Place, current, sha256_hex};
-use bailiwick_providers::versions::{Before, FileChange, MAX_SEEN_BYTES, VersionStore};
+use bailiwick_providers::file::{
+    Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current, sha256_hex,
+};
+use bailiwick_providers::versions::{
+    Before, Deposit, FileChange, Kept, Location, MAX_SEEN_BYTES, Relocation, VersionStore,
+};
 
-/// The largest file that is kept.
-const MAX_BYTES: u64 = 16 << 20;
 /// How many digits of a hash stand for a scope's folders.
 const KEY_DIGITS: usize = 16;
 
 /// Makes what is kept of a file.
 pub fn before(found: Current) -> Before {
-    Before { content: Arc::new(found.bytes), sha256: found.sha256, mode: found.stat.mode }
+    let (content, facts) = (Arc::new(found.bytes), found.facts);
+    Before { content, sha256: found.sha256, mode: found.stat.mode, facts }
 }
 
 /// Reads the regular file at a place with its version, if it can be kept.
 pub fn read(place: &Place, cancel: &Cancel) -> Option<(String, Before)> {
-    place.stat().ok().flatten().filter(|stat| stat.size <= MAX_BYTES)?;
+    place.stat().ok().flatten().filter(|stat| stat.size <= MAX_PLAIN_BYTES)?;
     let found = current(place, None, cancel).ok().flatten()?;
     Some((found.version.clone(), before(found)))
 }
@@ -58,21 +63,170 @@ pub fn content_of_version(cx: &Context, permit: &Permit, path: &str, version: &s
         .or_else(|| VersionStore::below(&cx.service.dirs.state).content_of_version(&scope, path, version))
 }
 
-/// Keeps files; gives the undo id. Without one the change goes on, and the client is told.
-pub fn keep(cx: &Context, permit: &Permit, changes: &[FileChange]) -> Option<String> {
-    let store = VersionStore::below(&cx.service.dirs.state);
-    match store.keep(&scope_key(permit), permit.spec().name, changes) {
-        Ok(undo_id) => Some(undo_id),
-        Err(error) => {
-            cx.warn(format!("The change cannot be undone: the version before is not kept ({error})."));
-            None
+/// What a change keeps, so that it can be taken back.
+pub struct Undo<'a> {
+    cx: &'a Context,
+    permit: &'a Permit,
+    is_wanted: bool,
+    kept: Option<Keeping>,
+}
+
+enum Keeping {
+    Record(String),
+    Deposit(Deposit),
+}
+
+impl<'a> Undo<'a> {
+    /// Prepares to keep what a change replaces or removes, unless the client does without undo.
+    pub const fn new(cx: &'a Context, permit: &'a Permit, without_undo: bool) -> Self {
+        Self { cx, permit, is_wanted: !without_undo, kept: None }
+    }
+
+    /// Tells whether anything is to be kept.
+    pub const fn is_wanted(&self) -> bool {
+        self.is_wanted
+    }
+
+    fn store(&self) -> VersionStore {
+        VersionStore::below(&self.cx.service.dirs.state)
+    }
+
+    /// Keeps the contents of files.
+    ///
+    /// # Errors
+    /// As [`Undo::whole`].
+    pub fn contents(&mut self, changes: &[FileChange]) -> Result<(), Failure> {
+        if self.is_wanted {
+            let kept = self.store().keep(&scope_key(self.permit), self.permit.spec().name, changes);
+            self.kept = Some(Keeping::Record(kept.map_err(|error| not_kept(&error))?));
+        }
+        Ok(())
+    }
+
+    /// Writes down how things that were only moved go back.
+    ///
+    /// # Errors
+    /// As [`Undo::whole`].
+    pub fn moves(&mut self, files: Vec<Kept>, relocations: Vec<Relocation>) -> Result<(), Failure> {
+        if self.is_wanted {
+            let (scope, op) = (scope_key(self.permit), self.permit.spec().name);
+            let kept = self.store().note(&scope, op, files, relocations);
+            self.kept = Some(Keeping::Record(kept.map_err(|error| not_kept(&error))?));
+        }
+        Ok(())
+    }
+
+    /// Makes room for a thing that goes as a whole, writes down how it is put back, and returns where to put it.
+    ///
+    /// # Errors
+    /// `invalid_request` with the rule `no-undo` if it cannot be kept.
+    pub fn whole(
+        &mut self,
+        disk_bytes: u64,
+        files: Vec<Kept>,
+        relocations: Vec<Relocation>,
+    ) -> Result<Option<Slot>, Failure> {
+        if !self.is_wanted {
+            return Ok(None);
+        }
+        let deposit = self.store().deposit(disk_bytes).map_err(|error| match error.kind() {
+            ErrorKind::FileTooLarge => too_large(disk_bytes),
+            _ => not_kept(&error),
+        })?;
+        let written = deposit.write(&scope_key(self.permit), self.permit.spec().name, files, relocations);
+        let slot = written
+            .map_err(|error| not_kept(&error))
+            .and_then(|()| deposit.slot(0).map_err(|error| not_kept(&error)));
+        match slot {
+            Ok(slot) => {
+                self.kept = Some(Keeping::Deposit(deposit));
+                Ok(Some(slot))
+            }
+            Err(failure) => {
+                deposit.discard();
+                Err(failure)
+            }
+        }
+    }
+
+    /// Opens the place of one more thing that goes as a whole.
+    ///
+    /// # Errors
+    /// As [`Undo::whole`].
+    pub fn slot(&self, number: usize) -> Result<Slot, Failure> {
+        match &self.kept {
+            Some(Keeping::Deposit(deposit)) => deposit.slot(number).map_err(|error| not_kept(&error)),
+            Some(Keeping::Record(_)) | None => Err(not_kept(&"nothing is kept")),
+        }
+    }
+
+    /// Keeps what is removed.
+    ///
+    /// # Errors
+    /// As [`Undo::whole`].
+    pub fn removed(&mut self, place: &Place, going: &Outgoing<'_>) -> Result<Option<Slot>, Failure> {
+        let (Some(old), true) = (going.old, self.is_wanted) else { return Ok(None) };
+        let path = place.path.shown();
+        if old.is_plain()
+            && let Some((_, before)) = read(place, &self.cx.cancel)
+        {
+            let change = FileChange { path, moved_from: None, before: Some(before), version_after: None };
+            return self.contents(&[change]).map(|()| None);
+        }
+        let back = Relocation {
+            from: Location::Kept(0),
+            to: Location::Path(path.clone()),
+            version: old.version.clone(),
+        };
+        self.whole(old.disk_bytes(), vec![whole_file(path, Some(old), None)], vec![back])
+    }
+
+    /// Finishes: returns the undo id of a change that was made, and forgets what was kept for one that was not.
+    ///
+    /// # Errors
+    /// The failure of the change.
+    pub fn settle<T>(self, done: Result<T, Failure>) -> Result<(T, Option<String>), Failure> {
+        match (done, self.kept) {
+            (Ok(done), kept) => {
+                let undo_id = kept.map(|kept| match kept {
+                    Keeping::Record(undo_id) => undo_id,
+                    Keeping::Deposit(deposit) => deposit.undo_id().to_owned(),
+                });
+                Ok((done, undo_id))
+            }
+            (Err(failure), kept) => {
+                match kept {
+                    Some(Keeping::Record(undo_id)) => {
+                        VersionStore::below(&self.cx.service.dirs.state).forget(&undo_id);
+                    }
+                    // What was put there nevertheless stays, with its record.
+                    Some(Keeping::Deposit(deposit)) => deposit.discard(),
+                    None => {}
+                }
+                Err(failure)
+            }
         }
     }
 }
 
-/// Forgets what was kept for a change that was not made.
-pub fn forget(cx: &Context, undo_id: Option<&str>) {
-    if let Some(undo_id) = undo_id {
-        VersionStore::below(&cx.service.dirs.state).forget(undo_id);
+/// Describes a thing that is kept whole, for file.history.
+pub fn whole_file(path: String, old: Option<&Whole>, version_after: Option<String>) -> Kept {
+    Kept {
+        path,
+        bytes: old.map_or(0, |old| old.counts.bytes),
+        mode: old.map_or(0, |old| old.stat.mode),
+        version_after,
+        whole: old.is_some(),
+        ..Kept::default()
     }
+}
+
+fn not_kept(error: &dyn Display) -> Failure {
+    cannot_undo(&format!("what the change replaces cannot be kept for undo: {error}"))
+}
+
+fn too_large(disk_bytes: u64) -> Failure {
+    let (needed, most) = (disk_bytes.div_ceil(1 << 20), VersionStore::max_whole_bytes() >> 20);
+    cannot_undo(&format!("what goes takes {needed} MiB, and at most {most} MiB are kept for undo"))
+        .detail("bytes", disk_bytes)
 }

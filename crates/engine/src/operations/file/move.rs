@@ -10,10 +10,10 @@ use bailiwick_contract::{
 };
 use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::{InputPath, Permit};
-use bailiwick_providers::file::{IfExists, Locks, Place, Transfer, Transferred, rename};
-use bailiwick_providers::versions::FileChange;
+use bailiwick_providers::file::{IfExists, Locks, Outgoing, Place, Slot, Transfer, Transferred, rename};
+use bailiwick_providers::versions::{FileChange, Kept, Location, Relocation};
 
-use super::kept;
+use super::kept::{self, Undo};
 
 /// The operation.
 pub struct Op;
@@ -32,6 +32,8 @@ pub struct Input {
 pub struct Options {
     /// What to do if something has the new name: `fail` (default) or `replace`.
     pub if_exists: IfExists,
+    /// Do it also where it cannot be undone, and keep nothing for undo; default false.
+    pub without_undo: bool,
 }
 
 /// What was moved or copied.
@@ -54,7 +56,7 @@ pub struct Output {
     pub bytes: u64,
     /// Whether something else had the new name and is gone.
     pub replaced: bool,
-    /// Takes the move or copy of a file back: send it as `input.undoId` of file.restore.
+    /// Takes the move or copy back: send it as `input.undoId` of file.restore.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_id: Option<String>,
     /// `true` if nothing was done, since `options.dryRun` was set.
@@ -67,7 +69,8 @@ impl Operation for Op {
         name: "file.move",
         summary: "Move or rename a file or folder",
         details: "A symbolic link is moved itself. Every entry of a folder is judged first: if one is closed, or \
-                  belongs to Git's own files, nothing is moved. Works within one file system.",
+                  belongs to Git's own files, nothing is moved. Works within one file system. What is replaced is \
+                  kept for file.restore, up to 512 MiB.",
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::Path(Access::Write),
@@ -76,7 +79,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
         threads: Threads::Blocking,
-        audited_fields: &["to", "ifExists"],
+        audited_fields: &["to", "ifExists", "withoutUndo"],
         example: r#"{"op":"file.move","target":"old.md","input":{"to":"new.md"}}"#,
     };
     type Input = Input;
@@ -94,27 +97,65 @@ impl Operation for Op {
     async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
         let (from, to) = places(permit)?;
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
-        let before = if transfer.dry_run { None } else { kept::read(&from, &cx.cancel) };
-        let replaced = if transfer.dry_run { None } else { kept::read(&to, &cx.cancel) };
-        let moved = rename(&from, &to, transfer, &Locks::below(&cx.service.dirs.state), &cx.cancel)?;
-        let undo_id = before.and_then(|(version, before)| {
-            let (path, moved_from) = (to.path.shown(), Some(from.path.shown()));
-            let (before, version_after) = (Some(before), Some(version));
-            if !moved.replaced {
-                return kept::keep(cx, permit, &[FileChange { path, moved_from, before, version_after }]);
-            }
-            // Two files then have other contents: one is gone, and one has the content of the other.
-            let replaced = replaced.map(|(_, replaced)| replaced);
-            replaced.as_ref()?;
-            let gone = FileChange { path: from.path.shown(), moved_from: None, before, version_after: None };
-            kept::keep(
-                cx,
-                permit,
-                &[gone, FileChange { path, moved_from: None, before: replaced, version_after }],
-            )
-        });
+        let mut undo = Undo::new(cx, permit, options.without_undo);
+        let moved = rename(
+            &from,
+            &to,
+            transfer,
+            &mut |change| keep(&mut undo, cx, (&from, &to), change),
+            &Locks::below(&cx.service.dirs.state),
+            &cx.cancel,
+        );
+        let (moved, undo_id) = undo.settle(moved)?;
         Ok(Output { undo_id, ..output(cx, &from, &to, &moved, transfer.dry_run) })
     }
+}
+
+/// Keeps what a move replaces, and from where it came.
+fn keep(
+    undo: &mut Undo<'_>,
+    cx: &Context,
+    (from, to): (&Place, &Place),
+    change: &Outgoing<'_>,
+) -> Result<Option<Slot>, Failure> {
+    let (Some(new), true) = (change.new, undo.is_wanted()) else { return Ok(None) };
+    let (old_path, path) = (from.path.shown(), to.path.shown());
+    let before = if new.is_plain() { kept::read(from, &cx.cancel) } else { None };
+    let back = Relocation {
+        from: Location::Path(path.clone()),
+        to: Location::Path(old_path.clone()),
+        version: new.version.clone(),
+    };
+    let moved = |path| Kept { path, moved_from: Some(old_path.clone()), version_after: Some(new.version.clone()), ..Kept::default() };
+    let Some(old) = change.old else {
+        return match before {
+            Some((version, before)) => undo.contents(&[FileChange {
+                path,
+                moved_from: Some(old_path),
+                before: Some(before),
+                version_after: Some(version),
+            }]),
+            None => undo.moves(vec![moved(path)], vec![back]),
+        }
+        .map(|()| None);
+    };
+    if let Some((version, before)) = before
+        && old.is_plain()
+        && let Some((_, replaced)) = kept::read(to, &cx.cancel)
+    {
+        // Two files then have other contents: one is gone, and one has the content of the other.
+        let gone = FileChange { path: old_path, moved_from: None, before: Some(before), version_after: None };
+        let change =
+            FileChange { path, moved_from: None, before: Some(replaced), version_after: Some(version) };
+        return undo.contents(&[gone, change]).map(|()| None);
+    }
+    let restored = Relocation {
+        from: Location::Kept(0),
+        to: Location::Path(path.clone()),
+        version: old.version.clone(),
+    };
+    let files = vec![moved(path.clone()), kept::whole_file(path, Some(old), Some(new.version.clone()))];
+    undo.whole(old.disk_bytes(), files, vec![back, restored])
 }
 
 /// Names the new path, which is judged like a target that is written.

@@ -87,11 +87,13 @@ pub struct Options {
     /// What happens with syntax errors that a file gets by the edit: `report` (default), `refuse`, `off`. By a
     /// grammar of Rust, Python, TypeScript, JavaScript, Go, Java, C, C++, JSON, YAML, TOML, HTML and CSS.
     pub check: Check,
+    /// Do it also where it cannot be undone, and keep nothing for undo; default false.
+    pub without_undo: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { atomic: true, if_version: None, allow_empty: false, check: Check::Report }
+        Self { atomic: true, if_version: None, allow_empty: false, check: Check::Report, without_undo: false }
     }
 }
 
@@ -243,7 +245,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 60,
         threads: Threads::Blocking,
-        audited_fields: &["atomic", "ifVersion", "allowEmpty", "check"],
+        audited_fields: &["atomic", "ifVersion", "allowEmpty", "check", "withoutUndo"],
         example: r#"{"op":"file.patch","target":"notes.md","input":{"edits":[{"old":"hello","new":"goodbye"}]}}"#,
     };
     type Input = Input;

@@ -14,7 +14,7 @@ use bailiwick_providers::file::{
 use bailiwick_providers::syntax::{Region, Side};
 use bailiwick_providers::versions::{Before, FileChange};
 
-use super::kept;
+use super::kept::{self, Undo};
 use super::patch::{self, Action, Changed, File, Options, Output};
 use super::patch_plan::{Change, FilePlan};
 use super::syntax_check::{Subject, around};
@@ -187,9 +187,9 @@ impl Runner<'_> {
             return Ok(None);
         }
         let changes: Vec<FileChange> = ready.iter().map(|it| it.kept.clone()).collect();
-        let undo_id = kept::keep(self.cx, self.permit, &changes);
-        let done = perform(steps, held, &self.cx.cancel)
-            .inspect_err(|_| kept::forget(self.cx, undo_id.as_deref()))?;
+        let mut undo = Undo::new(self.cx, self.permit, self.options.without_undo);
+        undo.contents(&changes)?;
+        let (done, undo_id) = undo.settle(perform(steps, held, &self.cx.cancel))?;
         for Done { warnings, .. } in done {
             for warning in warnings {
                 self.cx.warn(warning);
@@ -322,6 +322,7 @@ impl Runner<'_> {
                 content: Arc::clone(&old_bytes),
                 sha256: found.sha256,
                 mode: found.stat.mode,
+                facts: found.facts,
             }),
             version_after: changed.version.clone(),
         };
@@ -330,7 +331,7 @@ impl Runner<'_> {
         let before = Some((found.version, old_bytes));
         match (to, site) {
             (None, site) if written => {
-                steps.push(Step::Write { site, content: new_bytes, version, before, mode });
+                steps.push(Step::Write { site, content: new_bytes, version, before, mode, facts: None });
             }
             (None, _) => {}
             (Some(_), Site::Missing(_)) => {}
@@ -339,7 +340,7 @@ impl Runner<'_> {
                 if written {
                     let site = Site::Place(Place::of(&from.path)?);
                     let version = version.clone();
-                    steps.push(Step::Write { site, content: new_bytes, version, before, mode });
+                    steps.push(Step::Write { site, content: new_bytes, version, before, mode, facts: None });
                 }
                 steps.push(Step::Rename { from, to, version });
             }
@@ -394,7 +395,7 @@ fn create(site: Site, content: &str, mode: Option<u32>) -> Result<Ready, Failure
         before: None,
         version_after: changed.version.clone(),
     };
-    let steps = vec![Step::Write { site, content: bytes, version, before: None, mode }];
+    let steps = vec![Step::Write { site, content: bytes, version, before: None, mode, facts: None }];
     Ok(Ready { steps, changed, kept, texts })
 }
 

@@ -14,9 +14,10 @@ use bailiwick_policy::{InputPath, Permit, PermittedPath};
 use bailiwick_providers::file::{
     Current, Locks, Place, Site, Step, content_version, current, perform, sha256_hex,
 };
-use bailiwick_providers::versions::{FileChange, Kept, VersionStore};
+use bailiwick_providers::versions::{FileChange, FoundRecord, Kept, VersionStore};
 
-use super::kept;
+use super::kept::{self, Undo};
+use super::restore_whole::restore_whole;
 
 /// The operation.
 pub struct Op;
@@ -73,8 +74,9 @@ impl Operation for Op {
         name: "file.restore",
         summary: "Take a change back, or bring an earlier version back",
         details: "With `undoId`, every file of that change becomes what it was: a changed file gets its old \
-                  content, a new one goes, a removed one comes back, a moved one gets its old name. It is refused \
-                  if one of them was changed again since. With `version`, the target gets the content that it \
+                  content, a new one goes, a removed one comes back, a moved one gets its old name; so does a \
+                  folder, a link or a large file, with all that belongs to it. It is refused if one of them was \
+                  changed again since, or if something else has its name. With `version`, the target gets the content that it \
                   had. Every path is judged again; the restoring can be taken back too.",
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
@@ -103,7 +105,14 @@ impl Operation for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let store = VersionStore::below(&cx.service.dirs.state);
         let wanted = match (&input.undo_id, &input.version) {
-            (Some(undo_id), None) if permit.path().rel().is_root() => by_undo(permit, &store, undo_id)?,
+            (Some(undo_id), None) if permit.path().rel().is_root() => {
+                let found = store.record(&kept::scope_key(permit), undo_id);
+                let found = found.ok_or_else(|| not_kept("that change"))?;
+                if !found.record.relocations.is_empty() {
+                    return restore_whole(cx, permit, &found);
+                }
+                by_undo(permit, &found)?
+            }
             (Some(_), None) => {
                 return Err(Failure::invalid("target", "an `undoId` names its files, so there is no target")
                     .hint("Leave `target` out."));
@@ -114,7 +123,7 @@ impl Operation for Op {
                     .hint("Every changing operation answers an `undoId`; file.history lists them."));
             }
         };
-        restore(cx, permit, &store, wanted)
+        restore(cx, permit, wanted)
     }
 }
 
@@ -126,30 +135,31 @@ struct Wanted {
     back_to: Option<PermittedPath>,
     /// What it shall be.
     kept: Kept,
+    /// Its content, if it shall be a file that is not there now or has another content.
+    content: Option<Vec<u8>>,
     /// The version that it must have now; `None` inside for no file at all.
     must_be: Option<Option<String>>,
 }
 
-fn not_kept(what: &str) -> Failure {
+pub(super) fn not_kept(what: &str) -> Failure {
     Failure::new(ErrorCode::NotFound, format!("{what} is not kept, or not any more"))
         .hint("Use file.history to see what is kept.")
 }
 
-fn by_undo(permit: &Permit, store: &VersionStore, undo_id: &str) -> Result<Vec<Wanted>, Failure> {
-    let record = store.record(&kept::scope_key(permit), undo_id).ok_or_else(|| not_kept("that change"))?;
+fn by_undo(permit: &Permit, found: &FoundRecord) -> Result<Vec<Wanted>, Failure> {
     let judged = |path: &str| permit.resolve(&RawPath(path.to_owned()), Access::Write);
-    record
-        .files
-        .into_iter()
-        .map(|kept| {
-            Ok(Wanted {
-                path: judged(&kept.path)?,
-                back_to: kept.moved_from.as_deref().map(judged).transpose()?,
-                must_be: Some(kept.version_after.clone()),
-                kept,
-            })
-        })
-        .collect()
+    let wanted = found.record.files.iter().enumerate().map(|(at, kept)| {
+        let (path, back_to) = (judged(&kept.path)?, kept.moved_from.as_deref().map(judged).transpose()?);
+        let must_be = Some(kept.version_after.clone());
+        Ok(Wanted { content: content(found, at)?, path, back_to, must_be, kept: kept.clone() })
+    });
+    wanted.collect()
+}
+
+/// Returns the content that a file had; `None` if there was no file.
+fn content(found: &FoundRecord, at: usize) -> Result<Option<Vec<u8>>, Failure> {
+    let Some(kept) = found.record.files.get(at).filter(|kept| kept.sha256.is_some()) else { return Ok(None) };
+    found.content(at).map(Some).ok_or_else(|| not_kept(&format!("`{}` as it was", kept.path)))
 }
 
 fn by_version(
@@ -163,15 +173,15 @@ fn by_version(
         return Err(Failure::invalid("target", "`version` needs the file as `target`"));
     }
     let (scope, shown) = (kept::scope_key(permit), path.shown());
-    let kept = store
-        .changes_of(&scope, &shown)
-        .into_iter()
-        .flat_map(|record| record.files)
-        .filter(|kept| kept.path == shown || kept.moved_from.as_deref() == Some(&shown))
-        .find(|kept| kept.sha256.as_deref().is_some_and(|sha256| content_version(sha256) == version))
-        .ok_or_else(|| not_kept("that version of the file"))?;
-    let must_be = options.if_version.clone().map(Some);
-    Ok(vec![Wanted { path: path.clone(), back_to: None, kept, must_be }])
+    let is_it = |kept: &Kept| {
+        let is_named = kept.path == shown || kept.moved_from.as_deref() == Some(&shown);
+        is_named && kept.sha256.as_deref().is_some_and(|sha256| content_version(sha256) == version)
+    };
+    let changes = store.changes_of(&scope, &shown);
+    let found = changes.iter().find_map(|it| Some((it, it.record.files.iter().position(is_it)?)));
+    let (found, at) = found.ok_or_else(|| not_kept("that version of the file"))?;
+    let (kept, must_be) = (found.record.files[at].clone(), options.if_version.clone().map(Some));
+    Ok(vec![Wanted { path: path.clone(), back_to: None, content: content(found, at)?, kept, must_be }])
 }
 
 /// What is to be done about one file.
@@ -181,12 +191,7 @@ struct Ready {
     restored: Restored,
 }
 
-fn restore(
-    cx: &Context,
-    permit: &Permit,
-    store: &VersionStore,
-    wanted: Vec<Wanted>,
-) -> Result<Output, Failure> {
+fn restore(cx: &Context, permit: &Permit, wanted: Vec<Wanted>) -> Result<Output, Failure> {
     let dry_run = permit.common().dry_run;
     let mut sites = Vec::with_capacity(wanted.len());
     for it in &wanted {
@@ -206,14 +211,16 @@ fn restore(
     let mut ready = Vec::with_capacity(wanted.len());
     for (it, (at, back_to)) in wanted.into_iter().zip(sites) {
         cx.cancel.check()?;
-        ready.push(work_out(cx, store, it, at, back_to)?);
+        ready.push(work_out(cx, it, at, back_to)?);
     }
     let mut undo_id = None;
     if !dry_run {
         let changes: Vec<FileChange> = ready.iter().map(|it| it.change.clone()).collect();
-        undo_id = kept::keep(cx, permit, &changes);
+        let mut undo = Undo::new(cx, permit, false);
+        undo.contents(&changes)?;
         let steps = ready.iter_mut().flat_map(|it| std::mem::take(&mut it.steps)).collect();
-        let done = perform(steps, &held, &cx.cancel).inspect_err(|_| kept::forget(cx, undo_id.as_deref()))?;
+        let done;
+        (done, undo_id) = undo.settle(perform(steps, &held, &cx.cancel))?;
         done.into_iter().flat_map(|done| done.warnings).for_each(|warning| cx.warn(warning));
     }
     let files: Vec<Restored> = ready.into_iter().map(|it| it.restored).collect();
@@ -223,7 +230,7 @@ fn restore(
 }
 
 /// Opens the folder of a path; the name itself is not followed.
-fn site(path: &PermittedPath) -> Result<Site, Failure> {
+pub(super) fn site(path: &PermittedPath) -> Result<Site, Failure> {
     match Place::of(path) {
         Ok(place) => Ok(Site::Place(place)),
         Err(failure) if failure.code == ErrorCode::NotFound => Ok(Site::Missing(path.clone())),
@@ -240,12 +247,11 @@ fn found_at(site: &Site, cx: &Context) -> Result<Option<Current>, Failure> {
 
 fn work_out(
     cx: &Context,
-    store: &VersionStore,
     wanted: Wanted,
     at: Site,
     back_to: Option<Site>,
 ) -> Result<Ready, Failure> {
-    let Wanted { path, kept, must_be, .. } = wanted;
+    let Wanted { path, kept, must_be, content, .. } = wanted;
     let shown = path.shown();
     let found = found_at(&at, cx)?;
     let version_now = found.as_ref().map(|found| found.version.clone());
@@ -257,10 +263,6 @@ fn work_out(
     {
         return Err(changed_since(&place.path.shown()));
     }
-    let content = match &kept.sha256 {
-        None => None,
-        Some(sha256) => Some(store.content(sha256).ok_or_else(|| not_kept(&format!("`{shown}` as it was")))?),
-    };
     let version = content.as_ref().map(|content| content_version(&sha256_hex(content)));
     let now = kept.moved_from.clone().filter(|_| back_to.is_some());
     let mode_now = found.as_ref().map(|found| found.stat.mode & 0o777);
@@ -284,13 +286,16 @@ fn work_out(
         (None, None, _) => {}
         (None, Some((version, _)), Site::Place(place)) => steps.push(Step::Remove { place, version }),
         (Some((content, version)), None, site) => {
-            steps.push(Step::Write { site, content, version, before: None, mode: Some(kept.mode) });
+            let (mode, facts) = (Some(kept.mode), Some(kept.facts));
+            steps.push(Step::Write { site, content, version, before: None, mode, facts });
         }
         (Some((content, version)), Some(before), Site::Place(place)) => {
-            if version != before.0 || mode_now != Some(kept.mode) {
+            if version != before.0 || mode_now != Some(kept.mode & 0o777) {
                 let site = Site::Place(Place::of(&place.path)?);
                 let (version, before) = (version.clone(), Some(before));
-                steps.push(Step::Write { site, content, version, before, mode: Some(kept.mode) });
+                // What it has beside its content belongs to the file that stays.
+                let (mode, facts) = (Some(kept.mode), None);
+                steps.push(Step::Write { site, content, version, before, mode, facts });
             }
             if let Some(to) = back_to {
                 steps.push(Step::Rename { from: place, to, version });
@@ -302,7 +307,7 @@ fn work_out(
     Ok(Ready { steps, change, restored })
 }
 
-fn changed_since(shown: &str) -> Failure {
+pub(super) fn changed_since(shown: &str) -> Failure {
     Failure::new(ErrorCode::Conflict, format!("`{shown}` was changed again since"))
         .detail("rule", "changed-since")
         .detail("path", shown)

@@ -13,12 +13,13 @@ use bailiwick_contract::{
 use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::edit::Text;
 use bailiwick_providers::file::{
-    IfExists, Known, Locks, Place, Replaced, Replacement, content_version, find_place, replace, sha256_hex,
+    IfExists, Known, Locks, MAX_PLAIN_BYTES, Outgoing, Place, Replacement, Slot, content_version, find_place,
+    replace, sha256_hex,
 };
 use bailiwick_providers::syntax::Side;
-use bailiwick_providers::versions::{Before, FileChange};
+use bailiwick_providers::versions::{Before, FileChange, Location, Relocation};
 
-use super::kept;
+use super::kept::{self, Undo};
 use super::syntax_check::{Check, Subject, Syntax, around, has_grammar};
 
 /// The operation.
@@ -48,6 +49,8 @@ pub struct Options {
     pub mode: Option<String>,
     /// What happens with syntax errors that the file did not have before: `report` (default), `refuse`, `off`.
     pub check: Check,
+    /// Do it also where it cannot be undone, and keep nothing for undo; default false.
+    pub without_undo: bool,
 }
 
 /// What happened.
@@ -89,7 +92,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
         threads: Threads::Blocking,
-        audited_fields: &["createParents", "ifVersion", "mode", "check"],
+        audited_fields: &["createParents", "ifVersion", "mode", "check", "withoutUndo"],
         example: r#"{"op":"file.write","target":"notes.md","input":{"content":"hello\n"}}"#,
     };
     type Input = Input;
@@ -118,6 +121,7 @@ impl Operation for Op {
             mode: options.mode.as_deref(),
             if_exists: IfExists::Replace,
             check: options.check,
+            without_undo: options.without_undo,
         };
         write(cx, permit, &request)
     }
@@ -137,6 +141,8 @@ pub struct WriteRequest<'a> {
     pub if_exists: IfExists,
     /// What to do about syntax errors.
     pub check: Check,
+    /// Whether nothing is kept for undo.
+    pub without_undo: bool,
 }
 
 /// Writes to the permitted target.
@@ -181,6 +187,7 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         if_version: request.if_version,
         known: before.as_ref().map(|(version, before)| Known { version, content: &before.content }),
         mode,
+        facts: None,
         if_exists: request.if_exists,
         dry_run,
     };
@@ -195,13 +202,15 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         after: Side { text: new.content(), version: &version },
         regions: Vec::new(),
     });
-    let (replaced, mut syntax) = around(cx, permit, request.check, subject.as_slice(), || {
-        replace(&place, &replacement, &Locks::below(&cx.service.dirs.state), &cx.cancel)
-    })?;
+    let mut undo = Undo::new(cx, permit, request.without_undo);
+    let done = around(cx, permit, request.check, subject.as_slice(), || {
+        let mut keep = |change: &Outgoing<'_>| keep(&mut undo, cx, &place, before.as_ref(), change);
+        replace(&place, &replacement, &mut keep, &Locks::below(&cx.service.dirs.state), &cx.cancel)
+    });
+    let ((replaced, mut syntax), undo_id) = undo.settle(done)?;
     for warning in &replaced.warnings {
         cx.warn(warning.clone());
     }
-    let undo_id = if dry_run { None } else { undo_id(cx, permit, &place, before, &replaced) };
     cx.summarize(match &replaced.version_before {
         None => format!("new file, {bytes} bytes"),
         Some(_) => format!("replaced, {bytes} bytes"),
@@ -217,25 +226,32 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
     })
 }
 
-/// Keeps what was replaced, if it is what was read before; what came in between is not known.
-fn undo_id(
+/// Keeps what is replaced. `before` is what was read a moment ago.
+fn keep(
+    undo: &mut Undo<'_>,
     cx: &Context,
-    permit: &Permit,
     place: &Place,
-    before: Option<(String, Before)>,
-    replaced: &Replaced,
-) -> Option<String> {
-    let before = match (&replaced.version_before, before) {
-        (None, _) => None,
-        (Some(version), Some((read, before))) if *version == read => Some(before),
-        (Some(_), _) => return None,
+    before: Option<&(String, Before)>,
+    change: &Outgoing<'_>,
+) -> Result<Option<Slot>, Failure> {
+    let path = place.path.shown();
+    let version_after = change.new_version.map(str::to_owned);
+    let before = match change.old {
+        None => None,
+        Some(old) if old.stat.size <= MAX_PLAIN_BYTES => match before {
+            Some((version, before)) if Some(&**version) == change.old_version => Some(before.clone()),
+            // It was changed since.
+            Some(_) | None => kept::read(place, &cx.cancel).map(|(_, before)| before),
+        },
+        Some(_) => None,
     };
-    let version_after = Some(replaced.version.clone());
-    kept::keep(
-        cx,
-        permit,
-        &[FileChange { path: place.path.shown(), moved_from: None, before, version_after }],
-    )
+    let (None, Some(old), Some(new)) = (&before, change.old, change.new) else {
+        return undo.contents(&[FileChange { path, moved_from: None, before, version_after }]).map(|()| None);
+    };
+    let at = Location::Path(path.clone());
+    let away = Relocation { from: at.clone(), to: Location::Kept(0), version: new.version.clone() };
+    let back = Relocation { from: Location::Kept(0), to: at, version: old.version.clone() };
+    undo.whole(old.disk_bytes(), vec![kept::whole_file(path, Some(old), version_after)], vec![away, back])
 }
 
 /// Reads the content out of its two forms; `None` if neither is given.

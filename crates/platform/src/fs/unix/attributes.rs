@@ -7,11 +7,12 @@ use rustix::fs::{
     Gid, Mode, Timespec, Timestamps, UTIME_OMIT, Uid, XattrFlags, fchmod, fchown, fgetxattr, flistxattr,
     fsetxattr, fstat, futimens,
 };
+use rustix::io::Errno;
 
 use super::{Dir, DoorError, Stat};
 
-/// The longest list of names, and the longest value, that is carried over.
-const MAX_ATTRIBUTE_BYTES: usize = 65_536;
+/// How often a list or value that grows meanwhile is read again.
+const RETRIES: usize = 8;
 
 /// Something open whose facts can be changed.
 pub trait Attributes {
@@ -55,8 +56,16 @@ pub trait Attributes {
     /// # Errors
     /// The usual ones.
     fn set_modified_as(&self, stat: &Stat) -> Result<(), DoorError> {
-        let seconds = i64::try_from(stat.modified_ns.div_euclid(1_000_000_000)).unwrap_or(0);
-        let rest = stat.modified_ns.rem_euclid(1_000_000_000);
+        self.set_modified_ns(stat.modified_ns)
+    }
+
+    /// Sets the time of the last change, in nanoseconds since the epoch.
+    ///
+    /// # Errors
+    /// The usual ones.
+    fn set_modified_ns(&self, modified_ns: i128) -> Result<(), DoorError> {
+        let seconds = i64::try_from(modified_ns.div_euclid(1_000_000_000)).unwrap_or(0);
+        let rest = modified_ns.rem_euclid(1_000_000_000);
         let times = Timestamps {
             last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT as _ },
             last_modification: Timespec { tv_sec: seconds, tv_nsec: rest.try_into().unwrap_or(0) },
@@ -64,24 +73,71 @@ pub trait Attributes {
         Ok(futimens(self.handle(), &times)?)
     }
 
-    /// Carries the extended attributes of `from` over, as far as both file systems allow it.
+    /// Returns the extended attributes that are carried over: names and values. A list of rights is one of them.
     ///
-    /// Attributes that give rights (`security.*`, `trusted.*`) stay behind: they belong to the old content.
+    /// Attributes that give rights to programs (`security.*`, `trusted.*`) are left out: they belong to the content.
     ///
     /// # Errors
-    /// None on this system.
-    fn copy_attributes(&self, from: &File) -> Result<(), DoorError> {
-        let mut names = [0_u8; 4_096];
-        let Ok(length) = flistxattr(from, &mut names) else { return Ok(()) };
-        for name in names[..length].split(|byte| *byte == 0).filter(|name| carried_over(name)) {
-            let mut value = vec![0_u8; MAX_ATTRIBUTE_BYTES];
-            if let Ok(length) = fgetxattr(from, name, &mut value[..]) {
-                // A file system without attributes refuses; the content matters more.
-                let _ = fsetxattr(self.handle(), name, &value[..length], XattrFlags::empty());
+    /// The usual ones. A file system without attributes has none.
+    fn attributes(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>, DoorError> {
+        let Some(names) = read_growing(|buffer| flistxattr(self.handle(), buffer))? else { return Ok(Vec::new()) };
+        let mut attributes = Vec::new();
+        for name in names.split(|byte| *byte == 0).filter(|name| carried_over(name)) {
+            // One that was removed meanwhile is none.
+            if let Some(value) = read_growing(|buffer| fgetxattr(self.handle(), name, buffer))? {
+                attributes.push((name.to_vec(), value));
             }
         }
-        Ok(())
+        Ok(attributes)
     }
+
+    /// Sets extended attributes, and tells whether all could be set.
+    fn set_attributes(&self, attributes: &[(Vec<u8>, Vec<u8>)]) -> bool {
+        attributes.iter().filter(|(name, _)| carried_over(name)).fold(true, |all, (name, value)| {
+            all & fsetxattr(self.handle(), &name[..], value, XattrFlags::empty()).is_ok()
+        })
+    }
+
+    /// Carries the extended attributes of `from` over, and tells whether all of them came.
+    ///
+    /// # Errors
+    /// The usual ones.
+    fn copy_attributes(&self, from: &impl Attributes) -> Result<bool, DoorError> {
+        Ok(self.set_attributes(&from.attributes()?))
+    }
+}
+
+/// Reads what has no known size into a buffer that is large enough; `None` where there is none.
+fn read_growing(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> Result<Option<Vec<u8>>, DoorError> {
+    for _ in 0..RETRIES {
+        let answer = read(&mut []).and_then(|length| {
+            let mut bytes = vec![0; length];
+            // A size of 0 would ask for the size again.
+            let length = if length == 0 { 0 } else { read(&mut bytes)? };
+            bytes.truncate(length);
+            Ok(bytes)
+        });
+        return match answer {
+            Ok(bytes) => Ok(Some(bytes)),
+            // It has grown since its size was told.
+            Err(Errno::RANGE) => continue,
+            Err(Errno::NOTSUP | Errno::NOSYS) => Ok(None),
+            Err(errno) if is_missing(errno) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        };
+    }
+    Err(DoorError::Io(std::io::ErrorKind::ResourceBusy.into()))
+}
+
+#[cfg(target_os = "linux")]
+fn is_missing(errno: Errno) -> bool {
+    errno == Errno::NODATA
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_missing(errno: Errno) -> bool {
+    // ENOATTR, which rustix has no name for here.
+    errno.raw_os_error() == 93
 }
 
 impl Attributes for File {
@@ -101,7 +157,35 @@ fn carried_over(name: &[u8]) -> bool {
         return false;
     }
     if cfg!(target_os = "linux") {
-        return name.starts_with(b"user.") || name == b"system.posix_acl_access";
+        return name.starts_with(b"user.")
+            || name == b"system.posix_acl_access"
+            || name == b"system.posix_acl_default";
     }
     name != b"com.apple.quarantine"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_attributes_is_carried_over() {
+        let folder = std::env::temp_dir().join(format!("bailiwick-xattr-{}", bailiwick_contract::id::new_id()));
+        std::fs::create_dir(&folder).expect("a temporary folder");
+        let make = |name| File::create(folder.join(name)).expect("made");
+        let (from, to) = (make("from"), make("to"));
+        // Names that are more than 4,096 bytes together, where the file system has room for them.
+        let all: Vec<_> = (0..40)
+            .map(|at| (format!("user.{at:0>200}").into_bytes(), vec![at; usize::from(at)]))
+            .filter(|one| from.set_attributes(std::slice::from_ref(one)))
+            .collect();
+        let mut read = from.attributes().expect("it can be read");
+        read.sort();
+        assert_eq!(read, all);
+        assert!(to.copy_attributes(&from).expect("it can be read"));
+        let mut copied = to.attributes().expect("it can be read");
+        copied.sort();
+        assert_eq!(copied, all);
+        std::fs::remove_dir_all(&folder).expect("it was made above");
+    }
 }

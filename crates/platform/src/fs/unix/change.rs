@@ -85,6 +85,23 @@ impl Dir {
         }
     }
 
+    /// Gives a file or link a second name, which must be free. A link is not followed.
+    ///
+    /// # Errors
+    /// [`DoorError::Exists`], [`DoorError::CrossDevice`] also where the file system knows no second names, and the
+    /// usual ones.
+    pub fn link(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
+        check_name(name)?;
+        check_name(new_name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        match linkat(self.as_fd(), name, to.as_fd(), new_name, AtFlags::empty()) {
+            Err(Errno::PERM | Errno::ACCESS | Errno::NOSYS | Errno::NOTSUP | Errno::MLINK) => {
+                Err(DoorError::CrossDevice)
+            }
+            other => other.map_err(rename_error),
+        }
+    }
+
     /// Lets two entries of the same file system trade places: in one step where the system can do so,
     /// else by way of `aside`, a name that must be free in the other folder.
     ///

@@ -60,6 +60,7 @@ impl Stat {
             kind: FileKind::from_type(FileType::from_raw_mode(stat.st_mode)).unwrap_or(FileKind::Other),
             id: FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 },
             size: u64::try_from(stat.st_size).unwrap_or(0),
+            disk_bytes: u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512),
             mode: stat.st_mode as u32 & 0o7777,
             user: stat.st_uid,
             group: stat.st_gid,

@@ -64,8 +64,29 @@ pub trait Attributes {
     /// # Errors
     /// The usual ones.
     fn set_modified_as(&self, stat: &Stat) -> Result<(), DoorError> {
-        let since = u64::try_from(stat.modified_ns).unwrap_or(0);
+        self.set_modified_ns(stat.modified_ns)
+    }
+
+    /// Sets the time of the last change, in nanoseconds since the epoch.
+    ///
+    /// # Errors
+    /// The usual ones.
+    fn set_modified_ns(&self, modified_ns: i128) -> Result<(), DoorError> {
+        let since = u64::try_from(modified_ns).unwrap_or(0);
         Ok(again(self.handle())?.set_modified(UNIX_EPOCH + Duration::from_nanos(since))?)
+    }
+
+    /// Returns none: what a file has beside its content is its list of rights, which is carried over as a whole.
+    ///
+    /// # Errors
+    /// None.
+    fn attributes(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>, DoorError> {
+        Ok(Vec::new())
+    }
+
+    /// Sets nothing, as [`Attributes::attributes`] returns nothing, and tells whether that was all.
+    fn set_attributes(&self, attributes: &[(Vec<u8>, Vec<u8>)]) -> bool {
+        attributes.is_empty()
     }
 
     /// Carries the list of rights of `from` over, as far as it is its own and not what its folder hands down. Streams and
@@ -73,13 +94,14 @@ pub trait Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn copy_attributes(&self, from: &File) -> Result<(), DoorError> {
+    fn copy_attributes(&self, from: &impl Attributes) -> Result<bool, DoorError> {
         let opening = Opening { access: LOOK | WRITE_CONTROL, disposition: EXISTING, options: 0 };
-        let Some(list) = Rights::of(from.as_handle(), Object::File).ok().and_then(|rights| rights.own_part())
+        let Some(list) = Rights::of(from.handle(), Object::File).ok().and_then(|rights| rights.own_part())
         else {
-            return Ok(());
+            return Ok(true);
         };
-        Ok(list.give(sys::open_at(self.handle(), &[], opening)?.as_handle())?)
+        list.give(sys::open_at(self.handle(), &[], opening)?.as_handle())?;
+        Ok(true)
     }
 }
 

@@ -97,6 +97,14 @@ impl Dir {
         Ok(sys::rename(handle.as_handle(), to.as_handle(), &new, Over::Nothing)?)
     }
 
+    /// Refuses to give a file a second name.
+    ///
+    /// # Errors
+    /// [`DoorError::CrossDevice`].
+    pub fn link(&self, _: &OsStr, _: &Self, _: &OsStr) -> Result<(), DoorError> {
+        Err(DoorError::CrossDevice)
+    }
+
     /// Lets two entries of the same file system trade places, by way of `aside`, a name that must be free in the
     /// other folder: this system has no single step for it.
     ///

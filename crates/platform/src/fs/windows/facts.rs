@@ -75,6 +75,7 @@ impl Stat {
             kind,
             id: FileId { device: facts.volume, inode },
             size: facts.size,
+            disk_bytes: facts.size,
             mode,
             user: NO_USER,
             group: NO_USER,

@@ -1,0 +1,268 @@
+//! Putting back what is kept whole: folders, links and large files.
+
+use crate::registry::Context;
+use bailiwick_contract::{Access, Failure, RawPath};
+use bailiwick_policy::Permit;
+use bailiwick_providers::file::{Locks, Place, Site, Slot, Whole, find_place, put_aside, put_back};
+use bailiwick_providers::versions::{FoundRecord, Kept, Location, Relocation, VersionStore};
+
+use super::kept::{Undo, whole_file};
+use super::restore::{Output, Restored, changed_since, not_kept, site};
+
+/// One thing that is put elsewhere.
+struct Step {
+    thing: Whole,
+    from: Spot,
+    to: Spot,
+}
+
+/// Where a thing is, or goes.
+enum Spot {
+    /// At a place of the scope.
+    Place(Place),
+    /// With the record that is taken back.
+    Kept(Slot),
+    /// With the record of this restoring, under a number.
+    Aside(usize),
+}
+
+/// Puts back what a change has replaced, removed or moved, all of it or nothing.
+///
+/// # Errors
+/// `not_found` if it is not kept any more; `conflict` if something was changed since, or if something else has the name;
+/// those of the path rules, which judge every entry.
+pub fn restore_whole(cx: &Context, permit: &Permit, found: &FoundRecord) -> Result<Output, Failure> {
+    let dry_run = permit.common().dry_run;
+    let record = &found.record;
+    let mut places = Vec::new();
+    for relocation in &record.relocations {
+        for location in [&relocation.from, &relocation.to] {
+            if let Location::Path(path) = location {
+                let path = permit.resolve(&RawPath(path.clone()), Access::Write)?;
+                places.push(site(&path)?);
+            }
+        }
+    }
+    let opened: Vec<&Place> = places
+        .iter()
+        .filter_map(|site| match site {
+            Site::Place(place) => Some(place),
+            Site::Missing(_) => None,
+        })
+        .collect();
+    let _held = Locks::below(&cx.service.dirs.state).take(&opened, &cx.cancel)?;
+    let steps = work_out(cx, found, places, dry_run)?;
+    let files = restored(&steps);
+    let names: Vec<&str> = files.iter().take(8).map(|file| file.path.as_str()).collect();
+    cx.summarize(format!("{} restored: {}", files.len(), names.join(", ")));
+    if dry_run {
+        return Ok(Output { files, undo_id: None, dry_run });
+    }
+    let mut undo = Undo::new(cx, permit, false);
+    keep(&mut undo, &steps)?;
+    let mut done: Vec<&Step> = Vec::with_capacity(steps.len());
+    let mut result = Ok(());
+    for step in &steps {
+        result = carry_out(cx, step, &undo);
+        if result.is_err() {
+            // What was done is taken back, the last first; nothing is lost where that fails.
+            done.iter().rev().for_each(|step| drop(carry_back(cx, step, &undo)));
+            break;
+        }
+        done.push(step);
+    }
+    let ((), undo_id) = undo.settle(result)?;
+    // All of it is back; the room is free for other things.
+    VersionStore::below(&cx.service.dirs.state).release(found);
+    Ok(Output { files, undo_id, dry_run })
+}
+
+/// Looks whether everything is as the record says.
+fn work_out(
+    cx: &Context,
+    found: &FoundRecord,
+    places: Vec<Site>,
+    dry_run: bool,
+) -> Result<Vec<Step>, Failure> {
+    let mut places = places.into_iter();
+    let mut steps: Vec<Step> = Vec::new();
+    let mut aside = 0;
+    for relocation in &found.record.relocations {
+        let mut next = |location: &Location| match location {
+            Location::Path(_) => places.next(),
+            Location::Kept(_) => None,
+        };
+        let (from, to) = (next(&relocation.from), next(&relocation.to));
+        let is_cleared = |path: &str| {
+            steps.iter().any(|step| matches!(&step.from, Spot::Place(place) if place.path.shown() == path))
+        };
+        let to = match (to, &relocation.to) {
+            (Some(Site::Place(place)), Location::Path(path)) => {
+                if place.stat()?.is_some() && !is_cleared(path) {
+                    return Err(changed_since(path));
+                }
+                Some(Spot::Place(place))
+            }
+            (Some(Site::Missing(path)), _) if dry_run => {
+                // The folders that are missing are made when it is done.
+                drop(path);
+                None
+            }
+            (Some(Site::Missing(path)), _) => Some(Spot::Place(find_place(&path, true)?)),
+            (None, _) | (Some(Site::Place(_)), Location::Kept(_)) => {
+                aside += 1;
+                Some(Spot::Aside(aside - 1))
+            }
+        };
+        let (from, thing) = match (from, &relocation.from) {
+            (Some(Site::Place(place)), _) => {
+                let goes_to = match &to {
+                    Some(Spot::Place(to)) => Some(to),
+                    Some(Spot::Kept(_) | Spot::Aside(_)) | None => None,
+                };
+                let thing = Whole::at(&place, goes_to, &cx.cancel)?;
+                (Spot::Place(place), thing)
+            }
+            (Some(Site::Missing(path)), _) => return Err(changed_since(&path.shown())),
+            (None, location) => {
+                let (Location::Kept(number), Location::Path(path)) = (location, &relocation.to) else {
+                    return Err(not_kept("that change"));
+                };
+                let gone = || not_kept(&format!("`{path}` as it was"));
+                let slot = found.slot(*number).map_err(|_| gone())?;
+                // Every entry is judged as if it were there.
+                let judged = match &to {
+                    Some(Spot::Place(place)) => Whole::kept(&slot, &place.path, &cx.cancel)?,
+                    Some(Spot::Kept(_) | Spot::Aside(_)) | None => None,
+                };
+                if judged.is_none() && to.is_none() {
+                    continue;
+                }
+                (Spot::Kept(slot), Some(judged.ok_or_else(gone)?))
+            }
+        };
+        let Some(to) = to else { continue };
+        match (thing, &from) {
+            // What a crash has put aside already need not go aside.
+            (None, Spot::Place(_)) if matches!(to, Spot::Aside(_)) => aside -= 1,
+            (None, Spot::Place(place)) => return Err(changed_since(&place.path.shown())),
+            (None, _) => return Err(not_kept("that change")),
+            (Some(thing), Spot::Place(place)) if thing.version != relocation.version => {
+                drop(thing);
+                return Err(changed_since(&place.path.shown()));
+            }
+            (Some(thing), _) => {
+                if thing.version != relocation.version
+                    && let Spot::Place(place) = &to
+                {
+                    cx.warn(format!(
+                        "`{}` was changed by another program while it was kept.",
+                        place.path.shown()
+                    ));
+                }
+                steps.push(Step { thing, from, to });
+            }
+        }
+    }
+    Ok(steps)
+}
+
+/// Writes down how the restoring is taken back: the same, the other way round.
+fn keep(undo: &mut Undo<'_>, steps: &[Step]) -> Result<(), Failure> {
+    let mut relocations = Vec::with_capacity(steps.len());
+    let mut files: Vec<Kept> = Vec::new();
+    let mut disk_bytes = 0;
+    let mut has_aside = false;
+    for step in steps.iter().rev() {
+        let location = |spot: &Spot| match spot {
+            Spot::Place(place) => Location::Path(place.path.shown()),
+            Spot::Kept(_) => Location::Kept(0),
+            Spot::Aside(number) => Location::Kept(*number),
+        };
+        relocations.push(Relocation {
+            from: location(&step.to),
+            to: location(&step.from),
+            version: step.thing.version.clone(),
+        });
+        let version = Some(step.thing.version.clone());
+        match (&step.from, &step.to) {
+            (Spot::Place(from), Spot::Aside(_)) => {
+                (has_aside, disk_bytes) = (true, disk_bytes + step.thing.disk_bytes());
+                files.push(whole_file(from.path.shown(), Some(&step.thing), None));
+            }
+            (Spot::Place(from), Spot::Place(to)) => files.push(Kept {
+                path: to.path.shown(),
+                moved_from: Some(from.path.shown()),
+                version_after: version,
+                ..Kept::default()
+            }),
+            (_, Spot::Place(to)) => files.push(whole_file(to.path.shown(), None, version)),
+            (_, Spot::Kept(_) | Spot::Aside(_)) => {}
+        }
+    }
+    if has_aside { undo.whole(disk_bytes, files, relocations).map(drop) } else { undo.moves(files, relocations) }
+}
+
+fn carry_out(cx: &Context, step: &Step, undo: &Undo<'_>) -> Result<(), Failure> {
+    match (&step.from, &step.to) {
+        (Spot::Place(from), Spot::Place(to)) => exchange_names(from, to),
+        (Spot::Place(from), Spot::Aside(number)) => {
+            put_aside(from, &step.thing, &undo.slot(*number)?, &cx.cancel)
+        }
+        (Spot::Kept(slot), Spot::Place(to)) => put_back(slot, &step.thing, to, &cx.cancel),
+        (Spot::Place(_), Spot::Kept(_)) | (Spot::Kept(_) | Spot::Aside(_), _) => Err(not_kept("that change")),
+    }
+}
+
+fn carry_back(cx: &Context, step: &Step, undo: &Undo<'_>) -> Result<(), Failure> {
+    match (&step.from, &step.to) {
+        (Spot::Place(from), Spot::Place(to)) => exchange_names(to, from),
+        (Spot::Place(from), Spot::Aside(number)) => {
+            put_back(&undo.slot(*number)?, &step.thing, from, &cx.cancel)
+        }
+        (Spot::Kept(slot), Spot::Place(to)) => put_aside(to, &step.thing, slot, &cx.cancel),
+        (Spot::Place(_), Spot::Kept(_)) | (Spot::Kept(_) | Spot::Aside(_), _) => Ok(()),
+    }
+}
+
+/// Gives what is at one place the name of another, which must be free.
+fn exchange_names(from: &Place, to: &Place) -> Result<(), Failure> {
+    let renamed = from.dir.rename_to_free(&from.name, &to.dir, &to.name);
+    renamed
+        .and_then(|()| to.dir.sync())
+        .and_then(|()| from.dir.sync())
+        .map_err(|error| to.failure(&error))
+}
+
+fn restored(steps: &[Step]) -> Vec<Restored> {
+    let mut files: Vec<Restored> = Vec::new();
+    for step in steps {
+        let version = Some(step.thing.version.clone());
+        match (&step.from, &step.to) {
+            (Spot::Place(from), Spot::Place(to)) => files.push(Restored {
+                path: to.path.shown(),
+                moved_from: Some(from.path.shown()),
+                version_before: version.clone(),
+                version,
+            }),
+            (Spot::Place(from), _) => files.push(Restored {
+                path: from.path.shown(),
+                moved_from: None,
+                version_before: version,
+                version: None,
+            }),
+            (_, Spot::Place(to)) => {
+                let path = to.path.shown();
+                match files.iter_mut().find(|file| file.path == path && file.version.is_none()) {
+                    // Something else had its name until now.
+                    Some(file) => file.version = version,
+                    None => {
+                        files.push(Restored { path, moved_from: None, version_before: None, version });
+                    }
+                }
+            }
+            (Spot::Kept(_) | Spot::Aside(_), _) => {}
+        }
+    }
+    files
+}
