@@ -7,7 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bailiwick::providers::edit::{
-    Anchor, Edits, FilePatch, LineEdit, PatchAction, Text, TextEdit, anchor, apply, parse_patch, unified_diff,
+    Anchor, Edits, FilePatch, LineEdit, PatchAction, Text, TextEdit, anchor, apply, parse_patch, text_diff,
+    unified_diff,
 };
 use support::generator::Numbers;
 
@@ -145,7 +146,7 @@ fn what_git_diff_prints_gives_what_git_has() {
                 continue;
             }
             // What is printed for a dry run says the same.
-            let printed = unified_diff((Some("x"), Some("x")), &before, &after.text, &after.landed);
+            let printed = unified_diff((Some("x"), Some("x")), &before, &after.text, &after.changes);
             let PatchAction::Update { hunks: own, .. } =
                 parse_patch(&printed).expect("our own patch can be read").remove(0).action
             else {
@@ -207,7 +208,7 @@ fn broken_patches_and_edits_never_panic() {
         let old = text(&mut numbers, 24);
         let new = changed(&mut numbers, &old);
         let (before, after) = (Text::new(old.concat()), Text::new(new.concat()));
-        let mut patch = unified_diff((Some("file"), Some("file")), &before, &after, &[]);
+        let mut patch = text_diff((Some("file"), Some("file")), &before, &after);
         if numbers.below(2) == 0 {
             let body: String = patch.lines().skip(2).map(|line| format!("{line}\n")).collect();
             patch = format!("*** Begin Patch\n*** Update File: file\n{body}*** End Patch\n");

@@ -4,6 +4,7 @@ use bailiwick_contract::{Cancel, ErrorCode, Failure};
 
 use super::anchored::{self, LineEdit};
 use super::assign::{Placed, place_hunks};
+use super::diff::{Change, line_changes};
 use super::failure::{Name, refused};
 use super::hunk::{Hunk, Mark};
 use super::matching::{Index, Shift, keep_typography};
@@ -31,6 +32,8 @@ pub struct Applied {
     pub text: Text,
     /// What became of each edit, in the order of the places.
     pub landed: Vec<Landed>,
+    /// The lines that differ.
+    pub changes: Vec<Change>,
 }
 
 /// One place that was changed. Lines are counted from 1.
@@ -97,13 +100,24 @@ pub fn apply(text: &Text, edits: Edits<'_>, numbers_hold: bool, cancel: &Cancel)
     }
     let splices: Vec<Splice> = fitted.iter().flat_map(|it| it.splices.iter().cloned()).collect();
     let text_after = text.with_content(splice(text.content(), &splices));
+    let landed = landed(text, &text_after, fitted);
+    let changes = line_changes(text, &text_after, &splices);
+    Ok(Applied { text: text_after, landed, changes })
+}
+
+/// Names the lines that each edit covered, and those that it covers now.
+fn landed(text: &Text, after: &Text, fitted: Vec<Fitted>) -> Vec<Landed> {
+    let (mut came, mut went) = (0, 0);
     let mut landed = Vec::with_capacity(fitted.len());
-    let mut distance = 0_isize;
     for it in fitted {
         let (start, end) = it.lines;
-        let growth = growth(text, &it.splices);
-        let new_start = start.saturating_add_signed(distance);
-        distance += growth;
+        let at = text.start(start) + came - went;
+        came += it.splices.iter().map(|splice| splice.text.len()).sum::<usize>();
+        went += it.splices.iter().map(|splice| splice.range.len()).sum::<usize>();
+        let last = text.start(end) + came - went;
+        // New lines behind a last line without an end begin with the end that it lacks.
+        let begins_inside = at > 0 && !after.content()[..at].ends_with('\n') && start < text.len();
+        let new_start = after.lines_before(at) - usize::from(begins_inside);
         landed.push(Landed {
             number: it.number,
             tier: it.tier,
@@ -112,22 +126,10 @@ pub fn apply(text: &Text, edits: Edits<'_>, numbers_hold: bool, cancel: &Cancel)
             old_start: start + 1,
             old_lines: end - start,
             new_start: new_start + 1,
-            new_lines: (end - start).saturating_add_signed(growth),
+            new_lines: after.lines_before(last).saturating_sub(new_start),
         });
     }
-    Ok(Applied { text: text_after, landed })
-}
-
-/// Counts by how many line ends a text grows.
-fn growth(text: &Text, splices: &[Splice]) -> isize {
-    let feeds = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
-    splices
-        .iter()
-        .map(|splice| {
-            let (new, old) = (feeds(&splice.text), feeds(&text.content()[splice.range.clone()]));
-            new.checked_signed_diff(old).expect("texts are shorter than half the address space")
-        })
-        .sum()
+    landed
 }
 
 /// Refuses new text that no file should get.
@@ -263,8 +265,13 @@ fn new_lines(text: &Text, placed: &Placed, line: usize, removed: &[&str], added:
         }
         new.push_str(&shifted);
         let own = there.map_or("", ending);
-        if last && at_end && text.is_unended() {
-            continue;
+        if last && at_end {
+            // The file ends as it did, unless the edit itself gives the last line an end, or takes it away.
+            let gives = removed.last().is_some_and(|old| ending(old).is_empty() != ending(written).is_empty());
+            let ends = if gives { !ending(written).is_empty() } else { !text.is_unended() };
+            if !ends {
+                continue;
+            }
         }
         new.push_str(if own.is_empty() { text.ending_near(after.saturating_sub(1)) } else { own });
     }

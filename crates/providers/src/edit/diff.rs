@@ -1,29 +1,31 @@
 //! Printing what edits change as a unified diff.
 
-use super::apply::Landed;
 use super::merge::differences;
+use super::splice::Splice;
 use super::text::{Text, body, ending};
 
 /// How many lines of context stand around a change.
 const CONTEXT: usize = 3;
 
-/// A change: the lines that went and the lines that came, counted from 0.
+/// A change of whole lines: those that went and those that came, counted from 0, the first and the one after the last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
+pub struct Change {
+    /// Of the text before.
     pub old: (usize, usize),
+    /// Of the text after.
     pub new: (usize, usize),
 }
 
-/// Prints the difference of two texts as `git diff` would, with the file's names in front.
+/// Prints changes as `git diff` would, with the file's names in front.
 ///
 /// Where a name is `None`, the file is new or gone.
 pub fn unified_diff(
     names: (Option<&str>, Option<&str>),
     old: &Text,
     new: &Text,
-    landed: &[Landed],
+    changes: &[Change],
 ) -> String {
-    print_all(names, old, new, &changes(old, new, landed))
+    print_all(names, old, new, changes)
 }
 
 /// As [`unified_diff`], of two texts of which nobody knows how one became the other.
@@ -48,40 +50,58 @@ fn print_all(names: (Option<&str>, Option<&str>), old: &Text, new: &Text, change
     diff
 }
 
-/// Gives the lines that edits changed, of the text before and of the text after: counted from 0, the first
-/// and the one after the last.
-pub fn changed_lines(old: &Text, new: &Text, landed: &[Landed]) -> Vec<((usize, usize), (usize, usize))> {
-    changes(old, new, landed).into_iter().map(|change| (change.old, change.new)).collect()
-}
-
-/// Makes the changes as small as whole lines allow.
-pub(super) fn changes(old: &Text, new: &Text, landed: &[Landed]) -> Vec<Change> {
-    let whole = [(0, old.len(), 0, new.len())];
-    let places: Vec<(usize, usize, usize, usize)> = if landed.is_empty() {
-        whole.to_vec()
-    } else {
-        landed.iter().map(|it| (it.old_start - 1, it.old_lines, it.new_start - 1, it.new_lines)).collect()
-    };
-    let mut changes = Vec::new();
-    for (old_start, old_lines, new_start, new_lines) in places {
-        // A change at the end of the file can reach the end of the line before it.
-        let (mut a, mut b) = (old_start.min(old.len()), new_start.min(new.len()));
-        if a > 0 && b > 0 && a <= old.len() && old.line(a - 1) != new.line(b - 1) {
-            (a, b) = (a - 1, b - 1);
+/// Returns the whole lines that pieces change, as small as whole lines allow. `new` is `old` with the pieces.
+///
+/// A piece may take the end of a line, and then the next line becomes part of it; behind a last line without an end, new
+/// text continues that line.
+pub(super) fn line_changes(old: &Text, new: &Text, splices: &[Splice]) -> Vec<Change> {
+    let content = old.content();
+    let feed_before = |at: usize| at == 0 || content.as_bytes()[at - 1] == b'\n';
+    // Bytes of the old text from the start of a line to the end of one, and how many bytes came and went before their
+    // start and before their end.
+    let mut found: Vec<(std::ops::Range<usize>, (usize, usize), (usize, usize))> = Vec::new();
+    let (mut came, mut went, mut last) = (0, 0, 0);
+    let mut starts_line = true;
+    for Splice { range, text } in splices {
+        let joins = last == range.start && !starts_line;
+        if last < range.start {
+            starts_line = feed_before(range.start);
         }
-        let (mut old_end, mut new_end) =
-            ((old_start + old_lines).min(old.len()), (new_start + new_lines).min(new.len()));
-        while a < old_end && b < new_end && old.line(a) == new.line(b) {
-            (a, b) = (a + 1, b + 1);
+        if !text.is_empty() {
+            starts_line = text.ends_with('\n');
         }
-        while old_end > a && new_end > b && old.line(old_end - 1) == new.line(new_end - 1) {
-            (old_end, new_end) = (old_end - 1, new_end - 1);
-        }
-        if a < old_end || b < new_end {
-            changes.push(Change { old: (a, old_end), new: (b, new_end.max(b)) });
+        let start = old.line_start(range.start);
+        let end = if starts_line && feed_before(range.end) { range.end } else { old.line_end(range.end) };
+        let before = (came, went);
+        (came, went, last) = (came + text.len(), went + range.len(), range.end);
+        match found.last_mut() {
+            Some((lines, _, after)) if joins || lines.end > start => {
+                lines.end = lines.end.max(end);
+                *after = (came, went);
+            }
+            _ => found.push((start..end, before, (came, went))),
         }
     }
-    changes
+    let changes = found.into_iter().map(|(lines, before, after)| Change {
+        old: (old.lines_before(lines.start), old.lines_before(lines.end)),
+        new: (
+            new.lines_before(lines.start + before.0 - before.1),
+            new.lines_before(lines.end + after.0 - after.1),
+        ),
+    });
+    changes.filter_map(|change| smallest(old, new, change)).collect()
+}
+
+/// Leaves out the lines at both ends that are the same on both sides; nothing is left of a change that changes nothing.
+fn smallest(old: &Text, new: &Text, change: Change) -> Option<Change> {
+    let ((mut a, mut old_end), (mut b, mut new_end)) = (change.old, change.new);
+    while a < old_end && b < new_end && old.line(a) == new.line(b) {
+        (a, b) = (a + 1, b + 1);
+    }
+    while old_end > a && new_end > b && old.line(old_end - 1) == new.line(new_end - 1) {
+        (old_end, new_end) = (old_end - 1, new_end - 1);
+    }
+    (a < old_end || b < new_end).then_some(Change { old: (a, old_end), new: (b, new_end) })
 }
 
 fn print(diff: &mut String, old: &Text, new: &Text, changes: &[Change]) {

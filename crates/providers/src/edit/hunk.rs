@@ -98,12 +98,16 @@ pub enum PatchAction {
 /// # Errors
 /// `invalid_request` that names the line of the patch.
 pub fn parse_patch(text: &str) -> Result<Vec<FilePatch>, Failure> {
-    let text = without_fence(text);
+    let mut text = without_fence(text).to_owned();
+    if !text.ends_with('\n') {
+        // It ends with its last line; what the file's last line lacks, a patch says by a line of its own.
+        text.push('\n');
+    }
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let files = if first.starts_with("***") && !first.starts_with("*** a/") {
-        context_patch::parse(text)?
+        context_patch::parse(&text)?
     } else {
-        unified::parse(text)?
+        unified::parse(&text)?
     };
     if files.is_empty() {
         return Err(malformed(

@@ -7,7 +7,7 @@ use serde_json::json;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::apply::{Applied, Landed};
-use super::diff::{Change, changes};
+use super::diff::{Change, line_changes};
 use super::failure::anchored;
 use super::splice::{Splice, splice};
 use super::text::Text;
@@ -22,10 +22,9 @@ const SHOWN_LINES: usize = 12;
 /// # Errors
 /// `conflict` with the lines of both, if they change the same lines or lines beside each other.
 pub fn merge(base: &Text, ours: &Applied, theirs: &Text) -> Result<Applied, Failure> {
-    let own = changes(base, &ours.text, &ours.landed);
     let other = differences(base, theirs);
-    let mut splices = Vec::with_capacity(own.len());
-    for change in &own {
+    let mut splices = Vec::with_capacity(ours.changes.len());
+    for change in &ours.changes {
         let (start, end) = change.old;
         if let Some(with) = other.iter().find(|it| it.old.0 <= end && start <= it.old.1) {
             return Err(conflict(base, &ours.text, theirs, change, with));
@@ -41,7 +40,9 @@ pub fn merge(base: &Text, ours: &Applied, theirs: &Text) -> Result<Applied, Fail
         ..it.clone()
     });
     let landed = landed.collect();
-    Ok(Applied { text: theirs.with_content(splice(theirs.content(), &splices)), landed })
+    let text = theirs.with_content(splice(theirs.content(), &splices));
+    let changes = line_changes(theirs, &text, &splices);
+    Ok(Applied { text, landed, changes })
 }
 
 /// Tells by how many lines a line of the base has moved.
@@ -211,7 +212,9 @@ mod tests {
                 std::mem::swap(&mut own, &mut theirs);
             }
             let (ours, other) = (changed(&lines, &own, "ours"), changed(&lines, &theirs, "theirs"));
-            let applied = Applied { text: Text::new(ours), landed: Vec::new() };
+            let ours = Text::new(ours);
+            let changes = differences(&base, &ours);
+            let applied = Applied { text: ours, landed: Vec::new(), changes };
             let both: Vec<(usize, u8)> = own.iter().chain(&theirs).copied().collect();
             let mut expected = lines.clone();
             let mut sorted: Vec<(usize, u8, bool)> = both
@@ -228,10 +231,67 @@ mod tests {
                     _ => expected.insert(*at, format!("{mark} before {at}\n")),
                 }
             }
-            // A whole difference of ours can reach over theirs; then it must say so.
+            // A difference of ours can touch theirs; then it must say so.
             if let Ok(merged) = merge(&base, &applied, &Text::new(other)) {
                 prop_assert_eq!(merged.text.content(), expected.concat());
             }
+        }
+    }
+
+    proptest! {
+        /// The end of the file is a place like any other: an edit that leaves it without a final line end, or joins
+        /// lines, is merged with all that it brings.
+        #[test]
+        fn edits_of_line_ends_are_merged_whole(
+            lines in proptest::collection::vec("[abc]{3,4}", 6..12),
+            ended in any::<bool>(),
+            from in 4..12_usize,
+            cut in 0..3_usize,
+            new in "[XY\n]{0,4}",
+            crlf in any::<bool>(),
+        ) {
+            let end = if crlf { "\r\n" } else { "\n" };
+            let lines: Vec<String> = lines.iter().enumerate().map(|(at, line)| format!("{at:02}:{line}{end}")).collect();
+            let mut base = lines.concat();
+            if !ended {
+                base.truncate(base.len() - end.len());
+            }
+            let from: usize = lines[..from.min(lines.len() - 1)].iter().map(String::len).sum();
+            let old = &base[from..];
+            let old = &old[..old.len() - cut.min(old.len() - 1)];
+            let edit = TextEdit { number: 1, old: old.to_owned(), new, expect: 1 };
+            prop_assume!(edit.old != edit.new);
+            let cancel = Cancel::after(std::time::Duration::from_secs(3_600));
+            let base = Text::new(base);
+            let ours = apply(&base, Edits::Texts(&[edit]), true, &cancel).expect("its lines are numbered");
+            let with_first = |text: &str| format!("theirs{end}{text}");
+            let theirs = Text::new(with_first(base.content()));
+            let merged = merge(&base, &ours, &theirs).expect("they are apart");
+            let expected = with_first(ours.text.content());
+            prop_assert_eq!(merged.text.content(), &expected);
+            // What is printed of it makes the same.
+            let printed = super::super::unified_diff((Some("x"), Some("x")), &theirs, &merged.text, &merged.changes);
+            let files = super::super::parse_patch(&printed).expect("it is a patch");
+            let super::super::PatchAction::Update { hunks, .. } = &files[0].action else { panic!("{printed}") };
+            let again = apply(&theirs, Edits::Hunks(hunks), true, &cancel).expect("it was made for this text");
+            prop_assert_eq!(again.text.content(), &expected, "{}", printed);
+        }
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_is_merged() {
+        let base = Text::new("a\nb\nc\nd\ne\nf\n".to_owned());
+        let theirs = Text::new("A\nb\nc\nd\ne\nf\n".to_owned());
+        for (old, new, expected) in [
+            ("e\nf\n", "e\nF", "A\nb\nc\nd\ne\nF"),
+            ("e\nf\n", "e\nf\ng\nh", "A\nb\nc\nd\ne\nf\ng\nh"),
+            ("d\n", "d", "A\nb\nc\nde\nf\n"),
+        ] {
+            let edit = TextEdit { number: 1, old: old.to_owned(), new: new.to_owned(), expect: 1 };
+            let cancel = Cancel::after(std::time::Duration::from_secs(3_600));
+            let ours = apply(&base, Edits::Texts(&[edit]), true, &cancel).expect("it fits");
+            let merged = merge(&base, &ours, &theirs).expect("they are apart");
+            assert_eq!(merged.text.content(), expected);
         }
     }
 

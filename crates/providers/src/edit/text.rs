@@ -136,6 +136,23 @@ impl Text {
         after.saturating_sub(1).min(self.len().saturating_sub(1))
     }
 
+    /// Returns how many lines begin before a byte of the text.
+    pub(super) fn lines_before(&self, offset: usize) -> usize {
+        self.starts[..self.len()].partition_point(|start| *start < offset)
+    }
+
+    /// Returns where the line begins that a byte of the text belongs to; the end of the text belongs to a last line that
+    /// has no end.
+    pub(super) fn line_start(&self, offset: usize) -> usize {
+        memchr::memrchr(b'\n', &self.content.as_bytes()[..offset]).map_or(0, |at| at + 1)
+    }
+
+    /// Returns where the line ends that a byte of the text belongs to.
+    pub(super) fn line_end(&self, offset: usize) -> usize {
+        let rest = &self.content.as_bytes()[offset..];
+        memchr::memchr(b'\n', rest).map_or(self.content.len(), |at| offset + at + 1)
+    }
+
     /// Gives what ends new text at a line: as the lines around it end, or as most lines do.
     pub fn ending_near(&self, index: usize) -> &'static str {
         let known = |index: usize| (index < self.len()).then(|| ending(self.line(index)));

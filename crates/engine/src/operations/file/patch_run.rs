@@ -6,7 +6,7 @@ use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_policy::{Permit, PermittedPath};
 use bailiwick_providers::edit::{
-    Applied, Edits, Landed, Text, apply, changed_lines, merge, show_lines, unified_diff, unstorable,
+    Applied, Change as LineChange, Edits, Landed, Text, apply, merge, show_lines, unified_diff, unstorable,
 };
 use bailiwick_providers::file::{
     Current, Done, Held, Locks, Place, Site, Step, content_version, current, find_place, perform, sha256_hex,
@@ -42,7 +42,24 @@ struct Ready {
     /// The file as it was, to be kept.
     kept: FileChange,
     /// The texts before and after, for lines and diffs.
-    texts: Option<(Text, Text, Vec<Landed>)>,
+    texts: Option<Texts>,
+}
+
+/// A file's text before and after, and where it was changed.
+struct Texts {
+    before: Text,
+    after: Text,
+    landed: Vec<Landed>,
+    /// The lines that differ.
+    changes: Vec<LineChange>,
+}
+
+impl Texts {
+    /// Takes two texts of which no line is the same.
+    fn other(before: Text, after: Text) -> Self {
+        let changes = vec![LineChange { old: (0, before.len()), new: (0, after.len()) }];
+        Self { before, after, landed: Vec::new(), changes }
+    }
 }
 
 /// Runs the plan.
@@ -272,7 +289,7 @@ impl Runner<'_> {
             Change::Create { .. } | Change::Delete { .. } => (Edits::Hunks(&[]), None),
         };
         let merged = base.is_some();
-        let Applied { text: new, landed } = match base.map(Text::decode) {
+        let Applied { text: new, landed, changes } = match base.map(Text::decode) {
             None => apply(&text, edits, numbers_hold, &self.cx.cancel)?,
             Some(Ok(base)) => merge(&base, &apply(&base, edits, numbers_hold, &self.cx.cancel)?, &text)?,
             Some(Err(_)) => return Err(changed_since(&shown)),
@@ -345,22 +362,21 @@ impl Runner<'_> {
                 steps.push(Step::Rename { from, to, version });
             }
         }
-        Ok(Ready { steps, changed, kept, texts: Some((text, new, landed)) })
+        Ok(Ready { steps, changed, kept, texts: Some(Texts { before: text, after: new, landed, changes }) })
     }
 }
 
 /// Names what is checked for syntax errors: the texts of a file that gets another content.
 fn subject(ready: &Ready) -> Option<Subject<'_>> {
     let changed = &ready.changed;
-    let (old, new, landed) = ready.texts.as_ref()?;
-    let before = changed.version_before.as_deref().map(|version| Side { text: old.content(), version });
-    let after = Side { text: new.content(), version: changed.version.as_deref()? };
+    let texts = ready.texts.as_ref()?;
+    let before =
+        changed.version_before.as_deref().map(|version| Side { text: texts.before.content(), version });
+    let after = Side { text: texts.after.content(), version: changed.version.as_deref()? };
     if changed.version_before == changed.version {
         return None;
     }
-    // What was merged has its old lines in another text.
-    let lines = if changed.merged { Vec::new() } else { changed_lines(old, new, landed) };
-    let regions = lines.into_iter().map(|(old, new)| Region { old, new }).collect();
+    let regions = texts.changes.iter().map(|it| Region { old: it.old, new: it.new }).collect();
     Some(Subject { path: changed.path.clone(), before, after, regions })
 }
 
@@ -388,7 +404,7 @@ fn create(site: Site, content: &str, mode: Option<u32>) -> Result<Ready, Failure
     };
     // The mode of ordinary files is the umask's to decide.
     let mode = mode.filter(|mode| mode & 0o111 != 0);
-    let texts = Some((Text::new(String::new()), Text::new(content.to_owned()), Vec::new()));
+    let texts = Some(Texts::other(Text::new(String::new()), Text::new(content.to_owned())));
     let kept = FileChange {
         path: changed.path.clone(),
         moved_from: None,
@@ -435,7 +451,7 @@ fn delete(site: Site, content: Option<&str>, found: Current) -> Result<Ready, Fa
         undo_id: None,
         diff: None,
     };
-    let texts = text.map(|text| (text, Text::new(String::new()), Vec::new()));
+    let texts = text.map(|text| Texts::other(text, Text::new(String::new())));
     let kept = FileChange {
         path: changed.path.clone(),
         moved_from: None,
@@ -545,9 +561,9 @@ fn output(
         let file = match result {
             Err((path, failure)) => File::Failed { ok: false, path, error: failure.to_json() },
             Ok(Ready { mut changed, texts, .. }) => {
-                if let Some((old, new, landed)) = texts {
-                    for it in &landed {
-                        let lines = if may_read { lines(&new, it) } else { None };
+                if let Some(texts) = texts {
+                    for it in &texts.landed {
+                        let lines = if may_read { lines(&texts.after, it) } else { None };
                         let lines = lines.filter(|lines| {
                             let fits = lines.len() <= lines_room;
                             output.truncated |= !fits;
@@ -557,7 +573,7 @@ fn output(
                         changed.places.push(place(it, lines));
                     }
                     if dry_run && may_read && changed.action != Action::Unchanged {
-                        let diff = diff(&changed, &old, &new, &landed);
+                        let diff = diff(&changed, &texts);
                         if diff.len() * 2 < room {
                             changed.diff = Some(diff);
                         } else {
@@ -607,7 +623,7 @@ fn lines(new: &Text, it: &Landed) -> Option<String> {
     Some(format!("{first}…\n{last}"))
 }
 
-fn diff(changed: &Changed, old: &Text, new: &Text, landed: &[Landed]) -> String {
+fn diff(changed: &Changed, texts: &Texts) -> String {
     let now = changed.path.as_str();
     let names = match changed.action {
         Action::Created => (None, Some(now)),
@@ -615,7 +631,7 @@ fn diff(changed: &Changed, old: &Text, new: &Text, landed: &[Landed]) -> String 
         Action::Updated | Action::Unchanged => (Some(now), Some(now)),
         Action::Moved => (changed.moved_from.as_deref(), Some(now)),
     };
-    unified_diff(names, old, new, landed)
+    unified_diff(names, &texts.before, &texts.after, &texts.changes)
 }
 
 /// Says in a few words what was done, with the names of the first files.
