@@ -1,13 +1,13 @@
 //! Which place each hunk of a patch means, where it fits several.
 //!
 //! A place is taken if it is the only one, if it is the only one in the order of the hunks, if the
-//! patch itself names it (a line after `@@`, the end of the file), or if line numbers that are proven to
-//! hold point at it. Otherwise the hunk is refused: there is no nearest and no first.
+//! patch itself names it (a line after `@@`, the end of the file), or if credible line numbers point at it
+//! ([`by_number`]). Otherwise the hunk is refused: there is no nearest and no first.
 
 use bailiwick_contract::Failure;
 
 use super::failure::{Name, ambiguous, conflict, no_match, refused};
-use super::hunk::{Hunk, Mark};
+use super::hunk::Hunk;
 use super::matching::{Index, Match};
 use super::text::{Text, body};
 use super::tier::{Chosen, Tier};
@@ -251,9 +251,11 @@ fn by_order(all: &mut [Candidates]) {
     }
 }
 
-/// Finds the place that the hunk's line number means, if there is reason to trust it.
+/// Finds the place that the hunk's line number means, if it is credible.
 ///
-/// The hunks around it that fit one place only tell how far the file's lines are from the patch's.
+/// A number counts for the version that the patch was made for; or moved by as many lines as the hunks around it, which fit
+/// one place only; or, where no other hunk says anything, exactly where it points. The last needs a hunk of some lines whose
+/// shape is right there, and line 1 is never meant so: it is what is written by who does not know the number.
 fn by_number(
     text: &Text,
     all: &[Candidates],
@@ -275,20 +277,95 @@ fn by_number(
         _ if numbers_hold => 0,
         (Some(before), Some(after)) if before != after => return None,
         (Some(distance), _) | (None, Some(distance)) => distance,
-        (None, None) => 0,
+        (None, None) if hint > 0 && it.tier <= Tier::LineEndings => 0,
+        (None, None) => return None,
     };
     let line = hint.checked_add_signed(distance)?;
     let place = it.found.iter().find(|place| place.line == line)?;
-    if numbers_hold {
-        return Some(place.clone());
-    }
-    // Little text fits by chance. A hunk with less context on one side was made at that end of the file.
+    // A hunk with less context on one side was made at that end of the file.
     let (leading, trailing) = hunks[at].context();
-    let changes = hunks[at].lines.iter().any(|(mark, _)| *mark != Mark::Context);
     let fits_shape = match leading.cmp(&trailing) {
         std::cmp::Ordering::Less => line == 0,
         std::cmp::Ordering::Greater => line + it.lines == text.len(),
         std::cmp::Ordering::Equal => true,
     };
-    (changes && it.lines >= LINES_FOR_NUMBERS && fits_shape).then(|| place.clone())
+    // Little text fits by chance.
+    let credible = if numbers_hold { hint > 0 || fits_shape } else { it.lines >= LINES_FOR_NUMBERS && fits_shape };
+    credible.then(|| place.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use bailiwick_contract::Cancel;
+    use proptest::prelude::*;
+
+    use super::super::{Edits, PatchAction, apply, parse_patch};
+    use super::*;
+
+    /// Applies a patch; gives the text after it, or the rule that refuses it.
+    fn patched(file: &str, patch: &str, numbers_hold: bool) -> Result<String, String> {
+        let files = parse_patch(patch).expect("it is a patch");
+        let PatchAction::Update { hunks, .. } = &files[0].action else { panic!("{patch}") };
+        let cancel = Cancel::after(std::time::Duration::from_secs(3_600));
+        apply(&Text::new(file.to_owned()), Edits::Hunks(hunks), numbers_hold, &cancel)
+            .map(|applied| applied.text.content().to_owned())
+            .map_err(|failure| failure.rule().unwrap_or_default().to_owned())
+    }
+
+    #[test]
+    fn line_one_is_no_hint() {
+        let file = format!("alpha\nbeta\ngamma\n{}alpha\nbeta\ngamma\n", "filler\n".repeat(8));
+        for numbers in ["@@ -1,1 +1,1 @@", "@@ -1,3 +1,3 @@", "@@ -1 +1 @@", "@@", "@@ -12,2 +12,2 @@", "@@ -11,3 +11,3 @@"] {
+            let patch = format!("--- a/m\n+++ b/m\n{numbers}\n alpha\n-beta\n+BETA\n gamma\n");
+            assert_eq!(patched(&file, &patch, false), Err("ambiguous".to_owned()), "{numbers}");
+        }
+        // Exactly there, and with counts that fit.
+        let patch = "--- a/m\n+++ b/m\n@@ -12,3 +12,3 @@\n alpha\n-beta\n+BETA\n gamma\n";
+        let (head, tail) = file.split_at(file.rfind("beta").expect("it is there"));
+        assert_eq!(patched(&file, patch, false), Ok(format!("{head}BETA{}", &tail[4..])));
+    }
+
+    proptest! {
+        /// What decides between copies: the offset of another hunk, or a number that fits; never one of placeholders.
+        #[test]
+        fn numbers_decide_only_where_they_are_credible(
+            copies in 2..5_usize,
+            meant in 0..5_usize,
+            drift in 0..40_usize,
+            neighbour in any::<bool>(),
+            placeholder in any::<bool>(),
+        ) {
+            let meant = meant % copies;
+            let copy = "one\ntwo\nthree\n";
+            let file = |change: Option<usize>, last: &str| -> String {
+                let copies = (0..copies).map(|at| {
+                    let text = if change == Some(at) { copy.replace("two", "TWO") } else { copy.to_owned() };
+                    format!("{text}{}", "filler\n".repeat(7))
+                });
+                format!("{}{last}\n", copies.collect::<String>())
+            };
+            let drifted = |text: String| format!("{}{text}", "drift\n".repeat(drift));
+            let start = 1 + meant * 10;
+            let end = copies * 10 + 1;
+            let numbers = |line: usize, count: usize| match placeholder {
+                true => "@@ -1,1 +1,1 @@".to_owned(),
+                false => format!("@@ -{line},{count} +{line},{count} @@"),
+            };
+            let mut patch = format!("--- a/m\n+++ b/m\n{}\n one\n-two\n+TWO\n three\n", numbers(start, 3));
+            if neighbour {
+                patch.push_str(&format!("{}\n-last\n+LAST\n", numbers(end, 1)));
+            }
+            let result = patched(&drifted(file(None, "last")), &patch, false);
+            let expected = drifted(file(Some(meant), if neighbour { "LAST" } else { "last" }));
+            if neighbour && !placeholder {
+                prop_assert_eq!(result, Ok(expected));
+            } else if drift % 10 != 0 || placeholder || meant == 0 {
+                // It points at no copy, or is no number at all; or at the first line.
+                let exact = !placeholder && drift == 0 && meant > 0;
+                prop_assert_eq!(result, if exact { Ok(expected) } else { Err("ambiguous".to_owned()) });
+            } else if drift == 0 {
+                prop_assert_eq!(result, Ok(expected));
+            }
+        }
+    }
 }

@@ -22,7 +22,7 @@ pub enum Mark {
 pub struct Hunk {
     /// Its lines, each with what ends it.
     pub lines: Vec<(Mark, String)>,
-    /// The line, counted from 0, at which the patch says that it begins; a hint.
+    /// The line, counted from 0, at which the patch says that it begins; a hint, if the numbers of all its hunks fit.
     pub hint: Option<usize>,
     /// The lines after `@@` of a context patch, from the outside in.
     pub headers: Vec<String>,
@@ -40,6 +40,11 @@ impl Hunk {
     /// Gives the lines that come.
     pub fn added(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().filter(|(mark, _)| *mark == Mark::Add).map(|(_, line)| line.as_str())
+    }
+
+    /// Counts the lines of a kind.
+    pub(super) fn count(&self, wanted: Mark) -> usize {
+        self.lines.iter().filter(|(mark, _)| *mark == wanted).count()
     }
 
     /// Returns whether the lines that come can be indented as a place is.
@@ -145,7 +150,11 @@ fn merged(files: Vec<FilePatch>) -> Result<Vec<FilePatch>, Failure> {
             (
                 PatchAction::Update { hunks, move_to: None, mode: None },
                 PatchAction::Update { hunks: more, move_to: None, mode: None },
-            ) => hunks.extend(more),
+            ) => {
+                hunks.extend(more);
+                // The numbers of the second part can be of the file as the first part leaves it.
+                hunks.iter_mut().for_each(|hunk| hunk.hint = None);
+            }
             _ => {
                 return Err(Failure::invalid(
                     "input.patch",

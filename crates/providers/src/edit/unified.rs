@@ -1,7 +1,7 @@
 //! Reading a unified diff, as `git diff` or `diff -u` prints it, or as a model writes it.
 //!
 //! The numbers after `@@` are hints: they help to take the hunk apart where they are right, and to choose
-//! between places that fit; a hunk with wrong numbers is read to its end all the same. Only the last hunk must not
+//! between places that fit, if those of all hunks are right; a hunk with wrong numbers is read to its end all the same. Only the last hunk must not
 //! announce more than comes: a patch that was cut off would be applied in part.
 
 use bailiwick_contract::Failure;
@@ -65,7 +65,7 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, Failure> {
             }
         }
         if header.seen || !hunks.is_empty() {
-            files.push(file(header, hunks, began)?);
+            files.push(file(header, with_hints(hunks), began)?);
         }
         if at == began {
             // Words before, between and after the parts of a diff.
@@ -193,7 +193,7 @@ fn file(header: Header, hunks: Vec<Hunk>, began: usize) -> Result<FilePatch, Fai
     }
 }
 
-fn hunk(lines: &[&str], at: &mut usize) -> Result<Hunk, Failure> {
+fn hunk(lines: &[&str], at: &mut usize) -> Result<(Option<Numbers>, Hunk), Failure> {
     let began = *at;
     let numbers = numbers(lines[began]);
     *at += 1;
@@ -212,9 +212,28 @@ fn hunk(lines: &[&str], at: &mut usize) -> Result<Hunk, Failure> {
     if body.iter().all(|(mark, _)| *mark == Mark::Context) {
         return Err(malformed(began + 1, "the hunk changes nothing"));
     }
+    Ok((numbers, Hunk { lines: body, ..Hunk::default() }))
+}
+
+/// Takes the line numbers of a file's hunks as hints, if all of them fit: each hunk has as many lines as its header
+/// announces, and none begins before the one before it has ended. Who does not know the numbers writes others, such as
+/// `@@ -1,1 +1,1 @@` before every hunk.
+fn with_hints(hunks: Vec<(Option<Numbers>, Hunk)>) -> Vec<Hunk> {
     // An old side without lines names the line before; others name their first line.
-    let hint = numbers.map(|it| if it.old.1 == 0 { it.old.0 } else { it.old.0.saturating_sub(1) });
-    Ok(Hunk { lines: body, hint, headers: Vec::new(), at_end: false })
+    let first = |(start, count): (usize, usize)| if count == 0 { start } else { start.saturating_sub(1) };
+    let (mut old_end, mut new_end) = (0, 0);
+    let fit = hunks.iter().all(|(numbers, hunk)| {
+        let Some(Numbers { old, new }) = *numbers else { return false };
+        let follows = first(old) >= old_end && first(new) >= new_end;
+        (old_end, new_end) = (first(old).saturating_add(old.1), first(new).saturating_add(new.1));
+        let counts = (hunk.count(Mark::Remove), hunk.count(Mark::Add), hunk.count(Mark::Context));
+        follows && old.1 == counts.0 + counts.2 && new.1 == counts.1 + counts.2
+    });
+    let hinted = hunks.into_iter().map(|(numbers, hunk)| {
+        let hint = numbers.filter(|_| fit).map(|numbers| first(numbers.old));
+        Hunk { hint, ..hunk }
+    });
+    hinted.collect()
 }
 
 type Body = Vec<(Mark, String)>;
@@ -347,6 +366,26 @@ mod tests {
             let hunks = hunks(&text);
             assert_eq!(hunks[0].old(), ["a\n", "b\n", "\n", "d\n"], "{numbers}");
             assert_eq!(hunks[1].old(), ["e\n"], "{numbers}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_hints_only_if_those_of_all_hunks_fit() {
+        let hints = |first: &str, second: &str| -> Vec<Option<usize>> {
+            let text = format!("--- x\n+++ x\n{first}\n a\n-b\n+c\n{second}\n-d\n+e\n+f\n");
+            hunks(&text).iter().map(|hunk| hunk.hint).collect()
+        };
+        assert_eq!(hints("@@ -4,2 +4,2 @@", "@@ -9 +9,2 @@ fn x()"), [Some(3), Some(8)]);
+        // Taken out of a larger diff.
+        assert_eq!(hints("@@ -4,2 +7,2 @@", "@@ -9 +19,2 @@"), [Some(3), Some(8)]);
+        for (first, second) in [
+            ("@@ -1,2 +1,2 @@", "@@ -1 +1,2 @@"),
+            ("@@ -4,2 +4,2 @@", "@@ -5 +6,2 @@"),
+            ("@@ -4,2 +4,2 @@", "@@ -9 +5,2 @@"),
+            ("@@ -4,3 +4,2 @@", "@@ -9 +9,2 @@"),
+            ("@@ -4,2 +4,2 @@", "@@"),
+        ] {
+            assert_eq!(hints(first, second), [None, None], "{first} {second}");
         }
     }
 
