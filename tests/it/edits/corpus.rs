@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bailiwick::providers::edit::{Edits, PatchAction, Text, Tier, apply, parse_patch};
+use bailiwick::providers::edit::{Basis, Edits, PatchAction, Text, Tier, apply, parse_patch};
 
 use super::endless;
 use super::sources::{Pair, pairs};
@@ -50,22 +50,26 @@ fn run(dialect: &str, seen: &Change, real: &[u8]) -> Option<Result<Landing, Stri
         other => panic!("{other:?}"),
     };
     let applied = match dialect {
-        "edits" => apply(&text, Edits::Texts(&seen.as_texts()?), false, &endless()),
+        "edits" => apply(&text, Edits::Texts(&seen.as_texts()?), Basis::Unknown, &endless()),
         "unified diff" => apply(
             &text,
             Edits::Hunks(&hunks(&git_diff(&seen.base.concat(), &seen.after(), 3)?)),
-            false,
+            Basis::Unknown,
             &endless(),
         ),
-        "context patch" => apply(&text, Edits::Hunks(&hunks(&seen.as_context_patch()?)), false, &endless()),
+        "context patch" => apply(&text, Edits::Hunks(&hunks(&seen.as_context_patch()?)), Basis::Unknown, &endless()),
         // The version is that of what was seen; if the file is another, the service refuses before this.
         "lines" => apply(
             &text,
             Edits::Lines(&seen.as_lines()),
-            seen.base.concat().replace('\r', "") == text.content().replace('\r', ""),
+            if seen.base.concat().replace('\r', "") == text.content().replace('\r', "") {
+                Basis::Current
+            } else {
+                Basis::Unknown
+            },
             &endless(),
         ),
-        _ => apply(&text, Edits::Lines(&seen.as_lines()), false, &endless()),
+        _ => apply(&text, Edits::Lines(&seen.as_lines()), Basis::Unknown, &endless()),
     };
     Some(match applied {
         Ok(applied) => Ok((

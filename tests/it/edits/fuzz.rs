@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bailiwick::providers::edit::{
-    Anchor, Edits, FilePatch, LineEdit, PatchAction, Text, TextEdit, anchor, apply, parse_patch, text_diff,
+    Anchor, Basis, Edits, FilePatch, LineEdit, PatchAction, Text, TextEdit, anchor, apply, parse_patch, text_diff,
     unified_diff,
 };
 use support::generator::Numbers;
@@ -133,7 +133,7 @@ fn what_git_diff_prints_gives_what_git_has() {
             let (old, new) = &files[number];
             let PatchAction::Update { hunks, .. } = action else { panic!("{path} is changed") };
             let before = Text::new(old.clone());
-            let after = apply(&before, Edits::Hunks(&hunks), true, &endless())
+            let after = apply(&before, Edits::Hunks(&hunks), Basis::Current, &endless())
                 .unwrap_or_else(|failure| panic!("{failure:?}\n{old:?}\n{new:?}\n{hunks:?}"));
             // Lines that come alone, without context, end as those around them do.
             let alone = context == 0 && old.contains('\r');
@@ -152,11 +152,11 @@ fn what_git_diff_prints_gives_what_git_has() {
             else {
                 panic!("{printed}")
             };
-            let again = apply(&before, Edits::Hunks(&own), true, &endless())
+            let again = apply(&before, Edits::Hunks(&own), Basis::Current, &endless())
                 .unwrap_or_else(|failure| panic!("{failure:?}\n{old:?}\n{printed}"));
             assert_eq!(again.text.content(), new, "from {old:?} by {printed}");
             // Without a version the numbers are hints: right, or refused.
-            match apply(&before, Edits::Hunks(&hunks), false, &endless()) {
+            match apply(&before, Edits::Hunks(&hunks), Basis::Unknown, &endless()) {
                 Ok(after) => assert_eq!(after.text.content(), new, "from {old:?} by {hunks:?}"),
                 Err(failure) => {
                     assert!(matches!(failure.rule(), Some("ambiguous" | "no-context")), "{failure:?}");
@@ -219,8 +219,8 @@ fn broken_patches_and_edits_never_panic() {
             let Ok(files) = parse_patch(&patch) else { continue };
             for file in files {
                 if let PatchAction::Update { hunks, .. } = file.action {
-                    let holds = numbers.below(2) == 0;
-                    landed += u64::from(apply(&before, Edits::Hunks(&hunks), holds, &endless()).is_ok());
+                    let basis = [Basis::Current, Basis::Unknown, Basis::Outdated][numbers.below(3)];
+                    landed += u64::from(apply(&before, Edits::Hunks(&hunks), basis, &endless()).is_ok());
                 }
             }
         }
@@ -232,7 +232,7 @@ fn broken_patches_and_edits_never_panic() {
             new: broken(&mut numbers, &piece),
             expect: 1 + numbers.below(2),
         };
-        landed += u64::from(apply(&before, Edits::Texts(&[edit]), false, &endless()).is_ok());
+        landed += u64::from(apply(&before, Edits::Texts(&[edit]), Basis::Unknown, &endless()).is_ok());
         let line = numbers.below(old.len() + 2);
         let named = old.get(line).map_or_else(|| "9:0000".to_owned(), |text| anchor(line as u64 + 1, text));
         let lines = LineEdit {
@@ -242,7 +242,7 @@ fn broken_patches_and_edits_never_panic() {
             insert: numbers.below(2) == 0,
             new: broken(&mut numbers, &piece),
         };
-        landed += u64::from(apply(&before, Edits::Lines(&[lines]), false, &endless()).is_ok());
+        landed += u64::from(apply(&before, Edits::Lines(&[lines]), Basis::Unknown, &endless()).is_ok());
         cases += 2;
     }
     if let Some(report) = std::env::var_os("BROKEN_REPORT") {

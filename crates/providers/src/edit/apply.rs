@@ -12,7 +12,7 @@ use super::prefix::without_prefixes;
 use super::replace::{self, TextEdit};
 use super::splice::{Splice, splice};
 use super::text::{Text, body, ending};
-use super::tier::{Chosen, Tier};
+use super::tier::{Basis, Chosen, Tier};
 
 /// The edits of one file, in one of three kinds.
 #[derive(Debug, Clone, Copy)]
@@ -71,17 +71,16 @@ pub(super) struct Fitted {
     pub splices: Vec<Splice>,
 }
 
-/// Applies edits. `numbers_hold` says that they were made for this very version of the text; `cancel` ends the search
-/// for their places.
+/// Applies edits. `basis` says for which version of the text they were made; `cancel` ends the search for their places.
 ///
 /// # Errors
 /// `timeout`, `cancelled`; `conflict` if an edit does not fit; `invalid_request` if edits overlap or new text cannot be taken.
-pub fn apply(text: &Text, edits: Edits<'_>, numbers_hold: bool, cancel: &Cancel) -> Result<Applied, Failure> {
+pub fn apply(text: &Text, edits: Edits<'_>, basis: Basis, cancel: &Cancel) -> Result<Applied, Failure> {
     let mut index = Index::new(text, cancel);
     let (kind, mut fitted) = match edits {
-        Edits::Texts(edits) => ("edit", replace::fit(&mut index, edits)?),
-        Edits::Hunks(hunks) => ("hunk", fit_hunks(&mut index, hunks, numbers_hold)?),
-        Edits::Lines(edits) => ("edit", anchored::fit(text, edits, numbers_hold)?),
+        Edits::Texts(edits) => ("edit", replace::fit(&mut index, edits, basis)?),
+        Edits::Hunks(hunks) => ("hunk", fit_hunks(&mut index, hunks, basis)?),
+        Edits::Lines(edits) => ("edit", anchored::fit(text, edits, basis == Basis::Current)?),
     };
     // In the order of the text; edits of one place stay in their order.
     fitted.sort_by_key(|it| (it.covers.start, it.covers.end, it.number));
@@ -184,11 +183,11 @@ pub fn redaction_mark(text: &str) -> Option<&str> {
     })
 }
 
-fn fit_hunks(index: &mut Index<'_>, hunks: &[Hunk], numbers_hold: bool) -> Result<Vec<Fitted>, Failure> {
+fn fit_hunks(index: &mut Index<'_>, hunks: &[Hunk], basis: Basis) -> Result<Vec<Fitted>, Failure> {
     let text = index.text();
     let hunks: Vec<Hunk> =
         hunks.iter().map(|hunk| without_prefixes(index, hunk)).collect::<Result<_, _>>()?;
-    let placed = place_hunks(index, &hunks, numbers_hold)?;
+    let placed = place_hunks(index, &hunks, basis)?;
     Ok(hunks
         .iter()
         .zip(placed)

@@ -6,11 +6,13 @@
 
 use bailiwick_contract::Failure;
 
-use super::failure::{Name, ambiguous, conflict, no_match, refused};
-use super::hunk::Hunk;
-use super::matching::{Index, Match};
-use super::text::{Text, body};
-use super::tier::{Chosen, Tier};
+use super::evidence::doubt;
+use super::failure::{Name, ambiguous, conflict, no_match, refused, weak_match};
+use super::hunk::{Hunk, Mark};
+use super::matching::{Index, Match, Shift};
+use super::section::{Section, sections};
+use super::text::Text;
+use super::tier::{Basis, Chosen, Tier};
 
 /// How many lines a hunk needs so that its line number may decide.
 const LINES_FOR_NUMBERS: usize = 3;
@@ -38,26 +40,26 @@ struct Candidates {
     chosen: Option<Chosen>,
 }
 
-/// Places every hunk. `numbers_hold` says that the patch was made for this very version of the file.
+/// Places every hunk. `basis` says for which version of the file the patch was made.
 ///
 /// # Errors
 /// `conflict` for the first hunk that fits nowhere, or several places.
 pub fn place_hunks(
     index: &mut Index<'_>,
     hunks: &[Hunk],
-    numbers_hold: bool,
+    basis: Basis,
 ) -> Result<Vec<Placed>, Failure> {
     let text = index.text();
     let mut all = Vec::with_capacity(hunks.len());
     for (at, hunk) in hunks.iter().enumerate() {
-        all.push(candidates(index, name(at), hunk, numbers_hold)?);
+        all.push(candidates(index, name(at), hunk, basis)?);
     }
     if all.iter().any(|it| it.found.len() > 1) {
         by_order(&mut all);
     }
     for at in 0..all.len() {
         if all[at].found.len() > 1 {
-            let place = by_number(text, &all, hunks, at, numbers_hold);
+            let place = by_number(text, &all, hunks, at, basis);
             let candidates = &mut all[at];
             match place {
                 Some(place) => {
@@ -102,12 +104,12 @@ fn candidates(
     index: &mut Index<'_>,
     name: Name,
     hunk: &Hunk,
-    numbers_hold: bool,
+    basis: Basis,
 ) -> Result<Candidates, Failure> {
     let text = index.text();
     let old = hunk.old();
     if old.is_empty() {
-        return insertion(text, name, hunk, numbers_hold);
+        return insertion(text, name, hunk, basis);
     }
     for tier in Tier::OF_TEXT {
         let found = index.find(&old, tier)?;
@@ -118,33 +120,28 @@ fn candidates(
             let starts: Vec<usize> = found.iter().map(|it| it.line).collect();
             return Err(ambiguous(name, text, &starts, old.len()));
         }
-        // Where the new lines cannot be indented as the old ones are, the hunk does not fit.
-        let found: Vec<Match> = found.into_iter().filter(|at| hunk.takes(&at.shift)).collect();
-        if found.is_empty() {
-            continue;
+        // Where the new lines cannot be indented as the old ones are, the hunk does not fit. And where all lines of
+        // context are one space less, they have lost their marks: then the new lines have not.
+        let unmarked = |shift: &Shift| *shift == Shift::Deeper(" ".to_owned()) && hunk.count(Mark::Remove) == 0;
+        let found: Vec<Match> =
+            found.into_iter().filter(|at| hunk.takes(&at.shift) && !unmarked(&at.shift)).collect();
+        let Some(first) = found.first() else { continue };
+        if let Some(doubt) = found.iter().find_map(|at| doubt(&old, tier, &at.shift, basis)) {
+            return Err(weak_match(name, text, first.line, &old, doubt));
         }
         let mut candidates = Candidates { tier, found, lines: old.len(), chosen: None };
-        if candidates.found.len() > 1 {
-            narrow(text, hunk, &mut candidates);
-        } else if hunk.at_end && candidates.found[0].line + old.len() != text.len() {
-            return Err(conflict(
-                name,
-                "not-at-end",
-                format!("{name}: it says `*** End of File`, and its lines are elsewhere"),
-            )
-            .hint("Leave `*** End of File` out."));
-        }
+        narrow(text, name, hunk, &mut candidates)?;
         return Ok(candidates);
     }
     Err(no_match(name, text, &old))
 }
 
 /// Finds where lines go that come without any others around them.
-fn insertion(text: &Text, name: Name, hunk: &Hunk, numbers_hold: bool) -> Result<Candidates, Failure> {
+fn insertion(text: &Text, name: Name, hunk: &Hunk, basis: Basis) -> Result<Candidates, Failure> {
     let at = match hunk.hint {
         _ if text.is_empty() => Some((0, None)),
         _ if hunk.at_end => Some((text.len(), Some(Chosen::EndOfFile))),
-        Some(line) if numbers_hold && line <= text.len() => Some((line, Some(Chosen::LineNumber))),
+        Some(line) if basis == Basis::Current && line <= text.len() => Some((line, Some(Chosen::LineNumber))),
         _ => None,
     };
     let Some((line, chosen)) = at else {
@@ -156,55 +153,67 @@ fn insertion(text: &Text, name: Name, hunk: &Hunk, numbers_hold: bool) -> Result
         .hint("Add lines of context before or after them, as they are in the file.")
         .hint("Or set `options.ifVersion`, so that the line numbers of a unified diff hold."));
     };
-    let found = vec![Match { line, shift: super::matching::Shift::None }];
+    let found = vec![Match { line, shift: Shift::None }];
     Ok(Candidates { tier: Tier::Exact, found, lines: 0, chosen })
 }
 
 /// Keeps the places that the patch itself names.
-fn narrow(text: &Text, hunk: &Hunk, candidates: &mut Candidates) {
+///
+/// # Errors
+/// `conflict` if there is none: what a patch says about its place is no less to be there than its lines.
+fn narrow(text: &Text, name: Name, hunk: &Hunk, candidates: &mut Candidates) -> Result<(), Failure> {
+    let several = candidates.found.len() > 1;
     if hunk.at_end {
         candidates.found.retain(|at| at.line + candidates.lines == text.len());
-        candidates.chosen = Some(Chosen::EndOfFile);
-        return;
+        if candidates.found.is_empty() {
+            let message = format!("{name}: it says `*** End of File`, and its lines are elsewhere");
+            return Err(conflict(name, "not-at-end", message).hint("Leave `*** End of File` out."));
+        }
+        candidates.chosen = several.then_some(Chosen::EndOfFile);
+        return Ok(());
     }
-    let Some(header) = hunk.headers.last() else { return };
-    let sections = sections(text, &hunk.headers[..hunk.headers.len() - 1], header);
-    let inside: Vec<&Match> = candidates
-        .found
-        .iter()
-        .filter(|at| {
-            sections.iter().any(|(start, end)| at.line >= *start && at.line + candidates.lines <= *end)
-        })
-        .collect();
-    if let [only] = inside[..] {
-        candidates.found = vec![only.clone()];
-        candidates.chosen = Some(Chosen::Header);
-    }
-}
-
-/// Finds the parts of a text that a header opens: what follows it, indented further.
-fn sections(text: &Text, outer: &[String], header: &str) -> Vec<(usize, usize)> {
-    let bounds = match outer.split_last() {
-        None => vec![(0, text.len())],
-        Some((last, outer)) => sections(text, outer, last),
-    };
-    let depth = |line: &str| line.len() - line.trim_start().len();
-    let mut found = Vec::new();
-    for (start, end) in bounds {
-        for index in start..end {
-            let line = body(text.line(index));
-            if line.trim() != header.trim() {
-                continue;
-            }
-            let close = (index + 1..end).find(|at| {
-                let inner = body(text.line(*at));
-                !inner.trim().is_empty() && depth(inner) <= depth(line)
-            });
-            // The line that closes the section belongs to it.
-            found.push((index, close.map_or(end, |at| (at + 1).min(end))));
+    if !hunk.headers.is_empty() {
+        let sections = sections(text, &hunk.headers).map_err(|header| {
+            let message = format!("{name}: no line of the file is `{header}`, which stands after its `@@`");
+            conflict(name, "header", message)
+                .hint("Copy the line after `@@` from the file, or write `@@` alone.")
+        })?;
+        let line = candidates.found[0].line;
+        candidates.found.retain(|at| is_in(hunk, at.line, candidates.lines, &sections));
+        if candidates.found.is_empty() {
+            let header = hunk.headers.last().map_or("", String::as_str);
+            let message =
+                format!("{name}: its lines are at line {} and not below `{header}`, which stands after its `@@`", line + 1);
+            return Err(conflict(name, "header", message)
+                .detail("places", vec![super::failure::place(text, line, candidates.lines)])
+                .hint("Read the file again: what is meant below that line may have been changed.")
+                .hint("Or write the line after `@@` that is before the place, or `@@` alone."));
+        }
+        candidates.chosen = (several && candidates.found.len() == 1).then_some(Chosen::Header);
+    } else if several && !hunk.heading.is_empty() {
+        // What `git diff` writes behind the numbers can be of the function before.
+        let sections = sections(text, std::slice::from_ref(&hunk.heading)).unwrap_or_default();
+        let named = |at: &&Match| {
+            sections.iter().any(|it| it.takes(at.line)) || is_in(hunk, at.line, candidates.lines, &sections)
+        };
+        let mut inside = candidates.found.iter().filter(named);
+        if let (Some(only), None) = (inside.next(), inside.next()) {
+            candidates.found = vec![only.clone()];
+            candidates.chosen = Some(Chosen::Header);
         }
     }
-    found
+    Ok(())
+}
+
+/// Returns whether a hunk at a line changes a section first, or has the section's own line among its lines.
+fn is_in(hunk: &Hunk, line: usize, lines: usize, sections: &[Section]) -> bool {
+    let (leading, _) = hunk.context();
+    let first = line + leading;
+    let removes = hunk.lines.get(leading).is_some_and(|(mark, _)| *mark == Mark::Remove);
+    sections.iter().any(|section| {
+        let own = (line..line + lines).contains(&section.header);
+        own || if removes { section.holds(first) } else { section.takes(first) }
+    })
 }
 
 /// Keeps the places that are left when the hunks must follow each other, if that leaves one for each.
@@ -261,7 +270,7 @@ fn by_number(
     all: &[Candidates],
     hunks: &[Hunk],
     at: usize,
-    numbers_hold: bool,
+    basis: Basis,
 ) -> Option<Match> {
     let hint = hunks[at].hint?;
     let it = &all[at];
@@ -274,10 +283,10 @@ fn by_number(
     let before = (0..at).rev().find_map(distance);
     let after = (at + 1..all.len()).find_map(distance);
     let distance = match (before, after) {
-        _ if numbers_hold => 0,
+        _ if basis == Basis::Current => 0,
         (Some(before), Some(after)) if before != after => return None,
         (Some(distance), _) | (None, Some(distance)) => distance,
-        (None, None) if hint > 0 && it.tier <= Tier::LineEndings => 0,
+        (None, None) if hint > 0 && it.tier <= Tier::TrailingSpace && basis == Basis::Unknown => 0,
         (None, None) => return None,
     };
     let line = hint.checked_add_signed(distance)?;
@@ -290,7 +299,10 @@ fn by_number(
         std::cmp::Ordering::Equal => true,
     };
     // Little text fits by chance.
-    let credible = if numbers_hold { hint > 0 || fits_shape } else { it.lines >= LINES_FOR_NUMBERS && fits_shape };
+    let credible = match basis {
+        Basis::Current => hint > 0 || fits_shape,
+        Basis::Unknown | Basis::Outdated => it.lines >= LINES_FOR_NUMBERS && fits_shape,
+    };
     credible.then(|| place.clone())
 }
 
@@ -303,11 +315,11 @@ mod tests {
     use super::*;
 
     /// Applies a patch; gives the text after it, or the rule that refuses it.
-    fn patched(file: &str, patch: &str, numbers_hold: bool) -> Result<String, String> {
+    fn patched(file: &str, patch: &str, basis: Basis) -> Result<String, String> {
         let files = parse_patch(patch).expect("it is a patch");
         let PatchAction::Update { hunks, .. } = &files[0].action else { panic!("{patch}") };
         let cancel = Cancel::after(std::time::Duration::from_secs(3_600));
-        apply(&Text::new(file.to_owned()), Edits::Hunks(hunks), numbers_hold, &cancel)
+        apply(&Text::new(file.to_owned()), Edits::Hunks(hunks), basis, &cancel)
             .map(|applied| applied.text.content().to_owned())
             .map_err(|failure| failure.rule().unwrap_or_default().to_owned())
     }
@@ -317,15 +329,88 @@ mod tests {
         let file = format!("alpha\nbeta\ngamma\n{}alpha\nbeta\ngamma\n", "filler\n".repeat(8));
         for numbers in ["@@ -1,1 +1,1 @@", "@@ -1,3 +1,3 @@", "@@ -1 +1 @@", "@@", "@@ -12,2 +12,2 @@", "@@ -11,3 +11,3 @@"] {
             let patch = format!("--- a/m\n+++ b/m\n{numbers}\n alpha\n-beta\n+BETA\n gamma\n");
-            assert_eq!(patched(&file, &patch, false), Err("ambiguous".to_owned()), "{numbers}");
+            assert_eq!(patched(&file, &patch, Basis::Unknown), Err("ambiguous".to_owned()), "{numbers}");
         }
         // Exactly there, and with counts that fit.
         let patch = "--- a/m\n+++ b/m\n@@ -12,3 +12,3 @@\n alpha\n-beta\n+BETA\n gamma\n";
         let (head, tail) = file.split_at(file.rfind("beta").expect("it is there"));
-        assert_eq!(patched(&file, patch, false), Ok(format!("{head}BETA{}", &tail[4..])));
+        assert_eq!(patched(&file, patch, Basis::Unknown), Ok(format!("{head}BETA{}", &tail[4..])));
+    }
+
+    #[test]
+    fn the_line_after_the_signs_has_to_be_there() {
+        let file = "class A:\n    def f(self):\n        pass\n\n\nclass B:\n    def f(self):\n        return 1\n";
+        let patch = |headers: &str| {
+            format!("*** Begin Patch\n*** Update File: m\n{headers}-        return 1\n+        return 2\n*** End Patch\n")
+        };
+        let landed = Ok(file.replace("return 1", "return 2"));
+        for headers in ["@@\n", "@@ class B:\n", "@@ class B:\n@@     def f(self):\n", "@@ class B\n@@ def f(self\n"] {
+            assert_eq!(patched(file, &patch(headers), Basis::Unknown), landed, "{headers}");
+        }
+        for headers in ["@@ class A:\n", "@@ class A:\n@@     def f(self):\n", "@@ class Nothing:\n", "@@ class B:\n@@ def g\n"] {
+            assert_eq!(patched(file, &patch(headers), Basis::Unknown), Err("header".to_owned()), "{headers}");
+        }
+        // The line may be one of the hunk's own.
+        let patch = "*** Begin Patch\n*** Update File: m\n@@ class B:\n+@final\n class B:\n*** End Patch\n";
+        assert_eq!(patched(file, patch, Basis::Unknown), Ok(file.replace("class B", "@final\nclass B")));
+    }
+
+    #[test]
+    fn what_stands_behind_the_numbers_decides_between_places_and_refuses_none() {
+        let file = "def f():\n    a = 1\n    go()\n\n\ndef g():\n    a = 1\n    go()\n";
+        let patch = |heading: &str| format!("--- a/m\n+++ b/m\n@@ -1,1 +1,1 @@{heading}\n-    a = 1\n+    a = 2\n     go()\n");
+        let (head, tail) = file.split_at(file.rfind("a = 1").expect("it is there"));
+        let landed = Ok(format!("{head}{}", tail.replace('1', "2")));
+        assert_eq!(patched(file, &patch(" def g():"), Basis::Unknown), landed);
+        assert_eq!(patched(file, &patch(" def h():"), Basis::Unknown), Err("ambiguous".to_owned()));
+        let one = "a = 0\n    a = 1\n    go()\n";
+        assert_eq!(patched(one, &patch(" def h():"), Basis::Unknown), Ok(one.replace("a = 1", "a = 2")));
+    }
+
+    #[test]
+    fn context_that_has_lost_its_marks_is_no_indentation() {
+        let file = "fn a() {\n    first_function_call();\n    second_function_call();\n}\n";
+        let patch = "--- a/m\n+++ b/m\n@@\n    first_function_call();\n+    third();\n    second_function_call();\n";
+        assert_eq!(patched(file, patch, Basis::Unknown), Err("no-match".to_owned()));
+    }
+
+    #[test]
+    fn a_file_that_was_changed_since_it_was_read_takes_no_loose_reading() {
+        let file = "mod a {\n    fn first_function() {\n        second_function()\n    }\n}\n";
+        let patch = "--- a/m\n+++ b/m\n@@\n fn first_function() {\n-    second_function()\n+    third_function()\n }\n";
+        let landed = Ok(file.replace("second", "third"));
+        assert_eq!(patched(file, patch, Basis::Unknown), landed);
+        assert_eq!(patched(file, patch, Basis::Outdated), Err("weak-match".to_owned()));
     }
 
     proptest! {
+        /// Lines that every file has, at another depth than they are written, are no place.
+        #[test]
+        fn few_and_common_lines_are_not_found_at_another_depth(
+            lines in proptest::collection::vec("(\\}|end|\\)|else|/\\*\\*|return 1|[a-z]{2} = [0-9])", 1..4),
+            depth in 1..3_usize,
+            deeper in any::<bool>(),
+        ) {
+            let indented = |by: usize| -> Vec<String> {
+                lines.iter().map(|line| format!("{}{line}\n", " ".repeat(by * 4))).collect()
+            };
+            let (there, old) = if deeper { (indented(depth), indented(0)) } else { (indented(0), indented(depth)) };
+            let file = format!("before the place\n{}behind the place\n", there.concat());
+            let hunk = Hunk {
+                lines: old.iter().map(|line| (Mark::Remove, line.clone())).collect(),
+                ..Hunk::default()
+            };
+            let cancel = Cancel::after(std::time::Duration::from_secs(3_600));
+            let text = Text::new(file.clone());
+            let failure = apply(&text, Edits::Hunks(&[hunk]), Basis::Unknown, &cancel).map(|it| it.text).expect_err("it says too little");
+            prop_assert!(matches!(failure.rule(), Some("weak-match" | "no-match")), "{failure:?}");
+            // Nor as old and new text, unless it is there byte for byte.
+            let edit = super::super::TextEdit { number: 1, old: old.concat(), new: "x\n".to_owned(), expect: 1 };
+            if !file.contains(&edit.old) {
+                apply(&text, Edits::Texts(&[edit]), Basis::Unknown, &cancel).map(|it| it.text).expect_err("it says too little");
+            }
+        }
+
         /// What decides between copies: the offset of another hunk, or a number that fits; never one of placeholders.
         #[test]
         fn numbers_decide_only_where_they_are_credible(
@@ -355,7 +440,7 @@ mod tests {
             if neighbour {
                 patch.push_str(&format!("{}\n-last\n+LAST\n", numbers(end, 1)));
             }
-            let result = patched(&drifted(file(None, "last")), &patch, false);
+            let result = patched(&drifted(file(None, "last")), &patch, Basis::Unknown);
             let expected = drifted(file(Some(meant), if neighbour { "LAST" } else { "last" }));
             if neighbour && !placeholder {
                 prop_assert_eq!(result, Ok(expected));

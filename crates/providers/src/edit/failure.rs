@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::anchor::anchor;
+use super::evidence::Doubt;
 use super::nearest::nearest;
 use super::text::{Text, body};
 
@@ -57,6 +58,23 @@ pub fn no_match(name: Name, text: &Text, old: &[&str]) -> Failure {
     failure
         .detail("nearest", places)
         .hint("`details.nearest` shows the likeliest places as they are now: copy the old text from there.")
+}
+
+/// Says that old text is there with another indentation only, which is too little to go by.
+pub fn weak_match(name: Name, text: &Text, start: usize, old: &[&str], doubt: Doubt) -> Failure {
+    let (why, hint) = match doubt {
+        Doubt::Little => (
+            "says too little to be sure of the place",
+            "Copy the old text as it is in the file, with its indentation, or add lines around it.",
+        ),
+        Doubt::Outdated => (
+            "the file was changed since it was read",
+            "Read the file again, and copy the old text from it.",
+        ),
+    };
+    conflict(name, "weak-match", format!("{name}: its old text is in the file only with other blanks or signs, and {why}"))
+        .detail("nearest", vec![place(text, start, old.len())])
+        .hint(hint)
 }
 
 /// Says that old text fits in other than the expected number of places.

@@ -26,6 +26,8 @@ pub struct Hunk {
     pub hint: Option<usize>,
     /// The lines after `@@` of a context patch, from the outside in.
     pub headers: Vec<String>,
+    /// What stands behind the numbers of a unified diff; it may decide, and need not be there.
+    pub heading: String,
     /// Whether it says that it ends with the file.
     pub at_end: bool,
 }

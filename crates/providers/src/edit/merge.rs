@@ -173,7 +173,7 @@ mod tests {
     use bailiwick_contract::Cancel;
     use proptest::prelude::*;
 
-    use super::super::{Edits, TextEdit, apply};
+    use super::super::{Basis, Edits, TextEdit, apply};
     use super::*;
 
     /// Changes some lines; each line has a number that says which.
@@ -263,7 +263,7 @@ mod tests {
             prop_assume!(edit.old != edit.new);
             let cancel = Cancel::after(std::time::Duration::from_secs(3_600));
             let base = Text::new(base);
-            let ours = apply(&base, Edits::Texts(&[edit]), true, &cancel).expect("its lines are numbered");
+            let ours = apply(&base, Edits::Texts(&[edit]), Basis::Current, &cancel).expect("its lines are numbered");
             let with_first = |text: &str| format!("theirs{end}{text}");
             let theirs = Text::new(with_first(base.content()));
             let merged = merge(&base, &ours, &theirs).expect("they are apart");
@@ -273,7 +273,7 @@ mod tests {
             let printed = super::super::unified_diff((Some("x"), Some("x")), &theirs, &merged.text, &merged.changes);
             let files = super::super::parse_patch(&printed).expect("it is a patch");
             let super::super::PatchAction::Update { hunks, .. } = &files[0].action else { panic!("{printed}") };
-            let again = apply(&theirs, Edits::Hunks(hunks), true, &cancel).expect("it was made for this text");
+            let again = apply(&theirs, Edits::Hunks(hunks), Basis::Current, &cancel).expect("it was made for this text");
             prop_assert_eq!(again.text.content(), &expected, "{}", printed);
         }
     }
@@ -289,7 +289,7 @@ mod tests {
         ] {
             let edit = TextEdit { number: 1, old: old.to_owned(), new: new.to_owned(), expect: 1 };
             let cancel = Cancel::after(std::time::Duration::from_secs(3_600));
-            let ours = apply(&base, Edits::Texts(&[edit]), true, &cancel).expect("it fits");
+            let ours = apply(&base, Edits::Texts(&[edit]), Basis::Current, &cancel).expect("it fits");
             let merged = merge(&base, &ours, &theirs).expect("they are apart");
             assert_eq!(merged.text.content(), expected);
         }
@@ -300,7 +300,7 @@ mod tests {
         let base = Text::new("one\ntwo\nthree\nfour\nfive\n".to_owned());
         let edit = |old: &str, new: &str| {
             let edit = TextEdit { number: 1, old: old.to_owned(), new: new.to_owned(), expect: 1 };
-            apply(&base, Edits::Texts(&[edit]), true, &Cancel::after(std::time::Duration::from_secs(3_600)))
+            apply(&base, Edits::Texts(&[edit]), Basis::Current, &Cancel::after(std::time::Duration::from_secs(3_600)))
                 .expect("it fits")
         };
         let theirs = Text::new("zero\none\ntwo\nthree\nfour\n5\n".to_owned());

@@ -4,12 +4,13 @@ use bailiwick_contract::Failure;
 
 use super::apply::{Fitted, fit_hunk};
 use super::assign::Placed;
-use super::failure::{Name, no_match, refused, wrong_count};
+use super::evidence::doubt;
+use super::failure::{Name, no_match, refused, weak_match, wrong_count};
 use super::matching::{Index, Match, as_hunk, find_text};
 use super::prefix::strip_pair;
 use super::splice::Splice;
 use super::text::{Text, body, ending, lines_of};
-use super::tier::Tier;
+use super::tier::{Basis, Tier};
 
 /// One replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,14 +29,14 @@ pub struct TextEdit {
 ///
 /// # Errors
 /// `conflict` if an edit does not fit, `invalid_request` if it says nothing.
-pub(super) fn fit(index: &mut Index<'_>, edits: &[TextEdit]) -> Result<Vec<Fitted>, Failure> {
+pub(super) fn fit(index: &mut Index<'_>, edits: &[TextEdit], basis: Basis) -> Result<Vec<Fitted>, Failure> {
     let mut fitted = Vec::new();
     for edit in edits {
         let name = Name { kind: "edit", number: edit.number };
         let (old, new) = strip_pair(index.text(), &edit.old, &edit.new)
             .map_err(|problem| refused(name, "line-prefixes", format!("{name}: {problem}")))?;
         check(name, edit, &old, &new)?;
-        fitted.extend(fit_one(index, name, edit, &old, &new)?);
+        fitted.extend(fit_one(index, name, edit, &old, &new, basis)?);
     }
     Ok(fitted)
 }
@@ -61,6 +62,7 @@ fn fit_one(
     edit: &TextEdit,
     old: &str,
     new: &str,
+    basis: Basis,
 ) -> Result<Vec<Fitted>, Failure> {
     let text = index.text();
     for tier in Tier::OF_TEXT {
@@ -72,7 +74,7 @@ fn fit_one(
             }
             Tier::LineEndings => by_line_endings(index, name, edit, old, new)?,
             Tier::TrailingSpace | Tier::Indentation | Tier::Unicode | Tier::Anchor => {
-                by_lines(index, tier, name, edit, old, new)?
+                by_lines(index, tier, name, edit, old, new, basis)?
             }
         };
         // Looser tiers fit no less: what is too often now will not become rarer.
@@ -188,6 +190,7 @@ fn by_lines(
     edit: &TextEdit,
     old: &str,
     new: &str,
+    basis: Basis,
 ) -> Result<Vec<Fitted>, Failure> {
     let text = index.text();
     let hunk = as_hunk(old, new);
@@ -195,6 +198,9 @@ fn by_lines(
     let found: Vec<Match> =
         index.find(&lines, tier)?.into_iter().filter(|at| hunk.takes(&at.shift)).collect();
     check_count(name, edit, text, old, found.iter().map(|at| at.line))?;
+    if let Some((at, doubt)) = found.iter().find_map(|at| Some((at, doubt(&lines, tier, &at.shift, basis)?))) {
+        return Err(weak_match(name, text, at.line, &lines, doubt));
+    }
     Ok(found
         .into_iter()
         .map(|at| fit_hunk(text, &hunk, &Placed::at(at.line, lines.len(), tier, at.shift), name.number))

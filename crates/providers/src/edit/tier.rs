@@ -40,3 +40,14 @@ pub enum Chosen {
     /// The line numbers of the patch, which hold for this file.
     LineNumber,
 }
+
+/// What is known of the version that edits were made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// It is this one.
+    Current,
+    /// Nothing.
+    Unknown,
+    /// It is another one: this one was never read.
+    Outdated,
+}

@@ -212,7 +212,8 @@ fn hunk(lines: &[&str], at: &mut usize) -> Result<(Option<Numbers>, Hunk), Failu
     if body.iter().all(|(mark, _)| *mark == Mark::Context) {
         return Err(malformed(began + 1, "the hunk changes nothing"));
     }
-    Ok((numbers, Hunk { lines: body, ..Hunk::default() }))
+    let heading = lines[began][2..].split_once("@@").map_or("", |(_, heading)| heading.trim()).to_owned();
+    Ok((numbers, Hunk { lines: body, heading, ..Hunk::default() }))
 }
 
 /// Takes the line numbers of a file's hunks as hints, if all of them fit: each hunk has as many lines as its header

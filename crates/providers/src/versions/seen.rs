@@ -20,7 +20,8 @@ struct Content {
     version: String,
     scope: String,
     path: String,
-    bytes: Vec<u8>,
+    /// Nothing if only the version is known.
+    bytes: Option<Vec<u8>>,
     at: Instant,
 }
 
@@ -32,22 +33,28 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Holds a content that was read in a scope.
+    /// Holds a content that was read in a scope; of a large one only its version.
     pub fn hold(&self, scope: String, path: String, version: &str, bytes: Vec<u8>) {
-        if bytes.len() > MAX_SEEN_BYTES {
-            return;
-        }
+        let bytes = Some(bytes).filter(|bytes| bytes.len() <= MAX_SEEN_BYTES);
+        self.put(Content { version: version.to_owned(), scope, path, bytes, at: Instant::now() });
+    }
+
+    /// Remembers a version that a change in a scope makes.
+    pub fn note(&self, scope: String, path: String, version: &str) {
+        self.put(Content { version: version.to_owned(), scope, path, bytes: None, at: Instant::now() });
+    }
+
+    fn put(&self, mut content: Content) {
         let mut seen = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let (contents, sum) = &mut *seen;
-        if let Some(at) = position(contents, &scope, &path, version)
-            && let Some(mut again) = contents.remove(at)
+        if let Some(at) = position(contents, &content.scope, &content.path, &content.version)
+            && let Some(again) = contents.remove(at)
         {
-            again.at = Instant::now();
-            contents.push_back(again);
-            return;
+            *sum -= again.size();
+            content.bytes = content.bytes.or(again.bytes);
         }
-        *sum += bytes.len();
-        contents.push_back(Content { version: version.to_owned(), scope, path, bytes, at: Instant::now() });
+        *sum += content.size();
+        contents.push_back(content);
         let too_much = |contents: &VecDeque<Content>, sum: usize| {
             let old = contents.front().is_some_and(|oldest| oldest.at.elapsed() > MAX_AGE);
             old || sum > MAX_BYTES || contents.len() > MAX_CONTENTS
@@ -55,7 +62,7 @@ impl Seen {
         while too_much(contents, *sum)
             && let Some(oldest) = contents.pop_front()
         {
-            *sum -= oldest.bytes.len();
+            *sum -= oldest.size();
         }
     }
 
@@ -63,7 +70,24 @@ impl Seen {
     pub fn find(&self, scope: &str, path: &str, version: &str) -> Option<Vec<u8>> {
         let seen = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let at = position(&seen.0, scope, path, version)?;
-        seen.0.get(at).filter(|content| content.at.elapsed() <= MAX_AGE).map(|content| content.bytes.clone())
+        seen.0.get(at).filter(|content| content.at.elapsed() <= MAX_AGE)?.bytes.clone()
+    }
+
+    /// Returns whether a file was read or changed in a scope, and is in a version now that was neither.
+    pub fn is_outdated(&self, scope: &str, path: &str, version: &str) -> bool {
+        let seen = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of_file = seen
+            .0
+            .iter()
+            .filter(|it| it.path == path && it.scope == scope && it.at.elapsed() <= MAX_AGE)
+            .peekable();
+        of_file.peek().is_some() && of_file.all(|it| it.version != version)
+    }
+}
+
+impl Content {
+    fn size(&self) -> usize {
+        self.bytes.as_ref().map_or(0, Vec::len)
     }
 }
 
@@ -91,7 +115,30 @@ mod tests {
         }
         assert_eq!(find("app", "a", "s-1"), None);
         let held: usize =
-            seen.contents.lock().expect("nobody else has it").0.iter().map(|it| it.bytes.len()).sum();
+            seen.contents.lock().expect("nobody else has it").0.iter().map(Content::size).sum();
         assert!(held <= MAX_BYTES);
+    }
+
+    #[test]
+    fn a_file_is_outdated_when_it_is_in_a_version_that_was_neither_read_nor_made() {
+        let seen = Seen::default();
+        let name = || ("app".to_owned(), "a".to_owned());
+        assert!(!seen.is_outdated("app", "a", "s-1"), "it was never read");
+        let (scope, path) = name();
+        seen.hold(scope, path, "s-1", b"one".to_vec());
+        assert!(!seen.is_outdated("app", "a", "s-1"));
+        assert!(seen.is_outdated("app", "a", "s-2"));
+        assert!(!seen.is_outdated("app", "b", "s-2") && !seen.is_outdated("other", "a", "s-2"));
+        let (scope, path) = name();
+        seen.note(scope, path, "s-2");
+        assert!(!seen.is_outdated("app", "a", "s-2") && seen.is_outdated("app", "a", "s-3"));
+        let (scope, path) = name();
+        seen.hold(scope, path, "s-3", vec![0; MAX_SEEN_BYTES + 1]);
+        assert!(!seen.is_outdated("app", "a", "s-3"));
+        assert_eq!((seen.find("app", "a", "s-2"), seen.find("app", "a", "s-3")), (None, None));
+        // A version that is made again keeps its content.
+        let (scope, path) = name();
+        seen.note(scope, path, "s-1");
+        assert_eq!(seen.find("app", "a", "s-1").as_deref(), Some(&b"one"[..]));
     }
 }

@@ -11,7 +11,7 @@ use bailiwick_providers::file::{
     Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current, sha256_hex,
 };
 use bailiwick_providers::versions::{
-    Before, Deposit, FileChange, Kept, Location, MAX_SEEN_BYTES, Relocation, VersionStore,
+    Before, Deposit, FileChange, Kept, Location, Relocation, VersionStore,
 };
 
 /// How many digits of a hash stand for a scope's folders.
@@ -49,7 +49,7 @@ pub fn scope_key(permit: &Permit) -> String {
 pub fn see(cx: &Context, permit: &Permit, path: &PermittedPath, version: &str, content: Vec<u8>) {
     let may_write = cx.caller.capabilities.allows(Capability::FsWrite)
         && permit.scope().is_some_and(|it| it.standing(Capability::FsWrite) == Standing::Granted);
-    if may_write && content.len() <= MAX_SEEN_BYTES && !PathRules::is_sensitive(path.rel()) {
+    if may_write && !PathRules::is_sensitive(path.rel()) {
         cx.service.seen.hold(scope_key(permit), path.shown(), version, content);
     }
 }
@@ -61,6 +61,11 @@ pub fn content_of_version(cx: &Context, permit: &Permit, path: &str, version: &s
         .seen
         .find(&scope, path, version)
         .or_else(|| VersionStore::below(&cx.service.dirs.state).content_of_version(&scope, path, version))
+}
+
+/// Returns whether a file is in a version that nobody has read or made here, though it was read or changed before.
+pub fn is_outdated(cx: &Context, permit: &Permit, path: &str, version: &str) -> bool {
+    cx.service.seen.is_outdated(&scope_key(permit), path, version)
 }
 
 /// What a change keeps, so that it can be taken back.
@@ -96,6 +101,11 @@ impl<'a> Undo<'a> {
     /// # Errors
     /// As [`Undo::whole`].
     pub fn contents(&mut self, changes: &[FileChange]) -> Result<(), Failure> {
+        for change in changes {
+            if let Some(version) = &change.version_after {
+                self.cx.service.seen.note(scope_key(self.permit), change.path.clone(), version);
+            }
+        }
         if self.is_wanted {
             let kept = self.store().keep(&scope_key(self.permit), self.permit.spec().name, changes);
             self.kept = Some(Keeping::Record(kept.map_err(|error| not_kept(&error))?));

@@ -6,7 +6,7 @@ use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_policy::{Permit, PermittedPath};
 use bailiwick_providers::edit::{
-    Applied, Change as LineChange, Edits, Landed, Text, apply, merge, show_lines, unified_diff, unstorable,
+    Applied, Basis, Change as LineChange, Edits, Landed, Text, apply, merge, show_lines, unified_diff, unstorable,
 };
 use bailiwick_providers::file::{
     Current, Done, Held, Locks, Place, Site, Step, content_version, current, find_place, perform, sha256_hex,
@@ -119,6 +119,8 @@ fn conceal(mut failure: Failure, several: bool, may_read: bool) -> Failure {
             }
             Some("ambiguous") => (": it fits ", ": it fits several places"),
             Some("stale-anchor") => (" is stale: ", " is stale"),
+            Some("weak-match") => (": its old text is ", ": its old text is not in the file as it is written"),
+            Some("header") => (": ", ": its lines are not where the line after its `@@` says"),
             Some("repeated-anchor") => (": ", ": several lines have the hash of its anchor"),
             _ => ("", ""),
         };
@@ -281,7 +283,13 @@ impl Runner<'_> {
                 .detail("rule", "binary")
                 .hint("Use file.write with `contentBase64`.")
         })?;
-        let numbers_hold = plan.if_version.is_some();
+        let basis = match &plan.if_version {
+            Some(_) => Basis::Current,
+            None if kept::is_outdated(self.cx, self.permit, &site_path(&site).shown(), &found.version) => {
+                Basis::Outdated
+            }
+            None => Basis::Unknown,
+        };
         let (edits, mode) = match &plan.change {
             Change::Texts(edits) => (Edits::Texts(edits), None),
             Change::Lines(edits) => (Edits::Lines(edits), None),
@@ -290,8 +298,8 @@ impl Runner<'_> {
         };
         let merged = base.is_some();
         let Applied { text: new, landed, changes } = match base.map(Text::decode) {
-            None => apply(&text, edits, numbers_hold, &self.cx.cancel)?,
-            Some(Ok(base)) => merge(&base, &apply(&base, edits, numbers_hold, &self.cx.cancel)?, &text)?,
+            None => apply(&text, edits, basis, &self.cx.cancel)?,
+            Some(Ok(base)) => merge(&base, &apply(&base, edits, basis, &self.cx.cancel)?, &text)?,
             Some(Err(_)) => return Err(changed_since(&shown)),
         };
         if new.is_empty() && !text.is_empty() && !self.options.allow_empty {

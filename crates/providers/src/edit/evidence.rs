@@ -1,0 +1,56 @@
+//! Whether lines say enough to be found by a reading that allows them to differ.
+
+use std::collections::HashSet;
+
+use super::matching::Shift;
+use super::text::body;
+use super::tier::{Basis, Tier};
+
+/// How many letters and digits a line has so that it counts.
+const LINE_CHARS: usize = 3;
+/// How many letters and digits one more line is worth.
+const EACH_LINE: usize = 4;
+/// What lines at another depth have to say.
+const MOVED_LINES: usize = 30;
+
+/// Why a place that fits is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// Its lines are like too many others.
+    Little,
+    /// The file was changed since it was read.
+    Outdated,
+}
+
+/// Returns why a place must not be taken by a tier, if so.
+///
+/// Lines that are there as written are there. Those that are there with another indentation can be others: of a text that
+/// is gone, `}` and `end` are still somewhere. They need more than one line that says something.
+pub fn doubt(old: &[&str], tier: Tier, shift: &Shift, basis: Basis) -> Option<Doubt> {
+    if tier <= Tier::TrailingSpace {
+        return None;
+    }
+    if basis == Basis::Outdated {
+        return Some(Doubt::Outdated);
+    }
+    let enough = match shift {
+        Shift::None => true,
+        Shift::Deeper(_) | Shift::Shallower(_) => says(old, 2, MOVED_LINES),
+    };
+    (!enough).then_some(Doubt::Little)
+}
+
+/// Returns whether there are as many different lines that say something, and enough in them: letters and digits, and some
+/// more for each line, since lines that follow each other are less often there again.
+pub fn says(old: &[&str], lines: usize, enough: usize) -> bool {
+    let mut distinct = HashSet::new();
+    let mut sum = 0;
+    for line in old {
+        let line = body(line).trim();
+        let own = line.chars().filter(|it| it.is_alphanumeric()).count();
+        if own >= LINE_CHARS && distinct.insert(line) {
+            sum += own + EACH_LINE;
+        }
+    }
+    distinct.len() >= lines && sum >= enough
+}
