@@ -5,6 +5,7 @@ use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use super::anchored::{self, LineEdit};
 use super::assign::{Placed, place_hunks};
 use super::diff::{Change, line_changes};
+use super::evidence::says;
 use super::failure::{Name, refused};
 use super::hunk::{Hunk, Mark};
 use super::matching::{Index, Shift, keep_typography};
@@ -13,6 +14,11 @@ use super::replace::{self, TextEdit};
 use super::splice::{Splice, splice};
 use super::text::{Text, body, ending};
 use super::tier::{Basis, Chosen, Tier};
+
+/// How many empty lines after a hunk can be its context.
+const MOST_BLANK_LINES: usize = 4;
+/// What the other lines of a hunk have to say where those are not there.
+const WITHOUT_BLANK_LINES: usize = 12;
 
 /// The edits of one file, in one of three kinds.
 #[derive(Debug, Clone, Copy)]
@@ -185,8 +191,13 @@ pub fn redaction_mark(text: &str) -> Option<&str> {
 
 fn fit_hunks(index: &mut Index<'_>, hunks: &[Hunk], basis: Basis) -> Result<Vec<Fitted>, Failure> {
     let text = index.text();
-    let hunks: Vec<Hunk> =
-        hunks.iter().map(|hunk| without_prefixes(index, hunk)).collect::<Result<_, _>>()?;
+    let hunks: Vec<Hunk> = hunks
+        .iter()
+        .map(|hunk| {
+            let hunk = without_prefixes(index, hunk)?;
+            with_blank_lines(index, hunk, basis)
+        })
+        .collect::<Result<_, _>>()?;
     let placed = place_hunks(index, &hunks, basis)?;
     Ok(hunks
         .iter()
@@ -194,6 +205,26 @@ fn fit_hunks(index: &mut Index<'_>, hunks: &[Hunk], basis: Basis) -> Result<Vec<
         .enumerate()
         .map(|(at, (hunk, placed))| fit_hunk(text, hunk, &placed, at + 1))
         .collect())
+}
+
+/// Takes the empty lines after a hunk as context, as many of them as are in the file. If none is, they were no lines of the
+/// hunk, or the place is gone: then the others have to say something.
+fn with_blank_lines(index: &mut Index<'_>, hunk: Hunk, basis: Basis) -> Result<Hunk, Failure> {
+    if hunk.blank_after == 0 || hunk.old().is_empty() {
+        return Ok(hunk);
+    }
+    for count in (1..=hunk.blank_after.min(MOST_BLANK_LINES)).rev() {
+        let longer = hunk.with_blank_after(count);
+        for tier in Tier::OF_TEXT {
+            if !index.find(&longer.old(), tier)?.is_empty() {
+                return Ok(longer);
+            }
+        }
+    }
+    let old = hunk.old();
+    let enough = basis != Basis::Outdated && says(&old, 1, WITHOUT_BLANK_LINES);
+    // With them it is nowhere.
+    Ok(hunk.with_blank_after(usize::from(!enough)))
 }
 
 /// Makes the pieces of a hunk that has its place. Lines of context are never touched.

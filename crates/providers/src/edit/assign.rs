@@ -368,6 +368,31 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_line_of_context_at_the_end_counts() {
+        let file = "def f():\n    a()\n    c()\n    x()\n";
+        for numbers in ["-7,2 +7,2", "-7,2 +7,3", "-3,2 +3,3"] {
+            let patch = format!("--- a/m.py\n+++ b/m.py\n@@ {numbers} @@\n     c()\n+    d()\n \n");
+            assert_eq!(patched(file, &patch, Basis::Unknown), Err("no-match".to_owned()), "{numbers}");
+        }
+        let context = |blank: &str| {
+            format!("*** Begin Patch\n*** Update File: m.py\n@@\n     c()\n+    d()\n{blank}*** End Patch\n")
+        };
+        assert_eq!(patched(file, &context(" \n"), Basis::Unknown), Err("no-match".to_owned()));
+        assert_eq!(patched(file, &context("\n"), Basis::Unknown), Err("no-match".to_owned()), "too little without it");
+        let two = format!("{file}\ndef g():\n    c()\n\n\n");
+        let landed = Ok(format!("{file}\ndef g():\n    c()\n    d()\n\n\n"));
+        for blank in [" \n", "\n", "\n\n", " \n*** End of File\n"] {
+            let expected = if blank.contains("File") { Err("not-at-end".to_owned()) } else { landed.clone() };
+            assert_eq!(patched(&two, &context(blank), Basis::Unknown), expected, "{blank:?}");
+        }
+        // Lines that say enough are found without it.
+        let told = file.replace("c()", "call_with(some, arguments)");
+        let patch = context("\n").replace("c()", "call_with(some, arguments)");
+        assert_eq!(patched(&told, &patch, Basis::Unknown), Ok(told.replace("    x()", "    d()\n    x()")));
+        assert_eq!(patched(&told, &patch, Basis::Outdated), Err("no-match".to_owned()));
+    }
+
+    #[test]
     fn context_that_has_lost_its_marks_is_no_indentation() {
         let file = "fn a() {\n    first_function_call();\n    second_function_call();\n}\n";
         let patch = "--- a/m\n+++ b/m\n@@\n    first_function_call();\n+    third();\n    second_function_call();\n";

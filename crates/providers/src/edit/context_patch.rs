@@ -112,6 +112,12 @@ fn only_blank_until_header(lines: &Lines<'_>) -> bool {
     rest.is_none_or(|line| line.starts_with("*** "))
 }
 
+/// Returns whether only lines without any sign come before the next hunk or file.
+fn only_blank_until_part(lines: &Lines<'_>) -> bool {
+    let rest = lines.lines[lines.at..].iter().find(|line| !matches!(line.as_bytes().first(), Some(b'\n' | b'\r')));
+    rest.is_none_or(|line| line.starts_with("*** ") || line.starts_with("@@"))
+}
+
 fn hunks(lines: &mut Lines<'_>) -> Result<Vec<Hunk>, Failure> {
     let mut hunks = Vec::new();
     let mut hunk = Hunk::default();
@@ -140,7 +146,9 @@ fn hunks(lines: &mut Lines<'_>) -> Result<Vec<Hunk>, Failure> {
             lines.at += 1;
             continue;
         }
-        if plain.is_empty() && only_blank_until_header(lines) {
+        if matches!(line.as_bytes().first(), Some(b'\n' | b'\r')) && only_blank_until_part(lines) {
+            // Either an empty line of context whose space was lost, or a line between the parts of the patch.
+            hunk.blank_after += usize::from(!hunk.lines.is_empty());
             lines.at += 1;
             continue;
         }
@@ -154,6 +162,9 @@ fn hunks(lines: &mut Lines<'_>) -> Result<Vec<Hunk>, Failure> {
                 return Err(lines.wrong("a line of a hunk begins with a space, `-`, `+` or `@@`"));
             }
         };
+        if hunk.blank_after > 0 {
+            return Err(lines.wrong("a hunk goes on after empty lines"));
+        }
         hunk.lines.push((mark, rest.to_owned()));
         lines.at += 1;
     }
@@ -165,7 +176,7 @@ fn hunks(lines: &mut Lines<'_>) -> Result<Vec<Hunk>, Failure> {
 
 fn finish(hunk: &mut Hunk, began: usize, hunks: &mut Vec<Hunk>) -> Result<(), Failure> {
     let hunk = std::mem::take(hunk);
-    if hunk.lines.iter().all(|(mark, _)| *mark == Mark::Context) {
+    if hunk.changes_nothing() {
         return Err(malformed(began + 1, "the hunk changes nothing"));
     }
     hunks.push(hunk);

@@ -9,6 +9,9 @@ use bailiwick_contract::Failure;
 use super::hunk::{FilePatch, Hunk, Mark, PatchAction, malformed};
 use super::names::{self, Side};
 
+/// Git's name of an empty file.
+const EMPTY: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+
 /// The numbers of a hunk's header: first line and count of the old and of the new side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numbers {
@@ -40,6 +43,8 @@ struct Header {
     new: Option<Side>,
     rename: (Option<String>, Option<String>),
     mode: Option<u32>,
+    /// Whether its lines say that hunks follow.
+    announces: bool,
     is_new: bool,
     is_deleted: bool,
     /// Whether anything of it was seen.
@@ -63,6 +68,15 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, Failure> {
             while at < lines.len() && lines[at].trim().is_empty() {
                 at += 1;
             }
+            if is_signature(&lines, at) {
+                at += 2;
+            }
+        }
+        let is_last = || !(at..lines.len()).any(|at| begins_part(&lines, at));
+        if header.announces && hunks.is_empty() && is_last() {
+            return Err(malformed(at, "the patch ends before the hunks of its last file")
+                .detail("rule", "cut-off")
+                .hint("Send the whole patch."));
         }
         if header.seen || !hunks.is_empty() {
             files.push(file(header, with_hints(hunks), began)?);
@@ -116,13 +130,20 @@ fn header(lines: &[&str], at: &mut usize) -> Result<Header, Failure> {
             } else if let Some(mode) = after("deleted file mode ") {
                 header.is_deleted = true;
                 file_mode(mode, *at)?;
+            } else if let Some(percent) = after("similarity index ") {
+                header.announces |= percent.trim() != "100%";
+            } else if let Some(objects) = after("index ") {
+                // A file that is empty before and after its change has no hunks.
+                let objects = objects.split(' ').next().unwrap_or_default();
+                let has_lines = |id: &str| !id.is_empty() && !id.bytes().all(|it| it == b'0') && !EMPTY.starts_with(id);
+                header.announces |= objects.split_once("..").is_some_and(|(old, new)| old != new && (has_lines(old) || has_lines(new)));
             } else if plain.starts_with("GIT binary patch") || plain.starts_with("Binary files ") {
                 return Err(malformed(*at + 1, "changes of binary files cannot be applied")
                     .hint("Use file.write with `contentBase64`."));
             } else if plain.starts_with("copy from ") {
                 return Err(malformed(*at + 1, "a patch cannot copy files").hint("Use file.copy first."));
             } else if !plain.is_empty()
-                && !["index ", "old mode ", "similarity index ", "dissimilarity index ", "copy to "]
+                && !["old mode ", "dissimilarity index ", "copy to "]
                     .iter()
                     .any(|start| plain.starts_with(start))
             {
@@ -197,23 +218,24 @@ fn hunk(lines: &[&str], at: &mut usize) -> Result<(Option<Numbers>, Hunk), Failu
     let began = *at;
     let numbers = numbers(lines[began]);
     *at += 1;
-    let body = match numbers.and_then(|numbers| counted(lines, *at, numbers)) {
+    let (body, blank_after) = match numbers.and_then(|numbers| counted(lines, *at, numbers)) {
         Some((body, end)) => {
             *at = end;
-            body
+            (body, 0)
         }
         None => uncounted(lines, at)?,
     };
-    if *at == lines.len()
+    if (*at == lines.len() || is_signature(lines, *at))
         && let Some(numbers) = numbers
     {
-        check_end(&body, numbers, began)?;
-    }
-    if body.iter().all(|(mark, _)| *mark == Mark::Context) {
-        return Err(malformed(began + 1, "the hunk changes nothing"));
+        check_end(&body, blank_after, numbers, began)?;
     }
     let heading = lines[began][2..].split_once("@@").map_or("", |(_, heading)| heading.trim()).to_owned();
-    Ok((numbers, Hunk { lines: body, heading, ..Hunk::default() }))
+    let hunk = Hunk { lines: body, heading, blank_after, ..Hunk::default() };
+    if hunk.changes_nothing() {
+        return Err(malformed(began + 1, "the hunk changes nothing"));
+    }
+    Ok((numbers, hunk))
 }
 
 /// Takes the line numbers of a file's hunks as hints, if all of them fit: each hunk has as many lines as its header
@@ -241,8 +263,8 @@ type Body = Vec<(Mark, String)>;
 
 /// Refuses the last hunk if it announces more lines than come: the patch was cut off, and what is missing may be what
 /// takes the place of the lines that go.
-fn check_end(body: &Body, numbers: Numbers, began: usize) -> Result<(), Failure> {
-    let count = |other: Mark| body.iter().filter(|(mark, _)| *mark != other).count();
+fn check_end(body: &Body, blank_after: usize, numbers: Numbers, began: usize) -> Result<(), Failure> {
+    let count = |other: Mark| body.iter().filter(|(mark, _)| *mark != other).count() + blank_after;
     let (old, new) = (count(Mark::Add), count(Mark::Remove));
     if old >= numbers.old.1 && new >= numbers.new.1 {
         return Ok(());
@@ -310,7 +332,7 @@ fn counted(lines: &[&str], from: usize, numbers: Numbers) -> Option<(Body, usize
 }
 
 fn more_after_blank(lines: &[&str], at: usize) -> bool {
-    let next = (at..lines.len()).find(|at| !lines[*at].trim().is_empty());
+    let next = (at..lines.len()).find(|at| !matches!(lines[*at], "\n" | "\r\n"));
     next.is_some_and(|at| !begins_part(lines, at) && mark(lines[at]).is_some())
 }
 
@@ -319,18 +341,34 @@ fn begins_part(lines: &[&str], at: usize) -> bool {
     let line = lines[at];
     line.starts_with("@@")
         || line.starts_with("diff --git ")
+        || is_signature(lines, at)
         || (line.starts_with("--- ") && lines.get(at + 1).is_some_and(|next| next.starts_with("+++ ")))
 }
 
-/// Reads up to the next part, whatever the numbers say.
-fn uncounted(lines: &[&str], at: &mut usize) -> Result<Body, Failure> {
-    let mut body = Body::new();
+/// Returns whether a line begins what ends a mail: `-- ` and below it the version of Git, up to the end or the next mail.
+fn is_signature(lines: &[&str], at: usize) -> bool {
+    let version = |line: &&str| {
+        let line = line.trim_end();
+        line.starts_with(|it: char| it.is_ascii_digit())
+            && line.contains('.')
+            && line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_ ()".contains(&byte))
+    };
+    let mut rest = lines[(at + 2).min(lines.len())..].iter();
+    lines.get(at).is_some_and(|line| line.trim_end() == "--")
+        && lines.get(at + 1).is_some_and(version)
+        && rest.find(|line| !line.trim().is_empty()).is_none_or(|line| line.starts_with("From "))
+}
+
+/// Reads up to the next part, whatever the numbers say. Gives how many lines without any sign come last, too.
+fn uncounted(lines: &[&str], at: &mut usize) -> Result<(Body, usize), Failure> {
+    let (mut body, mut blank_after) = (Body::new(), 0);
     while *at < lines.len() && !begins_part(lines, *at) {
         let line = lines[*at];
         if line.starts_with('\\') {
             unend(&mut body);
-        } else if line.trim().is_empty() && !more_after_blank(lines, *at) {
-            // Empty lines before the next part are not the hunk's.
+        } else if matches!(line, "\n" | "\r\n") && !more_after_blank(lines, *at) {
+            // Either empty lines of context whose space was lost, or lines between the parts of the patch.
+            blank_after += 1;
         } else {
             let (mark, rest) = mark(line)
                 .ok_or_else(|| malformed(*at + 1, "a line of a hunk begins with a space, `-` or `+`"))?;
@@ -338,7 +376,7 @@ fn uncounted(lines: &[&str], at: &mut usize) -> Result<Body, Failure> {
         }
         *at += 1;
     }
-    Ok(body)
+    Ok((body, blank_after))
 }
 
 #[cfg(test)]
@@ -367,6 +405,29 @@ mod tests {
             let hunks = hunks(&text);
             assert_eq!(hunks[0].old(), ["a\n", "b\n", "\n", "d\n"], "{numbers}");
             assert_eq!(hunks[1].old(), ["e\n"], "{numbers}");
+        }
+    }
+
+    #[test]
+    fn a_patch_of_git_that_was_cut_off_in_a_header_is_refused() {
+        for header in [
+            "similarity index 90%\nrename from x\nrename to y\n",
+            "similarity index 90%\nrename from x\nrename to y\nindex 1..2 100644\n--- a/x\n",
+            "index 1a..2b 100644\n",
+            "old mode 100644\nnew mode 100755\nindex 1a..2b\n",
+            "new file mode 100644\nindex 0000000..1a2b\n",
+            "deleted file mode 100644\nindex 1a2b..0000000\n",
+        ] {
+            let failure = parse(&format!("diff --git a/x b/y\n{header}")).expect_err(header);
+            assert_eq!(failure.rule(), Some("cut-off"), "{failure:?}");
+        }
+        for header in [
+            "similarity index 100%\nrename from x\nrename to y\n",
+            "old mode 100644\nnew mode 100755\n",
+            "new file mode 100644\nindex 0000000..e69de29\n",
+            "deleted file mode 100644\nindex e69de29..0000000\n",
+        ] {
+            assert!(parse(&format!("diff --git a/x b/x\n{header}")).is_ok(), "{header}");
         }
     }
 
