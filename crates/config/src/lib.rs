@@ -7,6 +7,7 @@
 
 mod commands;
 mod error;
+mod key_ring;
 mod load;
 mod model;
 mod problems;
@@ -18,6 +19,7 @@ pub use commands::{
     CommandRule, NotWords, ProcessLifetime, SandboxLevel, ShellMode, TokenPattern, TokenRule, Words,
 };
 pub use error::ConfigError;
+pub use key_ring::{KeyRing, TokenLease};
 pub use load::is_scope_id;
 pub use model::{Config, HistoryConfig, HttpConfig, ScopeConfig, ScopePolicy};
 pub use problems::Examined;

@@ -3,9 +3,8 @@
 //! Must never hold, log or show a token; only hashes are known here.
 
 mod bearer;
-mod keys;
 mod throttle;
 
+pub use bailiwick_config::KeyRing;
 pub use bearer::{Bearer, bearer};
-pub use keys::KeyRing;
 pub use throttle::Throttle;

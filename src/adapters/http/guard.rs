@@ -16,7 +16,7 @@ use super::super::auth::{Bearer, KeyRing, Throttle, bearer};
 use super::body;
 use super::host::Hosts;
 use super::origin::Origins;
-use super::reply::{harden, refusal, slow_down, unauthorized, unreadable};
+use super::reply::{harden, refusal, slow_down, unauthorized, unavailable, unreadable};
 use super::settings::MAX_BODY_BYTES;
 
 /// The longest client name that is kept.
@@ -101,8 +101,10 @@ impl Guard {
         let peer = request.extensions().get::<Peer>();
         let mut caller = match bearer(request.headers()) {
             Bearer::Token(token) => match self.keys.verify(token, transport) {
-                Some(caller) => caller,
-                None => return Err(Box::new(self.refuse(peer))),
+                Ok(Some(caller)) => caller,
+                Ok(None) => return Err(Box::new(self.refuse(peer))),
+                // Not a word about the token: a client that gets 401 throws its login away.
+                Err(failure) => return Err(Box::new(unavailable(&failure))),
             },
             Bearer::Malformed => return Err(Box::new(self.refuse(peer))),
             Bearer::Absent if self.is_let_in_without_token(request.headers()) => Caller::local(transport),

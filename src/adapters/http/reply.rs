@@ -9,6 +9,8 @@ use http::header::{
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
+use bailiwick_contract::Failure;
+
 /// Makes an answer of JSON text.
 pub(in super::super) fn json(status: StatusCode, text: impl Into<Body>) -> Response {
     let mut response = Response::new(text.into());
@@ -47,6 +49,12 @@ pub(super) fn unauthorized(presented: bool) -> Response {
     };
     response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
     response
+}
+
+/// Makes the answer while nothing can be said about any token.
+pub(super) fn unavailable(failure: &Failure) -> Response {
+    let error = json!({"ok": false, "error": failure.to_json()});
+    json(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
 }
 
 /// Makes the answer to an address that presents too many bad tokens.

@@ -245,8 +245,14 @@ impl ServerHandler for Handler {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let owner = self.route(&context)?.owner;
-        Ok(GetTaskResult::new(self.tasks.get(&request.task_id, &owner)?))
+        let Route { backend, owner, .. } = self.route(&context)?;
+        let task = self.tasks.get(&request.task_id, &owner)?;
+        // Over HTTP the guard has just looked at the token.
+        if matches!(self.way, Way::Fixed { .. }) && backend.offer().await.scopes.is_empty() {
+            let message = "no scope is open to this caller any more: its token was revoked or has expired";
+            return Err(ErrorData::invalid_request(message, None));
+        }
+        Ok(GetTaskResult::new(task))
     }
 
     /// No task here asks its client for anything: there is nothing to take.

@@ -135,7 +135,7 @@ fn admit(first: Line<'_>, keys: &KeyRing) -> Result<Caller, Failure> {
     }
     match caller {
         None => Ok(Caller::local(transport)),
-        Some(name) => keys.profile(&name, transport).ok_or_else(|| unknown_profile(&name)),
+        Some(name) => keys.profile(&name, transport)?.ok_or_else(|| unknown_profile(&name)),
     }
 }
 

@@ -180,10 +180,12 @@ async fn wrong_expired_and_revoked_tokens_open_nothing() {
         assert!(!reply.body.contains("expired") && !reply.body.contains("revoked"), "{reply:?}");
     }
     assert_eq!(api(address, &whole, STAT).await.status, 200);
-    // A token file that others can read counts for nothing.
+    // From a token file that others can read no token is accepted; the client is not told that its token is wrong.
     if !lacks(Need::Modes) {
         set_mode(&Tokens::path(&house.dirs), 0o644).expect("own file");
-        assert_eq!(api(address, &whole, STAT).await.status, 401);
+        let reply = api(address, &whole, STAT).await;
+        assert_eq!((reply.status, reply.header("www-authenticate")), (503, None), "{reply:?}");
+        assert_eq!(reply.json()["error"]["details"]["rule"], "broken-config", "{reply:?}");
     }
     house.end().await;
 }

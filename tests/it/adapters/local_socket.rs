@@ -91,7 +91,7 @@ async fn a_revoked_token_opens_nothing_any_more_on_connections_that_are_open() {
     let path = house.socket();
     let linked = connect(&path, &Hello::new(Transport::Stdio, Some("narrow".into()))).await.expect("let in");
     let keys = Arc::new(KeyRing::open(house.dirs.clone()));
-    let caller = keys.profile("narrow", Transport::Stdio).expect("it is there");
+    let caller = keys.profile("narrow", Transport::Stdio).expect("readable").expect("it is there");
     let own = Backend::Embedded(Embedded { caller, keys: Some(keys), ..house.embedded() });
     let gone = CancellationToken::new();
     let over_link = async || {

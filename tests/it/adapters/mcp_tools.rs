@@ -62,7 +62,8 @@ async fn each_caller_sees_only_the_tools_that_it_can_use() {
 async fn the_instructions_name_the_scopes_of_the_caller() {
     let house = House::new();
     house.token("narrow", None, &["notes"], &["*"]);
-    let caller = house.keys.profile("narrow", Transport::Stdio).expect("the token is there");
+    let caller =
+        house.keys.profile("narrow", Transport::Stdio).expect("readable").expect("the token is there");
     let backend = Backend::Embedded(Embedded { service: Arc::clone(&house.service), caller, keys: None });
     let (mut client, _) = in_memory(backend, CancellationToken::new());
     let answer = client.ask("server/discover", json!({"_meta": meta()})).await;

@@ -5,4 +5,5 @@ mod conditions;
 mod hall;
 mod progress;
 mod resume;
+mod revoking;
 mod tasks;

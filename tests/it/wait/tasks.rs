@@ -14,7 +14,7 @@ use crate::patience::eventually_some;
 
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-fn with_tasks() -> Value {
+pub(super) fn with_tasks() -> Value {
     let mut meta = meta();
     meta["io.modelcontextprotocol/clientCapabilities"] = json!({"extensions": {TASKS: {}}});
     meta
@@ -99,7 +99,12 @@ async fn a_task_ends_with_the_conversation_that_began_it() {
 }
 
 /// Sends a message of revision 2026-07-28 with the extension declared, and gives the answer.
-async fn over_http(address: std::net::SocketAddr, token: &str, method: &str, params: Value) -> Value {
+pub(super) async fn over_http(
+    address: std::net::SocketAddr,
+    token: &str,
+    method: &str,
+    params: Value,
+) -> Value {
     let name = params["name"].as_str().or(params["taskId"].as_str()).unwrap_or_default().to_owned();
     let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     message["params"]["_meta"] = with_tasks();

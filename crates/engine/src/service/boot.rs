@@ -6,7 +6,7 @@ use tokio::sync::Semaphore;
 
 use crate::operations::FAMILIES;
 use crate::registry::{Registry, ServiceFacts};
-use bailiwick_config::Config;
+use bailiwick_config::{Config, KeyRing};
 use bailiwick_contract::{Failure, time};
 use bailiwick_history::{HistoryHandle, HistorySettings};
 use bailiwick_platform::dirs::Dirs;
@@ -49,6 +49,7 @@ pub struct Service {
     pub(super) turns: Semaphore,
     pub(super) held: Semaphore,
     pub(super) watch: OnceLock<ConfigWatch>,
+    pub(super) keys: KeyRing,
 }
 
 impl Service {
@@ -109,12 +110,14 @@ impl Service {
             started_at_ms: time::now_ms(),
         };
         let facts = facts(config, lasting, &Scopes::default())?;
+        let keys = KeyRing::open(facts.dirs.clone());
         Ok(Arc::new(Self {
             facts: RwLock::new(Arc::new(facts)),
             history,
             turns: Semaphore::new(MAX_CONCURRENT),
             held: Semaphore::new(MAX_HELD),
             watch: OnceLock::new(),
+            keys,
         }))
     }
 

@@ -1,10 +1,13 @@
 //! One request, from envelope to outcome.
 
+use std::future::pending;
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use bailiwick_config::TokenLease;
 use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, Threads};
 use bailiwick_history::Phase;
 use bailiwick_policy::{Case, decide};
@@ -12,7 +15,10 @@ use bailiwick_policy::{Case, decide};
 use super::Service;
 use super::boot::MAX_HELD;
 use super::dispatch;
-use super::record::Record;
+use super::record::{Ended, Record};
+
+/// How often it is checked whether the token of a request that runs is still valid.
+const TOKEN_INTERVAL: Duration = Duration::from_millis(200);
 
 impl Service {
     /// Judges a request, runs it, records it, answers it. The only way in for every transport.
@@ -40,13 +46,35 @@ impl Service {
         let gone = gone.child_token();
         let _gone_on_drop = gone.clone().drop_guard();
         let began = Instant::now();
-        let record = Record::begin(began, caller, self.history().clone());
+        let ended = Ended::default();
+        let record = Record::begin(began, caller, self.history().clone(), ended.clone());
         let unfinished = record.unfinished();
         let (service, caller, progress) = (Arc::clone(self), caller.clone(), progress.clone());
         // A task of its own: it goes on to its last row whatever becomes of the transport.
-        let request =
-            tokio::spawn(async move { service.answer(caller, envelope, record, gone, progress).await });
+        let request = tokio::spawn(async move {
+            let lease = service.keys.lease(&caller);
+            let mut answer = pin!(service.answer(caller, envelope, record, gone.clone(), progress));
+            tokio::select! {
+                outcome = &mut answer => outcome,
+                failure = service.token_ends(lease) => {
+                    ended.because(failure);
+                    gone.cancel();
+                    answer.await
+                }
+            }
+        });
         request.await.unwrap_or_else(|_| unfinished.abandon(dispatch::panicked()))
+    }
+
+    /// Waits until the token of a request opens nothing any more.
+    async fn token_ends(&self, lease: Option<TokenLease>) -> Failure {
+        let Some(lease) = lease else { return pending().await };
+        loop {
+            tokio::time::sleep(TOKEN_INTERVAL).await;
+            if let Err(failure) = self.keys.check(&lease) {
+                return failure;
+            }
+        }
     }
 
     async fn answer(

@@ -1,10 +1,11 @@
 //! The audit of one request: what is known so far, and writing its rows.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use bailiwick_contract::{Caller, Envelope, Failure, Image, Json, Outcome, id, time};
+use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Image, Json, Outcome, id, time};
 use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Pending, Phase};
 use bailiwick_policy::{Denial, Permit};
 
@@ -20,12 +21,36 @@ const MAX_TEMPLATE_BYTES: usize = 8_192;
 /// The notes of an operation: warnings, images, summary.
 type Notes = (Vec<String>, Vec<Image>, Option<String>);
 
+/// Why a request was ended that its client did not cancel, once it was. All clones share it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ended(Arc<OnceLock<Failure>>);
+
+impl Ended {
+    /// Notes the reason; the first counts.
+    pub fn because(&self, failure: Failure) {
+        // Another reason came first.
+        let _ = self.0.set(failure);
+    }
+
+    /// Puts the reason in the place of a cancellation, and of what a client may not see any more.
+    fn judge(&self, result: Result<Json, Failure>, has_effect: bool) -> Result<Json, Failure> {
+        let Some(reason) = self.0.get() else { return result };
+        match result {
+            Ok(_) if !has_effect => Err(reason.clone()),
+            Err(failure) if failure.code == ErrorCode::Cancelled => Err(reason.clone()),
+            // What was done is reported as done.
+            other => other,
+        }
+    }
+}
+
 /// One request's record. It ends by one of the methods that give an [`Outcome`].
 #[must_use = "a request ends in one finished row"]
 pub(super) struct Record {
     event: EventDraft,
     began: Instant,
     history: HistoryHandle,
+    ended: Ended,
 }
 
 /// What is needed to answer for an operation that does not end in time; its row comes later.
@@ -35,6 +60,7 @@ pub(super) struct Unfinished {
     op: String,
     started_at_ms: i64,
     began: Instant,
+    ended: Ended,
 }
 
 /// A request that has its outcome, and not yet its row.
@@ -46,7 +72,7 @@ pub(super) struct Finishing {
 }
 
 impl Record {
-    pub fn begin(began: Instant, caller: &Caller, history: HistoryHandle) -> Self {
+    pub fn begin(began: Instant, caller: &Caller, history: HistoryHandle, ended: Ended) -> Self {
         let event = EventDraft {
             operation_id: id::new_id(),
             phase: Phase::Received,
@@ -69,7 +95,7 @@ impl Record {
             template: Value::Null,
             has_effect: false,
         };
-        Self { event, began, history }
+        Self { event, began, history, ended }
     }
 
     pub fn operation_id(&self) -> &str {
@@ -185,7 +211,10 @@ impl Record {
     }
 
     fn close(&mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
+        let result = self.ended.judge(result, self.event.has_effect);
         let (warnings, images, summary) = notes;
+        // Pictures are part of what may not be seen any more.
+        let images = if result.is_ok() { images } else { Vec::new() };
         let event = &mut self.event;
         event.phase = Phase::Finished;
         event.duration_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -219,6 +248,7 @@ impl Record {
             op: self.event.op.clone(),
             started_at_ms: self.event.at_ms,
             began: self.began,
+            ended: self.ended.clone(),
         }
     }
 }
@@ -241,7 +271,7 @@ impl Unfinished {
             op: self.op,
             started_at_ms: self.started_at_ms,
             duration_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
-            result: Err(failure),
+            result: self.ended.judge(Err(failure), true),
             warnings: Vec::new(),
             images: Vec::new(),
         }

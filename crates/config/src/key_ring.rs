@@ -1,0 +1,117 @@
+//! The tokens in force: read again when the file changes, so that a revoked one stops at once.
+
+use std::sync::{PoisonError, RwLock};
+
+use bailiwick_contract::{Caller, ErrorCode, Failure, Transport, time};
+use bailiwick_platform::dirs::Dirs;
+
+use super::{ConfigError, TokenRecord, Tokens};
+
+/// The tokens of an installation, kept up to date.
+#[derive(Debug)]
+pub struct KeyRing {
+    dirs: Dirs,
+    /// An error while the file cannot be read: then no token is accepted.
+    tokens: RwLock<Result<Tokens, ConfigError>>,
+}
+
+/// A token as it was when a request that came with it began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenLease {
+    id: String,
+    name: String,
+    /// The hash of the secret, where the request came with the secret.
+    hash: Option<String>,
+}
+
+impl KeyRing {
+    /// Reads the tokens of an installation. From a file that cannot be read, no token is accepted.
+    pub fn open(dirs: Dirs) -> Self {
+        let tokens = RwLock::new(Tokens::load(&dirs));
+        Self { dirs, tokens }
+    }
+
+    /// Returns whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.with(|tokens| tokens.records().is_empty()).unwrap_or(true)
+    }
+
+    /// Finds the caller that presents a token.
+    ///
+    /// # Errors
+    /// `provider_unavailable` while the tokens cannot be read: nothing is known of the token then.
+    pub fn verify(&self, presented: &str, transport: Transport) -> Result<Option<Caller>, Failure> {
+        self.with(|tokens| tokens.verify(presented, time::now_ms()).map(|record| record.caller(transport)))
+    }
+
+    /// Finds the caller that a token's name stands for, without the token: for the local user, who may
+    /// restrict a client to less than everything. An expired token stands for nobody.
+    ///
+    /// # Errors
+    /// As [`KeyRing::verify`].
+    pub fn profile(&self, name: &str, transport: Transport) -> Result<Option<Caller>, Failure> {
+        self.with(|tokens| {
+            tokens
+                .find(name)
+                .filter(|record| !record.is_expired(time::now_ms()))
+                .map(|record| record.caller(transport))
+        })
+    }
+
+    /// Returns a caller with what its token opens now. The local user stays as it is.
+    ///
+    /// # Errors
+    /// `permission_denied` once the token was revoked or has expired; as [`KeyRing::verify`].
+    pub fn renew(&self, caller: &Caller) -> Result<Caller, Failure> {
+        let Some(id) = &caller.token else { return Ok(caller.clone()) };
+        let now = self.with(|tokens| record(tokens, id).map(|record| record.caller(caller.transport)))?;
+        let now = now.ok_or_else(|| ended(&caller.name))?;
+        let Caller { client, session, connection, .. } = caller.clone();
+        Ok(Caller { client, session, connection, ..now })
+    }
+
+    /// Takes note of a caller's token. `None` for the local user.
+    pub fn lease(&self, caller: &Caller) -> Option<TokenLease> {
+        let id = caller.token.clone()?;
+        // The others come with a name alone: a new secret is nothing to them.
+        let presents_secret = matches!(caller.transport, Transport::Http | Transport::JsonApi);
+        let hash = self.with(|tokens| record(tokens, &id).map(|record| record.hash.clone())).ok().flatten();
+        Some(TokenLease { id, name: caller.name.clone(), hash: hash.filter(|_| presents_secret) })
+    }
+
+    /// Checks that a token still is what it was. While the file cannot be read, nothing is known against it.
+    ///
+    /// # Errors
+    /// `permission_denied` once it was revoked, has expired, or has another secret.
+    pub fn check(&self, lease: &TokenLease) -> Result<(), Failure> {
+        let is_valid = self.with(|tokens| {
+            let hash = record(tokens, &lease.id).map(|record| &record.hash);
+            hash.is_some_and(|now| lease.hash.as_ref().is_none_or(|then| then == now))
+        });
+        if is_valid.unwrap_or(true) { Ok(()) } else { Err(ended(&lease.name)) }
+    }
+
+    fn with<T>(&self, read: impl FnOnce(&Tokens) -> T) -> Result<T, Failure> {
+        let current = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(tokens) = current.as_ref()
+            && !tokens.is_stale()
+        {
+            return Ok(read(tokens));
+        }
+        drop(current);
+        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
+        *tokens = Tokens::load(&self.dirs);
+        tokens.as_ref().map(read).map_err(ConfigError::for_client)
+    }
+}
+
+fn record<'a>(tokens: &'a Tokens, id: &str) -> Option<&'a TokenRecord> {
+    tokens.records().iter().find(|record| record.id == id && !record.is_expired(time::now_ms()))
+}
+
+/// Makes the failure for a token that opens nothing any more.
+fn ended(name: &str) -> Failure {
+    Failure::new(ErrorCode::PermissionDenied, format!("the token `{name}` was revoked or has expired"))
+        .detail("rule", "caller")
+        .hint("For the person: `bailiwick token list` shows the tokens, `bailiwick token create` makes one.")
+}
