@@ -187,10 +187,12 @@ impl ServerHandler for Handler {
 
     async fn initialize(
         &self,
-        request: InitializeRequestParams,
+        mut request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let mut result = self.negotiate_initialize(&request)?;
+        // What was agreed counts from now on, not what was asked for.
+        request.protocol_version = result.protocol_version.clone();
         context.peer.set_peer_info(request);
         let offer = self.offer(&context).await?;
         result.capabilities.resources = resources_of(&offer);

@@ -8,6 +8,7 @@ mod instructions;
 mod progress;
 mod prompts;
 mod render;
+mod request_ids;
 mod resources;
 pub mod stdio;
 mod stdio_transport;

@@ -5,12 +5,12 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, GetExtensions, GetMeta, JsonRpcMessage, ServerJsonRpcMessage,
-    ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetExtensions, GetMeta, JsonRpcMessage,
+    RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, RoleServer};
@@ -23,6 +23,7 @@ use bailiwick_contract::json::check_unambiguous;
 
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
 use super::render;
+use super::request_ids::RequestIds;
 
 /// How many requests are in the works at the same time.
 const MAX_IN_FLIGHT: usize = 128;
@@ -38,6 +39,7 @@ pub(super) struct StdioTransport<R, W> {
     next: Option<ClientJsonRpcMessage>,
     /// A request that begins a conversation has been read; notifications before it are dropped.
     begun: bool,
+    ids: RequestIds,
     closing: Closing,
 }
 
@@ -53,6 +55,10 @@ struct Output<W> {
     writer: Mutex<Option<W>>,
     queued_bytes: AtomicUsize,
     written: Notify,
+    /// The client has closed its side: it gets answers, and nothing that it did not ask for.
+    input_ended: AtomicBool,
+    /// What is left was cancelled because the client has gone: it gets nothing any more.
+    gone: AtomicBool,
 }
 
 /// Counts a request as in the works until the handler has dropped its context.
@@ -70,10 +76,13 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                 writer: Mutex::new(Some(output)),
                 queued_bytes: AtomicUsize::new(0),
                 written: Notify::new(),
+                input_ended: AtomicBool::new(false),
+                gone: AtomicBool::new(false),
             }),
             turns: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
             next: None,
             begun: false,
+            ids: RequestIds::default(),
             closing,
         }
     }
@@ -87,8 +96,11 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
             let problem = match self.lines.next().await.ok()? {
                 Line::End => {
                     let (after, stop) = (self.closing.after, self.closing.stop.clone());
+                    let output = Arc::clone(&self.output);
+                    output.input_ended.store(true, Ordering::Release);
                     tokio::spawn(async move {
                         tokio::time::sleep(after).await;
+                        output.gone.store(true, Ordering::Release);
                         stop.cancel();
                     });
                     return None;
@@ -105,6 +117,11 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                         continue;
                     }
                     Ok(message) => {
+                        if let Some((problem, id)) = self.conflict(&message) {
+                            let error = ServerJsonRpcMessage::error(problem, Some(id));
+                            tokio::spawn(Output::write(&self.output, to_line(&error)));
+                            continue;
+                        }
                         if self.begins(&message) {
                             self.next = Some(message);
                             return Some(());
@@ -120,6 +137,32 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
             // In a task of its own: this future may be dropped, and a line must not be written by halves.
             tokio::spawn(Output::write(&self.output, to_line(&ServerJsonRpcMessage::error(problem, None))));
         }
+    }
+
+    /// Says why a request cannot be taken beside those before it: rmcp would answer one of them alone, or begin again.
+    fn conflict(&mut self, message: &ClientJsonRpcMessage) -> Option<(ErrorData, RequestId)> {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                let id = request.id.clone();
+                if self.begun && matches!(request.request, ClientRequest::InitializeRequest(_)) {
+                    let message = "the conversation has begun: `initialize` comes once, as the first request";
+                    return Some((ErrorData::invalid_request(message, None), id));
+                }
+                if !self.ids.take(&id) {
+                    let message = "the id is that of another request, which is in flight or was cancelled";
+                    return Some((ErrorData::invalid_request(message, None), id));
+                }
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.ids.cancelled(id);
+                }
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+        }
+        None
     }
 
     /// Tells whether a message can be passed on: rmcp ends a conversation that begins with anything but
@@ -175,6 +218,9 @@ impl<W: AsyncWrite + Unpin + Send> Output<W> {
 
     async fn write_now(&self, line: &[u8]) -> io::Result<()> {
         let mut writer = self.writer.lock().await;
+        if self.gone.load(Ordering::Acquire) {
+            return Ok(());
+        }
         let writer = writer.as_mut().ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
         writer.write_all(line).await?;
         writer.flush().await
@@ -212,7 +258,20 @@ where
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        Output::write(&self.output, to_line(&message))
+        match &message {
+            JsonRpcMessage::Response(response) => self.ids.answered(&response.id),
+            JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| self.ids.answered(id)),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
+        }
+        let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+        let line = (is_answer || !self.output.input_ended.load(Ordering::Acquire))
+            .then(|| Output::write(&self.output, to_line(&message)));
+        async move {
+            match line {
+                Some(line) => line.await,
+                None => Ok(()),
+            }
+        }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {

@@ -87,6 +87,21 @@ async fn the_end_of_input_ends_it_after_what_was_asked_is_answered() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn a_second_initialize_is_refused_and_what_was_agreed_counts() {
+    let house = House::new();
+    let (mut client, _) = conversation(&house);
+    let answer = client.initialize("9999").await;
+    assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
+    assert!(client.ask("ping", json!({})).await.get("result").is_some());
+    let answer = client.initialize("2025-03-26").await;
+    assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    assert!(
+        client.ask("ping", json!({})).await.get("result").is_some(),
+        "the conversation goes on as it was"
+    );
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn shutdown_ends_it() {
     let house = House::new();
     for handshake in [false, true] {

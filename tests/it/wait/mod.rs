@@ -6,4 +6,5 @@ mod hall;
 mod progress;
 mod resume;
 mod revoking;
+mod stdio;
 mod tasks;
