@@ -1,54 +1,161 @@
-//! Reading a body of bounded size in bounded time.
+//! Bodies: reading one of bounded size in bounded time, throwing away what nobody reads, and noting the end of an answer.
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use http::{HeaderMap, StatusCode};
+use hyper::body::{Frame, SizeHint};
+use tokio::runtime::Handle;
 
+use super::connections::Work;
 use super::settings::MAX_BODY_BYTES;
 
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// How much of a body that is too large is read and thrown away, so that the client sees the answer and
-/// not a broken connection.
-const MAX_DISCARDED_BYTES: u64 = 64 << 20;
+/// How long, and how much of, what nobody reads is taken from the client, so that it sees the answer and not a broken
+/// connection.
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
+const MAX_DISCARDED_BYTES: usize = 16 << 20;
+
+/// Returns the most that a body can have, by what its head says.
+///
+/// # Errors
+/// The status to answer with, if that is too much.
+pub(super) fn size(body: &Body) -> Result<usize, StatusCode> {
+    let hint = body.size_hint();
+    if hint.lower() > MAX_BODY_BYTES as u64 {
+        return Err(StatusCode::PAYLOAD_TOO_LARGE);
+    }
+    Ok(hint
+        .upper()
+        .and_then(|it| usize::try_from(it).ok())
+        .map_or(MAX_BODY_BYTES, |it| it.min(MAX_BODY_BYTES)))
+}
 
 /// Reads a body to its end.
 ///
 /// # Errors
-/// The status to answer with.
-pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, StatusCode> {
-    let announced = body.size_hint().lower();
-    // A client that waits for leave before it sends is told at once.
-    if announced > MAX_DISCARDED_BYTES
-        || (announced > MAX_BODY_BYTES as u64 && headers.contains_key("expect"))
-    {
-        return Err(StatusCode::PAYLOAD_TOO_LARGE);
-    }
+/// The status to answer with, as soon as it is known.
+pub(super) async fn read(body: Body) -> Result<Bytes, StatusCode> {
     tokio::time::timeout(BODY_TIMEOUT, collect(body)).await.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT))
 }
 
 async fn collect(mut body: Body) -> Result<Bytes, StatusCode> {
     let mut kept: Vec<u8> = Vec::new();
-    let mut total: u64 = 0;
-    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+    while let Some(frame) = next(&mut body).await {
         // A body that breaks off has nobody who reads the answer.
         let frame = frame.map_err(|_| StatusCode::BAD_REQUEST)?;
         let Ok(data) = frame.into_data() else { continue };
-        total += data.len() as u64;
-        if total > MAX_DISCARDED_BYTES {
+        if kept.len() + data.len() > MAX_BODY_BYTES {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
-        }
-        if total > MAX_BODY_BYTES as u64 {
-            kept = Vec::new();
-            continue;
         }
         if kept.is_empty() && body.is_end_stream() {
             return Ok(data);
         }
         kept.extend_from_slice(&data);
     }
-    if total > MAX_BODY_BYTES as u64 { Err(StatusCode::PAYLOAD_TOO_LARGE) } else { Ok(kept.into()) }
+    Ok(kept.into())
+}
+
+async fn next(body: &mut Body) -> Option<Result<Frame<Bytes>, axum::Error>> {
+    poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await
+}
+
+/// A request's body. What is left of it when it is dropped is thrown away, for a while, after the answer.
+pub(super) struct Received {
+    body: Body,
+    /// Whether something was left: the connection must be closed after the answer.
+    was_left: Arc<AtomicBool>,
+}
+
+impl Received {
+    /// Wraps the body of a request. The flag is set when it is dropped before its end.
+    pub fn new(headers: &HeaderMap, body: Body, was_left: Arc<AtomicBool>) -> Body {
+        // One that is never sent unless it is asked for is left alone.
+        if body.is_end_stream() || headers.contains_key("expect") {
+            return body;
+        }
+        Body::new(Self { body, was_left })
+    }
+}
+
+impl HttpBody for Received {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Received {
+    fn drop(&mut self) {
+        if self.body.is_end_stream() {
+            return;
+        }
+        self.was_left.store(true, Ordering::Release);
+        let mut body = std::mem::replace(&mut self.body, Body::empty());
+        let discard = async move {
+            let mut total = 0;
+            while let Some(Ok(frame)) = next(&mut body).await {
+                total += frame.data_ref().map_or(0, Bytes::len);
+                if total > MAX_DISCARDED_BYTES {
+                    break;
+                }
+            }
+        };
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(tokio::time::timeout(DISCARD_TIMEOUT, discard));
+        }
+    }
+}
+
+/// An answer's body: its connection works until it is sent or given up.
+pub(super) struct Answer {
+    pub body: Body,
+    pub _work: Work,
+    /// What the request has taken, which it gives back at the end.
+    pub _taken: Option<Taken>,
+}
+
+/// What a request has taken of what is shared among callers.
+#[derive(Clone)]
+pub(super) struct Taken {
+    pub _shares: Arc<[bailiwick_engine::service::Share; 2]>,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

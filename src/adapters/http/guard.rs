@@ -2,23 +2,29 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, USER_AGENT};
+use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
 
 use bailiwick_contract::{Caller, Transport};
+use bailiwick_engine::service::{Share, Shares};
 
 use super::super::auth::{Bearer, KeyRing, Throttle, bearer};
-use super::body;
+use super::body::{self, Received, Taken};
+use super::connections::Connection;
 use super::host::Hosts;
 use super::origin::Origins;
-use super::reply::{harden, refusal, slow_down, unauthorized, unavailable, unreadable};
+use super::reply::{busy, harden, refusal, slow_down, unauthorized, unavailable, unreadable};
 use super::settings::MAX_BODY_BYTES;
 
+/// How long a request waits for its turn.
+const TURN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest client name that is kept.
 const MAX_CLIENT_CHARS: usize = 100;
 
@@ -28,7 +34,9 @@ pub(super) struct Peer {
     /// Its address.
     pub address: IpAddr,
     /// The connection's id, which groups its requests in the history.
-    pub connection: Arc<str>,
+    pub id: Arc<str>,
+    /// What the connection is doing.
+    pub connection: Arc<Connection>,
 }
 
 /// What requests are held to.
@@ -39,10 +47,18 @@ pub(super) struct Guard {
     pub throttle: Throttle,
     /// Serve callers without a token: only ever true when bound to loopback.
     pub allow_without_token: bool,
+    /// The requests in flight, shared among the callers.
+    pub requests: Arc<Shares>,
+    /// The bytes of their bodies.
+    pub bodies: Arc<Shares>,
 }
 
 /// Checks host and origin, on every route, and adds the headers that every answer carries.
 pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let body_was_left = Arc::new(AtomicBool::new(false));
+    let (parts, body) = request.into_parts();
+    let body = Received::new(&parts.headers, body, Arc::clone(&body_was_left));
+    let request = Request::from_parts(parts, body);
     let mut response = if !guard.hosts.accept(request.headers(), request.uri()) {
         refusal(
             StatusCode::FORBIDDEN,
@@ -59,6 +75,10 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
         next.run(request).await
     };
     harden(response.headers_mut());
+    // The next request on this connection would begin within the body.
+    if body_was_left.load(Ordering::Acquire) {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     response
 }
 
@@ -68,17 +88,27 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
         Ok(caller) => caller,
         Err(response) => return *response,
     };
-    request.extensions_mut().insert(caller);
-    if request.method() != Method::POST {
-        return next.run(request).await;
-    }
-    if let Err(response) = check_body_headers(request.headers()) {
+    let is_post = request.method() == Method::POST;
+    if is_post && let Err(response) = check_body_headers(request.headers()) {
         return *response;
     }
+    let bytes = match if is_post { body::size(request.body()) } else { Ok(0) } {
+        Ok(bytes) => bytes,
+        Err(status) => return too_large(status),
+    };
+    let waiting = request.extensions().get::<Peer>().map(|peer| peer.connection.wait());
+    let Ok([turn, mut room]) = tokio::time::timeout(TURN_TIMEOUT, guard.shares(&caller, bytes)).await else {
+        return busy();
+    };
+    request.extensions_mut().insert(caller);
     let (parts, body) = request.into_parts();
-    match body::read(&parts.headers, body).await {
+    let read = if is_post { body::read(body).await } else { Ok(Bytes::new()) };
+    drop(waiting);
+    match read {
         Ok(bytes) => {
-            let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+            room.shrink_to(bytes.len());
+            let mut response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+            response.extensions_mut().insert(Taken { _shares: Arc::new([turn, room]) });
             // The type was checked above: rmcp says this of a body that it cannot read.
             if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
                 return unreadable();
@@ -88,14 +118,22 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
         Err(status @ StatusCode::REQUEST_TIMEOUT) => {
             refusal(status, "timeout", "the body took too long to arrive")
         }
-        Err(status) => {
-            let message = format!("the body must arrive whole and have at most {MAX_BODY_BYTES} bytes");
-            refusal(status, "invalid_request", &message)
-        }
+        Err(status) => too_large(status),
     }
 }
 
+fn too_large(status: StatusCode) -> Response {
+    let message = format!("the body must arrive whole and have at most {MAX_BODY_BYTES} bytes");
+    refusal(status, "invalid_request", &message)
+}
+
 impl Guard {
+    /// Waits for a caller's turn, and for room for its body.
+    async fn shares(&self, caller: &Caller, bytes: usize) -> [Share; 2] {
+        let turn = self.requests.take(caller.identity(), 1).await;
+        [turn, self.bodies.take(caller.identity(), bytes).await]
+    }
+
     fn caller(&self, request: &Request) -> Result<Caller, Box<Response>> {
         let transport = if request.uri().path() == "/mcp" { Transport::Http } else { Transport::JsonApi };
         let peer = request.extensions().get::<Peer>();
@@ -110,7 +148,7 @@ impl Guard {
             Bearer::Absent if self.is_let_in_without_token(request.headers()) => Caller::local(transport),
             Bearer::Absent => return Err(Box::new(unauthorized(false))),
         };
-        caller.session = peer.map(|peer| peer.connection.to_string());
+        caller.session = peer.map(|peer| peer.id.to_string());
         caller.client = request
             .headers()
             .get(USER_AGENT)

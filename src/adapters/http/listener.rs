@@ -9,31 +9,31 @@ use axum::body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use bailiwick_contract::{ErrorCode, Failure, id};
-use bailiwick_engine::service::Service;
+use bailiwick_engine::service::{Service, Shares};
 
 use super::super::auth::{KeyRing, Throttle};
+use super::body::{Answer, Taken};
+use super::connections::{Connections, Place};
 use super::guard::{Guard, Peer};
 use super::host::Hosts;
 use super::origin::Origins;
-use super::places::{BusyBody, Place, Places};
 use super::router;
-use super::settings::HttpSettings;
+use super::settings::{HttpSettings, MAX_BODIES_BYTES, MAX_REQUESTS};
+use super::stream::NotedStream;
 
-/// How long a client may take to send the head of a request, or the next one after an answer.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many headers a request may have.
 const MAX_HEADERS: usize = 100;
 /// How much of a head is buffered.
 const MAX_HEAD_BYTES: usize = 64 << 10;
-/// How long a connection that makes room may take to end.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often it is checked whether a connection's time is over.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a stopping listener waits for what is in the works.
 const STOP_TIMEOUT: Duration = Duration::from_millis(1_500);
 
@@ -104,6 +104,8 @@ impl Server {
             keys,
             throttle: Throttle::default(),
             allow_without_token: settings.allow_loopback_without_token && address.ip().is_loopback(),
+            requests: Shares::new(MAX_REQUESTS),
+            bodies: Shares::new(MAX_BODIES_BYTES),
         };
         Ok(Self { listener, address, service, guard, settings })
     }
@@ -118,7 +120,7 @@ impl Server {
     pub async fn run(self, shutdown: CancellationToken) {
         let Self { listener, address, service, guard, settings } = self;
         let router = router::router(&service, guard, &settings, address.ip(), &shutdown);
-        let places = Places::new();
+        let open = Arc::<Connections>::default();
         let mut connections = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -127,18 +129,15 @@ impl Server {
             };
             while connections.try_join_next().is_some() {}
             let Ok((stream, from)) = accepted else {
-                // Out of descriptors, as a rule: wait until some connection has ended.
+                // Out of descriptors, as a rule: make room, and wait until it is there.
+                open.drop_one();
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             };
-            let place = tokio::select! {
-                place = places.take(from.ip()) => place,
-                () = shutdown.cancelled() => break,
-            };
-            let Some(place) = place else { continue };
+            let Some(place) = open.take(from.ip()) else { continue };
             // Without it an event stream waits 40 ms for the acknowledgement of its head.
             let _ = stream.set_nodelay(true);
-            connections.spawn(attend(stream, from, router.clone(), Arc::new(place), shutdown.clone()));
+            connections.spawn(attend(stream, from, router.clone(), place, shutdown.clone()));
         }
         drop(listener);
         // Connections that take longer are dropped with the set.
@@ -153,33 +152,50 @@ async fn attend(
     stream: TcpStream,
     from: SocketAddr,
     router: Router,
-    place: Arc<Place>,
+    place: Place,
     shutdown: CancellationToken,
 ) {
-    let peer = Peer { address: from.ip(), connection: id::new_id().into() };
-    let close = place.close.clone();
+    let connection = Arc::clone(&place.connection);
+    let peer = Peer { address: from.ip(), id: id::new_id().into(), connection: Arc::clone(&connection) };
+    let dropped = connection.dropped.clone();
+    let stream = NotedStream { stream, connection: Arc::clone(&connection) };
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-        let (router, peer, busy) = (router.clone(), peer.clone(), place.busy());
+        let (router, work) = (router.clone(), peer.connection.work());
+        let peer = peer.clone();
         async move {
+            // Requests that come one after the other on a connection take turns with other connections.
+            let turn = peer.connection.wait();
+            tokio::task::yield_now().await;
+            drop(turn);
             request.extensions_mut().insert(peer);
             let response = router.oneshot(request.map(Body::new)).await;
-            response.map(|response| response.map(|body| BusyBody { body, _busy: busy }))
+            response.map(|mut response| {
+                let taken = response.extensions_mut().remove::<Taken>();
+                response.map(|body| Answer { body, _work: work, _taken: taken })
+            })
         }
     });
-    let mut connection = std::pin::pin!(
+    let mut serving = std::pin::pin!(
         http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_TIMEOUT)
+            // `Connection::is_overdue` says when a head, or the next one, has not come in time.
+            .header_read_timeout(None)
             .max_headers(MAX_HEADERS)
             .max_buf_size(MAX_HEAD_BYTES)
             .serve_connection(TokioIo::new(stream), service)
     );
-    // Errors of a connection concern only the other side of it.
-    tokio::select! {
-        _ = connection.as_mut() => return,
-        () = shutdown.cancelled() => {}
-        () = close.cancelled() => {}
+    loop {
+        tokio::select! {
+            // Errors of a connection concern only the other side of it.
+            _ = serving.as_mut() => return,
+            () = shutdown.cancelled() => break,
+            () = dropped.cancelled() => return,
+            () = tokio::time::sleep(CHECK_INTERVAL) => if connection.is_overdue() {
+                return;
+            }
+        }
     }
-    connection.as_mut().graceful_shutdown();
-    let _ = tokio::time::timeout(CLOSE_TIMEOUT, connection).await;
+    serving.as_mut().graceful_shutdown();
+    // The listener drops what takes longer.
+    let _ = serving.await;
+    drop(place);
 }

@@ -4,14 +4,15 @@
 //! never serve a route other than `/healthz` to somebody it does not know.
 
 mod body;
+mod connections;
 mod guard;
 mod host;
 mod listener;
 mod origin;
-mod places;
 mod reply;
 mod router;
 mod settings;
+mod stream;
 
 pub use host::is_host;
 pub use listener::{Server, serve};

@@ -51,6 +51,14 @@ pub(super) fn unauthorized(presented: bool) -> Response {
     response
 }
 
+/// Makes the answer to a request that has not had its turn in time.
+pub(super) fn busy() -> Response {
+    let message = "too many requests are in flight; this one has waited for its turn in vain";
+    let mut response = refusal(StatusCode::SERVICE_UNAVAILABLE, "provider_unavailable", message);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
 /// Makes the answer while nothing can be said about any token.
 pub(super) fn unavailable(failure: &Failure) -> Response {
     let error = json!({"ok": false, "error": failure.to_json()});

@@ -5,6 +5,11 @@ use bailiwick_config::Config;
 /// The largest request body: 4 MiB.
 pub const MAX_BODY_BYTES: usize = 4 << 20;
 
+/// How many bytes the bodies of all requests in flight have at most: further requests wait.
+pub(super) const MAX_BODIES_BYTES: usize = 32 << 20;
+/// How many requests are served at the same time; further ones wait.
+pub(super) const MAX_REQUESTS: usize = 320;
+
 /// Where to listen and what to accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpSettings {

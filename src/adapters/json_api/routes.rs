@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Bytes;
-use axum::extract::{RawQuery, State};
+use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
@@ -33,6 +33,8 @@ pub(in super::super) fn router(service: Arc<Service>, shutdown: CancellationToke
         .route("/api/v1/info", get(info))
         .route("/api/v1/history", get(history))
         .route("/api/v1/openapi.json", get(document))
+        // The guard has bounded and read the body.
+        .layer(DefaultBodyLimit::disable())
         .with_state(Arc::new(Api { service, shutdown }))
 }
 

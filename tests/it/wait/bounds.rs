@@ -1,13 +1,17 @@
 //! Many waits at the same time hold up nothing else, are bounded, and leave nothing.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use bailiwick::adapters::auth::KeyRing;
+use bailiwick::adapters::http::{HttpSettings, Server};
 use bailiwick::contract::{Caller, Envelope, Transport};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::hall::Hall;
+use crate::adapters::http_client::{api, send};
 use crate::patience::{PATIENCE, eventually_some};
 use crate::ports::reserve_port;
 
@@ -27,8 +31,8 @@ fn begin(hall: &Hall, count: usize, gone: &CancellationToken) -> JoinSet<Value> 
     waits
 }
 
-/// How many operations are held at most.
-const PLACES: usize = 256;
+/// How many operations one caller has waiting at most; another quarter is for others.
+const PLACES: usize = 192;
 
 /// Begins more waits than there are places, and takes out those that are refused: then every place is taken.
 async fn fill(hall: &Hall, gone: &CancellationToken) -> JoinSet<Value> {
@@ -104,4 +108,40 @@ async fn a_client_that_vanishes_ends_its_wait() {
     waits.abort_all();
     while waits.join_next().await.is_some() {}
     until_there_is_room(&hall).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn three_hundred_waits_of_one_token_keep_no_other_client_waiting() {
+    let hall = Hall::new();
+    let (one, other) = (hall.token("one"), hall.token("other"));
+    let shutdown = CancellationToken::new();
+    let keys = Arc::new(KeyRing::open(hall.dirs.clone()));
+    let settings = HttpSettings { port: 0, ..HttpSettings::from_config(&hall.config) };
+    let server = Server::bind(Arc::clone(&hall.service), keys, settings).await;
+    let server = server.unwrap_or_else(|failure| panic!("the listener starts: {failure}"));
+    let address = server.address();
+    let serving = tokio::spawn(server.run(shutdown.clone()));
+    let wait = |seconds: f64| {
+        let input = json!({"any": [{"until": "time", "seconds": seconds}]});
+        json!({"op": "process.wait", "input": input, "options": {"timeoutSeconds": 600}}).to_string()
+    };
+    let mut waits = JoinSet::new();
+    for _ in 0..300 {
+        let (one, wait) = (one.clone(), wait(600.0));
+        waits.spawn(async move { api(address, &one, &wait).await.json() });
+    }
+    // Its share is taken when further ones are refused.
+    let refused = tokio::time::timeout(*PATIENCE, waits.join_next());
+    let refused = refused.await.expect("one is refused").expect("one is left").expect("no panic");
+    assert_eq!(refused["error"]["details"]["rule"], "too-many-held", "{refused}");
+    let began = Instant::now();
+    assert_eq!(send(address, "GET", "/healthz", &[], "").await.status, 200);
+    println!("/healthz took {:?}", began.elapsed());
+    assert_eq!(api(address, &other, &wait(0.01)).await.json()["ok"], true);
+    let stat = json!({"op": "file.stat"}).to_string();
+    assert_eq!(api(address, &one, &stat).await.json()["ok"], true, "what does not wait has its turn");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    waits.shutdown().await;
+    shutdown.cancel();
+    serving.await.expect("no panic");
 }

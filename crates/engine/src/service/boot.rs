@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use tokio::sync::Semaphore;
-
 use crate::operations::FAMILIES;
 use crate::registry::{Registry, ServiceFacts};
 use bailiwick_config::{Config, KeyRing};
@@ -21,6 +19,7 @@ use bailiwick_providers::repositories::Repositories;
 use bailiwick_providers::terminal::Screens;
 use bailiwick_providers::versions::Seen;
 
+use super::shares::Shares;
 use super::watch::ConfigWatch;
 
 /// How many operations run at the same time; further ones wait for their turn.
@@ -46,8 +45,8 @@ pub struct BootError(pub Failure);
 pub struct Service {
     facts: RwLock<Arc<ServiceFacts>>,
     pub(super) history: HistoryHandle,
-    pub(super) turns: Semaphore,
-    pub(super) held: Semaphore,
+    pub(super) turns: Arc<Shares>,
+    pub(super) held: Arc<Shares>,
     pub(super) watch: OnceLock<ConfigWatch>,
     pub(super) keys: KeyRing,
 }
@@ -114,8 +113,8 @@ impl Service {
         Ok(Arc::new(Self {
             facts: RwLock::new(Arc::new(facts)),
             history,
-            turns: Semaphore::new(MAX_CONCURRENT),
-            held: Semaphore::new(MAX_HELD),
+            turns: Shares::new(MAX_CONCURRENT),
+            held: Shares::new(MAX_HELD),
             watch: OnceLock::new(),
             keys,
         }))

@@ -16,6 +16,7 @@ use super::Service;
 use super::boot::MAX_HELD;
 use super::dispatch;
 use super::record::{Ended, Record};
+use super::shares::Shares;
 
 /// How often it is checked whether the token of a request that runs is still valid.
 const TOKEN_INTERVAL: Duration = Duration::from_millis(200);
@@ -117,13 +118,13 @@ impl Service {
 
         let turn = match permit.spec().threads {
             Threads::Async | Threads::Blocking => tokio::select! {
-                turn = self.turns.acquire() => turn.expect("the semaphore is never closed"),
+                turn = self.turns.take(caller.identity(), 1) => turn,
                 () = gone.cancelled() => return record.refuse(dispatch::cancelled()).await,
             },
             // It may hold for an hour: behind 64 of them nothing else would have its turn.
-            Threads::Held => match self.held.try_acquire() {
-                Ok(place) => place,
-                Err(_) => return record.refuse(too_many_held()).await,
+            Threads::Held => match self.held.try_take(caller.identity(), 1) {
+                Some(place) => place,
+                None => return record.refuse(too_many_held()).await,
             },
         };
         if !permit.spec().effect.is_read_only()
@@ -145,7 +146,10 @@ impl Service {
 fn too_many_held() -> Failure {
     Failure::new(
         ErrorCode::ProviderUnavailable,
-        format!("{MAX_HELD} operations are held already until something happens, as many as may be"),
+        format!(
+            "as many operations as may wait at the same time do: {MAX_HELD} in all, {} of one caller",
+            Shares::largest(MAX_HELD)
+        ),
     )
     .detail("rule", "too-many-held")
     .hint("End one of them, or ask for several conditions in one wait, then send it again.")

@@ -6,6 +6,8 @@ mod boot;
 mod dispatch;
 mod handle;
 mod record;
+mod shares;
 mod watch;
 
 pub use boot::{BootError, Service, ServiceSettings};
+pub use shares::{Share, Shares};
