@@ -17,7 +17,10 @@ use bailiwick_platform::quoting::quote;
 
 use super::ScopeRoot;
 use super::program_settings;
-use super::sensitive::{Place, fold, rule_for};
+use super::sensitive::{Place, fold, is_needed_by_commands, rule_for};
+
+/// The rule by which a scope closes further files.
+pub const CLOSED_FILES: &str = "closed-files";
 
 /// The rules of one scope for the names of files.
 #[derive(Debug)]
@@ -138,7 +141,24 @@ impl PathRules {
         if rule.is_some() && !self.open_sensitive.is_match(path) {
             return rule;
         }
-        self.closed_files.is_match(path).then_some("closed-files")
+        self.closed_files.is_match(path).then_some(CLOSED_FILES)
+    }
+
+    /// Finds the rule that closes an entry of a folder to commands too: as for reading, but for names that commands
+    /// cannot do without and that hold no secret of the user as a rule. `policy.closedFiles` closes those too.
+    pub fn rule_for_commands(&self, folder: &RelPath, name: &OsStr) -> Option<&'static str> {
+        let rule = self.rule_for_child(folder, name, Access::Read)?;
+        if rule == CLOSED_FILES || !is_needed_by_commands(&Place::below(folder), &fold(name.as_bytes())) {
+            return Some(rule);
+        }
+        let path = folder.child(name);
+        self.closed_files.is_match(OsStr::from_bytes(path.as_bytes())).then_some(CLOSED_FILES)
+    }
+
+    /// Returns the command by which the user opens files, as globs.
+    pub fn opening_command<'a>(&self, files: impl IntoIterator<Item = &'a str>) -> String {
+        let files = files.into_iter().map(|file| format!(" --files {}", quote(file)));
+        format!("bailiwick scope allow {}{}", self.scope, files.collect::<String>())
     }
 }
 
@@ -263,8 +283,8 @@ impl PermittedPath {
 
     /// Names the command that opens the path.
     fn opening_hint(&self) -> String {
-        let file = quote(&encode_name(self.rel.as_bytes()));
-        format!("For the person: `bailiwick scope allow {} --files {file}` opens it.", self.rules.scope)
+        let command = self.rules.opening_command([encode_name(self.rel.as_bytes()).as_str()]);
+        format!("For the person: `{command}` opens it.")
     }
 
     /// Makes the denial of a closed name.
@@ -275,7 +295,7 @@ impl PermittedPath {
                 format!("`{shown}` belongs to Git's own files, which file operations never change"),
                 "Use the git.* operations.".to_owned(),
             )
-        } else if rule == "closed-files" {
+        } else if rule == CLOSED_FILES {
             (
                 format!("`{shown}` is closed in this scope"),
                 "For the person: take its pattern out of `policy.closedFiles`.".to_owned(),

@@ -198,6 +198,11 @@ impl Scope {
         self.max_output_bytes
     }
 
+    /// Returns the rules for the names of files.
+    pub fn path_rules(&self) -> &Arc<PathRules> {
+        &self.rules
+    }
+
     /// Gives the rules for commands, and how they are held.
     pub fn commands(&self) -> &Commands {
         &self.commands

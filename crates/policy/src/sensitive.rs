@@ -13,7 +13,7 @@ use bailiwick_platform::names::OsStrExt;
 
 use super::program_settings::PROGRAM_SETTINGS;
 use super::sensitive_copies::originals;
-use super::sensitive_rows::{SENSITIVE, SHARED};
+use super::sensitive_rows::{GIT_SETTINGS, INSTALLED, SENSITIVE, SHARED};
 
 /// How a row's text is compared with one folded name of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,6 +155,12 @@ fn rule_for_name(place: &Place<'_>, name: &[u8], access: Access) -> Option<&'sta
 
 fn is_shared(place: &Place<'_>, name: &[u8]) -> bool {
     SHARED.iter().any(|form| form.matches(place, name))
+}
+
+/// Returns whether commands cannot do without a closed name: Git reads its own settings, and what a package manager has
+/// installed comes from a registry, where such names are those of code and of public certificates.
+pub(super) fn is_needed_by_commands(place: &Place<'_>, name: &[u8]) -> bool {
+    GIT_SETTINGS.matches(place, name) || place.is_in(|folder| INSTALLED.contains(&folder))
 }
 
 /// A byte by which rows are found.
@@ -340,6 +346,28 @@ mod tests {
             ".github/hooks.md",
         ] {
             assert_eq!(closed_for(path, Access::Write), None, "{path} may be written");
+        }
+    }
+
+    #[test]
+    fn what_git_reads_and_what_was_installed_is_open_to_commands() {
+        let needed = |path: &str| {
+            let path = RelPath::parse(path.as_bytes()).expect("a good path");
+            let (folder, name) = (path.parent().expect("not the root"), path.file_name().expect("a name"));
+            assert!(closed(&String::from_utf8_lossy(path.as_bytes())).is_some(), "closed to file operations");
+            is_needed_by_commands(&Place::below(&folder), &fold(name.as_bytes()))
+        };
+        for path in [
+            "a.git/config",
+            ".git/config.worktree",
+            "node_modules/aws-sdk/lib/credentials",
+            "web/Node_Modules/a/b/key.pem",
+            ".venv/lib/python3/site-packages/certifi/cacert.pem",
+        ] {
+            assert!(needed(path), "{path}");
+        }
+        for path in ["a.git/credentials", ".env", "modules/.env", "node_modules.bak/.env", "tests/a.pem"] {
+            assert!(!needed(path), "{path}");
         }
     }
 

@@ -44,7 +44,7 @@ pub const SENSITIVE: &[SensitiveRow] = &[
     row(Form::Name(".git-credentials"), "credentials", &[".git-credentials"]),
     // Addresses with passwords in them, also of submodules, worktrees and bare repositories.
     row(
-        Form::InGit("config"),
+        GIT_SETTINGS,
         "credentials",
         &[
             ".git/config",
@@ -440,6 +440,13 @@ pub const SENSITIVE: &[SensitiveRow] = &[
         &[".config/zed/settings.json", "AppData/Roaming/Zed/settings.json"],
     ),
 ];
+
+/// The settings of a repository, which Git itself reads.
+pub(super) const GIT_SETTINGS: Form = Form::InGit("config");
+
+/// Folders, in small letters, that hold what a package manager has installed.
+pub(super) const INSTALLED: &[&[u8]] =
+    &[b"node_modules", b"bower_components", b"site-packages", b"dist-packages"];
 
 /// Names that match a row and are open all the same: they are made to be shared.
 pub(super) const SHARED: &[Form] = &[

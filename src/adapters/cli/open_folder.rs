@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use bailiwick_config::{Config, ScopeConfig, ScopePolicy, is_scope_id};
 use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
+use bailiwick_platform::launch::hides_files;
 use bailiwick_platform::{dirs, machine, paths};
 use bailiwick_policy::OwnFolders;
+use bailiwick_providers::command::level;
 
 use super::args::{HereArgs, Preset};
 use super::commands_setup;
@@ -204,9 +206,27 @@ pub fn describe_grants(scope: &ScopeConfig) -> Vec<(&'static str, String)> {
     vec![("clients may", list(true)), ("they may not", list(false))]
 }
 
-/// Returns whether programs run in a scope's folders: what is closed to file operations is not closed to them.
-pub fn runs_programs(scope: &ScopeConfig) -> bool {
-    scope.grants_any(&[Capability::CommandRun, Capability::PackageRun, Capability::CodexRun])
+/// For whom the sensitive files of a scope are closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closure {
+    /// For all that clients can do: no program runs there.
+    Everything,
+    /// For file operations and for programs, which run in a full sandbox.
+    Programs,
+    /// For file operations alone: what holds programs cannot keep single files from them.
+    FileOperations,
+}
+
+/// Returns for whom the sensitive files of a scope are closed, on this computer.
+pub fn closure(scope: &ScopeConfig) -> Closure {
+    if !scope.grants_any(&[Capability::CommandRun, Capability::PackageRun, Capability::CodexRun]) {
+        return Closure::Everything;
+    }
+    // Where the level cannot be had, nothing runs.
+    match level(scope.policy.sandbox) {
+        Ok(level) if !hides_files(level) => Closure::FileOperations,
+        Ok(_) | Err(_) => Closure::Programs,
+    }
 }
 
 /// Says in plain words what a capability lets clients do.

@@ -1,5 +1,6 @@
 //! Commands through the whole service: what runs, what holds it, and that nothing of it is left.
 
+mod closed;
 mod digests;
 mod ending;
 mod git_later;

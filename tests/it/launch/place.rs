@@ -175,6 +175,8 @@ impl Place {
                 .map(|path| Protected { path: path.clone(), stand_in: StandIn::Folder })
                 .collect(),
             lacks_protected: false,
+            closed: Vec::new(),
+            lacks_closed: false,
             home: grant(&self.folder.path().join("home")),
             inner: self.inner,
             set_group_id: SetGroupId::Refused,

@@ -95,6 +95,8 @@ pub(super) mod open {
     pub(in super::super) const DETACHED_PROCESSES: u32 = 1 << 15;
     /// The limit on memory is one for each process: together they can take more.
     pub(in super::super) const JOB_MEMORY: u32 = 1 << 16;
+    /// Files of the roots that are closed as sensitive can be read.
+    pub(in super::super) const CLOSED_FILES: u32 = 1 << 17;
 
     /// The names.
     pub(in super::super) const NAMES: &[(u32, &str)] = &[
@@ -115,5 +117,6 @@ pub(super) mod open {
         (LOCAL_SERVICES, "localServices"),
         (DETACHED_PROCESSES, "detachedProcesses"),
         (JOB_MEMORY, "jobMemory"),
+        (CLOSED_FILES, "closedFiles"),
     ];
 }

@@ -50,6 +50,12 @@ fn probe() -> Levels {
     }
 }
 
+/// Returns whether files in the folders of a plan can be hidden from it at a level.
+pub const fn hides_files(level: Containment) -> bool {
+    // Landlock, and the profile on macOS, grant a folder with all that is in it.
+    matches!(level, Containment::Full)
+}
+
 /// Returns whether names in a folder that can be written stay as they are at a level.
 pub const fn holds_names(level: Containment) -> bool {
     match level {

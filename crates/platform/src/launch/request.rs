@@ -98,6 +98,10 @@ pub struct Hold {
     pub protected: Vec<Protected>,
     /// Whether `protected` is known to lack names that it should have: the result then says that names stay open.
     pub lacks_protected: bool,
+    /// Files and folders in the roots that the plan cannot read, rename or remove. Only the full level hides them.
+    pub closed: Vec<PathBuf>,
+    /// Whether `closed` is known to lack what it should have, or is not enforced: the result then says so.
+    pub lacks_closed: bool,
     /// The private folder, used as `HOME`; can be read and written.
     pub home: PathGrant,
     /// Whether the plan may make sandboxes of its own inside.

@@ -228,6 +228,8 @@ impl Order {
             }
         });
         out.byte(u8::from(self.hold.lacks_protected));
+        out.list(&self.hold.closed, |out, path| out.path(path));
+        out.byte(u8::from(self.hold.lacks_closed));
         out.grant(&self.hold.home);
         out.byte(u8::from(self.hold.inner == InnerSandboxes::Allowed));
         out.byte(u8::from(self.hold.set_group_id == SetGroupId::Allowed));
@@ -283,6 +285,8 @@ impl Order {
                     Ok(Protected { path, stand_in })
                 })?,
                 lacks_protected: reader.flag()?,
+                closed: reader.list(Reader::path)?,
+                lacks_closed: reader.flag()?,
                 home: reader.grant()?,
                 inner: if reader.flag()? { InnerSandboxes::Allowed } else { InnerSandboxes::Refused },
                 set_group_id: if reader.flag()? { SetGroupId::Allowed } else { SetGroupId::Refused },
@@ -568,6 +572,8 @@ mod tests {
                     Protected { path: "/srv/app/.git/hooks".into(), stand_in: StandIn::Folder },
                 ],
                 lacks_protected: true,
+                closed: vec!["/srv/app/.env".into()],
+                lacks_closed: true,
                 home: grant("/home/private"),
                 inner: InnerSandboxes::Allowed,
                 set_group_id: SetGroupId::Allowed,

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{
-    MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, granted, level,
-    make_shared, must_be_full, readable, unique,
+    MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, granted,
+    let_git_pass, level, make_shared, must_be_full, readable, unique,
 };
 use crate::repositories::{Repositories, Review};
 use bailiwick_config::SandboxLevel;
@@ -282,8 +282,8 @@ impl Confined {
                     ),
                 )
             })?;
-        let Roots { folders: roots, protected, lacks_protected, review } =
-            Roots::new(&around.repositories, &around.scope, cwd, found.level);
+        let Roots { folders: roots, protected, lacks_protected, closed: closed_files, lacks_closed, review } =
+            Roots::new(&around.repositories, &around.scope, cwd, found.level)?;
         let package = &found.installation.package;
         let tools = found.installation.tools.clone();
         let mut read_only = unique(trusted.iter().cloned().chain([package.clone()]));
@@ -319,7 +319,11 @@ impl Confined {
             // The job's own: of its processes alone.
             readable.push("/proc".into());
         }
-        let variables = environment(&policy.environment, &trusted, tools.as_deref(), &found.home, &temporary);
+        let mut variables =
+            environment(&policy.environment, &trusted, tools.as_deref(), &found.home, &temporary);
+        if !closed_files.is_empty() {
+            let_git_pass(&mut variables);
+        }
         Ok(Self {
             hold: Hold {
                 level: found.level,
@@ -329,6 +333,8 @@ impl Confined {
                 read_write,
                 protected,
                 lacks_protected,
+                closed: closed_files,
+                lacks_closed,
                 home: granted(&found.home)?,
                 inner: InnerSandboxes::Allowed,
                 set_group_id: SetGroupId::Refused,
@@ -420,6 +426,8 @@ fn asks_version(around: &Around, found: &Found) -> Result<Prepared, Failure> {
             read_write: Vec::new(),
             protected: Vec::new(),
             lacks_protected: false,
+            closed: Vec::new(),
+            lacks_closed: false,
             home: granted(&found.home)?,
             inner: InnerSandboxes::Refused,
             set_group_id: SetGroupId::Refused,

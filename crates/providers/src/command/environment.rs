@@ -75,6 +75,28 @@ pub fn environment(
     Ok(variables.into_iter().collect())
 }
 
+/// Lets Git find tracked files unchanged that are hidden from it: it compares length and time alone, and not the identity
+/// of a file. Those are kept, so Git neither reports nor adds what it cannot read.
+pub fn let_git_pass(variables: &mut Vec<(OsString, OsString)>) {
+    const COUNT: &str = "GIT_CONFIG_COUNT";
+    let known = variables.iter().position(|(name, _)| name == COUNT);
+    let count = match known {
+        None => 0,
+        // What the user wrote stays as it is where it is no number.
+        Some(at) => match variables[at].1.to_str().and_then(|count| count.parse::<u32>().ok()) {
+            Some(count) => count,
+            None => return,
+        },
+    };
+    if let Some(at) = known {
+        variables.remove(at);
+    }
+    let mut set = |name: String, value: &str| variables.push((name.into(), value.into()));
+    set(COUNT.to_owned(), &(u64::from(count) + 1).to_string());
+    set(format!("GIT_CONFIG_KEY_{count}"), "core.checkStat");
+    set(format!("GIT_CONFIG_VALUE_{count}"), "minimal");
+}
+
 fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result<(), Failure> {
     if asked.len() > MAX_ASKED || asked.values().map(String::len).sum::<usize>() > MAX_ASKED_BYTES {
         return Err(Failure::invalid(
@@ -141,6 +163,29 @@ mod tests {
         let text = |value: OsString| value.into_string().expect("text");
         let built = environment(&surroundings, &map(asked))?;
         Ok(built.into_iter().map(|(name, value)| (text(name), text(value))).collect())
+    }
+
+    #[test]
+    fn a_setting_of_git_is_added_to_those_that_are_there() {
+        let with = |count: Option<&str>| {
+            let mut variables: Vec<(OsString, OsString)> =
+                count.into_iter().map(|count| ("GIT_CONFIG_COUNT".into(), count.into())).collect();
+            let_git_pass(&mut variables);
+            variables
+                .into_iter()
+                .map(|(name, value)| format!("{}={}", name.to_string_lossy(), value.to_string_lossy()))
+                .collect::<Vec<_>>()
+        };
+        let setting = |at: u32| {
+            [
+                format!("GIT_CONFIG_COUNT={}", at + 1),
+                format!("GIT_CONFIG_KEY_{at}=core.checkStat"),
+                format!("GIT_CONFIG_VALUE_{at}=minimal"),
+            ]
+        };
+        assert_eq!(with(None), setting(0));
+        assert_eq!(with(Some("4")), setting(4));
+        assert_eq!(with(Some("x")), ["GIT_CONFIG_COUNT=x"]);
     }
 
     #[test]

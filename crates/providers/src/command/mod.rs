@@ -15,6 +15,7 @@ mod violations;
 
 pub(super) use ansi::Stripper;
 pub use capture::{Capture, Kept};
+pub(super) use environment::let_git_pass;
 pub use hold::{level, must_be_full};
 pub use prepare::{CommandRequest, Keeping, Prepared, Tool};
 pub(super) use prepare::{

@@ -14,12 +14,13 @@ use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::handle::Handle;
 use bailiwick_platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
 use bailiwick_platform::launch::{
-    Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, SetGroupId, Step, holds_names,
+    Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, SetGroupId, Step, hides_files,
+    holds_names,
 };
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{PermittedPath, Scope, Scopes};
 
-use super::environment::{Surroundings, environment};
+use super::environment::{Surroundings, environment, let_git_pass};
 use super::hold;
 use super::program::SearchPath;
 use super::temporary::TemporaryFolder;
@@ -184,7 +185,9 @@ impl CommandRequest {
         let trusted = search.trusted();
         let home = self.dirs.state.join("homes").join(format!("scope-{}", self.scope.id()));
         let temporary = private_home(&home, level)?;
-        let variables = environment(
+        let Roots { folders: read_write, protected, lacks_protected, closed, lacks_closed, review } =
+            Roots::new(&self.repositories, &self.scope, &cwd_path, level)?;
+        let mut variables = environment(
             &Surroundings {
                 search_path: &trusted,
                 home: &home,
@@ -195,8 +198,9 @@ impl CommandRequest {
             },
             &self.environment,
         )?;
-        let Roots { folders: read_write, protected, lacks_protected, review } =
-            Roots::new(&self.repositories, &self.scope, &cwd_path, level);
+        if !closed.is_empty() {
+            let_git_pass(&mut variables);
+        }
         let mut read_only = unique(trusted.iter().cloned().chain(program_folders));
         read_only.extend(readable(&self.scopes, &policy.read_paths)?);
         Ok(Prepared {
@@ -214,6 +218,8 @@ impl CommandRequest {
                 read_write,
                 protected,
                 lacks_protected,
+                closed,
+                lacks_closed,
                 home: granted(&home)?,
                 inner: InnerSandboxes::Refused,
                 set_group_id: SetGroupId::Refused,
@@ -239,22 +245,43 @@ pub(in super::super) struct Roots {
     pub protected: Vec<Protected>,
     /// Whether some of those may be missing.
     pub lacks_protected: bool,
+    /// Files and folders in them that it cannot read.
+    pub closed: Vec<PathBuf>,
+    /// Whether some of those may be missing, or none is enforced.
+    pub lacks_closed: bool,
     /// Tells afterwards what the command has left.
     pub review: Option<Review>,
 }
 
 impl Roots {
     /// Looks at the roots of a scope before a command starts in a folder.
-    pub fn new(repositories: &Arc<Repositories>, scope: &Arc<Scope>, cwd: &Path, level: Containment) -> Self {
+    ///
+    /// # Errors
+    /// `permission_denied` where too many files are closed to commands.
+    pub fn new(
+        repositories: &Arc<Repositories>,
+        scope: &Arc<Scope>,
+        cwd: &Path,
+        level: Containment,
+    ) -> Result<Self, Failure> {
         let roots = scope.roots().iter().filter_map(|root| root.door.as_ref().ok());
         let folders: Vec<PathGrant> = roots
             .filter_map(|door| Some(PathGrant { path: door.current_path()?, identity: door.id() }))
             .collect();
         if !holds_names(level) {
-            return Self { folders, protected: Vec::new(), lacks_protected: true, review: None };
+            return Ok(Self {
+                folders,
+                protected: Vec::new(),
+                lacks_protected: true,
+                closed: Vec::new(),
+                lacks_closed: true,
+                review: None,
+            });
         }
-        let ProtectedNames { protected, lacks_protected, review } = repositories.survey(scope, &folders, cwd);
-        Self { folders, protected, lacks_protected, review: Some(review) }
+        let ProtectedNames { protected, lacks_protected, closed, review } =
+            repositories.survey(scope, &folders, cwd, hides_files(level))?;
+        let lacks_closed = lacks_protected || !hides_files(level);
+        Ok(Self { folders, protected, lacks_protected, closed, lacks_closed, review: Some(review) })
     }
 }
 

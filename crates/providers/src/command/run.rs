@@ -52,8 +52,8 @@ pub struct Ran {
     pub stderr: Kept,
     /// From its start to its end.
     pub elapsed: Duration,
-    /// What a person should know of it before Git is used there again, a sentence each.
-    pub left_for_git: Vec<String>,
+    /// What a person should know of it: before Git is used there again, and why it may have failed. A sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// Runs a prepared command to its end, or until its time is over.
@@ -135,11 +135,14 @@ pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running<'_>) 
     };
     let elapsed = began.elapsed();
     let ended = ended.transpose().map_err(|error| not_started(&error))?;
-    let left_for_git = match review {
-        Some(review) => tokio::task::spawn_blocking(|| review.finish()).await.unwrap_or_default(),
+    let has_failed = !timed_out && ended.as_ref().is_some_and(|ended| ended.exit_code != Some(0));
+    let warnings = match review {
+        Some(review) => {
+            tokio::task::spawn_blocking(move || review.finish(has_failed)).await.unwrap_or_default()
+        }
         None => Vec::new(),
     };
-    Ok(Ran { ended, timed_out, stdout: stdout.finish(), stderr: stderr.finish(), elapsed, left_for_git })
+    Ok(Ran { ended, timed_out, stdout: stdout.finish(), stderr: stderr.finish(), elapsed, warnings })
 }
 
 /// Reads a stream to its end, always: a program whose output is not read stands still.

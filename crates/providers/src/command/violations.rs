@@ -46,8 +46,8 @@ const SIGNS: &[Sign] = &[
     Sign {
         words: &["device or resource busy", "ebusy", "os error 16"],
         holds: |failed| failed.level == Containment::Full,
-        hint: "A command cannot rename or remove a folder with a Git repository in it. For the person: do that \
-               yourself, in a terminal.",
+        hint: "A command cannot rename or remove a closed file, nor a folder with one or with a Git repository in it. For \
+               the person: do that yourself, in a terminal.",
     },
     Sign {
         words: &["read-only file system", "erofs", "os error 30"],
@@ -162,7 +162,7 @@ mod tests {
             ("touch: cannot touch '/etc/x': Read-only file system", "scope add"),
             ("error: could not lock config file .git/config: Read-only file system", "settings and hooks"),
             ("error: unable to create '.git/index.lock': Read-only file system", "git.commit"),
-            ("mv: cannot move 'a' to 'b': Device or resource busy", "Git repository in it"),
+            ("mv: cannot move 'a' to 'b': Device or resource busy", "with a Git repository in it"),
             ("curl: (6) Could not resolve host: example.org", "\"network\": \"full\""),
             ("Error: connect ECONNREFUSED 127.0.0.1:5432", "loopback of its own"),
             ("env: 'node': No such file or directory", "policy.searchPath"),

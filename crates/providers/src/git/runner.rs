@@ -378,6 +378,8 @@ impl Git {
                 read_write,
                 protected,
                 lacks_protected: false,
+                closed: Vec::new(),
+                lacks_closed: false,
                 home: granted(&self.home)?,
                 inner: InnerSandboxes::Refused,
                 // In a repository that several users share Git sets it on its folders.

@@ -57,14 +57,15 @@ impl Process {
         *self.review.lock().unwrap_or_else(PoisonError::into_inner) = review;
     }
 
-    /// Returns what a person should know of it before Git is used there again, a sentence each: once, when it is over,
-    /// and only from the service that started it.
-    pub fn left_for_git(&self) -> Vec<String> {
+    /// Returns what a person should know of it, before Git is used there again and why it may have failed, a sentence
+    /// each: once, when it is over, and only from the service that started it.
+    pub fn warnings(&self) -> Vec<String> {
         if self.may_live() {
             return Vec::new();
         }
         let review = self.review.lock().unwrap_or_else(PoisonError::into_inner).take();
-        review.map(Review::finish).unwrap_or_default()
+        let has_failed = self.status().is_ok_and(|status| status.exit_code.is_some_and(|code| code != 0));
+        review.map(|review| review.finish(has_failed)).unwrap_or_default()
     }
 
     /// Gives its folder.

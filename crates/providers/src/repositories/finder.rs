@@ -1,4 +1,5 @@
-//! Where the repositories below one root are: looked for once, then kept up to date by what the system tells.
+//! Where the repositories and the closed files below one root are: looked for once, then kept up to date by what the
+//! system tells.
 //!
 //! Every folder is watched before its entries are read, so that no change falls between. Where not all folders can be
 //! watched, every look is a walk.
@@ -7,12 +8,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bailiwick_platform::fs::{
     Dir, DoorError, Drained, FileKind, FolderWatch, Ownership, RelPath, Root, WatchId,
 };
 use bailiwick_platform::names::OsStrExt;
+use bailiwick_policy::PathRules;
 
 /// How many folders of one root are watched at most: each takes about a kilobyte of the system's memory.
 const MAX_WATCHED: usize = 65_536;
@@ -25,28 +28,36 @@ const PAUSE: Duration = Duration::from_secs(600);
 /// How many folders above each other are followed.
 const MAX_DEPTH: usize = 512;
 
-/// The repositories below a root.
+/// What commands must leave alone below a root, as paths beneath it.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct RepositoryList {
-    /// The folders, beneath the root, that have a `.git` or are laid out like a bare repository.
-    pub folders: BTreeSet<Vec<u8>>,
+pub(super) struct RootContents {
+    /// The folders that have a `.git` or are laid out like a bare repository.
+    pub repositories: BTreeSet<Vec<u8>>,
     /// Folders of this user that cannot be read: a command could open them again, and what is in them.
+    pub unreadable: BTreeSet<Vec<u8>>,
+    /// Files and folders that the rules close to commands; none of them is in another.
     pub closed: BTreeSet<Vec<u8>>,
     /// Whether every folder was looked at.
     pub is_complete: bool,
 }
 
-/// Finds the repositories below one root.
-#[derive(Debug, Default)]
+/// Finds the repositories and the closed files below one root.
+#[derive(Debug)]
 pub(super) struct Finder {
+    rules: Arc<PathRules>,
     watched: Option<Watched>,
     /// Until when it is not tried to watch every folder, since that could not be done.
     gives_up_until: Option<Instant>,
 }
 
 impl Finder {
-    /// Returns the repositories that are below the root now.
-    pub fn find(&mut self, root: &Root) -> RepositoryList {
+    /// Creates a finder of what these rules close.
+    pub fn new(rules: Arc<PathRules>) -> Self {
+        Self { rules, watched: None, gives_up_until: None }
+    }
+
+    /// Returns what is below the root now.
+    pub fn find(&mut self, root: &Root) -> RootContents {
         if let Some(watched) = &mut self.watched
             && let Some(found) = watched.update(root)
         {
@@ -56,23 +67,26 @@ impl Finder {
         self.watched = None;
         let now = Instant::now();
         if self.gives_up_until.is_none_or(|until| now > until) {
-            if let Some((watched, found)) = Watched::new(root) {
+            if let Some((watched, found)) = Watched::new(root, &self.rules) {
                 self.watched = Some(watched);
                 return found;
             }
             self.gives_up_until = Some(now + PAUSE);
         }
-        walk(root)
+        walk(root, &self.rules)
     }
 }
 
 #[derive(Debug)]
 struct Watched {
+    rules: Arc<PathRules>,
     watch: FolderWatch,
     folders: HashMap<WatchId, Folder>,
     /// Those of them that are repositories.
     repositories: BTreeSet<WatchId>,
     /// Folders that could not be read, by their parents and names. They are tried again each time.
+    unreadable: BTreeSet<(WatchId, OsString)>,
+    /// Names that the rules close, by the folders that they are in. Some may be gone.
     closed: BTreeSet<(WatchId, OsString)>,
     /// How many folders there were after the first walk.
     first_count: usize,
@@ -89,17 +103,28 @@ struct Folder {
 /// Folders that are to be entered: their parent, open, and their name in it.
 type Pending<Id> = Vec<(Rc<Dir>, Id, OsString)>;
 
+/// Whether the rules judge again what is in a folder that is known: its path is another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Wherever it was.
+    Any,
+    /// Another than before, since a folder above it was moved.
+    Moved,
+}
+
 impl Watched {
     /// Watches every folder of a root; `None` where that cannot be done.
-    fn new(root: &Root) -> Option<(Self, RepositoryList)> {
+    fn new(root: &Root, rules: &Arc<PathRules>) -> Option<(Self, RootContents)> {
         let dir = root.open_dir(&RelPath::root()).ok()?;
         if !FolderWatch::hears(&dir) {
             return None;
         }
         let mut watched = Self {
+            rules: Arc::clone(rules),
             watch: FolderWatch::new().ok()?,
             folders: HashMap::new(),
             repositories: BTreeSet::new(),
+            unreadable: BTreeSet::new(),
             closed: BTreeSet::new(),
             first_count: 0,
             max_folders: MAX_WATCHED.min(FolderWatch::max_folders() / 4),
@@ -111,8 +136,8 @@ impl Watched {
     }
 
     /// Takes what has happened since the last time; `None` if that is not known, or too much to be told.
-    fn update(&mut self, root: &Root) -> Option<RepositoryList> {
-        let (mut to_read, mut to_enter) = (BTreeSet::new(), BTreeSet::new());
+    fn update(&mut self, root: &Root) -> Option<RootContents> {
+        let (mut to_read, mut to_enter, mut to_judge) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let drained = self.watch.drain(|event| {
             if !event.is_name {
                 return;
@@ -123,12 +148,13 @@ impl Watched {
             if Layout::has(event.name) {
                 to_read.insert(event.folder);
             }
+            to_judge.insert((event.folder, event.name.to_owned()));
         });
         // Folders that are gone are not told of: begin anew before they add up.
         if drained.ok()? == Drained::Lost || self.folders.len() > 2 * self.first_count + 10_000 {
             return None;
         }
-        to_enter.append(&mut self.closed);
+        to_enter.append(&mut self.unreadable);
         // A folder that was moved is found only once that is noted: again, as long as more are found.
         let mut left = 0;
         while !to_enter.is_empty() && to_enter.len() != left {
@@ -151,7 +177,7 @@ impl Watched {
         }
         for id in to_read {
             let layout = match self.open(id, root) {
-                Ok(dir) => read(&dir, &mut Vec::new()).ok()?,
+                Ok(dir) => read(&dir, |_| {}, |_, _| {}).ok()?,
                 Err(Unopened::Gone) => continue,
                 // Begin anew: it counts among those that cannot be read then.
                 Err(Unopened::Closed) => return None,
@@ -162,12 +188,19 @@ impl Watched {
                 self.repositories.remove(&id);
             }
         }
+        let mut paths = HashMap::new();
+        for (id, name) in to_judge {
+            let path: &Option<RelPath> = paths.entry(id).or_insert_with(|| self.path(id));
+            if path.as_ref().is_some_and(|path| self.rules.rule_for_commands(path, &name).is_some()) {
+                self.closed.insert((id, name));
+            }
+        }
         self.found(root).ok()
     }
 
     /// Opens a folder that is watched, unless another has taken its place.
     fn open(&self, id: WatchId, root: &Root) -> Result<Dir, Unopened> {
-        let path = self.path(id).and_then(|path| RelPath::parse(&path).ok()).ok_or(Unopened::Gone)?;
+        let path = self.path(id).ok_or(Unopened::Gone)?;
         let dir = root.open_dir(&path).map_err(|error| match error {
             DoorError::Denied => Unopened::Closed,
             _ => Unopened::Gone,
@@ -180,21 +213,21 @@ impl Watched {
 
     fn note_unopened(&mut self, above: &Dir, parent: WatchId, name: OsString, error: &DoorError) {
         if !is_harmless(above, &name, error) {
-            self.closed.insert((parent, name));
+            self.unreadable.insert((parent, name));
         }
     }
 
     /// Watches a folder and all beneath it.
     fn enter(&mut self, dir: Dir, parent: Option<WatchId>, name: OsString) -> Result<(), Unwatched> {
         let until = Instant::now() + MAX_START;
-        let mut pending: Pending<WatchId> = Vec::new();
-        self.enter_one(dir, parent, name, &mut pending)?;
-        while let Some((above, parent, name)) = pending.pop() {
+        let mut pending: Pending<(WatchId, Place)> = Vec::new();
+        self.enter_one(dir, (parent, name), Place::Any, &mut pending)?;
+        while let Some((above, (parent, place), name)) = pending.pop() {
             if Instant::now() > until {
                 return Err(Unwatched);
             }
             match above.open_dir(&name) {
-                Ok(dir) => self.enter_one(dir, Some(parent), name, &mut pending)?,
+                Ok(dir) => self.enter_one(dir, (Some(parent), name), place, &mut pending)?,
                 Err(error) => self.note_unopened(&above, parent, name, &error),
             }
         }
@@ -204,39 +237,56 @@ impl Watched {
     fn enter_one(
         &mut self,
         dir: Dir,
-        parent: Option<WatchId>,
-        name: OsString,
-        pending: &mut Pending<WatchId>,
+        (parent, name): (Option<WatchId>, OsString),
+        mut place: Place,
+        pending: &mut Pending<(WatchId, Place)>,
     ) -> Result<(), Unwatched> {
         let id = self.watch.add_names(&dir).map_err(|_| Unwatched)?;
-        if let Some(known) = self.folders.get_mut(&id) {
-            // It was moved, with all that is beneath it.
-            (known.parent, known.name) = (parent, name);
-            return Ok(());
+        let is_full = self.folders.len() >= self.max_folders;
+        match self.folders.get_mut(&id) {
+            Some(known) => {
+                if place == Place::Any && known.parent == parent && known.name == name {
+                    return Ok(());
+                }
+                // It was moved, with all that is beneath it.
+                (known.parent, known.name) = (parent, name);
+                place = Place::Moved;
+            }
+            None if is_full => return Err(Unwatched),
+            None => drop(self.folders.insert(id, Folder { parent, name })),
         }
-        if self.folders.len() >= self.max_folders {
-            return Err(Unwatched);
-        }
-        let mut names = Vec::new();
-        let layout = match (read(&dir, &mut names), parent) {
-            (Ok(layout), _) => layout,
-            (Err(_), Some(parent)) => {
-                self.closed.insert((parent, name));
+        let path = self.path(id).ok_or(Unwatched)?;
+        let (mut names, mut closed) = (Vec::new(), Vec::new());
+        let layout = read(
+            &dir,
+            |folder| names.push(folder.to_owned()),
+            |name, _| {
+                if self.rules.rule_for_commands(&path, name).is_some() {
+                    closed.push((id, name.to_owned()));
+                }
+            },
+        );
+        let layout = match layout {
+            Ok(layout) => layout,
+            Err(_) => {
+                let Some(Folder { parent: Some(parent), name }) = self.folders.remove(&id) else {
+                    return Err(Unwatched);
+                };
+                self.unreadable.insert((parent, name));
                 return Ok(());
             }
-            (Err(_), None) => return Err(Unwatched),
         };
-        self.folders.insert(id, Folder { parent, name });
+        self.closed.extend(closed);
         if layout.is_repository() {
             self.repositories.insert(id);
         }
         let dir = Rc::new(dir);
-        pending.extend(names.into_iter().map(|name| (Rc::clone(&dir), id, name)));
+        pending.extend(names.into_iter().map(|name| (Rc::clone(&dir), (id, place), name)));
         Ok(())
     }
 
     /// Returns the path of a folder beneath the root.
-    fn path(&self, id: WatchId) -> Option<Vec<u8>> {
+    fn path(&self, id: WatchId) -> Option<RelPath> {
         let mut names = Vec::new();
         let mut folder = self.folders.get(&id)?;
         while let Some(parent) = folder.parent {
@@ -247,25 +297,61 @@ impl Watched {
             folder = self.folders.get(&parent)?;
         }
         names.reverse();
-        Some(names.join(&b'/'))
+        RelPath::parse(&names.join(&b'/')).ok()
     }
 
-    /// Returns the repositories that are still where they were: that a folder is gone is told, but not of what was
-    /// beneath it.
-    fn found(&self, root: &Root) -> Result<RepositoryList, Unopened> {
-        let mut found = RepositoryList { is_complete: true, ..RepositoryList::default() };
+    /// Returns what is still where it was: that a folder is gone is told, but not of what was beneath it.
+    fn found(&mut self, root: &Root) -> Result<RootContents, Unopened> {
+        let mut found = RootContents { is_complete: true, ..RootContents::default() };
         for id in &self.repositories {
             match self.open(*id, root) {
-                Ok(_) => found.folders.extend(self.path(*id)),
+                Ok(_) => found.repositories.extend(self.path(*id).map(into_bytes)),
                 Err(Unopened::Gone) => {}
                 Err(Unopened::Closed) => return Err(Unopened::Closed),
             }
         }
-        for (parent, name) in &self.closed {
-            found.closed.extend(self.path(*parent).map(|path| beneath(path, name)));
+        for (parent, name) in &self.unreadable {
+            found.unreadable.extend(self.path(*parent).map(|path| into_bytes(path.child(name))));
         }
+        let mut folder: Option<(WatchId, Option<(Dir, RelPath)>)> = None;
+        for (id, name) in std::mem::take(&mut self.closed) {
+            if folder.as_ref().is_none_or(|(known, _)| *known != id) {
+                let opened = match self.open(id, root) {
+                    Ok(dir) => self.path(id).map(|path| (dir, path)),
+                    Err(Unopened::Gone) => None,
+                    Err(Unopened::Closed) => return Err(Unopened::Closed),
+                };
+                folder = Some((id, opened));
+            }
+            if let Some((_, Some((dir, path)))) = &folder
+                && self.rules.rule_for_commands(path, &name).is_some()
+                && dir.stat(&name).is_ok_and(|stat| holds_content(stat.kind))
+            {
+                found.closed.insert(into_bytes(path.child(&name)));
+                self.closed.insert((id, name));
+            }
+        }
+        found.closed = outermost(found.closed);
         Ok(found)
     }
+}
+
+/// Returns whether a name of this kind gives something to read. What a link leads to is judged by its own name.
+fn holds_content(kind: FileKind) -> bool {
+    matches!(kind, FileKind::File | FileKind::Dir)
+}
+
+/// Returns the paths of which none is in another one of them.
+fn outermost(paths: BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
+    let is_inside = |path: &[u8]| {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        ends.into_iter().any(|end| paths.contains(&path[..end]))
+    };
+    paths.iter().filter(|path| !is_inside(path)).cloned().collect()
+}
+
+fn into_bytes(path: RelPath) -> Vec<u8> {
+    path.as_bytes().to_vec()
 }
 
 /// Why a watched folder could not be opened.
@@ -276,47 +362,49 @@ enum Unopened {
     Closed,
 }
 
-/// Returns the path of an entry of a folder.
-fn beneath(mut folder: Vec<u8>, name: &OsStr) -> Vec<u8> {
-    if !folder.is_empty() {
-        folder.push(b'/');
-    }
-    folder.extend_from_slice(name.as_bytes());
-    folder
-}
-
 /// Not every folder can be watched.
 struct Unwatched;
 
 /// Looks at every folder, without watching any.
-fn walk(root: &Root) -> RepositoryList {
+fn walk(root: &Root, rules: &PathRules) -> RootContents {
     let until = Instant::now() + MAX_WALK;
-    let mut found = RepositoryList { is_complete: true, ..RepositoryList::default() };
-    let Ok(top) = root.open_dir(&RelPath::root()) else { return RepositoryList::default() };
-    let mut pending: Pending<Vec<u8>> = Vec::new();
-    let enter = |dir: Dir, path: Vec<u8>, found: &mut RepositoryList, pending: &mut Pending<Vec<u8>>| {
+    let mut found = RootContents { is_complete: true, ..RootContents::default() };
+    let Ok(top) = root.open_dir(&RelPath::root()) else { return RootContents::default() };
+    let mut pending: Pending<RelPath> = Vec::new();
+    let enter = |dir: Dir, path: RelPath, found: &mut RootContents, pending: &mut Pending<RelPath>| {
         let mut names = Vec::new();
-        match read(&dir, &mut names) {
-            Ok(layout) if layout.is_repository() => drop(found.folders.insert(path.clone())),
+        let layout = read(
+            &dir,
+            |folder| names.push(folder.to_owned()),
+            |name, kind| {
+                if rules.rule_for_commands(&path, name).is_some() && kind.is_some_and(holds_content) {
+                    found.closed.insert(into_bytes(path.child(name)));
+                }
+            },
+        );
+        match layout {
+            Ok(layout) if layout.is_repository() => drop(found.repositories.insert(into_bytes(path.clone()))),
             Ok(_) => {}
-            Err(_) if path.is_empty() => found.is_complete = false,
-            Err(_) => drop(found.closed.insert(path.clone())),
+            Err(_) if path.is_root() => found.is_complete = false,
+            Err(_) => drop(found.unreadable.insert(into_bytes(path.clone()))),
         }
         let dir = Rc::new(dir);
         pending.extend(names.into_iter().map(|name| (Rc::clone(&dir), path.clone(), name)));
     };
-    enter(top, Vec::new(), &mut found, &mut pending);
+    enter(top, RelPath::root(), &mut found, &mut pending);
     while let Some((above, path, name)) = pending.pop() {
         if Instant::now() > until {
             found.is_complete = false;
             break;
         }
+        let child = path.child(&name);
         match above.open_dir(&name) {
-            Ok(dir) => enter(dir, beneath(path, &name), &mut found, &mut pending),
+            Ok(dir) => enter(dir, child, &mut found, &mut pending),
             Err(error) if is_harmless(&above, &name, &error) => {}
-            Err(_) => drop(found.closed.insert(beneath(path, &name))),
+            Err(_) => drop(found.unreadable.insert(into_bytes(child))),
         }
     }
+    found.closed = outermost(found.closed);
     found
 }
 
@@ -380,18 +468,21 @@ fn is_git(name: &OsStr) -> bool {
     name.as_bytes().eq_ignore_ascii_case(b".git")
 }
 
-/// Reads a folder, and adds the names of those in it.
-fn read(dir: &Dir, folders: &mut Vec<OsString>) -> Result<Layout, DoorError> {
+/// Reads a folder: hands over the names of the folders in it that are to be entered, and every name with its kind.
+fn read(
+    dir: &Dir,
+    mut take_folder: impl FnMut(&OsStr),
+    mut take: impl FnMut(&OsStr, Option<FileKind>),
+) -> Result<Layout, DoorError> {
     let mut layout = Layout::default();
     dir.for_each_entry(|name, kind| {
-        let is_folder = match kind {
-            Some(kind) => kind == FileKind::Dir,
-            None => dir.stat(name).is_ok_and(|stat| stat.kind == FileKind::Dir),
-        };
+        let kind = kind.or_else(|| dir.stat(name).ok().map(|stat| stat.kind));
+        let is_folder = kind == Some(FileKind::Dir);
         layout.note(name, is_folder);
+        take(name, kind);
         // What is in Git's own folder is looked at by its layout.
         if is_folder && !is_git(name) {
-            folders.push(name.to_owned());
+            take_folder(name);
         }
     })?;
     Ok(layout)
@@ -428,6 +519,11 @@ mod tests {
         Make(Vec<u8>),
         Git(Vec<u8>),
         Bare(Vec<u8>),
+        /// Makes a file of a name that is closed anywhere, and one of a name that is closed in the folder `2` alone.
+        Write(Vec<u8>),
+        /// Makes a folder that is closed with all that is in it.
+        Close(Vec<u8>),
+        Link(Vec<u8>),
         Remove(Vec<u8>),
         Move(Vec<u8>, Vec<u8>),
         Look,
@@ -442,6 +538,9 @@ mod tests {
             path().prop_map(Step::Make),
             path().prop_map(Step::Git),
             path().prop_map(Step::Bare),
+            path().prop_map(Step::Write),
+            path().prop_map(Step::Close),
+            path().prop_map(Step::Link),
             path().prop_map(Step::Remove),
             (path(), path()).prop_map(|(from, to)| Step::Move(from, to)),
             Just(Step::Look),
@@ -453,9 +552,10 @@ mod tests {
         #[test]
         fn what_is_found_by_watching_is_what_a_walk_finds(steps in proptest::collection::vec(step(), 1..25)) {
             let folder = Folder::new();
-            let root = Root::open(&folder.0).expect("it is there");
+            let scope = scope(&folder.0);
+            let (root, rules) = (scope.roots()[0].door.as_ref().expect("open"), scope.path_rules());
             let at = |path: &[u8]| path.iter().fold(folder.0.clone(), |path, name| path.join(name.to_string()));
-            let mut finder = Finder::default();
+            let mut finder = Finder::new(Arc::clone(rules));
             for step in steps {
                 // Not every step can be done; those that cannot change nothing.
                 match step {
@@ -466,13 +566,47 @@ mod tests {
                             let _ = fs::create_dir_all(at(&path).join(name));
                         }
                     }
+                    Step::Write(path) => {
+                        let _ = fs::write(at(&path).join(".env"), "").and_then(|()| fs::write(at(&path).join("x"), ""));
+                    }
+                    Step::Close(path) => drop(fs::create_dir_all(at(&path).join(".ssh/1"))),
+                    Step::Link(path) => {
+                        let _ = fs::remove_file(at(&path).join(".env"));
+                        #[cfg(unix)]
+                        let _ = std::os::unix::fs::symlink("x", at(&path).join(".env"));
+                    }
                     Step::Remove(path) => drop(fs::remove_dir_all(at(&path))),
                     Step::Move(from, to) => drop(fs::rename(at(&from), at(&to))),
-                    Step::Look => prop_assert_eq!(finder.find(&root), walk(&root)),
+                    Step::Look => prop_assert_eq!(finder.find(root), walk(root, rules)),
                 }
             }
-            prop_assert_eq!(finder.find(&root), walk(&root));
+            prop_assert_eq!(finder.find(root), walk(root, rules));
         }
+    }
+
+    /// A scope that closes files `x` in folders `2`, and opens `.env` in folders `0`.
+    fn scope(folder: &Path) -> bailiwick_policy::Scope {
+        let config = serde_json::from_value(serde_json::json!({
+            "id": "app",
+            "roots": [folder],
+            "policy": {"closedFiles": ["**/2/x"], "openSensitive": ["**/0/.env"]},
+        }))
+        .expect("a config");
+        let own = bailiwick_policy::OwnFolders::default();
+        bailiwick_policy::Scope::compile(
+            &config,
+            &bailiwick_policy::RootPaths::new(std::slice::from_ref(&config)),
+            &own,
+        )
+        .expect("a scope")
+    }
+
+    #[test]
+    fn what_is_in_a_closed_folder_is_closed_with_it() {
+        let paths = ["a/.ssh", "a/.ssh-x", "a/.ssh/b", "a/.ssh/c/d", "a/.sshd"];
+        let paths = paths.into_iter().map(|path| path.as_bytes().to_vec()).collect();
+        let found: Vec<Vec<u8>> = outermost(paths).into_iter().collect();
+        assert_eq!(found, [&b"a/.ssh"[..], b"a/.ssh-x", b"a/.sshd"]);
     }
 
     #[test]
@@ -482,14 +616,15 @@ mod tests {
             fs::create_dir_all(folder.0.join(format!("{}/{number}", number % 40))).expect("made");
         }
         fs::create_dir(folder.0.join("1/41/.git")).expect("made");
-        let root = Root::open(&folder.0).expect("it is there");
-        let mut finder = Finder::default();
+        let scope = scope(&folder.0);
+        let root = scope.roots()[0].door.as_ref().expect("open");
+        let mut finder = Finder::new(Arc::clone(scope.path_rules()));
         let began = Instant::now();
-        let first = finder.find(&root);
+        let first = finder.find(root);
         let whole = began.elapsed();
-        assert_eq!(first.folders, BTreeSet::from([b"1/41".to_vec()]));
+        assert_eq!(first.repositories, BTreeSet::from([b"1/41".to_vec()]));
         let began = Instant::now();
-        assert_eq!(finder.find(&root), first);
+        assert_eq!(finder.find(root), first);
         let again = began.elapsed();
         assert!(finder.watched.is_none() || again < whole / 4, "{again:?} of {whole:?}");
     }

@@ -42,7 +42,7 @@ pub(super) struct Names {
 pub(super) fn names(
     roots: &[PathGrant],
     repositories: &BTreeSet<PathBuf>,
-    closed: BTreeSet<PathBuf>,
+    unreadable: BTreeSet<PathBuf>,
     cwd: &Path,
 ) -> Names {
     let mut collector = Collector { roots, names: Names::default(), git_dirs: Vec::new() };
@@ -67,7 +67,7 @@ pub(super) fn names(
         }
     }
     names.protected.retain(|name| !whole.iter().any(|folder| name.path.starts_with(folder)));
-    names.protected.extend(whole.into_iter().cloned().chain(closed).map(existing));
+    names.protected.extend(whole.into_iter().cloned().chain(unreadable).map(existing));
     names
 }
 

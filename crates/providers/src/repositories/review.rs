@@ -29,6 +29,8 @@ pub struct Review {
     roots: Vec<PathGrant>,
     before: BTreeSet<PathBuf>,
     settings: Vec<(PathBuf, Option<Stat>)>,
+    /// What is said where the command fails.
+    of_failure: Vec<String>,
 }
 
 impl Review {
@@ -40,13 +42,19 @@ impl Review {
         settings: &[PathBuf],
     ) -> Self {
         let settings = settings.iter().map(|path| (path.clone(), Stat::of(path))).collect();
-        Self { repositories, scope, roots: roots.to_vec(), before, settings }
+        Self { repositories, scope, roots: roots.to_vec(), before, settings, of_failure: Vec::new() }
     }
 
-    /// Returns what a person should know before Git is used here again: a sentence each.
-    pub fn finish(self) -> Vec<String> {
+    /// Adds what is said where the command fails.
+    pub fn warn_of_failure(&mut self, warning: Option<String>) {
+        self.of_failure.extend(warning);
+    }
+
+    /// Returns what a person should know before Git is used here again, and what may have made the command fail: a
+    /// sentence each.
+    pub fn finish(mut self, has_failed: bool) -> Vec<String> {
         let after = self.repositories.find(&self.scope, &self.roots).repositories;
-        let mut warnings = Vec::new();
+        let mut warnings = if has_failed { std::mem::take(&mut self.of_failure) } else { Vec::new() };
         let new: Vec<&PathBuf> = after.difference(&self.before).collect();
         for folder in new.iter().take(MAX_NAMED) {
             let git = folder.join(".git");

@@ -5,19 +5,33 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bailiwick_platform::fs::FileId;
+use bailiwick_contract::Failure;
+use bailiwick_platform::fs::{FileId, RelPath};
 use bailiwick_platform::launch::{PathGrant, Protected};
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::Scope;
+use bailiwick_policy::{PathRules, Scope};
 
-use super::finder::{Finder, RepositoryList};
+use super::closed::{self, ClosedFile};
+use super::finder::{Finder, RootContents};
 use super::names;
 use super::review::Review;
 
-/// The repositories below the roots that commands have run in, kept up to date.
+/// How many sets of rules a root is looked at by: those of two scopes with the same folder, or of one whose rules were
+/// changed.
+const MAX_RULES: usize = 2;
+
+/// What is below the roots that commands have run in, kept up to date.
 #[derive(Debug, Default)]
 pub struct Repositories {
-    roots: Mutex<HashMap<FileId, Arc<Mutex<Finder>>>>,
+    /// The finders of each root, the last used one first.
+    roots: Mutex<HashMap<FileId, Vec<RulesFinder>>>,
+}
+
+/// A finder, and whose files it finds.
+#[derive(Debug)]
+struct RulesFinder {
+    rules: [u8; 32],
+    finder: Arc<Mutex<Finder>>,
 }
 
 /// What a command that is about to start must leave as it is.
@@ -27,6 +41,8 @@ pub struct ProtectedNames {
     pub protected: Vec<Protected>,
     /// Whether some may be missing: not every folder could be looked at.
     pub lacks_protected: bool,
+    /// The files and folders that the scope closes to commands.
+    pub closed: Vec<PathBuf>,
     /// Tells afterwards what the command has made.
     pub review: Review,
 }
@@ -36,43 +52,87 @@ pub(super) struct FolderLists {
     /// The folders with repositories.
     pub repositories: BTreeSet<PathBuf>,
     /// The folders of this user that cannot be read.
-    pub closed: BTreeSet<PathBuf>,
+    pub unreadable: BTreeSet<PathBuf>,
+    /// What the scope closes to commands.
+    pub closed: Vec<ClosedFile>,
     /// Whether every other folder was looked at.
     pub is_complete: bool,
 }
 
 impl Repositories {
-    /// Looks at the roots of a scope, which are at these places, before a command starts in a folder.
-    pub fn survey(self: &Arc<Self>, scope: &Arc<Scope>, roots: &[PathGrant], cwd: &Path) -> ProtectedNames {
-        let FolderLists { repositories, closed, is_complete } = self.find(scope, roots);
-        let names = names::names(roots, &repositories, closed, cwd);
-        let review = Review::new(Arc::clone(self), Arc::clone(scope), roots, repositories, &names.settings);
-        ProtectedNames { protected: names.protected, lacks_protected: !is_complete, review }
+    /// Looks at the roots of a scope, which are at these places, before a command starts in a folder. Closed files are
+    /// looked at only where they are hidden from it.
+    ///
+    /// # Errors
+    /// `permission_denied` where too many files are closed to commands.
+    pub fn survey(
+        self: &Arc<Self>,
+        scope: &Arc<Scope>,
+        roots: &[PathGrant],
+        cwd: &Path,
+        hides_files: bool,
+    ) -> Result<ProtectedNames, Failure> {
+        let FolderLists { repositories, unreadable, closed, is_complete } = self.find(scope, roots);
+        let closed = if hides_files { closed } else { Vec::new() };
+        closed::check_count(&closed, scope.path_rules())?;
+        let names = names::names(roots, &repositories, unreadable, cwd);
+        let mut review =
+            Review::new(Arc::clone(self), Arc::clone(scope), roots, repositories, &names.settings);
+        review.warn_of_failure(closed::warning(&closed, cwd, scope.path_rules()));
+        Ok(ProtectedNames {
+            protected: names.protected,
+            lacks_protected: !is_complete,
+            closed: closed.into_iter().map(|file| file.path).collect(),
+            review,
+        })
     }
 
     /// Looks at the roots of a scope.
     pub(super) fn find(&self, scope: &Scope, roots: &[PathGrant]) -> FolderLists {
-        let mut lists =
-            FolderLists { repositories: BTreeSet::new(), closed: BTreeSet::new(), is_complete: true };
+        let mut lists = FolderLists {
+            repositories: BTreeSet::new(),
+            unreadable: BTreeSet::new(),
+            closed: Vec::new(),
+            is_complete: true,
+        };
         for root in scope.roots().iter().filter_map(|root| root.door.as_ref().ok()) {
             let Some(path) = roots.iter().find(|place| place.identity == root.id()).map(|place| &place.path)
             else {
                 continue;
             };
-            let finder = {
-                let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
-                Arc::clone(roots.entry(root.id()).or_default())
-            };
+            let finder = self.finder(root.id(), scope.path_rules());
             let found = finder.lock().unwrap_or_else(PoisonError::into_inner).find(root);
-            let RepositoryList { folders, closed, is_complete } = found;
+            let RootContents { repositories, unreadable, closed, is_complete } = found;
             let whole = |folder: Vec<u8>| match folder.as_slice() {
                 b"" => path.clone(),
                 folder => path.join(OsStr::from_bytes(folder)),
             };
             lists.is_complete &= is_complete;
-            lists.repositories.extend(folders.into_iter().map(whole));
-            lists.closed.extend(closed.into_iter().map(whole));
+            lists.repositories.extend(repositories.into_iter().map(whole));
+            lists.unreadable.extend(unreadable.into_iter().map(whole));
+            for file in closed {
+                match RelPath::parse(&file) {
+                    Ok(rel) => lists.closed.push(ClosedFile { path: whole(file), rel }),
+                    Err(_) => lists.is_complete = false,
+                }
+            }
         }
         lists
+    }
+
+    /// Returns the finder of what these rules close below a root.
+    fn finder(&self, root: FileId, rules: &Arc<PathRules>) -> Arc<Mutex<Finder>> {
+        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let finders = roots.entry(root).or_default();
+        let known = finders.iter().position(|known| known.rules == rules.fingerprint());
+        let found = known.map(|at| finders.remove(at)).unwrap_or_else(|| RulesFinder {
+            rules: rules.fingerprint(),
+            finder: Arc::new(Mutex::new(Finder::new(Arc::clone(rules)))),
+        });
+        let finder = Arc::clone(&found.finder);
+        finders.insert(0, found);
+        // The watches of the others end with them.
+        finders.truncate(MAX_RULES);
+        finder
     }
 }

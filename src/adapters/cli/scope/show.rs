@@ -15,7 +15,7 @@ use bailiwick_policy::{OwnFolders, RootPaths, Scope, Standing};
 
 use super::super::commands_setup;
 use super::super::home::Home;
-use super::super::open_folder::{describe_grants, runs_programs};
+use super::super::open_folder::{Closure, closure, describe_grants};
 use super::super::printer::{Report, labelled, one_line};
 use super::list::{screen_words, type_name};
 use super::output::ScopeShowOutput;
@@ -219,9 +219,13 @@ fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result
     if scope.scope_type == ScopeType::Folder {
         let policy = &scope.policy;
         let mut files = "files with secrets (.env, keys, credentials) are closed".to_owned();
-        if runs_programs(scope) {
-            files.push_str(" to file operations; programs that run here can read them");
-        }
+        files.push_str(match closure(scope) {
+            Closure::Everything => "",
+            Closure::Programs => " to file operations and to commands",
+            Closure::FileOperations => {
+                " to file operations; programs that run here can read them (a full sandbox closes them)"
+            }
+        });
         if !policy.open_sensitive.is_empty() {
             files.push_str(&format!("\nopen all the same: {}", one_line(&policy.open_sensitive.join(", "))));
         }

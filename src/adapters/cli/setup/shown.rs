@@ -3,7 +3,7 @@
 use bailiwick_contract::{Capability, Failure};
 
 use super::super::commands_setup;
-use super::super::open_folder::{Change, describe_grants, runs_programs};
+use super::super::open_folder::{Change, Closure, closure, describe_grants};
 use super::super::printer::{Paint, labelled, one_line, paint};
 use super::difference::difference;
 use super::plan::Plan;
@@ -31,9 +31,12 @@ pub fn opening(plan: &Plan) -> Result<String, Failure> {
     text.push_str(&labelled(&describe_grants(scope)));
     text.push_str(&labelled(&[(
         "closed",
-        match runs_programs(scope) {
-            true => "to file operations: .env files, keys and other credentials; programs that run here can read them",
-            false => ".env files, keys and other credentials, until you open them",
+        match closure(scope) {
+            Closure::Everything => ".env files, keys and other credentials, until you open them",
+            Closure::Programs => ".env files, keys and other credentials, to commands too, until you open them",
+            Closure::FileOperations => {
+                "to file operations: .env files, keys and other credentials; programs that run here can read them"
+            }
         }
         .to_owned(),
     )]));

@@ -161,6 +161,9 @@ fn everything(home: &Home, config: &Config, output: &StatusOutput) -> String {
 fn commands(sandbox: &Value) -> String {
     match sandbox["strongest"].as_str() {
         None | Some("none") => "cannot be held here: none run but in scopes that want no sandbox".to_owned(),
-        Some(level) => format!("held at `{level}` unless a scope says otherwise"),
+        Some(level @ "full") => {
+            format!("held at `{level}` unless a scope says otherwise; closed files are hidden")
+        }
+        Some(level) => format!("held at `{level}` unless a scope says otherwise; they can read closed files"),
     }
 }

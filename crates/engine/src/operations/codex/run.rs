@@ -112,8 +112,8 @@ async fn work_through(cx: &Context, permit: &Permit, work: Work) -> Result<(Outc
         };
         run(&cx.service.launcher, ready.prepared, running).await?
     };
-    let Ran { ended, timed_out, stderr, elapsed, left_for_git, .. } = ran;
-    left_for_git.into_iter().for_each(|warning| cx.warn(warning));
+    let Ran { ended, timed_out, stderr, elapsed, warnings, .. } = ran;
+    warnings.into_iter().for_each(|warning| cx.warn(warning));
     outcome.timed_out = timed_out;
     outcome.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     outcome.stderr = String::from_utf8_lossy(&stderr.tail).into_owned();

@@ -164,7 +164,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     let running = Running { stdin, deadline: cx.cancel.deadline(), stdout, stderr, listener };
     let ran = run(&cx.service.launcher, prepared, running).await?;
     let end = RunEnd { ended: ran.ended.clone(), timed_out: ran.timed_out };
-    for warning in ran.left_for_git.iter() {
+    for warning in ran.warnings.iter() {
         cx.warn(warning);
     }
     let mut output = report(cx, ran, room, encoding, (level, network, advisory));

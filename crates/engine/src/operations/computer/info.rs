@@ -16,7 +16,7 @@ use bailiwick_contract::{
     Capability, CommandInput, Containment, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads, fields,
 };
-use bailiwick_platform::launch::levels;
+use bailiwick_platform::launch::{hides_files, levels};
 use bailiwick_platform::system::system;
 use bailiwick_policy::{InputPath, Permit, STAGES, Scope, Standing};
 use bailiwick_providers::codex;
@@ -156,10 +156,15 @@ fn sandbox() -> Value {
     let levels = levels();
     let each = [Containment::Full, Containment::Partial, Containment::None];
     let each = each.map(|level| match levels.missing(level) {
-        None => json!({"level": level, "available": true}),
+        None => json!({"level": level, "available": true, "closedFiles": closed_files(level)}),
         Some(why) => json!({"level": level, "available": false, "why": why}),
     });
     json!({"strongest": levels.strongest, "levels": each, "landlockAbi": levels.landlock_abi})
+}
+
+/// Returns whether commands at a level can read the files that their scope closes.
+const fn closed_files(level: Containment) -> &'static str {
+    if hides_files(level) { "hidden" } else { "readable" }
 }
 
 /// Tells whether the displays can be looked at, and what each scope takes pictures of.
@@ -207,6 +212,7 @@ fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
     Some(json!({
         "sandbox": hold.sandbox.as_str(),
         "level": level,
+        "closedFiles": level.map(closed_files),
         "problem": problem,
         "network": hold.network,
         "allowedEnvironment": hold.allowed_environment,

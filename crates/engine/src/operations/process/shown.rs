@@ -48,7 +48,7 @@ pub fn of_status(process: &Process, status: Status) -> Shown {
 
 /// Warns of what a process has left for Git to run later, if it is over.
 pub fn warn_of_what_is_left(cx: &Context, process: &Process) {
-    process.left_for_git().into_iter().for_each(|warning| cx.warn(warning));
+    process.warnings().into_iter().for_each(|warning| cx.warn(warning));
 }
 
 /// Gives the name of a state in results.

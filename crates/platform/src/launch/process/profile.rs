@@ -247,6 +247,8 @@ mod tests {
                 .map(|path| Protected { path: path.into(), stand_in: StandIn::Folder })
                 .collect(),
             lacks_protected: false,
+            closed: Vec::new(),
+            lacks_closed: false,
             home: grant("/private/var/home-of-job"),
             inner: InnerSandboxes::Refused,
             set_group_id: SetGroupId::Refused,

@@ -382,6 +382,7 @@ fn held(hold: &Hold) -> Held {
         | open::PATH_SOCKETS
         | open::SYSTEM_CALLS
         | shut(hold.lacks_protected || !hold.protected.is_empty(), open::PROTECTED_NAMES)
+        | shut(hold.lacks_closed, open::CLOSED_FILES)
         | shut(hold.network != Network::Full, open::NETWORK);
     Held {
         level: Containment::None,

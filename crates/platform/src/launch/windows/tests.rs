@@ -85,6 +85,8 @@ fn request(plan: Vec<Step>, be: &str, streams: (Option<Handle>, Handle, Handle))
             read_write: Vec::new(),
             protected: Vec::new(),
             lacks_protected: false,
+            closed: Vec::new(),
+            lacks_closed: false,
             home: PathGrant::of(&std::env::temp_dir()).expect("there is one"),
             inner: InnerSandboxes::Refused,
             set_group_id: SetGroupId::Refused,

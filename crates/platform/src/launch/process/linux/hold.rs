@@ -148,7 +148,9 @@ const fn network_in_force(level: Containment, wanted: Network) -> Network {
 fn open_at(kit: &Kit, level: Containment, network: Network, hold: &Hold, limits: &ProcessLimits) -> u32 {
     let when = |condition: bool, bits: u32| if condition { bits } else { 0 };
     let limit = when(!kit.binds(limits.processes, level == Containment::Full), open::PROCESS_LIMIT);
-    let everywhere = limit | when(limits.memory_bytes.is_some(), open::JOB_MEMORY);
+    let everywhere = limit
+        | when(limits.memory_bytes.is_some(), open::JOB_MEMORY)
+        | when(hold.lacks_closed, open::CLOSED_FILES);
     let outside_a_tree = open::METADATA
         | open::PROCESS_LIST
         | when(hold.lacks_protected || !hold.protected.is_empty(), open::PROTECTED_NAMES);

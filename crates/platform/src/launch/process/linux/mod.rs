@@ -1,5 +1,6 @@
 //! What only Linux has: namespaces, Landlock, seccomp, subreapers, processes held by descriptor.
 
+mod closed;
 mod descendants;
 mod filter;
 mod forking;

@@ -18,13 +18,14 @@ use rustix::mount::{
 };
 
 use super::super::prepare::failed;
+use super::closed;
 use super::kit::{Kit, SystemPlace};
 use crate::fs::FileId;
 use crate::launch::wire::Order;
 use crate::launch::{InnerSandboxes, LaunchError, PathGrant, sys};
 use bailiwick_contract::command::Network;
 
-const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+pub(super) const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 const READ_WRITE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 /// A device can be written although its mount is read-only.
 const DEVICE: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
@@ -81,6 +82,7 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
         let named = |error: io::Error| io::Error::other(format!("{}: {error}", pin.path.display()));
         tree.pin(&pin.path, pin.read_only).map_err(named).map_err(failed("protect names"))?;
     }
+    closed::hide(&tree, &order.hold)?;
     tree.enter().map_err(failed("private root"))
 }
 
@@ -121,7 +123,7 @@ impl<'a> Wanted<'a> {
 }
 
 /// The new tree, mounted but not yet entered.
-struct Tree {
+pub(super) struct Tree {
     top: OwnedFd,
 }
 
@@ -140,13 +142,13 @@ impl Tree {
     }
 
     /// Opens a place inside, which must exist.
-    fn open(&self, path: &Path) -> io::Result<OwnedFd> {
+    pub(super) fn open(&self, path: &Path) -> io::Result<OwnedFd> {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         Ok(openat2(&self.top, inside(path), OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)?)
     }
 
     /// Opens a place inside, made where it is missing: as a folder, or as an empty file.
-    fn open_or_make(&self, path: &Path, is_folder: bool) -> io::Result<OwnedFd> {
+    pub(super) fn open_or_make(&self, path: &Path, is_folder: bool) -> io::Result<OwnedFd> {
         match self.open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             other => return other,
@@ -185,7 +187,7 @@ impl Tree {
         self.attach(mount, target, is_folder)
     }
 
-    fn attach(&self, mount: &OwnedFd, target: &Path, is_folder: bool) -> io::Result<()> {
+    pub(super) fn attach(&self, mount: &OwnedFd, target: &Path, is_folder: bool) -> io::Result<()> {
         let place = self.open_or_make(target, is_folder)?;
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
         Ok(move_mount(mount, "", &place, "", flags)?)

@@ -107,7 +107,8 @@ fn open_at(kit: &Kit, hold: &Hold, limits: &ProcessLimits, has_own_memory_limit:
         | open::SYSTEM_CALLS
         | open::DETACHED_PROCESSES
         | when(limits.processes.is_some() && kit.is_root, open::PROCESS_LIMIT)
-        | when(limits.memory_bytes.is_some() && !has_own_memory_limit, open::MEMORY_LIMIT);
+        | when(limits.memory_bytes.is_some() && !has_own_memory_limit, open::MEMORY_LIMIT)
+        | when(hold.lacks_closed, open::CLOSED_FILES);
     everywhere
         | match hold.level {
             Containment::Partial | Containment::Full => {

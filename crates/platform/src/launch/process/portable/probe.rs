@@ -42,6 +42,8 @@ mod system {
                 read_write: Vec::new(),
                 protected: Vec::new(),
                 lacks_protected: false,
+                closed: Vec::new(),
+                lacks_closed: false,
                 // Nothing is written; a folder that is always there stands for one that could be.
                 home: PathGrant {
                     path: PathBuf::from("/private/var/empty"),

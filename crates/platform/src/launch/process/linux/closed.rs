@@ -1,0 +1,146 @@
+//! Hiding files of the roots: over each lies an empty one that nobody can read, rename or remove.
+//!
+//! The folders on the way to one cannot be renamed either, or the next plan could find it where it is not closed. The
+//! kernel renames no folder that something is mounted on, in whatever copy of the mount: so they are mounted on in a
+//! copy of the root that nobody can reach. In the root itself files are moved freely from folder to folder.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    FileType, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, fstat, ftruncate, futimens, mkdirat,
+    openat, openat2,
+};
+use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
+
+use super::super::prepare::failed;
+use super::tree::{READ_ONLY, Tree};
+use crate::launch::{Hold, LaunchError, sys};
+
+/// The folder at the top of the new tree that holds what is mounted, until it is covered.
+const SHELF: &str = ".bailiwick-closed";
+/// What is mounted over folders.
+const NO_FOLDER: &str = "folder";
+
+/// Hides the closed files of a plan.
+pub(super) fn hide(tree: &Tree, hold: &Hold) -> Result<(), LaunchError> {
+    if hold.closed.is_empty() {
+        return Ok(());
+    }
+    let shelf = Shelf::new(tree).map_err(failed("closed files"))?;
+    for (number, path) in hold.closed.iter().enumerate() {
+        shelf.cover_closed(path, number).map_err(|error| failed("closed files")(named(path, error)))?;
+    }
+    for (number, root) in hold.read_write.iter().enumerate() {
+        let above = folders_above(&hold.closed, &root.path);
+        if !above.is_empty() {
+            shelf
+                .fix_folders(&root.path, &above, number)
+                .map_err(|error| failed("closed files")(named(&root.path, error)))?;
+        }
+    }
+    shelf.close().map_err(failed("closed files"))
+}
+
+fn named(path: &Path, error: io::Error) -> io::Error {
+    io::Error::other(format!("{}: {error}", path.display()))
+}
+
+/// Returns the folders between a root and what is closed below it, as paths beneath the root.
+fn folders_above<'a>(closed: &'a [PathBuf], root: &Path) -> BTreeSet<&'a Path> {
+    let below = closed.iter().filter_map(|path| path.strip_prefix(root).ok());
+    below.flat_map(|path| path.ancestors().skip(1)).filter(|folder| !folder.as_os_str().is_empty()).collect()
+}
+
+/// The folder that holds what is mounted.
+struct Shelf<'a> {
+    tree: &'a Tree,
+    folder: OwnedFd,
+    no_folder: OwnedFd,
+}
+
+impl<'a> Shelf<'a> {
+    fn new(tree: &'a Tree) -> io::Result<Self> {
+        let folder = tree.open_or_make(Path::new(SHELF), true)?;
+        mkdirat(&folder, NO_FOLDER, Mode::empty())?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let no_folder = openat(&folder, NO_FOLDER, flags, Mode::empty())?;
+        Ok(Self { tree, folder, no_folder })
+    }
+
+    /// Covers a closed file or folder. What is gone since it was found needs no cover.
+    fn cover_closed(&self, path: &Path, number: usize) -> io::Result<()> {
+        let place = match self.tree.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        let stat = fstat(&place)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => cover(&self.no_folder, &place),
+            FileType::RegularFile => cover(&self.file_like(&stat, number)?, &place),
+            // Nothing is kept in it.
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a file that nobody can read. Git takes it for the file that it covers by its length and time.
+    fn file_like(&self, stat: &Stat, number: usize) -> io::Result<OwnedFd> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = openat(&self.folder, number.to_string(), flags, Mode::empty())?;
+        ftruncate(&file, stat.st_size.cast_unsigned())?;
+        #[expect(clippy::cast_possible_wrap, reason = "nanoseconds are less than a thousand million")]
+        let modified = Timespec { tv_sec: stat.st_mtime, tv_nsec: stat.st_mtime_nsec as _ };
+        futimens(&file, &Timestamps { last_access: modified, last_modification: modified })?;
+        Ok(file)
+    }
+
+    /// Keeps folders below a root where they are.
+    fn fix_folders(&self, root: &Path, folders: &BTreeSet<&Path>, number: usize) -> io::Result<()> {
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE
+            | OpenTreeFlags::OPEN_TREE_CLOEXEC
+            | OpenTreeFlags::AT_EMPTY_PATH
+            | OpenTreeFlags::AT_RECURSIVE;
+        let copy = open_tree(self.tree.open(root)?, "", flags)?;
+        let place = Path::new(SHELF).join(format!("root-{number}"));
+        self.tree.attach(&copy, &place, true)?;
+        let copy = self.tree.open(&place)?;
+        // The deepest first: what is covered leads nowhere.
+        for folder in folders.iter().rev() {
+            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+            match openat2(&copy, *folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve) {
+                Ok(place) => cover(&self.no_folder, &place)?,
+                Err(rustix::io::Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Covers the shelf itself, with all that can be reached through it.
+    fn close(self) -> io::Result<()> {
+        cover(&self.no_folder, &self.folder)
+    }
+}
+
+/// Mounts a file or folder of the shelf over a place.
+fn cover(by: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let mount = open_tree(by, "", flags | OpenTreeFlags::AT_EMPTY_PATH)?;
+    sys::set_mount_attributes(mount.as_fd(), READ_ONLY, false)?;
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(&mount, "", place, "", flags)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folders_on_the_way_are_those_below_the_root() {
+        let closed = ["/app/.env", "/app/a/b/.env", "/app/a/.ssh", "/other/c/.env"].map(PathBuf::from);
+        let found: Vec<&Path> = folders_above(&closed, Path::new("/app")).into_iter().collect();
+        assert_eq!(found, ["a", "a/b"].map(Path::new));
+    }
+}

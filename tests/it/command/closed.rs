@@ -1,0 +1,482 @@
+//! Files that a scope closes as sensitive: in a full sandbox no program reads them, whatever it does.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bailiwick::config::Config;
+use bailiwick::contract::{Caller, Envelope, Transport};
+use bailiwick::platform::dirs::Dirs;
+use bailiwick::platform::launch::Launcher;
+use bailiwick::service::{Service, ServiceSettings};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::yard::Yard;
+use crate::needs::lacks_full_sandbox;
+use crate::temporary::TemporaryFolder;
+
+/// What the closed files hold.
+const SECRET: &str = "CLOSED-SECRET";
+
+/// The closed files of the yard.
+const CLOSED: &[&str] = &[
+    ".env",
+    "sub/deep/.ENV.production",
+    "sub/deep/server.pem",
+    "sub/.ssh/config",
+    "private/notes.txt",
+    "tests/x.key",
+];
+
+fn policy() -> Value {
+    json!({
+        "sandbox": "full",
+        "shell": "sandboxed",
+        "allowedCommands": ["true", "git *"],
+        "closedFiles": ["private/**"],
+        "openSensitive": ["open/**"],
+    })
+}
+
+fn yard() -> Yard {
+    let yard = Yard::new(policy());
+    for path in CLOSED {
+        yard.write(path, &format!("{SECRET}\n"));
+    }
+    for path in
+        ["open/.env", "open/a/b.pem", ".env.example", "sub/plain", "node_modules/a/credentials/index.js"]
+    {
+        yard.write(path, "open\n");
+    }
+    yard
+}
+
+async fn shell(yard: &Yard, target: &str, script: &str) -> Value {
+    let request = json!({"scope": "app", "op": "command.run", "target": target, "input": {"command": format!("true\n{{ {script}\n}}")}});
+    let answer = yard.send(request, &CancellationToken::new()).await;
+    assert_eq!(answer["ok"], true, "{script}: {answer:#}");
+    answer
+}
+
+/// Gives the files below a folder that hold the secret.
+fn with_secret(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("listed").flatten() {
+        let path = entry.path();
+        let kind = entry.file_type().expect("known");
+        if kind.is_dir() {
+            found.extend(with_secret(&path));
+        } else if kind.is_file()
+            && fs::read(&path).expect("read").windows(SECRET.len()).any(|it| it == SECRET.as_bytes())
+        {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Ways to what a closed file holds. The names are put together, since words of a command that name one are refused.
+const ATTACKS: &[(&str, &str)] = &[
+    (
+        "read",
+        "e=.en; cat ${e}v sub/deep/s*.pem sub/.s*/config private/n* sub/deep/.E* tests/*.k*; cat ./*/*/* .* */.*",
+    ),
+    ("shell", "e=.en; while read -r line; do echo $line; done < ${e}v; echo $(< ${e}v)"),
+    (
+        "python",
+        "python3 -c 'import glob,os\nfor r,d,f in os.walk(\".\"):\n for n in f:\n  print(open(r+\"/\"+n,\"rb\").read())'",
+    ),
+    ("perl", "perl -e 'for (glob(\".e* sub/*/* sub/.*/*\")) { open(F,$_); print <F>; }'"),
+    ("copy", "cp -r . /tmp/all; cp -a sub copy; cp .e* copy-of; cat /tmp/all/.e* copy/deep/* copy-of"),
+    (
+        "mode",
+        "chmod 644 .e* sub/deep/*; chmod -R u+rwX sub private; chown 0:0 .e*; cat .e* sub/deep/* private/*",
+    ),
+    ("rename the file", "mv .e* x; mv sub/deep/server.p* y; cat x y"),
+    ("replace the file", "echo z > z; mv -f z .e*; cp -f z .e*; rm -f .e*; ln -f .e* z; cat .e*"),
+    (
+        "rename the folder above",
+        "mv sub away; cat away/deep/*; mv sub/deep sub/x; cat sub/x/*; mv private p; cat p/*",
+    ),
+    (
+        "move a folder to where its files are open",
+        "mkdir -p node_modules .git; mv sub node_modules/sub; mv sub/deep open/deep; mv sub/deep .git/deep; \
+         mv tests node_modules; cat node_modules/*/*/* open/*/* .git/*/*",
+    ),
+    (
+        "exchange folders",
+        "mkdir e; python3 -c 'import ctypes; print(ctypes.CDLL(None).renameat2(-100, b\"sub\", -100, b\"e\", 2))'; cat e/*/*",
+    ),
+    ("hard link", "ln .e* hard; ln sub/deep/server.p* hard2; cat hard hard2"),
+    ("symbolic link", "ln -s .e* soft; ln -s sub s; cat soft s/deep/* s/.s*/*"),
+    ("archive", "tar cf t.tar .; tar cf - sub private | cat; tar xOf t.tar"),
+    (
+        "other ways to the root",
+        "cat /proc/self/cwd/.e* /proc/self/root$PWD/.e* /proc/1/root$PWD/.e* /proc/$$/root$PWD/.e* /.*/*/.e*",
+    ),
+    ("descriptor", "exec 9< .; cat /proc/self/fd/9/.e*; cd sub; cat ../.e* ../sub/deep/*"),
+    (
+        "unmount",
+        "umount .e*; umount -l sub/deep/server.p*; unshare -Urm sh -c 'umount .e*; cat .e*'; cat .e*",
+    ),
+    (
+        "mount",
+        "mkdir m; mount --bind . m; cat m/.e*; unshare -Urm sh -c 'mount --bind . m; cat m/.e* m/sub/deep/*'",
+    ),
+    ("block device", "cat /dev/[a-z]d* /dev/vd* | head -c 100000 | grep -a CLOSED"),
+    (
+        "Git",
+        "git init -q .; git add -f .e*; git hash-object -w .e*; git add -A; git diff --no-index /dev/null .e*; git grep --no-index CLOSED",
+    ),
+    ("search", "grep -r CLOSED . ; find . -type f -exec cat {} +"),
+    (
+        "write",
+        "echo more >> .e*; : > .e*; truncate -s 0 sub/deep/*; rm -rf private sub tests .e*; rmdir sub/deep",
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_program_in_a_full_sandbox_reads_a_closed_file() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    for (name, script) in ATTACKS {
+        let yard = yard();
+        let mut closed: Vec<PathBuf> = CLOSED.iter().map(|path| yard.path(path)).collect();
+        closed.sort();
+        for target in [".", "sub"] {
+            let script = format!("cd {}; {script}", yard.path("").display());
+            let answer = shell(&yard, target, &script).await;
+            assert!(!answer["data"].to_string().contains(SECRET), "{name}: {answer:#}");
+            assert_eq!(with_secret(&yard.path("")), closed, "{name}: {answer:#}");
+            // What the attack has left does not open anything to the next command either.
+            let answer =
+                shell(&yard, target, &format!("cd {}; grep -r . .; cat ./*/*/*", yard.path("").display()))
+                    .await;
+            assert!(!answer["data"].to_string().contains(SECRET), "after {name}: {answer:#}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_open_stays_readable_and_files_move_freely_between_folders() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let yard = yard();
+    let script = "cat open/.env open/a/b.pem .env.ex* node_modules/a/credentials/index.js && python3 -c '
+import os
+os.rename(\"sub/plain\", \"plain\"); os.rename(\"plain\", \"sub/deep/plain\"); os.link(\"sub/deep/plain\", \"tests/linked\")
+' && cat tests/linked && mv open opened && echo done";
+    let answer = shell(&yard, ".", script).await;
+    assert_eq!(answer["data"]["stdout"], "open\nopen\nopen\nopen\nopen\ndone\n", "{answer:#}");
+    assert_eq!(answer["data"]["exitCode"], 0);
+    assert_eq!(answer["warnings"], json!([]), "what succeeds needs no hint: {answer:#}");
+    assert!(!answer["data"]["sandbox"]["open"].to_string().contains("closedFiles"), "{answer:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_command_names_closed_files_below_its_folder_and_what_opens_them() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let yard = yard();
+    let answer = shell(&yard, "sub", "false").await;
+    let warnings = answer["warnings"].to_string();
+    for part in [
+        "`sub/.ssh`, `sub/deep/.ENV.production`, `sub/deep/server.pem`",
+        "bailiwick scope allow app --files sub/.ssh --files sub/deep/.ENV.production --files sub/deep/server.pem",
+    ] {
+        assert!(warnings.contains(part), "{part}: {answer:#}");
+    }
+    let warnings = shell(&yard, ".", "false").await["warnings"].to_string();
+    assert!(warnings.contains("and 3 more"), "{warnings}");
+    // One that `closedFiles` closes is not opened by `--files`.
+    let warnings = shell(&yard, "private", "false").await["warnings"].to_string();
+    assert!(warnings.contains("private/notes.txt") && !warnings.contains("--files"), "{warnings}");
+    assert_eq!(shell(&yard, "open", "false").await["warnings"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_closed_file_that_appears_between_commands_is_closed_to_the_next() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let yard = yard();
+    assert_eq!(shell(&yard, ".", "true").await["data"]["exitCode"], 0);
+    let outside = TemporaryFolder::new();
+    for step in [
+        "made",
+        "moved in with a folder",
+        "made again",
+        "its folder is renamed",
+        "its folder gets another name that closes it",
+    ] {
+        let app = yard.path("");
+        match step {
+            "made" => yard.write("new/.env", SECRET),
+            "moved in with a folder" => {
+                fs::create_dir_all(outside.path().join("in/deep")).expect("made");
+                fs::write(outside.path().join("in/deep/id_rsa"), SECRET).expect("written");
+                fs::rename(outside.path().join("in"), app.join("in")).expect("moved");
+            }
+            "made again" => {
+                fs::remove_file(app.join("new/.env")).expect("removed");
+                assert_eq!(shell(&yard, ".", "ls -A new").await["data"]["stdout"], "");
+                yard.write("new/.env", SECRET);
+            }
+            "its folder is renamed" => fs::rename(app.join("in"), app.join("other")).expect("moved"),
+            _ => {
+                yard.write("settings/pip.conf", SECRET);
+                assert_eq!(
+                    shell(&yard, ".", "cat settings/p*").await["data"]["stdout"],
+                    SECRET,
+                    "open until then"
+                );
+                fs::rename(app.join("settings"), app.join("pip")).expect("moved");
+            }
+        }
+        let answer = shell(&yard, ".", "grep -r . .; cat ./*/.e* ./*/*/id* pip/*").await;
+        assert!(!answer["data"].to_string().contains(SECRET), "{step}: {answer:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_closed_file_is_closed_in_every_root_and_in_a_root_inside_another() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    for path in ["one/inner/.env", "two/a/.env", "one/.env"] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("below")).expect("made");
+        fs::write(path, SECRET).expect("written");
+    }
+    for roots in [&["one", "two"][..], &["one/inner", "one", "two/a"], &["one", "one/inner", "two"]] {
+        let config: Config = serde_json::from_value(json!({
+            "machineId": "01JD0000000000000000000000",
+            "machineName": "test",
+            "scopes": [{
+                "id": "app",
+                "roots": roots.iter().map(|root| folder.path().join(root)).collect::<Vec<_>>(),
+                "capabilities": ["fs:read", "fs:write", "command:run"],
+                "policy": {"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true"], "readPaths": [folder.path()]},
+            }],
+        }))
+        .expect("a valid config");
+        let settings = ServiceSettings { config, dirs: Dirs::below(folder.path().join("home")) };
+        let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
+        let service: Arc<Service> = Service::boot_with(settings, launcher).expect("the service starts");
+        let script = format!(
+            "true; cd {}; grep -r . one two; cat */.e* */*/.e*; mv two/a two/b; mv one/inner/ one/i; cat */*/.e*",
+            folder.path().display()
+        );
+        let request = json!({"scope": "app", "op": "command.run", "input": {"command": format!("true\n{{ {script}\n}}")}});
+        let caller = Caller::local(Transport::Stdio);
+        let outcome = service.handle(&caller, Envelope::from_value(request), &CancellationToken::new()).await;
+        let answer = outcome.into_reply().into_value();
+        assert_eq!(answer["ok"], true, "{answer:#}");
+        assert!(!answer["data"].to_string().contains(SECRET), "{roots:?}: {answer:#}");
+        for path in ["one/inner/.env", "two/a/.env", "one/.env"] {
+            assert!(folder.path().join(path).exists(), "{roots:?}: {path}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_runs_where_more_files_are_closed_than_can_be_hidden() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let yard = Yard::new(policy());
+    for number in 0..512 {
+        yard.write(&format!("certs/{number}.pem"), SECRET);
+    }
+    let answer = shell(&yard, ".", "cat certs/*; echo done").await;
+    assert_eq!(answer["data"]["stdout"], "done\n", "{answer:#}");
+    yard.write("certs/last.pem", SECRET);
+    let answer = yard.answer(json!(["true"]), json!({})).await;
+    assert_eq!(answer["error"]["code"], "permission_denied", "{answer:#}");
+    assert_eq!(answer["error"]["details"]["rule"], "too-many-closed-files", "{answer:#}");
+    let hints = answer["error"]["hints"].to_string();
+    assert!(hints.contains("bailiwick scope allow app --files 'certs/**'"), "{answer:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn weaker_levels_say_that_closed_files_are_open_to_commands() {
+    super::yard::at_every_level(|level| async move {
+        let yard = Yard::new(json!({"sandbox": level, "allowedCommands": ["true"]}));
+        let data = yard.run(json!(["true"])).await;
+        let is_open = data["sandbox"]["open"].to_string().contains("closedFiles");
+        assert_eq!(is_open, level < bailiwick::contract::Containment::Full, "{data:#}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_and_a_package_script_read_no_closed_file() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    let app = folder.path().join("app");
+    fs::create_dir(&app).expect("made");
+    fs::write(app.join(".env"), SECRET).expect("written");
+    fs::write(app.join("Makefile"), "look:\n\t@cat .e*\n").expect("written");
+    let config: Config = serde_json::from_value(json!({
+        "machineId": "01JD0000000000000000000000",
+        "machineName": "test",
+        "scopes": [{
+            "id": "app",
+            "roots": [app],
+            "capabilities": ["fs:read", "fs:write", "command:run", "package:run", "process:manage"],
+            "policy": {"sandbox": "full", "allowedCommands": ["make *"]},
+        }],
+    }))
+    .expect("a valid config");
+    let settings = ServiceSettings { config, dirs: Dirs::below(folder.path().join("home")) };
+    let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
+    let service: Arc<Service> = Service::boot_with(settings, launcher).expect("the service starts");
+    let send = async |request: Value| {
+        let caller = Caller::local(Transport::Stdio);
+        let outcome = service.handle(&caller, Envelope::from_value(request), &CancellationToken::new()).await;
+        outcome.into_reply().into_value()
+    };
+    let started =
+        send(json!({"scope": "app", "op": "process.start", "input": {"command": ["make", "look"]}})).await;
+    let id = started["data"]["processId"].as_str().unwrap_or_else(|| panic!("{started:#}")).to_owned();
+    let until = json!({"any": [{"until": "exit", "process": id}]});
+    let waited = send(
+        json!({"scope": "app", "op": "process.wait", "input": until, "options": {"timeoutSeconds": 600}}),
+    )
+    .await;
+    let read = send(json!({"scope": "app", "op": "process.read", "target": id})).await;
+    assert_eq!(read["data"]["exitCode"], 2, "{read:#}");
+    let said = format!("{waited:#}{read:#}");
+    assert!(!said.contains(SECRET) && said.contains("cannot read `.env`"), "{said}");
+    let ran = send(json!({"scope": "app", "op": "package.run", "input": {"script": "look"}})).await;
+    assert_eq!(ran["data"]["exitCode"], 2, "{ran:#}");
+    assert!(!ran.to_string().contains(SECRET) && ran["warnings"].to_string().contains("`.env`"), "{ran:#}");
+}
+
+/// Runs Git as the user does, in a terminal.
+fn git(folder: &Path, words: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(words)
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .envs([("HOME", "/nonexistent"), ("GIT_AUTHOR_NAME", "a"), ("GIT_AUTHOR_EMAIL", "a@example.test")])
+        .envs([("GIT_COMMITTER_NAME", "a"), ("GIT_COMMITTER_EMAIL", "a@example.test")])
+        .output()
+        .expect("Git runs");
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A repository in which closed files are tracked, changed long before it was made.
+fn repository() -> Yard {
+    let yard = yard();
+    let long_ago = SystemTime::now() - Duration::from_hours(1);
+    for path in CLOSED.iter().copied().chain(["sub/plain"]) {
+        let file = fs::File::options().write(true).open(yard.path(path)).expect("opened");
+        file.set_modified(long_ago).expect("set");
+    }
+    let app = yard.path("");
+    // Git itself gives up at a tracked folder that it may not enter.
+    fs::remove_dir_all(yard.path("sub/.ssh")).expect("removed");
+    git(&app, &["init", "-q", "."]);
+    git(&app, &["add", "-Af", "."]);
+    git(&app, &["commit", "-qm", "first"]);
+    yard
+}
+
+const IDENTITY: &str =
+    "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn git_takes_tracked_closed_files_for_unchanged() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let yard = repository();
+    let app = yard.path("");
+    let answer = shell(&yard, ".", "git status --short && git diff --stat && echo clean").await;
+    assert_eq!(answer["data"]["stdout"], "clean\n", "{answer:#}");
+    for commit in [
+        "git add -A && git commit -qm x",
+        "git commit -qam x",
+        "git stash -q && git stash pop -q && git commit -qam x",
+    ] {
+        let script = format!("{IDENTITY}; date +%N > sub/plain; {commit} && git status --short && echo done");
+        let answer = shell(&yard, ".", &script).await;
+        assert_eq!(answer["data"]["stdout"], "done\n", "{commit}: {answer:#}");
+        assert_eq!(git(&app, &["show", "--format=", "--name-only"]), "sub/plain\n", "{commit}");
+        assert_eq!(git(&app, &["status", "--short"]), "", "{commit}");
+    }
+    let answer = shell(
+        &yard,
+        ".",
+        "git checkout -q -b other && git reset -q --hard HEAD~1 && git checkout -q - && echo done",
+    )
+    .await;
+    assert_eq!(answer["data"]["stdout"], "done\n", "{answer:#}");
+    for path in CLOSED.iter().filter(|path| !path.contains(".ssh")) {
+        assert_eq!(git(&app, &["show", &format!("HEAD:{path}")]), format!("{SECRET}\n"), "{path}");
+        assert_eq!(fs::read_to_string(yard.path(path)).expect("there"), format!("{SECRET}\n"), "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn git_never_commits_a_changed_closed_file_as_empty_or_gone() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let yard = repository();
+    let app = yard.path("");
+    // Changed by the user, and one that is not tracked yet.
+    yard.write(".env", &format!("{SECRET} of today\n"));
+    yard.write("sub/new.pem", &format!("{SECRET}\n"));
+    let head = git(&app, &["rev-parse", "HEAD"]);
+    for words in [
+        "add -A",
+        "commit -qam x",
+        "add .",
+        "stash",
+        "rm -qrf sub",
+        "checkout -q -f HEAD",
+        "clean -fdxq",
+        "mv sub away",
+    ] {
+        let answer = shell(&yard, ".", &format!("{IDENTITY}; git {words}")).await;
+        assert_ne!(answer["data"]["exitCode"], 0, "{words}: {answer:#}");
+        assert!(answer["warnings"].to_string().contains("`.env`"), "{words}: {answer:#}");
+        assert_eq!(git(&app, &["rev-parse", "HEAD"]), head, "{words}");
+        assert_eq!(
+            git(&app, &["diff", "--cached", "--name-only", "--", ".env", "sub/new.pem"]),
+            "",
+            "{words}"
+        );
+        assert_eq!(
+            fs::read_to_string(yard.path(".env")).expect("there"),
+            format!("{SECRET} of today\n"),
+            "{words}"
+        );
+        assert_eq!(
+            fs::metadata(yard.path("sub/new.pem")).expect("there").size(),
+            SECRET.len() as u64 + 1,
+            "{words}"
+        );
+        git(&app, &["reset", "-q"]);
+        git(&app, &["checkout", "-q", "HEAD", "--", "sub", "open", "tests", "private", "node_modules"]);
+    }
+    // Other files are committed as ever.
+    let script = format!("{IDENTITY}; date +%N > sub/plain; git commit -qm x sub/plain && echo done");
+    let answer = shell(&yard, ".", &script).await;
+    assert_eq!(answer["data"]["stdout"], "done\n", "{answer:#}");
+}
