@@ -82,7 +82,8 @@ pub enum ShellMode {
     /// It is refused.
     #[default]
     Off,
-    /// Bash runs it, in a full sandbox and nowhere else; what the rules say about it is advice then.
+    /// Any program and any text for bash may run, in a full sandbox without the network and nowhere else; rules that
+    /// deny or ask count as far as they recognise it.
     Sandboxed,
 }
 

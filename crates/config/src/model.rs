@@ -149,8 +149,8 @@ pub struct ScopePolicy {
     /// Commands that never run; they beat the other two. Each covers whatever follows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied_commands: Vec<CommandRule>,
-    /// What happens to a command string that is more than literal words: `off` (default) refuses it,
-    /// `sandboxed` hands it to bash in a full sandbox.
+    /// What happens to a command that no rule allows, or that is more than literal words: `off` (default) refuses
+    /// it, `sandboxed` runs it in a full sandbox, unless `network` is `full`. The presets with commands set it.
     #[serde(skip_serializing_if = "ShellMode::is_off")]
     pub shell: ShellMode,
     /// The folders in which programs are looked up, absolute, in this order; default `/usr/local/bin`,

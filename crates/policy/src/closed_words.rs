@@ -2,34 +2,35 @@
 //!
 //! A guard, so that `cat .env` is refused as `file.read` of it is: a program can read a file that no word names.
 
-use bailiwick_contract::command::{CommandPlan, SimpleCommand};
-use bailiwick_contract::{Access, Failure};
+use bailiwick_contract::{Access, CommandPlan, Failure};
 use bailiwick_platform::fs::RelPath;
 use bailiwick_platform::paths;
 
 use super::PermittedPath;
 
-/// Refuses a plan that names a closed file: one that is there, or one in a commit.
+/// Refuses a plan that names a closed file, one that is there or one in a commit; so do the commands that were found
+/// in a text for bash.
 ///
 /// # Errors
 /// `permission_denied` by the rule that closes the file.
-pub(super) fn check(plan: &CommandPlan, folder: &PermittedPath) -> Result<(), Failure> {
-    let pipelines = std::iter::once(&plan.first).chain(plan.rest.iter().map(|(_, pipeline)| pipeline));
-    for command in pipelines.flat_map(|pipeline| &pipeline.commands) {
-        for word in command.argv.iter().skip(1) {
-            check_word(command, word, folder)?;
+pub(super) fn check(plan: &CommandPlan, found: &[Vec<String>], folder: &PermittedPath) -> Result<(), Failure> {
+    let commands = plan.commands().map(|command| command.argv.as_slice());
+    for argv in commands.chain(found.iter().map(Vec::as_slice)) {
+        let Some((program, words)) = argv.split_first() else { continue };
+        for word in words {
+            check_word(program, word, folder)?;
         }
     }
     Ok(())
 }
 
-fn check_word(command: &SimpleCommand, word: &str, folder: &PermittedPath) -> Result<(), Failure> {
+fn check_word(program: &str, word: &str, folder: &PermittedPath) -> Result<(), Failure> {
     // `--file=x`, `if=x`, `@x` as curl has it, and `REVISION:x` as Git has it.
     let value = word.rsplit_once('=').map(|(_, value)| value);
     let parts = [Some(word), value].into_iter().flatten().filter(|part| !part.starts_with('-'));
     for part in parts {
         if let Some((_, file)) = part.split_once(':')
-            && command.program().ends_with("git")
+            && program.ends_with("git")
             && let Some(closed) = closed(file, folder)
         {
             return Err(failure(&closed));

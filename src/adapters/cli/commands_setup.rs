@@ -5,13 +5,13 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bailiwick_config::{CommandRule, SandboxLevel, ScopeConfig, ScopePolicy};
+use bailiwick_config::{CommandRule, SandboxLevel, ScopeConfig, ScopePolicy, ShellMode, TokenPattern, TokenRule};
 use bailiwick_contract::{Capability, Failure};
 use bailiwick_platform::fs::modes::MetadataExt;
 use bailiwick_platform::fs::{Others, Ownership};
 use bailiwick_platform::programs::usual_folders;
 use bailiwick_platform::{dirs, machine};
-use bailiwick_policy::command::Rules;
+use bailiwick_policy::command::{Commands, Rules, rule_text};
 
 /// Programs that projects use, and that can run the project's code.
 const PROJECT_PROGRAMS: &[&str] = &[
@@ -25,11 +25,35 @@ const PLAIN_PROGRAMS: &[&str] = &[
     "pwd", "date", "jq", "basename", "dirname", "realpath", "stat", "file", "tree", "du", "true", "false",
     "mkdir", "touch",
 ];
-/// What is asked about although a rule allows it.
-const ASKED: &[&str] = &["git push *", "git remote add *"];
+/// What is asked about although a rule or the sandbox allows it: what others get, and what runs elsewhere.
+const ASKED: &[&str] = &[
+    "git push *",
+    "git remote add *",
+    "gh *",
+    "glab *",
+    "npm publish *",
+    "cargo publish *",
+    "twine upload *",
+    "gem push *",
+    "docker push *",
+    "podman push *",
+    "helm push *",
+    "terraform apply *",
+];
+/// What is asked about, word for word: one of each.
+const ASKED_WORDS: &[&[&[&str]]] = &[
+    &[&["npm", "pnpm", "yarn", "bun"], &["run"], RELEASES],
+    &[&["pnpm", "yarn", "bun", "deno", "uv", "poetry", "hatch", "flit"], RELEASES],
+    &[&["make", "gmake", "just", "task", "rake", "invoke"], RELEASES],
+    &[&["vercel", "netlify", "wrangler", "firebase", "serverless", "fly", "flyctl"], RELEASES],
+    &[&["python", "python3"], &["-m"], &["twine"]],
+];
+/// Names of scripts and of subcommands that give something away.
+const RELEASES: &[&str] = &["deploy*", "publish*", "release*"];
 /// What never runs.
 const DENIED: &[&str] = &[
-    "rm -rf *",
+    "rm -r /",
+    "rm -r ~",
     "del /s *",
     "rmdir /s *",
     "format *",
@@ -41,7 +65,6 @@ const DENIED: &[&str] = &[
     "sudo *",
     "su *",
     "doas *",
-    "dd *",
 ];
 /// The longest run and the largest output of a scope with commands, unless it says otherwise.
 const MAX_RUNTIME_SECONDS: u64 = 1_800;
@@ -68,8 +91,13 @@ pub fn turn_on(scope: &mut ScopeConfig) {
     };
     let programs = PROJECT_PROGRAMS.iter().chain(PLAIN_PROGRAMS);
     fill(&mut policy.allowed_commands, programs.map(|program| format!("{program} *")).collect());
+    let asks_by_words = policy.ask_commands.is_empty();
     fill(&mut policy.ask_commands, ASKED.iter().map(|line| (*line).to_owned()).collect());
+    if asks_by_words {
+        policy.ask_commands.extend(ASKED_WORDS.iter().map(|words| by_words(words)));
+    }
     fill(&mut policy.denied_commands, DENIED.iter().map(|line| (*line).to_owned()).collect());
+    policy.shell = ShellMode::Sandboxed;
     policy.max_runtime_seconds.get_or_insert(MAX_RUNTIME_SECONDS);
     policy.max_output_bytes.get_or_insert(MAX_OUTPUT_BYTES);
     if policy.search_path.is_empty() && !found.search_path.is_empty() {
@@ -84,6 +112,14 @@ pub fn turn_on(scope: &mut ScopeConfig) {
     for (name, value) in found.environment {
         policy.environment.entry(name).or_insert(value);
     }
+}
+
+fn by_words(words: &[&[&str]]) -> CommandRule {
+    let tokens = words.iter().map(|words| match words {
+        [word] => TokenPattern::Word((*word).to_owned()),
+        _ => TokenPattern::OneOf(words.iter().map(|word| (*word).to_owned()).collect()),
+    });
+    CommandRule::Tokens(TokenRule { tokens: tokens.collect(), matches: Vec::new(), not_match: Vec::new() })
 }
 
 /// Gives the folders in which the system has its programs, in the order in which they are looked up.
@@ -104,10 +140,7 @@ pub fn describe(policy: &ScopePolicy) -> Result<Vec<(&'static str, String)>, Fai
     let lines = |rules: &[CommandRule]| {
         let lines: Vec<String> = rules
             .iter()
-            .map(|rule| match rule {
-                CommandRule::Line(line) => line.clone(),
-                CommandRule::Tokens(_) => "(by words)".to_owned(),
-            })
+            .map(|rule| rule_text(rule).trim_matches('`').to_owned())
             .collect();
         if lines.is_empty() { "nothing".to_owned() } else { lines.join(", ") }
     };
@@ -126,20 +159,35 @@ pub fn describe(policy: &ScopePolicy) -> Result<Vec<(&'static str, String)>, Fai
     let folders = |folders: &[PathBuf]| {
         folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join("\n")
     };
-    let mut said = vec![
-        ("may run", format!("{}\nWhat runs can change files here, whatever else is granted.", names(false))),
-        (
+    let mut said = Vec::new();
+    if Commands::compile(policy)?.runs_any_program() {
+        said.push((
+            "may run",
+            "any program and any text for bash, where this computer has a full sandbox:\nit has none of your keys, \
+             tokens and agents and no network but its own loopback.\nWhat runs can change files here, whatever else \
+             is granted."
+                .to_owned(),
+        ));
+        said.push(("otherwise", format!("{} {}", names(false), names(true))));
+    } else {
+        said.push((
+            "may run",
+            format!("{}\nWhat runs can change files here, whatever else is granted.", names(false)),
+        ));
+        said.push((
             "any code",
             format!(
                 "{}\nThese run scripts, tests or build files: a client that may write files here\ncan run any \
                  code by them. The rules do not hold that; the sandbox does.",
                 names(true)
             ),
-        ),
+        ));
+    }
+    said.extend([
         ("held by", format!("{held}; network: {network}")),
         ("asks", lines(&policy.ask_commands)),
         ("never run", lines(&policy.denied_commands)),
-    ];
+    ]);
     if !policy.search_path.is_empty() {
         said.push(("programs in", folders(&policy.search_path)));
     }

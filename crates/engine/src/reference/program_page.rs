@@ -11,6 +11,7 @@ pub fn page() -> String {
          row is lifted by a rule that names its word literally (`git bisect run *`), but for rows that look at\n\
          values. Options count however they are spelled: abbreviated, bundled, with `=` or a blank. A program that\n\
          is not here is judged by the rules alone.\n\n\
+         - **never**: it does not run, whatever a rule or a sandbox says.\n\
          - **refused**: it does not run.\n\
          - **asks**: it runs with a person's yes.\n\
          - **full**: it runs in a full sandbox only; where the scope asks for a weaker one, with a person's yes.\n\
@@ -38,6 +39,7 @@ fn rows(profile: &Profile) -> Vec<Vec<String>> {
         .iter()
         .map(|row| {
             let then = match row.then {
+                Then::Never => "never",
                 Then::Refuse => "refused",
                 Then::Ask => "asks",
                 Then::Held => "full",

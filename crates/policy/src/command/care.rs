@@ -85,7 +85,7 @@ fn named<'n>(reading: &Reading<'_>, found: &Found<'_>, names: &'n [&'n str]) -> 
 }
 
 /// Tells whether a path stays inside the working folder, as far as its text says.
-fn stays_inside(path: &str) -> bool {
+pub(super) fn stays_inside(path: &str) -> bool {
     let path = path.strip_prefix('=').unwrap_or(path);
     !path.is_empty() && !path.starts_with(['/', '~']) && path.split('/').all(|part| part != "..")
 }

@@ -6,6 +6,7 @@
 
 mod construct;
 mod care;
+mod outside;
 mod pattern;
 mod permitted;
 pub mod profile;
@@ -18,6 +19,7 @@ mod text;
 mod verdict;
 
 pub(super) use permitted::JudgedCommand;
+pub use pattern::show as rule_text;
 pub use permitted::{CommandLimits, CommandPolicy, Commands, Grant, PermittedCommand};
 pub use rules::Rules;
 pub use verdict::{CommandVerdict, Decision, Implied, Reason, Source, Verdict};

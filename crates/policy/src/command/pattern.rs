@@ -453,7 +453,8 @@ fn choices(word: &str, values: &[String], profile: Option<&super::profile::Profi
         .collect()
 }
 
-fn show(rule: &CommandRule) -> String {
+/// Returns a rule as text, between backquotes.
+pub fn show(rule: &CommandRule) -> String {
     match rule {
         CommandRule::Line(line) => format!("`{line}`"),
         CommandRule::Tokens(rule) => {

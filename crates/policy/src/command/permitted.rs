@@ -9,7 +9,7 @@ use bailiwick_contract::environment::{dangerous, is_name};
 use bailiwick_contract::{CommandInput, CommandPlan, Failure, Network};
 use bailiwick_platform::programs::usual_folders;
 
-use super::{Decision, Rules, Verdict, recognise};
+use super::{Decision, Rules, Verdict, recognise, text};
 
 /// The refusals of the recogniser for texts that a shell could read.
 const FOR_A_SHELL: &[&str] = &["not-literal", "shell-builtin", "program-word"];
@@ -95,6 +95,7 @@ pub struct PermittedCommand {
     plan: CommandPlan,
     hold: Arc<CommandPolicy>,
     must_be_full: Option<String>,
+    otherwise: Option<Box<Failure>>,
     advisory: bool,
 }
 
@@ -114,7 +115,12 @@ impl PermittedCommand {
         self.must_be_full.as_deref()
     }
 
-    /// Tells whether a shell reads it, so that the rules could only advise and the sandbox alone holds it.
+    /// Returns the refusal of the strict rules, which applies where no full sandbox holds the command.
+    pub fn otherwise(&self) -> Option<&Failure> {
+        self.otherwise.as_deref()
+    }
+
+    /// Returns whether no rule allowed it, so that the rules could only advise and the sandbox alone holds it.
     pub fn is_advisory(&self) -> bool {
         self.advisory
     }
@@ -135,6 +141,8 @@ pub struct JudgedCommand {
     pub permitted: PermittedCommand,
     /// What the rules say.
     pub verdict: Verdict,
+    /// The commands that were found in a text for bash, as far as their words are literal.
+    pub found: Vec<Vec<String>>,
 }
 
 impl Commands {
@@ -193,6 +201,12 @@ impl Commands {
         &self.rules
     }
 
+    /// Returns whether any program and any text for bash may run where a full sandbox holds it.
+    pub fn runs_any_program(&self) -> bool {
+        // With the network a text that the rules cannot read could send what the rules ask about.
+        self.shell == ShellMode::Sandboxed && self.hold.network != Network::Full && self.may_be_full()
+    }
+
     /// Judges a command; `Deny` is an error, `Ask` is left to the approval.
     ///
     /// # Errors
@@ -214,44 +228,99 @@ impl Commands {
     }
 
     fn explain(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
-        let plan = match recognise::plan(input) {
-            Ok(plan) => plan,
-            Err(failure) if failure.rule().is_some_and(|rule| FOR_A_SHELL.contains(&rule)) => {
-                return self.judge_text(input, failure);
-            }
-            Err(failure) => return Err(failure),
+        let strict = recognise::plan(input).map(|plan| {
+            let verdict = self.rules.judge(&plan, grant);
+            let must_be_full = verdict.must_be_full().map(str::to_owned);
+            let permitted = PermittedCommand {
+                plan,
+                hold: Arc::clone(&self.hold),
+                must_be_full,
+                otherwise: None,
+                advisory: false,
+            };
+            JudgedCommand { permitted, verdict, found: Vec::new() }
+        });
+        if grant != Grant::Rules || !self.runs_any_program() {
+            return strict.map_err(|refused| self.with_hint(input, refused));
+        }
+        let refused = match &strict {
+            Ok(judged) => judged.verdict.failure(),
+            Err(failure) => Some(failure.clone()),
         };
-        let verdict = self.rules.judge(&plan, grant);
-        let must_be_full = verdict.must_be_full().map(str::to_owned);
-        let permitted =
-            PermittedCommand { plan, hold: Arc::clone(&self.hold), must_be_full, advisory: false };
-        Ok(JudgedCommand { permitted, verdict })
+        let Some(refused) = refused else { return strict };
+        match self.judge_sandboxed(input, &strict, refused) {
+            Some(sandboxed) if strict.as_ref().is_ok_and(|it| it.verdict.decision <= sandboxed.verdict.decision) => {
+                strict
+            }
+            Some(sandboxed) => Ok(sandboxed),
+            None => strict.map_err(|refused| self.with_hint(input, refused)),
+        }
     }
 
-    /// Judges a text that only a shell can read: where the scope says so, bash gets it in a full sandbox.
-    /// What the rules find in it is advice, and heard; what they do not find is held by the sandbox alone.
-    fn judge_text(&self, input: &CommandInput, refused: Failure) -> Result<JudgedCommand, Failure> {
-        let text = match input {
-            CommandInput::Line(text) if self.shell == ShellMode::Sandboxed && !text.contains('\0') => text,
-            CommandInput::Line(_) => {
-                return Err(refused.hint(
-                    "For the person: `policy.shell` = `sandboxed` lets bash run such texts, in a full sandbox only.",
-                ));
+    /// Judges what the allowing rules and the language of literal words do not allow, where the scope lets any program
+    /// run in a full sandbox. `None` for what bash would not start either.
+    fn judge_sandboxed(
+        &self,
+        input: &CommandInput,
+        strict: &Result<JudgedCommand, Failure>,
+        refused: Failure,
+    ) -> Option<JudgedCommand> {
+        let bash = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let (plan, verdict, found) = match (strict, input) {
+            (Ok(judged), _) => {
+                let plan = judged.permitted.plan.clone();
+                let verdict = self.rules.judge_sandboxed(&plan);
+                (plan, verdict, Vec::new())
             }
-            CommandInput::Argv(_) => return Err(refused),
+            (Err(failure), _) if !failure.rule().is_some_and(|rule| FOR_A_SHELL.contains(&rule)) => return None,
+            (Err(_), CommandInput::Line(text)) if !text.contains('\0') => {
+                let argv = bash(&["bash", "--noprofile", "--norc", "-c", text]);
+                let found = text::pieces(text);
+                let verdict = self.rules.judge_text(&argv, &found);
+                (CommandPlan::of_argv(argv), verdict, found)
+            }
+            // A program that is named by its path starts inside the sandbox, whose tree has it or has it not.
+            (Err(_), CommandInput::Argv(words)) if words.first().is_some_and(|word| word.contains('/')) => {
+                let mut argv = bash(&["bash", "--noprofile", "--norc", "-c", "exec -- \"$@\"", "bash"]);
+                argv.extend(words.iter().cloned());
+                let verdict = self.rules.judge_sandboxed(&CommandPlan::of_argv(words.clone()));
+                (CommandPlan::of_argv(argv), verdict, Vec::new())
+            }
+            (Err(_), _) => return None,
         };
-        if !matches!(self.hold.sandbox, SandboxLevel::Auto | SandboxLevel::Full) {
-            return Err(refused
-                .hint("For the person: a shell runs in a full sandbox only; set `policy.sandbox` to `auto` or `full`."));
-        }
-        let argv = ["bash", "--noprofile", "--norc", "-c", text].map(str::to_owned).to_vec();
-        let verdict = self.rules.judge_text(&argv, text);
         let permitted = PermittedCommand {
-            plan: CommandPlan::of_argv(argv),
+            plan,
             hold: Arc::clone(&self.hold),
-            must_be_full: Some("a shell reads it, so the sandbox alone holds it".to_owned()),
+            must_be_full: verdict.must_be_full().map(str::to_owned),
+            otherwise: Some(Box::new(refused)),
             advisory: true,
         };
-        Ok(JudgedCommand { permitted, verdict })
+        Some(JudgedCommand { permitted, verdict, found })
+    }
+
+    /// Adds what would let a shell have a text, or why it may not.
+    fn with_hint(&self, input: &CommandInput, refused: Failure) -> Failure {
+        let is_for_a_shell = refused.rule().is_some_and(|rule| FOR_A_SHELL.contains(&rule));
+        if !is_for_a_shell || matches!(input, CommandInput::Argv(words) if !words.first().is_some_and(|it| it.contains('/')))
+        {
+            return refused;
+        }
+        let hint = match (self.shell, self.hold.network) {
+            (ShellMode::Off, _) => {
+                "For the person: `policy.shell` = `sandboxed` lets bash run such texts, in a full sandbox only."
+            }
+            (ShellMode::Sandboxed, Network::Full) if self.may_be_full() => {
+                "For the person: with `policy.network` = `full` only literal words run, since the rules could not guard \
+                 what a shell sends; `loopback` or `none` lets bash run such texts in a full sandbox."
+            }
+            (ShellMode::Sandboxed, _) => {
+                "For the person: a shell runs in a full sandbox only; set `policy.sandbox` to `auto` or `full`."
+            }
+        };
+        refused.hint(hint)
+    }
+
+    fn may_be_full(&self) -> bool {
+        matches!(self.hold.sandbox, SandboxLevel::Auto | SandboxLevel::Full)
     }
 }

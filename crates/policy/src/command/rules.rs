@@ -6,9 +6,9 @@ use bailiwick_contract::{CommandPlan, Failure};
 
 use super::care::{Care, care};
 use super::pattern::Pattern;
-use super::profile::{Profile, SAME_AS, Starts, Then};
+use super::profile::{Profile, SAME_AS, Starts, Then, as_push};
 use super::reading::{Reading, names_of};
-use super::{CommandVerdict, Decision, Grant, Implied, Reason, Source, Verdict, text};
+use super::{CommandVerdict, Decision, Grant, Implied, Reason, Source, Verdict, outside, text};
 
 /// How deep commands in the words of commands are looked for.
 const MAX_DEPTH: usize = 3;
@@ -26,6 +26,8 @@ pub struct Rules {
     shell: ShellMode,
     /// Whether what must be held fully can be.
     may_be_full: bool,
+    /// Whether nothing holds commands.
+    is_unheld: bool,
 }
 
 impl Rules {
@@ -49,6 +51,7 @@ impl Rules {
             denied: list("deniedCommands", &policy.denied_commands, true)?,
             shell: policy.shell,
             may_be_full: matches!(policy.sandbox, SandboxLevel::Auto | SandboxLevel::Full),
+            is_unheld: policy.sandbox == SandboxLevel::None,
         })
     }
 
@@ -57,29 +60,59 @@ impl Rules {
         Verdict::of(plan.commands().map(|command| self.judge_one(&command.argv, grant)).collect())
     }
 
-    /// Judges a text that a shell will read in a full sandbox. What denies or asks is heard as far as it is
-    /// found in the text; that nothing is found does not mean that nothing is there.
-    pub fn judge_text(&self, argv: &[String], text: &str) -> Verdict {
+    /// Judges a plan that the allowing rules do not allow and that a full sandbox holds: what denies or asks counts,
+    /// and what never runs.
+    pub fn judge_sandboxed(&self, plan: &CommandPlan) -> Verdict {
+        Verdict::of(plan.commands().map(|command| self.sandboxed(&command.argv, &[&command.argv])).collect())
+    }
+
+    /// Judges a text that a shell will read in a full sandbox, by the commands that were found in it. That
+    /// nothing is found does not mean that nothing is there.
+    pub fn judge_text(&self, argv: &[String], pieces: &[Vec<String>]) -> Verdict {
+        let commands: Vec<&[String]> = pieces.iter().map(Vec::as_slice).collect();
+        let mut verdict = self.sandboxed(argv, &commands);
+        if pieces.len() >= text::MAX_PIECES {
+            verdict.reasons.insert(0, too_many_words());
+            verdict.decision = Decision::Deny;
+        }
+        verdict.implies =
+            Some(Implied { program: "bash".to_owned(), why: "a text for a shell can do anything" });
+        verdict.profile = Some("bash");
+        Verdict::of(vec![verdict])
+    }
+
+    fn sandboxed(&self, argv: &[String], commands: &[&[String]]) -> CommandVerdict {
         let mut reasons = vec![Reason {
             decision: Decision::Allow,
             source: Source::Always("shell-sandboxed"),
-            why: "`policy.shell` hands it to bash in a full sandbox; the rules only advise".to_owned(),
+            why: "`policy.shell` lets any program and any text for bash run in a full sandbox".to_owned(),
         }];
-        for piece in text::pieces(text) {
-            let argv: Vec<&str> = piece.iter().map(String::as_str).collect();
+        let mut profile = None;
+        for command in commands {
+            let argv: Vec<&str> = command.iter().map(String::as_str).collect();
             self.against(&argv, &mut reasons);
+            let mut budget = MAX_INNER_WORDS;
+            visit(&argv, MAX_DEPTH, &mut budget, &mut |reading, inner| {
+                if !inner {
+                    profile = profile.or(reading.profile.map(Profile::name));
+                }
+                let never = care(reading).into_iter().filter(|found| found.row.then == Then::Never);
+                reasons.extend(never.map(|found| Reason {
+                    decision: Decision::Deny,
+                    source: Source::Profile(found.program),
+                    why: found.row.why.to_owned(),
+                }));
+            });
         }
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.decision));
-        let decision = reasons.first().map_or(Decision::Deny, |reason| reason.decision);
-        let implies = Implied { program: "bash".to_owned(), why: "a text for a shell can do anything" };
-        Verdict::of(vec![CommandVerdict {
+        CommandVerdict {
             argv: argv.to_vec(),
-            decision,
+            decision: reasons.first().map_or(Decision::Deny, |reason| reason.decision),
             reasons,
-            must_be_full: Some("a shell reads it, so the sandbox alone holds it".to_owned()),
-            implies: Some(implies),
-            profile: Some("bash"),
-        }])
+            must_be_full: Some("no rule allows it, so the sandbox alone holds it".to_owned()),
+            implies: None,
+            profile,
+        }
     }
 
     /// Gives the programs that the allowing rules name, each with why it can run any code, if it can.
@@ -141,6 +174,16 @@ impl Rules {
         for found in care(&profiled) {
             self.apply(&found, &names, is_whole, &mut verdict);
         }
+        if self.is_unheld
+            && let Some(word) = outside::word(&profiled)
+            && !names(word)
+        {
+            verdict.reasons.push(Reason {
+                decision: Decision::Ask,
+                source: Source::Always("outside-word"),
+                why: "a word of it leads out of the folder, and at `none` nothing holds it there".to_owned(),
+            });
+        }
         if let Some(profile) = profiled.profile
             && let Some(why) = profile.code
         {
@@ -199,7 +242,7 @@ impl Rules {
                     verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
                 }
             }
-            Then::Refuse => reason(Decision::Deny),
+            Then::Never | Then::Refuse => reason(Decision::Deny),
             Then::Ask => reason(Decision::Ask),
             Then::Held | Then::Shell | Then::ShellText if self.may_be_full => {
                 reason(Decision::Allow);
@@ -237,12 +280,16 @@ impl Rules {
             }
         });
         if budget == 0 {
-            reasons.push(Reason {
-                decision: Decision::Deny,
-                source: Source::Always("too-many-words"),
-                why: "it has more words that could be commands than are looked at".to_owned(),
-            });
+            reasons.push(too_many_words());
         }
+    }
+}
+
+fn too_many_words() -> Reason {
+    Reason {
+        decision: Decision::Deny,
+        source: Source::Always("too-many-words"),
+        why: "it has more words that could be commands than are read".to_owned(),
     }
 }
 
@@ -271,7 +318,14 @@ fn visit_inner(
     if let Some((program, sub)) = program_with_sub(&reading.names) {
         let mut other = vec![program.as_str(), sub.as_str()];
         other.extend_from_slice(&argv[1..]);
-        see(&Reading::of(&other), inner);
+        let other_reading = Reading::of(&other);
+        see(&other_reading, inner);
+        if let Some(push) = as_push(&other, &other_reading) {
+            see(&Reading::of(&push), inner);
+        }
+    }
+    if let Some(push) = as_push(argv, &reading) {
+        see(&Reading::of(&push), inner);
     }
     let starts = reading.starts();
     if starts == Starts::Nothing || depth == 0 {

@@ -39,6 +39,19 @@ pub fn must_be_full(level: Containment, why: Option<&str>) -> Result<(), Failure
     }
 }
 
+/// Applies the strict rules to a command that no full sandbox holds.
+///
+/// # Errors
+/// What the rules said.
+pub fn strict_unless_full(level: Containment, refused: Option<&Failure>) -> Result<(), Failure> {
+    match refused {
+        Some(refused) if level < Containment::Full => Err(refused.clone().at_stage("command").hint(format!(
+            "Only in a full sandbox any program and any text for bash may run, and here commands are sandboxed at `{level}`."
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn lacking(level: Containment, why: &str) -> Failure {
     let failure = Failure::new(
         ErrorCode::ProviderUnavailable,

@@ -169,6 +169,7 @@ impl CommandRequest {
     pub fn prepare(&self) -> Result<Prepared, Failure> {
         let policy = self.command.hold();
         let level = hold::level(policy.sandbox)?;
+        hold::strict_unless_full(level, self.command.otherwise())?;
         hold::must_be_full(level, self.command.must_be_full())?;
         let (folder, place) = self.folder.open_dir()?;
         let cwd_path = place.on_disk()?;

@@ -27,7 +27,7 @@ pub struct Sandbox {
     /// `true` where ending everything it started relies on following each process.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub degraded: bool,
-    /// `true` where a shell read the command, so that the scope's rules could only advise.
+    /// `true` where no rule allowed the command, and a full sandbox alone holds it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub advisory: bool,
     /// What was in force, as the processes themselves found it.

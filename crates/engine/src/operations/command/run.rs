@@ -21,8 +21,9 @@ pub struct Op;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Input {
-    /// The program's bare name and its arguments as an array (the usual way; nothing needs quoting), or one
-    /// string of simple commands joined by `&&`, `||`, `;`, `|` or newlines. No shell reads either.
+    /// A program and its arguments as an array (nothing needs quoting), or one string. Where the scope runs any
+    /// program (`computer.info` says it), the string may be any text for bash and a program may be named by its
+    /// path; elsewhere it holds simple commands of literal words joined by `&&`, `||`, `;`, `|` or newlines.
     pub command: CommandInput,
     /// Environment variables by name; only names that the scope lists in `allowedEnvironment`.
     #[serde(default)]
@@ -57,8 +58,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "command.run",
         summary: "Run a command and give what it prints",
-        details: "The words that were judged are the words that start: no shell reads them again. The target is the \
-                  working folder. A command that fails is a success of the operation: look at `exitCode`. At the \
+        details: "The target is the working folder. A command that fails is a success of the operation: look at `exitCode`. At the \
                   time limit everything it started is ended, and the result has `timedOut` with what was printed \
                   so far; when the client cancels or leaves, everything is killed. Long output of \
                   builds and tests comes as a `digest`: what failed, where, and the counts, with the output itself a \

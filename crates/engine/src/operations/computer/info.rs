@@ -209,10 +209,19 @@ fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
         Ok(level) => (Some(level), None),
         Err(failure) => (None, Some(failure.message)),
     };
+    let runs_any = scope.commands().runs_any_program() && level == Some(Containment::Full);
+    let accepts = match runs_any {
+        true => "any program; a string may be any text for bash",
+        false => "the programs that the rules allow; a string of literal words",
+    };
+    let programs = (!runs_any).then(|| scope.commands().rules().implications());
+    let programs: Option<Vec<String>> = programs.map(|it| it.into_iter().map(|(name, _)| name).collect());
     Some(json!({
         "sandbox": hold.sandbox.as_str(),
         "level": level,
         "closedFiles": level.map(closed_files),
+        "accepts": accepts,
+        "programs": programs,
         "problem": problem,
         "network": hold.network,
         "allowedEnvironment": hold.allowed_environment,

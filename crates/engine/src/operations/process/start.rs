@@ -22,8 +22,9 @@ pub struct Op;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Input {
-    /// The program's bare name and its arguments as an array (the usual way; nothing needs quoting), or one
-    /// string of simple commands joined by `&&`, `||`, `;`, `|` or newlines. No shell reads either.
+    /// A program and its arguments as an array (nothing needs quoting), or one string. Where the scope runs any
+    /// program (`computer.info` says it), the string may be any text for bash and a program may be named by its
+    /// path; elsewhere it holds simple commands of literal words joined by `&&`, `||`, `;`, `|` or newlines.
     pub command: CommandInput,
     /// Environment variables by name; only names that the scope lists in `allowedEnvironment`.
     #[serde(default)]

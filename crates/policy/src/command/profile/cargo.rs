@@ -1,7 +1,8 @@
 //! Cargo and the Rust compiler.
 
+use super::super::care::stays_inside;
 use super::super::reading::Reading;
-use super::{At, Known, Profile, Row, What, ask, code, held, refuse, value};
+use super::{At, Known, Profile, Row, What, ask, code, held, never, refuse, value};
 
 const BUILDS: &str = "runs build scripts, macros and tests of the project and of what it depends on";
 const CHANGES_CRATES: &str = "publishes, or changes what others get";
@@ -86,6 +87,7 @@ const OPTIONS: &[Known] = &[
     value(At::Any, &["-Z"]),
     value(At::Any, &["--manifest-path"]),
     value(At::Any, &["--target-dir"]),
+    value(At::Sub(&["install", "uninstall"]), &["--root"]),
     value(At::Any, &["--lockfile-path"]),
     value(At::Any, &["-p", "--package"]),
     value(At::Any, &["-j", "--jobs"]),
@@ -157,6 +159,17 @@ const ROWS: &[Row] = &[
         "cargo rustc -- -C linker=x",
     ),
     refuse(What::Sub(&["login", "logout"]), "works with your account", "cargo login"),
+    never(
+        What::Check(cleans_elsewhere),
+        "`cargo clean --target-dir` removes a whole folder: one below the working folder only",
+        "cargo clean --target-dir /",
+    ),
+    never(
+        What::Check(installs_elsewhere),
+        "`cargo install --root` writes programs there: into a folder below the working folder only",
+        "cargo install x --root=/",
+    ),
+    held(What::Option(At::Sub(&["doc", "rustdoc"]), &["--open"]), "starts a browser", "cargo doc --open"),
     held(What::OptionOutside(At::Any, &["-C"]), "works in another folder", "cargo -C ../x build"),
     held(
         What::OptionOutside(
@@ -194,4 +207,21 @@ fn other_toolchain(reading: &Reading<'_>) -> bool {
 
 fn compiler_options(reading: &Reading<'_>) -> bool {
     reading.has_sub(&["rustc", "rustdoc"]) && reading.options.iter().any(|option| option.after_dashes)
+}
+
+fn cleans_elsewhere(reading: &Reading<'_>) -> bool {
+    reading.has_sub(&["clean"]) && leads_elsewhere(reading, "--target-dir")
+}
+
+fn installs_elsewhere(reading: &Reading<'_>) -> bool {
+    reading.has_sub(&["install", "uninstall"]) && leads_elsewhere(reading, "--root")
+}
+
+/// Returns whether an option names a folder that is not below the working folder.
+fn leads_elsewhere(reading: &Reading<'_>, option: &str) -> bool {
+    let below = |path: &str| {
+        stays_inside(path) && path.trim_start_matches('=').split('/').any(|part| !["", "."].contains(&part))
+    };
+    let mut given = reading.options.iter().filter(|found| !found.after_dashes && found.is(option));
+    given.any(|found| !found.value.or(found.next).is_some_and(below))
 }

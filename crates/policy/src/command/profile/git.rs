@@ -32,6 +32,36 @@ pub const PROFILES: &[Profile] = &[Profile {
     ..Profile::PLAIN
 }];
 
+/// The subcommands that send commits as `push` does, each with its second word.
+const PUSHES: &[(&str, Option<&str>)] = &[
+    ("send-pack", None),
+    ("http-push", None),
+    ("subtree", Some("push")),
+    ("lfs", Some("push")),
+    ("svn", Some("dcommit")),
+    ("svn", Some("branch")),
+    ("svn", Some("tag")),
+    ("p4", Some("submit")),
+    ("cvsexportcommit", None),
+];
+
+/// Returns a command of Git that sends commits by another subcommand as `git push`, for the rules that deny or ask.
+pub fn as_push<'a>(argv: &[&'a str], reading: &Reading<'_>) -> Option<Vec<&'a str>> {
+    if !reading.names.iter().any(|name| name == "git") {
+        return None;
+    }
+    PUSHES.iter().filter(|(sub, _)| reading.has_sub(&[sub])).find_map(|(sub, second)| {
+        let at = argv.iter().skip(1).position(|word| word == sub)? + 1;
+        let mut push = argv.to_vec();
+        if let Some(second) = second {
+            let verb = argv.iter().skip(at + 1).position(|word| word == second)? + at + 1;
+            push.remove(verb);
+        }
+        push[at] = "push";
+        Some(push)
+    })
+}
+
 /// What a refspec says that an option would say too.
 fn derived(reading: &Reading<'_>) -> Vec<&'static str> {
     let mut options = Vec::new();
@@ -489,6 +519,13 @@ const ROWS: &[Row] = &[
         "git mailsplit -ox y",
     ),
     held(What::Sub(&["lfs"]), "is an extension that starts programs and uses the network", "git lfs pull"),
+    ask(What::Words(&["subtree", "push"]), "sends commits to another place", "git subtree push -P a origin main"),
+    ask(What::Words(&["lfs", "push"]), "sends files to another place", "git lfs push origin main"),
+    held(
+        What::Option(At::Sub(&["var"]), &["-l"]),
+        "prints the configuration of the account and of the computer",
+        "git var -l",
+    ),
     ask(What::Sub(&["send-pack", "http-push"]), "sends commits to another place", "git send-pack origin"),
     ask(
         What::Words(&["remote", "set-url"]),

@@ -365,6 +365,7 @@ const NPM_ROWS: &[Row] = &[
         "works with your account",
         "npm token list",
     ),
+    held(What::Sub(&["docs", "bugs", "repo"]), "starts a browser", "npm home x"),
     held(What::Sub(&["exec"]), FETCHES, "npm x cowsay"),
     held(
         What::Sub(&[

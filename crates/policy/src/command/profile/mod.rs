@@ -22,6 +22,7 @@ mod wrappers;
 #[cfg(test)]
 mod tests;
 
+pub use git::as_push;
 pub use row::{At, Known, Profile, Row, Starts, Syntax, Takes, Then, What};
-use row::{ask, attached, code, flag, held, refuse, row, value};
+use row::{ask, attached, code, flag, held, never, refuse, row, value};
 pub use table::{SAME_AS, all, find};

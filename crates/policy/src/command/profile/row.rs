@@ -163,10 +163,12 @@ pub enum What {
     Check(fn(&Reading<'_>) -> bool),
 }
 
-/// What happens to a command that a row catches. A rule that names the words literally lifts the first
-/// three.
+/// What happens to a command that a row catches. A rule that names the words literally lifts
+/// [`Then::Refuse`], [`Then::Ask`] and [`Then::Held`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
+    /// It does not run, in a sandbox neither: no rule lifts this.
+    Never,
     /// It does not run.
     Refuse,
     /// It runs with a person's yes.
@@ -184,6 +186,10 @@ pub enum Then {
 
 pub(super) const fn row(then: Then, what: What, why: &'static str, sample: &'static str) -> Row {
     Row { what, then, why, sample }
+}
+
+pub(super) const fn never(what: What, why: &'static str, sample: &'static str) -> Row {
+    row(Then::Never, what, why, sample)
 }
 
 pub(super) const fn refuse(what: What, why: &'static str, sample: &'static str) -> Row {

@@ -56,6 +56,8 @@ pub const PROFILES: &[Profile] = &[
             "eval",
             "builtin",
             "source",
+            "trap",
+            "coproc",
             "busybox",
             "toybox",
             "script",
