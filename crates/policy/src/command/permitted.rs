@@ -13,6 +13,8 @@ use super::{Decision, Rules, Verdict, recognise, text};
 
 /// The refusals of the recogniser for texts that a shell could read.
 const FOR_A_SHELL: &[&str] = &["not-literal", "shell-builtin", "program-word"];
+/// The longest text for bash, in bytes: the system hands a program no longer word.
+const MAX_TEXT_BYTES: usize = 120 * 1024;
 /// How many processes a command may have, unless a scope says otherwise.
 const MAX_PROCESSES: u64 = 512;
 /// How large a file a command may write, unless a scope says otherwise.
@@ -272,8 +274,9 @@ impl Commands {
                 let verdict = self.rules.judge_sandboxed(&plan);
                 (plan, verdict, Vec::new())
             }
-            (Err(failure), _) if !failure.rule().is_some_and(|rule| FOR_A_SHELL.contains(&rule)) => return None,
-            (Err(_), CommandInput::Line(text)) if !text.contains('\0') => {
+            (Err(_), CommandInput::Line(text)) if text.contains('\0') || text.len() > MAX_TEXT_BYTES => return None,
+            (Err(failure), input) if !is_for_a_shell(failure) && !is_long(input) => return None,
+            (Err(_), CommandInput::Line(text)) => {
                 let argv = bash(&["bash", "--noprofile", "--norc", "-c", text]);
                 let found = text::pieces(text);
                 let verdict = self.rules.judge_text(&argv, &found);
@@ -300,8 +303,7 @@ impl Commands {
 
     /// Adds what would let a shell have a text, or why it may not.
     fn with_hint(&self, input: &CommandInput, refused: Failure) -> Failure {
-        let is_for_a_shell = refused.rule().is_some_and(|rule| FOR_A_SHELL.contains(&rule));
-        if !is_for_a_shell || matches!(input, CommandInput::Argv(words) if !words.first().is_some_and(|it| it.contains('/')))
+        if !is_for_a_shell(&refused) || matches!(input, CommandInput::Argv(words) if !words.first().is_some_and(|it| it.contains('/')))
         {
             return refused;
         }
@@ -323,4 +325,13 @@ impl Commands {
     fn may_be_full(&self) -> bool {
         matches!(self.hold.sandbox, SandboxLevel::Auto | SandboxLevel::Full)
     }
+}
+
+fn is_for_a_shell(refused: &Failure) -> bool {
+    refused.rule().is_some_and(|rule| FOR_A_SHELL.contains(&rule))
+}
+
+/// Returns whether a string is longer than one of literal words may be: a here-document can be.
+fn is_long(input: &CommandInput) -> bool {
+    matches!(input, CommandInput::Line(text) if text.len() > recognise::MAX_LINE_BYTES)
 }

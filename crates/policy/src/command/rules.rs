@@ -88,10 +88,10 @@ impl Rules {
             why: "`policy.shell` lets any program and any text for bash run in a full sandbox".to_owned(),
         }];
         let mut profile = None;
+        let mut budget = MAX_INNER_WORDS;
         for command in commands {
             let argv: Vec<&str> = command.iter().map(String::as_str).collect();
-            self.against(&argv, &mut reasons);
-            let mut budget = MAX_INNER_WORDS;
+            self.against(&argv, &mut budget, &mut reasons);
             visit(&argv, MAX_DEPTH, &mut budget, &mut |reading, inner| {
                 if !inner {
                     profile = profile.or(reading.profile.map(Profile::name));
@@ -137,7 +137,7 @@ impl Rules {
             implies: None,
             profile: None,
         };
-        self.against(&argv, &mut verdict.reasons);
+        self.against(&argv, &mut { MAX_INNER_WORDS }, &mut verdict.reasons);
         if let Some(reason) = program_word(argv.first().copied().unwrap_or_default()) {
             verdict.reasons.push(reason);
         }
@@ -254,15 +254,14 @@ impl Rules {
     }
 
     /// Adds the rules that deny or ask about a command, or about one in its words.
-    fn against(&self, argv: &[&str], reasons: &mut Vec<Reason>) {
-        let mut budget = MAX_INNER_WORDS;
+    fn against(&self, argv: &[&str], budget: &mut usize, reasons: &mut Vec<Reason>) {
         let lists =
             [("deniedCommands", &self.denied, Decision::Deny), ("askCommands", &self.ask, Decision::Ask)];
         if lists.iter().all(|(_, rules, _)| rules.is_empty()) {
             return;
         }
         let mut hits: Vec<(&str, usize)> = Vec::new();
-        visit(argv, MAX_DEPTH, &mut budget, &mut |reading, inner| {
+        visit(argv, MAX_DEPTH, budget, &mut |reading, inner| {
             for (field, rules, decision) in &lists {
                 for (at, rule) in rules.iter().enumerate() {
                     if hits.contains(&(*field, at)) || !rule.covers(reading) {
@@ -279,7 +278,7 @@ impl Rules {
                 }
             }
         });
-        if budget == 0 {
+        if *budget == 0 {
             reasons.push(too_many_words());
         }
     }
