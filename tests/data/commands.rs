@@ -11,6 +11,7 @@ mod in_bash;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
+use std::sync::Arc;
 
 use bailiwick::config::ScopePolicy;
 use bailiwick::contract::{CommandInput, CommandPlan, Failure};
@@ -209,15 +210,22 @@ fn hostile_nesting_is_refused_and_never_aborts() {
         "}",
         "a ",
     ];
+    let policy = serde_json::json!({"shell": "sandboxed", "askCommands": ["git push *"]});
+    let sandboxed =
+        Commands::compile(&serde_json::from_value(policy).expect("a policy")).map(Arc::new).expect("good rules");
     for opener in openers {
         for prefix in ["", "git ", "git \"", "git 'a' "] {
             let mut line = prefix.to_owned();
             while line.len() + opener.len() <= recognise::MAX_LINE_BYTES {
                 line.push_str(opener);
             }
+            let sandboxed = Arc::clone(&sandboxed);
             let plan = std::thread::Builder::new()
                 .stack_size(512 * 1024)
-                .spawn(move || read(&line))
+                .spawn(move || {
+                    let _ = sandboxed.judge(&CommandInput::Line(line.clone()), Grant::Rules);
+                    read(&line)
+                })
                 .expect("a thread starts")
                 .join()
                 .expect("no string makes it panic");

@@ -82,7 +82,7 @@ fn a_scope_is_edited_as_setup_makes_one() {
     let place = Installation::set_up();
     let changed = place.run(&["scope", "edit", "project", "--preset", "full"]);
     assert_eq!(changed.exit, 0, "{}", changed.err);
-    for said in ["+ grants command:run", "+ runs npm *", "+ never runs rm -rf *", "any code"] {
+    for said in ["+ grants command:run", "+ runs npm *", "+ never runs sudo *", "any program"] {
         assert!(changed.out.contains(said), "{said}: {}", changed.out);
     }
     assert_eq!(place.run(&["policy", "explain", "git status"]).exit, 0);

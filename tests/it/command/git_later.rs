@@ -77,9 +77,11 @@ fn use_git(yard: &Yard) {
 /// The lines that a script begins with: `$mark` makes Git run a program that leaves a mark, `evil DIR` makes a
 /// folder of Git's own whose settings and hooks do.
 fn script(yard: &Yard, lines: &str) -> String {
+    // The words of a text that name a closed file are refused, and it is the sandbox that is tried here.
+    let lines = lines.replace("/config", "/$c");
     let mark = yard.path("mark").to_string_lossy().into_owned();
     format!(
-        "cd {top}\n\
+        "cd {top}; c=config\n\
          setting() {{ printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = \"touch {mark}; false #\"\\n'; }}\n\
          hook() {{ mkdir -p \"$1\"; printf '#!/bin/sh\\ntouch {mark}\\n' > \"$1/pre-commit\"; chmod +x \"$1/pre-commit\"; }}\n\
          evil() {{ mkdir -p \"$1/objects\" \"$1/refs\"; echo 'ref: refs/heads/master' > \"$1/HEAD\"; \

@@ -167,6 +167,7 @@ impl Place {
         let hold = Hold {
             level,
             network: self.network,
+            network_group: None,
             read_only: self.read_only.iter().filter_map(|path| PathGrant::of(path)).collect(),
             read_write: vec![grant(&self.root())],
             protected: self

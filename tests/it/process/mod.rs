@@ -5,5 +5,6 @@ mod finding;
 mod ground;
 mod lasting;
 mod lifetimes;
+mod network;
 mod reading;
 mod starting;

@@ -54,7 +54,13 @@ pub(super) fn split(request: LaunchRequest) -> Result<(Order, Parcel, Placeholde
         _ => (Vec::new(), Placeholders::default()),
     };
     let kind = if stdin.is_some() { Kind::JobWithInput } else { Kind::Job };
-    let head = Head { level: hold.level, network: hold.network, kind, placeholders: Vec::new() };
+    let head = Head {
+        level: hold.level,
+        network: hold.network,
+        network_group: hold.network_group.clone(),
+        kind,
+        placeholders: Vec::new(),
+    };
     let order = Order { plan, environment, cwd_path, hold, limits, pins, kept: None };
     let descriptors = [cwd, stdout, stderr].into_iter().chain(stdin).collect();
     Ok((order, Parcel { head, descriptors }, placeholders))

@@ -90,6 +90,9 @@ pub struct Hold {
     pub level: Containment,
     /// What may be reached over the network.
     pub network: Network,
+    /// Plans of one group have one loopback interface, as long as any of them runs; `None` for one of its own. Of
+    /// [`Network::Loopback`] at the level full only.
+    pub network_group: Option<String>,
     /// Folders and files that can be read beside the system's own.
     pub read_only: Vec<PathGrant>,
     /// Folders that can be read and written: the roots.

@@ -92,6 +92,8 @@ pub(super) const fn network_code(network: Network) -> u8 {
 pub(super) struct Head {
     pub(super) level: Containment,
     pub(super) network: Network,
+    /// Which loopback interface, if not one of its own.
+    pub(super) network_group: Option<String>,
     pub(super) kind: Kind,
     /// The names of the placeholders that a keeper leaves to the launcher to remove. Parent and lock of each are
     /// the last of the descriptors.
@@ -125,6 +127,7 @@ impl Head {
             Kind::JobWithInput => 1,
             Kind::Kept => 2,
         });
+        out.list(self.network_group.as_slice(), |out, group| out.bytes(group.as_bytes()));
         out.list(&self.placeholders, |out, name| out.path(name));
         out.finish()
     }
@@ -143,6 +146,7 @@ impl Head {
                 2 => Kind::Kept,
                 _ => return Err(Garbled),
             },
+            network_group: reader.list(Reader::string)?.pop(),
             placeholders: reader.list(Reader::path)?,
         })
     }
@@ -233,6 +237,7 @@ impl Order {
         out.grant(&self.hold.home);
         out.byte(u8::from(self.hold.inner == InnerSandboxes::Allowed));
         out.byte(u8::from(self.hold.set_group_id == SetGroupId::Allowed));
+        out.list(self.hold.network_group.as_slice(), |out, group| out.bytes(group.as_bytes()));
         out.option(self.limits.memory_bytes);
         out.option(self.limits.processes);
         out.option(self.limits.file_bytes);
@@ -290,6 +295,7 @@ impl Order {
                 home: reader.grant()?,
                 inner: if reader.flag()? { InnerSandboxes::Allowed } else { InnerSandboxes::Refused },
                 set_group_id: if reader.flag()? { SetGroupId::Allowed } else { SetGroupId::Refused },
+                network_group: reader.list(Reader::string)?.pop(),
             },
             limits: ProcessLimits {
                 memory_bytes: reader.option()?,
@@ -484,6 +490,10 @@ impl<'a> Reader<'a> {
         Ok(OsString::from_vec(self.take(length)?.to_vec()))
     }
 
+    fn string(&mut self) -> Result<String, Garbled> {
+        self.text()?.into_string().map_err(|_| Garbled)
+    }
+
     pub(super) fn path(&mut self) -> Result<PathBuf, Garbled> {
         let length = self.length()?;
         Ok(PathBuf::from(OsStr::from_bytes(self.take(length)?)))
@@ -577,6 +587,7 @@ mod tests {
                 home: grant("/home/private"),
                 inner: InnerSandboxes::Allowed,
                 set_group_id: SetGroupId::Allowed,
+                network_group: Some("app local user".to_owned()),
             },
             limits: ProcessLimits {
                 memory_bytes: None,
@@ -621,7 +632,14 @@ mod tests {
     fn a_head_arrives_as_it_was_sent_or_not_at_all() {
         for kind in [Kind::Job, Kind::JobWithInput, Kind::Kept] {
             let placeholders = vec!["hooks".into(), "config".into()];
-            let sent = Head { level: Containment::Full, network: Network::None, kind, placeholders };
+            let network_group = Some("a b".to_owned());
+            let sent = Head {
+                level: Containment::Full,
+                network: Network::None,
+                network_group,
+                kind,
+                placeholders,
+            };
             let bytes = sent.encode();
             assert_eq!(Head::decode(&bytes[..bytes.len() - 1]), Err(Garbled));
             assert_eq!(Head::decode(&bytes), Ok(sent));

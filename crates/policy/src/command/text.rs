@@ -218,6 +218,10 @@ impl Scanner {
             words = command_of(words);
         }
         if !words.is_empty() || !now.files.is_empty() {
+            if words.is_empty() {
+                // A redirection alone: no program.
+                words.push(String::new());
+            }
             words.extend(now.files);
             if self.found.len() < MAX_PIECES {
                 self.found.push(words);
@@ -450,7 +454,8 @@ mod tests {
             ("cat <<EOF | tee b\n$(git pull)\nEOF", &["cat", "tee b", "git pull"]),
             ("bash -s <<-EOF\n\tgit push\n\tEOF\nls", &["bash -s", "git push", "ls"]),
             ("f() { git push; }; f", &["f", "git push", "f"]),
-            ("{ git push; } >log 2>&1", &["git push", "log 1"]),
+            ("{ git push; } >log 2>&1", &["git push", " log 1"]),
+            ("x=$(<a.txt)", &[" a.txt"]),
             ("(cd a; git push)", &["cd a", "git push"]),
             ("diff <(git show a) <(git show b)", &["git show a", "git show b", "diff $ $"]),
             ("echo ${x:-$(git push)}", &["git push", "echo $"]),

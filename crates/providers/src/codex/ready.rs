@@ -329,6 +329,7 @@ impl Confined {
                 level: found.level,
                 // Codex speaks to its provider; what its commands may reach is for its own sandbox to hold.
                 network: Network::Full,
+                network_group: None,
                 read_only,
                 read_write,
                 protected,
@@ -422,6 +423,7 @@ fn asks_version(around: &Around, found: &Found) -> Result<Prepared, Failure> {
         hold: Hold {
             level: found.level,
             network: Network::None,
+            network_group: None,
             read_only: unique([found.installation.package.clone()].into_iter()),
             read_write: Vec::new(),
             protected: Vec::new(),

@@ -46,6 +46,8 @@ pub struct CommandRequest {
     pub repositories: Arc<Repositories>,
     /// Bailiwick's own folders.
     pub dirs: Dirs,
+    /// Whose commands have one loopback interface: what one starts, the next can reach.
+    pub network_group: String,
     /// The variables that the caller asks for.
     pub environment: BTreeMap<String, String>,
     /// Whether it gets a terminal.
@@ -215,6 +217,7 @@ impl CommandRequest {
             hold: Hold {
                 level,
                 network: policy.network,
+                network_group: (policy.network == Network::Loopback).then(|| self.network_group.clone()),
                 read_only,
                 read_write,
                 protected,

@@ -374,6 +374,7 @@ impl Git {
             hold: Hold {
                 level: self.level,
                 network: Network::None,
+                network_group: None,
                 read_only,
                 read_write,
                 protected,

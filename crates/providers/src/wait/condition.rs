@@ -10,7 +10,7 @@ use crate::process::Process;
 use bailiwick_platform::launch::kept::Status;
 use bailiwick_policy::PermittedPath;
 
-use super::{Marks, Pattern, Seen};
+use super::{Marks, Pattern, Seen, WebAnswer};
 
 /// One thing that is waited for.
 #[derive(Debug)]
@@ -77,8 +77,8 @@ pub enum Evidence {
     Ended(Box<Status>),
     /// A line of output.
     Line(Seen),
-    /// The status of an answer.
-    Answered(u16),
+    /// An answer.
+    Answered(Box<WebAnswer>),
 }
 
 /// Whether one condition is enough.

@@ -22,4 +22,4 @@ pub use round::Round;
 pub use scan::{Marks, Scan, Seen};
 pub use token::{Saved, Token};
 pub use watched::Watched;
-pub use web::{MAX_PATH_BYTES, is_path};
+pub use web::{MAX_BODY_BYTES, MAX_PATH_BYTES, WebAnswer, is_path};

@@ -67,10 +67,11 @@ impl Probe {
             Self::Http(process, port, path, wanted) => {
                 let stream = asked(process, async |keeper| keeper.dial(*port).await.ok()).await;
                 let Some(stream) = stream else { return Ok(None) };
-                let status = web::status(stream, *port, path).await;
-                let is_it =
-                    |status: &u16| wanted.map_or((200..400).contains(status), |wanted| *status == wanted);
-                Ok(status.filter(is_it).map(Evidence::Answered))
+                let answer = web::ask(stream, *port, path).await;
+                let is_it = |answer: &web::WebAnswer| {
+                    wanted.map_or((200..400).contains(&answer.status), |wanted| answer.status == wanted)
+                };
+                Ok(answer.filter(is_it).map(|answer| Evidence::Answered(Box::new(answer))))
             }
             Self::File(path, state, before) => {
                 let path = path.clone();

@@ -102,6 +102,7 @@ pub async fn make_ready(
         scopes: Arc::clone(&cx.service.scopes),
         repositories: Arc::clone(&cx.service.repositories),
         dirs: cx.service.dirs.clone(),
+        network_group: network_group(cx, scope.id()),
         environment,
         has_terminal: attached == Attached::Terminal,
     };
@@ -110,6 +111,12 @@ pub async fn make_ready(
     })??;
     cx.cancel.check()?;
     Ok(prepared)
+}
+
+/// Returns whose commands share a loopback interface: those of one caller in one scope.
+fn network_group(cx: &Context, scope: &str) -> String {
+    // No scope's id and no token's has a blank.
+    format!("{scope} {}", cx.caller.token.as_deref().unwrap_or("local user"))
 }
 
 /// Tells which commands would start.

@@ -93,6 +93,12 @@ pub struct Report {
     /// For `http`: the status of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
+    /// For `http`: the beginning of the answer's body, at most 8 KiB, where that is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// `true` where the body goes on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub body_truncated: bool,
     /// With `impossible`: why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -261,6 +267,8 @@ fn report(raw: &RawCondition, watched: &Watched) -> Report {
         next: watched.looked_at(),
         skipped_bytes: Some(watched.skipped_bytes()).filter(|bytes| *bytes > 0),
         status: None,
+        body: None,
+        body_truncated: false,
         why: None,
     };
     match &watched.standing {
@@ -283,7 +291,11 @@ fn report(raw: &RawCondition, watched: &Watched) -> Report {
                     report.position = Some(seen.position);
                     report.next = Some(seen.next);
                 }
-                Evidence::Answered(status) => report.status = Some(*status),
+                Evidence::Answered(answer) => {
+                    report.status = Some(answer.status);
+                    report.body.clone_from(&answer.body);
+                    report.body_truncated = answer.is_cut && answer.body.is_some();
+                }
             }
         }
     }

@@ -56,6 +56,7 @@ impl Start {
         let head = Head {
             level: hold.level,
             network: hold.network,
+            network_group: hold.network_group.clone(),
             kind: Kind::Kept,
             placeholders: placeholders.names(),
         };

@@ -240,6 +240,7 @@ mod tests {
         Hold {
             level: Containment::Partial,
             network,
+            network_group: None,
             read_only: vec![grant("/srv/books"), grant("/")],
             read_write: vec![grant(root)],
             protected: protected

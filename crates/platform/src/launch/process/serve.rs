@@ -1,6 +1,6 @@
 //! The launcher's loop: takes jobs, forks a supervisor for each, and looks after those that ended badly.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -12,10 +12,11 @@ use rustix::process::{Pid, Resource, Rlimit, WaitOptions, wait};
 use super::keeper::{KeptParcel, keep};
 use super::prepare::failed;
 use super::supervisor::{Streams, send_report, supervise};
-use super::system::{self, Kit, Reach, Signals, Trace, sys};
+use super::system::{self, Kit, Reach, SharedNetwork, Signals, Trace, sys};
 use crate::launch::protect::Placeholders;
 use crate::launch::wire::{self, Head, Kind, Report};
 use crate::launch::{LAUNCHER_NAME, handing};
+use bailiwick_contract::command::{Containment, Network};
 
 /// Becomes the launcher if this process was started as one; `main` asks before anything else.
 pub fn serve_if_asked() -> Option<ExitCode> {
@@ -48,6 +49,10 @@ struct Launcher {
     signals: Signals,
     /// All children, keepers too, each with what its processes are known by.
     supervisors: HashMap<Pid, Trace>,
+    /// The loopback interfaces that several jobs have, by their groups; each as long as one of its jobs runs.
+    networks: HashMap<String, SharedNetwork>,
+    /// The groups of the children that have such an interface.
+    groups: HashMap<Pid, String>,
     /// Those that last, each with the placeholders that are removed after it.
     keepers: HashMap<Pid, Placeholders>,
     /// Whether the service is gone: no more jobs will come.
@@ -80,6 +85,8 @@ impl Launcher {
             kit: Kit::new()?,
             signals: Signals::of_children()?,
             supervisors: HashMap::new(),
+            networks: HashMap::new(),
+            groups: HashMap::new(),
             keepers: HashMap::new(),
             is_over: false,
         })
@@ -122,21 +129,24 @@ impl Launcher {
     }
 
     fn start(&mut self, arrival: Arrival) {
-        let Head { level, network, kind, .. } = arrival.head;
+        let Head { level, network, kind, ref network_group, .. } = arrival.head;
+        let group = network_group.clone().filter(|_| (level, network) == (Containment::Full, Network::Loopback));
         self.kit.refresh(level);
         let trace = match Trace::new() {
             Ok(trace) => trace,
             Err(error) => return send_report(&arrival.control, &Report::Failed(failed("trace")(error))),
         };
-        let forked = match system::fork_supervisor(level, network) {
+        let forked = match self.fork(level, network, group.as_ref()) {
             Ok(forked) => forked,
             Err(error) => {
+                self.forget_networks();
                 return send_report(&arrival.control, &Report::Failed(failed("fork")(error)));
             }
         };
         match forked {
             sys::Forked::Parent(pid) => {
                 self.supervisors.extend(Pid::from_raw(pid).map(|pid| (pid, trace)));
+                self.groups.extend(Pid::from_raw(pid).zip(group));
                 if kind == Kind::Kept {
                     self.keepers.extend(Pid::from_raw(pid).map(|pid| (pid, arrival.placeholders)));
                 }
@@ -144,6 +154,7 @@ impl Launcher {
             sys::Forked::Child => {
                 let Arrival { control, parcel, placeholders, .. } = arrival;
                 // These copies are not for this process.
+                self.networks.clear();
                 placeholders.hand_over();
                 for (_, placeholders) in self.keepers.drain() {
                     placeholders.hand_over();
@@ -164,14 +175,35 @@ impl Launcher {
         }
     }
 
+    fn fork(
+        &mut self,
+        level: Containment,
+        network: Network,
+        group: Option<&String>,
+    ) -> std::io::Result<sys::Forked> {
+        let Some(group) = group else { return system::fork_supervisor(level, network, None) };
+        if !self.networks.contains_key(group) {
+            self.networks.insert(group.clone(), SharedNetwork::new()?);
+        }
+        system::fork_supervisor(level, network, self.networks.get(group))
+    }
+
+    /// Gives up the interfaces that no job has any more.
+    fn forget_networks(&mut self) {
+        let groups: HashSet<&String> = self.groups.values().collect();
+        self.networks.retain(|group, _| groups.contains(group));
+    }
+
     fn reap(&mut self) {
         self.signals.take();
         let mut badly = Vec::new();
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             self.keepers.remove(&pid);
+            self.groups.remove(&pid);
             let trace = self.supervisors.remove(&pid);
             badly.extend(trace.filter(|_| status.exit_status() != Some(0)));
         }
+        self.forget_networks();
         for trace in badly {
             trace.kill_what_is_left(self.supervisors.keys().copied());
         }

@@ -81,6 +81,7 @@ fn request(plan: Vec<Step>, be: &str, streams: (Option<Handle>, Handle, Handle))
         hold: Hold {
             level: Containment::None,
             network: Network::Full,
+            network_group: None,
             read_only: Vec::new(),
             read_write: Vec::new(),
             protected: Vec::new(),

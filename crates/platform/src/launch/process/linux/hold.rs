@@ -115,7 +115,7 @@ fn enter_namespaces(kit: &Kit, order: &Order) -> Result<u32, LaunchError> {
     if order.hold.network != Network::Full {
         layers |= layer::NETWORK_NAMESPACE;
     }
-    if order.hold.network == Network::Loopback {
+    if order.hold.network == Network::Loopback && order.hold.network_group.is_none() {
         namespaces::raise_loopback().map_err(failed("loopback"))?;
     }
     tree::enter(kit, order)?;

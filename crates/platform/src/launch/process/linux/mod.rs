@@ -16,7 +16,7 @@ mod tree;
 mod worker;
 
 pub(super) use descendants::{Reach, Trace};
-pub(super) use forking::{adopt_orphans, fork_supervisor, go_within_if_asked, own_number};
+pub(super) use forking::{SharedNetwork, adopt_orphans, fork_supervisor, go_within_if_asked, own_number};
 pub(super) use kit::Kit;
 pub(super) use network::listening;
 pub(in super::super) use probe::probe;

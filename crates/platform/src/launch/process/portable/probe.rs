@@ -38,6 +38,7 @@ mod system {
             let hold = Hold {
                 level: Containment::Partial,
                 network,
+                network_group: None,
                 read_only: Vec::new(),
                 read_write: Vec::new(),
                 protected: Vec::new(),
