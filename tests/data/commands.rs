@@ -80,7 +80,7 @@ fn find(case: &corpus::Case, policies: &BTreeMap<String, Commands>) -> Found {
 fn compile(file: &CommandFile) -> BTreeMap<String, Commands> {
     let compile = |policy: &Value| {
         let policy: ScopePolicy = serde_json::from_value(policy.clone()).expect("a good policy");
-        Commands::compile(&policy).expect("good rules")
+        Commands::compile("app", &policy).expect("good rules")
     };
     file.policies.iter().map(|(name, policy)| (name.clone(), compile(policy))).collect()
 }

@@ -1,6 +1,6 @@
 //! Rules over commands, and the profiles of programs, as a scope uses them.
 
-use bailiwick::config::ScopePolicy;
+use bailiwick::config::{CommandRule, ScopePolicy};
 use bailiwick::contract::{CommandInput, CommandPlan, Failure};
 use bailiwick::policy::command::{Commands, Decision, Grant, Rules, Verdict};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn try_rules(policy: Value) -> Result<Rules, Failure> {
 
 fn commands(policy: Value) -> Commands {
     let policy = serde_json::from_value::<ScopePolicy>(policy).expect("the policy is of its form");
-    Commands::compile(&policy).expect("the rules compile")
+    Commands::compile("app", &policy).expect("the rules compile")
 }
 
 fn judge(rules: &Rules, line: &str) -> Verdict {
@@ -436,7 +436,7 @@ fn no_caller_sets_a_variable_that_makes_programs_run_other_code() {
     let refused = |name: &str| {
         let policy = json!({"allowedEnvironment": [name]});
         let policy = serde_json::from_value::<ScopePolicy>(policy).expect("the policy is of its form");
-        Commands::compile(&policy).is_err()
+        Commands::compile("app", &policy).is_err()
     };
     for name in [
         "GIT_SSH_COMMAND",
@@ -503,8 +503,73 @@ fn a_refusal_repeats_no_word_that_a_caller_chose() {
         let input = CommandInput::Argv(command.iter().map(|word| (*word).to_owned()).collect());
         let said = match commands.judge(&input, Grant::Rules) {
             Err(failure) => format!("{failure:?}"),
-            Ok(judged) => format!("{:?}", judged.verdict.failure().expect("it is asked about")),
+            Ok(judged) => format!("{:?}", judged.refusal().expect("it is asked about")),
         };
         assert!(!said.contains("secret"), "{said}");
+    }
+}
+
+/// The command that a refusal names, carried out on the rules: with it the refused command is allowed.
+fn carried_out(policy: &ScopePolicy, hint: &str) -> ScopePolicy {
+    let mut policy = policy.clone();
+    let mut lines = hint.split('`').filter(|part| part.starts_with("bailiwick scope ")).peekable();
+    assert!(lines.peek().is_some(), "no command in: {hint}");
+    for line in lines {
+        let words = bailiwick::policy::command::recognise::plan(&CommandInput::Line(line.to_owned()));
+        let words = words.expect("a command line").first.commands[0].argv.clone();
+        assert_eq!(words[3], "app", "{line}");
+        for flag in words[4..].chunks(2) {
+            let rule = CommandRule::Line(flag[1].clone());
+            match flag[0].as_str() {
+                "--forget" => {
+                    policy.ask_commands.retain(|it| it.spelled() != flag[1]);
+                    policy.denied_commands.retain(|it| it.spelled() != flag[1]);
+                }
+                "--command" => policy.allowed_commands.push(rule),
+                other => panic!("{other} in {line}"),
+            }
+        }
+    }
+    policy
+}
+
+#[test]
+fn the_command_that_a_refusal_names_allows_what_was_refused() {
+    let policy = json!({
+        "allowedCommands": ["git *", "npm *", "curl --version"],
+        "askCommands": ["git push *", {"tokens": ["git", ["tag", "branch"], "*"]}],
+        "deniedCommands": ["git reset --hard *"],
+    });
+    let policy = serde_json::from_value::<ScopePolicy>(policy).expect("the policy is of its form");
+    let commands = |policy: &ScopePolicy| Commands::compile("app", policy).expect("the rules compile");
+    let refusal = |commands: &Commands, line: &str| {
+        commands.judge(&CommandInput::Line(line.to_owned()), Grant::Rules).map_or_else(Some, |it| it.refusal())
+    };
+    for (line, named) in [
+        ("docker ps", "`bailiwick scope allow app --command 'docker *'` allows it."),
+        ("git push origin main", "`bailiwick scope edit app --forget 'git push *'` allows it."),
+        ("git reset --hard x", "`bailiwick scope edit app --forget 'git reset --hard *'` allows it."),
+        ("npm publish", "`bailiwick scope allow app --command 'npm publish *'` allows it."),
+        ("curl https://example.com", "`bailiwick scope allow app --command 'curl *'` allows it."),
+        ("git tag v1", "--forget"),
+        ("git push && docker ps", "` and `bailiwick scope allow app --command 'docker *'` allow it together."),
+    ] {
+        let refused = refusal(&commands(&policy), line).unwrap_or_else(|| panic!("{line} is allowed"));
+        let hint = refused.hints.first().unwrap_or_else(|| panic!("no hint: {refused:?}"));
+        assert!(hint.contains(named), "{line}: {hint}");
+        let after = commands(&carried_out(&policy, hint));
+        assert_eq!(refusal(&after, line), None, "{line}: {hint}");
+    }
+}
+
+#[test]
+fn a_refusal_names_no_command_that_would_not_help() {
+    let policy = json!({"allowedCommands": ["git *", "npm *", "bash *"], "sandbox": "partial"});
+    let policy = serde_json::from_value::<ScopePolicy>(policy).expect("the policy is of its form");
+    let commands = Commands::compile("app", &policy).expect("the rules compile");
+    for line in ["git -c core.pager=./x log", "bash -c 'echo x'", "npm frobnicate", "docker ps && bash -c x"] {
+        let judged = commands.judge(&CommandInput::Line(line.to_owned()), Grant::Rules);
+        let refused = judged.map_or_else(Some, |it| it.refusal()).unwrap_or_else(|| panic!("{line} is allowed"));
+        assert_eq!(refused.hints, ["For the person: `bailiwick policy explain 'COMMAND'` shows which word is meant."]);
     }
 }

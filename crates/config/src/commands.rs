@@ -15,6 +15,16 @@ pub enum CommandRule {
     Tokens(TokenRule),
 }
 
+impl CommandRule {
+    /// Returns the rule as the command line names it: the line itself, or the JSON of its words.
+    pub fn spelled(&self) -> String {
+        match self {
+            Self::Line(line) => line.clone(),
+            Self::Tokens(_) => serde_json::to_string(self).expect("a rule has a JSON form"),
+        }
+    }
+}
+
 impl From<&str> for CommandRule {
     fn from(line: &str) -> Self {
         Self::Line(line.to_owned())

@@ -93,7 +93,7 @@ pub struct ScopeConfig {
     /// What is granted.
     #[serde(default)]
     pub capabilities: Vec<Capability>,
-    /// What is granted, each time with a person's yes.
+    /// What needs approval. Approvals are not available yet, so it is refused; it beats `capabilities`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ask: Vec<Capability>,
     /// What is never granted, whatever the other lists say.
@@ -105,13 +105,13 @@ pub struct ScopeConfig {
 }
 
 impl ScopeConfig {
-    /// Tells whether a capability is granted, be it with a person's yes.
+    /// Tells whether a capability is granted or set to `ask`.
     pub fn grants(&self, capability: Capability) -> bool {
         !self.deny.contains(&capability)
             && (self.capabilities.contains(&capability) || self.ask.contains(&capability))
     }
 
-    /// Tells whether one of these is granted, be it with a person's yes.
+    /// Tells whether one of these is granted or set to `ask`.
     pub fn grants_any(&self, capabilities: &[Capability]) -> bool {
         capabilities.iter().any(|it| self.grants(*it))
     }
@@ -143,7 +143,7 @@ pub struct ScopePolicy {
     /// Commands that may run. A rule is a line of words such as `npm *`, or `{"tokens": [...]}`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_commands: Vec<CommandRule>,
-    /// Commands that run only with a person's yes; they beat the allowed ones.
+    /// Commands that need approval; they beat the allowed ones. Approvals are not available yet, so they are refused.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ask_commands: Vec<CommandRule>,
     /// Commands that never run; they beat the other two. Each covers whatever follows.

@@ -20,7 +20,7 @@ pub enum ErrorCode {
     PermissionDenied,
     /// The path leads out of the scope's folders.
     PathOutOfScope,
-    /// The scope wants a person's yes first.
+    /// The scope wants approval, which is not available yet.
     ApprovalRequired,
     /// The target does not exist.
     NotFound,
@@ -103,7 +103,7 @@ impl ErrorCode {
                 row("path_out_of_scope", "The path leads out of the scope's folders.", false, 403, 13)
             }
             Self::ApprovalRequired => {
-                row("approval_required", "A person has to say yes first.", false, 403, 14)
+                row("approval_required", "It needs approval. Approvals are not available yet.", false, 403, 14)
             }
             Self::NotFound => row("not_found", "The target does not exist.", false, 404, 15),
             Self::Conflict => {
@@ -140,6 +140,9 @@ impl fmt::Display for ErrorCode {
         f.write_str(self.as_str())
     }
 }
+
+/// What begins a hint that only the user can follow: a client cannot, and passes it on.
+pub const FOR_USER: &str = "For the person: ";
 
 /// Why a request has no result: a code to branch on, a message to read, hints to act on.
 #[derive(Debug, Clone, PartialEq)]

@@ -34,7 +34,7 @@ pub use command::{
 };
 pub use effect::Effect;
 pub use envelope::Envelope;
-pub use error::{ErrorCode, Failure};
+pub use error::{ErrorCode, FOR_USER, Failure};
 pub use hex::hex;
 pub use json::Json;
 pub use limits::{CommonOption, CommonOptions, Detail, Limits};

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use bailiwick_config::ScopePolicy;
 use bailiwick_contract::path::encode_name;
-use bailiwick_contract::{Access, Failure};
+use bailiwick_contract::{Access, FOR_USER, Failure};
 use bailiwick_platform::fs::{FileId, RelPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_platform::quoting::quote;
@@ -28,6 +28,7 @@ pub struct PathRules {
     scope: String,
     open_sensitive: GlobSet,
     closed_files: GlobSet,
+    closed_patterns: Vec<String>,
     own_folders: Vec<FileId>,
     refuse_hard_links: bool,
     fingerprint: [u8; 32],
@@ -70,6 +71,7 @@ impl PathRules {
             scope: scope.to_owned(),
             open_sensitive: globs("policy.openSensitive", &policy.open_sensitive)?,
             closed_files: globs("policy.closedFiles", &policy.closed_files)?,
+            closed_patterns: policy.closed_files.clone(),
             own_folders,
             refuse_hard_links: policy.refuse_hard_links,
             fingerprint: fingerprint(policy),
@@ -173,6 +175,18 @@ fn fingerprint(policy: &ScopePolicy) -> [u8; 32] {
     }
     hash.update([u8::from(policy.refuse_hard_links)]);
     hash.finalize().into()
+}
+
+/// Returns the glob that matches a path and no other.
+fn glob_of(path: &RelPath) -> String {
+    let mut glob = String::new();
+    for it in encode_name(path.as_bytes()).chars() {
+        match it {
+            '*' | '?' | '[' | ']' | '{' | '}' | '\\' => glob.extend(['[', it, ']']),
+            _ => glob.push(it),
+        }
+    }
+    glob
 }
 
 /// Compiles globs that match whole paths, whatever their case.
@@ -281,10 +295,32 @@ impl PermittedPath {
         Arc::ptr_eq(&self.root, &other.root)
     }
 
-    /// Names the command that opens the path.
+    /// Names the commands that open the path: each name on the way can be closed, by more than one rule.
     fn opening_hint(&self) -> String {
-        let command = self.rules.opening_command([encode_name(self.rel.as_bytes()).as_str()]);
-        format!("For the person: `{command}` opens it.")
+        let (mut files, mut patterns) = (String::new(), String::new());
+        let mut folder = RelPath::root();
+        for name in self.rel.components().map(OsStr::from_bytes) {
+            let path = folder.child(name);
+            let rule = self.rules.rule_for_child(&folder, name, self.access);
+            if rule.is_some_and(|rule| rule != CLOSED_FILES) {
+                files.push_str(&format!(" --files {}", quote(&glob_of(&path))));
+            }
+            for at in self.rules.closed_files.matches(OsStr::from_bytes(path.as_bytes())) {
+                let flag = format!(" --forget {}", quote(&self.rules.closed_patterns[at]));
+                if !patterns.contains(&flag) {
+                    patterns.push_str(&flag);
+                }
+            }
+            folder = path;
+        }
+        let scope = &self.rules.scope;
+        let commands: Vec<String> = [("edit", patterns), ("allow", files)]
+            .into_iter()
+            .filter(|(_, flags)| !flags.is_empty())
+            .map(|(verb, flags)| format!("`bailiwick scope {verb} {scope}{flags}`"))
+            .collect();
+        let verb = if commands.len() == 1 { "opens it" } else { "open it together" };
+        format!("{FOR_USER}{} {verb}.", commands.join(" and "))
     }
 
     /// Makes the denial of a closed name.
@@ -296,10 +332,7 @@ impl PermittedPath {
                 "Use the git.* operations.".to_owned(),
             )
         } else if rule == CLOSED_FILES {
-            (
-                format!("`{shown}` is closed in this scope"),
-                "For the person: take its pattern out of `policy.closedFiles`.".to_owned(),
-            )
+            (format!("`{shown}` is closed in this scope"), self.opening_hint())
         } else if rule == program_settings::RULE {
             (
                 format!(

@@ -104,7 +104,7 @@ impl Permit {
         if let PermittedTarget::Path(folder) = &self.target {
             closed_words::check(judged.permitted.plan(), &judged.found, folder)?;
         }
-        match judged.verdict.failure() {
+        match judged.refusal() {
             Some(failure) if judged.verdict.decision == Decision::Ask => Err(failure.at_stage("approval")),
             Some(_) | None => Ok(judged.permitted),
         }

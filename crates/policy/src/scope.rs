@@ -21,7 +21,7 @@ use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
 pub enum Standing {
     /// Not granted, or denied.
     Denied,
-    /// Granted, each time with a person's yes.
+    /// Set to `ask`. Approvals are not available yet, so it is refused.
     Ask,
     /// Granted.
     Granted,
@@ -128,7 +128,7 @@ impl Scope {
             ));
         }
         let rules = Arc::new(PathRules::compile(&config.id, &config.policy, own.ids())?);
-        let commands = Commands::compile(&config.policy)?;
+        let commands = Commands::compile(&config.id, &config.policy)?;
         let mut roots: Vec<Arc<ScopeRoot>> = Vec::new();
         for path in &config.roots {
             let base = path

@@ -81,9 +81,10 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Make one file for whoever helps you, without secrets
     Bundle(BundleArgs),
-    /// Answer what waits for you: secrets that clients ask for
+    /// Enter the passwords and other secrets that programs wait for
     ///
-    /// Goes through what waits, in this terminal. It says which process a secret is for, and whose words ask for
+    /// Requests of clients cannot be approved one by one yet; this is about secrets alone. It goes through what
+    /// waits, in this terminal. It says which process a secret is for, and whose words ask for
     /// it; what you type is not shown, goes to that process, and is kept nowhere. Ctrl-C leaves it waiting.
     #[command(verbatim_doc_comment)]
     Approve(ApproveArgs),

@@ -14,7 +14,7 @@ use bailiwick_policy::{Scope, Scopes};
 
 use super::args::PolicyTestArgs;
 use super::home::Home;
-use super::printer::{Paint, Report, one_line, paint, with_nearest};
+use super::printer::{Paint, Report, one_line, paint, to_user, with_nearest};
 
 /// `policy explain` of a command.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -61,7 +61,7 @@ pub struct PolicyTestOutput {
     pub differences: Vec<DifferenceOutput>,
 }
 
-/// Explains one command. Exits with 0 if it is allowed, 14 if a yes is needed, 12 if it is denied.
+/// Explains one command. Exits with 0 if it is allowed, 14 if approval is needed, 12 if it is denied.
 ///
 /// # Errors
 /// When the scope is not there.
@@ -94,7 +94,7 @@ pub fn explain(home: &Home, scope: Option<&str>, command: &CommandInput) -> Resu
                 one_line(&failure.message)
             );
             for hint in &failure.hints {
-                text.push_str(&format!("{:10}{}\n", "", one_line(hint)));
+                text.push_str(&format!("{:10}{}\n", "", one_line(&to_user(hint))));
             }
             let output = ExplainCommandOutput {
                 ok: true,
@@ -108,6 +108,9 @@ pub fn explain(home: &Home, scope: Option<&str>, command: &CommandInput) -> Resu
         }
     }
 }
+
+/// What `ask` means today.
+const NOT_YET: &str = ": refused, approvals are not available yet";
 
 fn text(scope: &Scope, hold: &CommandPolicy, verdict: &Verdict) -> String {
     let mut text = format!("scope     {}\n", one_line(scope.id()));
@@ -124,7 +127,8 @@ fn text(scope: &Scope, hold: &CommandPolicy, verdict: &Verdict) -> String {
         Decision::Ask => Paint::Hint,
         Decision::Deny => Paint::Bad,
     };
-    text.push_str(&format!("verdict   {}\n", paint(colour, verdict.decision.as_str())));
+    let note = if verdict.decision == Decision::Ask { NOT_YET } else { "" };
+    text.push_str(&format!("verdict   {}{note}\n", paint(colour, verdict.decision.as_str())));
     text
 }
 

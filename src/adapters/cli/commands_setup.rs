@@ -185,9 +185,12 @@ pub fn describe(policy: &ScopePolicy) -> Result<Vec<(&'static str, String)>, Fai
     }
     said.extend([
         ("held by", format!("{held}; network: {network}")),
-        ("asks", lines(&policy.ask_commands)),
         ("never run", lines(&policy.denied_commands)),
     ]);
+    if !policy.ask_commands.is_empty() {
+        let rules = lines(&policy.ask_commands);
+        said.push(("refused", format!("{rules}\nThese need approval, and approvals are not available yet.")));
+    }
     if !policy.search_path.is_empty() {
         said.push(("programs in", folders(&policy.search_path)));
     }

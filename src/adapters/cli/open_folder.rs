@@ -193,9 +193,10 @@ fn id_from(folder: &Path) -> String {
 
 /// Says in words what a scope grants and what it does not, a line for each right.
 pub fn describe_grants(scope: &ScopeConfig) -> Vec<(&'static str, String)> {
-    let is_granted = |it: &Capability| scope.grants(*it);
+    let is_asked = |it: &Capability| scope.ask.contains(it) && scope.grants(*it);
+    let is_granted = |it: &Capability| scope.grants(*it) && !is_asked(it);
     let words = |it: &Capability| {
-        let asks = if scope.ask.contains(it) && is_granted(it) { ", each time with your yes" } else { "" };
+        let asks = if is_asked(it) { "; `ask`: refused, approvals are not available yet" } else { "" };
         format!("{} ({it}{asks})", meaning(*it))
     };
     let list = |wanted: bool| {

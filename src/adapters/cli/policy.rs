@@ -15,7 +15,7 @@ use super::args::Shared;
 use super::call::Words;
 use super::command_policy;
 use super::home::Home;
-use super::printer::{Paint, Report, one_line, paint, printable};
+use super::printer::{Paint, Report, one_line, paint, printable, to_user};
 
 const HELP: &str = "\
 Print each stage's verdict on a request, without running it
@@ -29,7 +29,7 @@ Usage: bailiwick policy explain 'COMMAND WITH ITS WORDS'
   --json         print the verdicts as JSON
 
 Nothing is read from the disk: a link is judged when it is followed.
-Exits as a call of it would be judged: 0 if it is permitted, 14 if it needs a yes,
+Exits as a call of it would be judged: 0 if it is permitted, 14 if it needs approval,
 else with the code of the first refusal.
 
 Examples:
@@ -117,7 +117,7 @@ fn line(verdict: &StageVerdict) -> String {
                 one_line(&failure.message)
             );
             for hint in &failure.hints {
-                text.push_str(&format!("{:20}{}\n", "", printable(hint)));
+                text.push_str(&format!("{:20}{}\n", "", printable(&to_user(hint))));
             }
             text
         }

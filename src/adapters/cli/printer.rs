@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use bailiwick_contract::{Failure, fields};
+use bailiwick_contract::{FOR_USER, Failure, fields};
 use bailiwick_platform::tty;
 
 use super::fold::folded_prose;
@@ -116,7 +116,19 @@ pub fn failure_text(failure: &Failure) -> String {
     }
     for (index, hint) in failure.hints.iter().enumerate() {
         let gap = if index == 0 { "\n\n" } else { "\n" };
-        text.push_str(&format!("{gap}{} {}", paint(Paint::Hint, "hint:"), printable(hint)));
+        text.push_str(&format!("{gap}{} {}", paint(Paint::Hint, "hint:"), printable(&to_user(hint))));
+    }
+    text
+}
+
+/// Returns a hint as its reader at this terminal needs it. That is the user, so no hint has to say whom it is for.
+pub fn to_user(hint: &str) -> String {
+    let mut parts = hint.split(FOR_USER);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let mut rest = part.chars();
+        text.extend(rest.next().into_iter().flat_map(char::to_uppercase));
+        text.push_str(rest.as_str());
     }
     text
 }
@@ -202,5 +214,12 @@ mod tests {
         assert_eq!(printable("a\x1b[2Jb\r\u{9b}"), "a\\u{1b}[2Jb\\u{d}\\u{9b}");
         assert_eq!(printable("exe.\u{202e}gnp"), "exe.\\u{202e}gnp");
         assert_eq!(one_line("a\nb"), "a\\nb");
+    }
+
+    #[test]
+    fn hints_do_not_tell_their_reader_whom_they_are_for() {
+        assert_eq!(to_user("Use another name."), "Use another name.");
+        assert_eq!(to_user(&format!("{FOR_USER}put it back.")), "Put it back.");
+        assert_eq!(to_user(&format!("It is shut out. {FOR_USER}`x` opens it.")), "It is shut out. `x` opens it.");
     }
 }

@@ -16,11 +16,11 @@ fn every_change_of_a_scope_is_told_as_what_it_grants_and_takes() {
         (
             &["allow", "project", "fs:write", "--ask"],
             &["grants fs:write"],
-            &["asks you each time before fs:write"],
+            &["refuses, until approvals are available, fs:write"],
         ),
         (
             &["deny", "project", "fs:write"],
-            &["asks you each time before fs:write"],
+            &["refuses, until approvals are available, fs:write"],
             &["never lets clients use fs:write"],
         ),
         (&["allow", "project", "--files", ".env"], &[], &["opens .env"]),
@@ -29,11 +29,11 @@ fn every_change_of_a_scope_is_told_as_what_it_grants_and_takes() {
         (
             &["allow", "project", "--command", "npm run *", "--ask"],
             &["runs npm run *"],
-            &["asks before it runs npm run *"],
+            &["refuses, until approvals are available, npm run *"],
         ),
         (
             &["deny", "project", "--command", "npm run *"],
-            &["asks before it runs npm run *"],
+            &["refuses, until approvals are available, npm run *"],
             &["never runs npm run *"],
         ),
         (&["edit", "project", "--forget", "npm run *"], &["never runs npm run *"], &[]),
@@ -131,7 +131,7 @@ fn scope_show_tells_everything_and_no_secret() {
         "folder",
         "read and list files (fs:read)",
         "git:write",
-        "with your yes",
+        "(git:write; `ask`: refused, approvals are not available yet)",
         "open all the same: .env.example",
         "1800 s for one operation",
         "tokens owner, laptop, elsewhere",

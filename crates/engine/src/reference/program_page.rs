@@ -13,8 +13,8 @@ pub fn page() -> String {
          is not here is judged by the rules alone.\n\n\
          - **never**: it does not run, whatever a rule or a sandbox says.\n\
          - **refused**: it does not run.\n\
-         - **asks**: it runs with a person's yes.\n\
-         - **full**: it runs in a full sandbox only; where the scope asks for a weaker one, with a person's yes.\n\
+         - **asks**: it needs approval. Approvals are not available yet, so it is refused.\n\
+         - **full**: it runs in a full sandbox only; where the scope asks for a weaker one, it is refused as **asks** is.\n\
          - **shell**: it runs in a full sandbox only, where `policy.shell` is `sandboxed`.\n\
          - **shell text**: the same, or by a rule that is the whole command, word for word.\n\
          - **any code**: it runs, and can run anything; the sandbox alone holds it.\n",

@@ -12,6 +12,7 @@ mod permitted;
 pub mod profile;
 mod reading;
 pub mod recognise;
+mod rule_change;
 mod rules;
 mod scan;
 mod second_reading;

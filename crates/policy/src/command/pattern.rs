@@ -81,6 +81,7 @@ pub struct Pattern {
     /// How a denying rule reads its own words; one of them is enough.
     wide: Vec<Wide>,
     text: String,
+    spelled: String,
 }
 
 #[derive(Debug, Clone)]
@@ -129,7 +130,12 @@ impl Pattern {
             Some(Token::Rest) => {}
         }
         let wide = wide(&tokens).ok_or_else(|| wrong("too many of its options are followed by a word"))?;
-        Ok(Self { tokens, wide, text: show(rule) })
+        Ok(Self { tokens, wide, text: show(rule), spelled: rule.spelled() })
+    }
+
+    /// Returns the rule as the command line names it.
+    pub fn spelled(&self) -> &str {
+        &self.spelled
     }
 
     /// Checks the examples of a rule against how it matches.

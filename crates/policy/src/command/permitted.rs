@@ -131,6 +131,7 @@ impl PermittedCommand {
 /// The commands of a scope: which may run, and how they are held.
 #[derive(Debug)]
 pub struct Commands {
+    scope: String,
     rules: Rules,
     hold: Arc<CommandPolicy>,
     shell: ShellMode,
@@ -145,15 +146,24 @@ pub struct JudgedCommand {
     pub verdict: Verdict,
     /// The commands that were found in a text for bash, as far as their words are literal.
     pub found: Vec<Vec<String>>,
+    /// The commands that change the scope so that it is allowed, if it is not and there are some.
+    allowed_by: Option<Vec<String>>,
+}
+
+impl JudgedCommand {
+    /// Returns why it does not run, unless it is allowed.
+    pub fn refusal(&self) -> Option<Failure> {
+        self.verdict.failure(self.allowed_by.as_deref())
+    }
 }
 
 impl Commands {
-    /// Compiles the part of a scope's policy that is about commands.
+    /// Compiles the part of a scope's policy that is about commands. Refusals name the scope.
     ///
     /// # Errors
     /// `invalid_request` with the rule's place, for rules that cannot be read or whose examples fail, for
     /// folders that are not absolute and for variables that no caller may set.
-    pub fn compile(policy: &ScopePolicy) -> Result<Self, Failure> {
+    pub fn compile(scope: &str, policy: &ScopePolicy) -> Result<Self, Failure> {
         for (field, folders) in
             [("policy.searchPath", &policy.search_path), ("policy.readPaths", &policy.read_paths)]
         {
@@ -190,7 +200,12 @@ impl Commands {
                 file_bytes: Some(megabytes(policy.max_file_megabytes.unwrap_or(MAX_FILE_MEGABYTES))),
             },
         };
-        Ok(Self { rules: Rules::compile(policy)?, hold: Arc::new(hold), shell: policy.shell })
+        Ok(Self {
+            scope: scope.to_owned(),
+            rules: Rules::compile(policy)?,
+            hold: Arc::new(hold),
+            shell: policy.shell,
+        })
     }
 
     /// Gives how commands are held.
@@ -215,7 +230,7 @@ impl Commands {
     /// `invalid_request` for text that is no command, `permission_denied` with the rule.
     pub fn judge(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
         let judged = self.explain(input, grant)?;
-        match judged.verdict.failure() {
+        match judged.refusal() {
             Some(failure) if judged.verdict.decision == Decision::Deny => Err(failure),
             Some(_) | None => Ok(judged),
         }
@@ -231,7 +246,7 @@ impl Commands {
 
     fn explain(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
         let strict = recognise::plan(input).map(|plan| {
-            let verdict = self.rules.judge(&plan, grant);
+            let (verdict, allowed_by) = self.judged(|rules| rules.judge(&plan, grant));
             let must_be_full = verdict.must_be_full().map(str::to_owned);
             let permitted = PermittedCommand {
                 plan,
@@ -240,13 +255,13 @@ impl Commands {
                 otherwise: None,
                 advisory: false,
             };
-            JudgedCommand { permitted, verdict, found: Vec::new() }
+            JudgedCommand { permitted, verdict, found: Vec::new(), allowed_by }
         });
         if grant != Grant::Rules || !self.runs_any_program() {
             return strict.map_err(|refused| self.with_hint(input, refused));
         }
         let refused = match &strict {
-            Ok(judged) => judged.verdict.failure(),
+            Ok(judged) => judged.refusal(),
             Err(failure) => Some(failure.clone()),
         };
         let Some(refused) = refused else { return strict };
@@ -259,6 +274,16 @@ impl Commands {
         }
     }
 
+    /// Judges by the rules, and finds the commands that would allow what they refuse.
+    fn judged(&self, judge: impl Fn(&Rules) -> Verdict) -> (Verdict, Option<Vec<String>>) {
+        let verdict = judge(&self.rules);
+        let allowed_by = match verdict.decision {
+            Decision::Allow => None,
+            Decision::Ask | Decision::Deny => self.rules.allowed_by(&self.scope, &verdict, judge),
+        };
+        (verdict, allowed_by)
+    }
+
     /// Judges what the allowing rules and the language of literal words do not allow, where the scope lets any program
     /// run in a full sandbox. `None` for what bash would not start either.
     fn judge_sandboxed(
@@ -268,10 +293,10 @@ impl Commands {
         refused: Failure,
     ) -> Option<JudgedCommand> {
         let bash = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        let (plan, verdict, found) = match (strict, input) {
+        let (plan, (verdict, allowed_by), found) = match (strict, input) {
             (Ok(judged), _) => {
                 let plan = judged.permitted.plan.clone();
-                let verdict = self.rules.judge_sandboxed(&plan);
+                let verdict = self.judged(|rules| rules.judge_sandboxed(&plan));
                 (plan, verdict, Vec::new())
             }
             (Err(_), CommandInput::Line(text)) if text.contains('\0') || text.len() > MAX_TEXT_BYTES => return None,
@@ -279,14 +304,15 @@ impl Commands {
             (Err(_), CommandInput::Line(text)) => {
                 let argv = bash(&["bash", "--noprofile", "--norc", "-c", text]);
                 let found = text::pieces(text);
-                let verdict = self.rules.judge_text(&argv, &found);
+                let verdict = self.judged(|rules| rules.judge_text(&argv, &found));
                 (CommandPlan::of_argv(argv), verdict, found)
             }
             // A program that is named by its path starts inside the sandbox, whose tree has it or has it not.
             (Err(_), CommandInput::Argv(words)) if words.first().is_some_and(|word| word.contains('/')) => {
                 let mut argv = bash(&["bash", "--noprofile", "--norc", "-c", "exec -- \"$@\"", "bash"]);
                 argv.extend(words.iter().cloned());
-                let verdict = self.rules.judge_sandboxed(&CommandPlan::of_argv(words.clone()));
+                let judged = CommandPlan::of_argv(words.clone());
+                let verdict = self.judged(|rules| rules.judge_sandboxed(&judged));
                 (CommandPlan::of_argv(argv), verdict, Vec::new())
             }
             (Err(_), _) => return None,
@@ -298,7 +324,7 @@ impl Commands {
             otherwise: Some(Box::new(refused)),
             advisory: true,
         };
-        Some(JudgedCommand { permitted, verdict, found })
+        Some(JudgedCommand { permitted, verdict, found, allowed_by })
     }
 
     /// Adds what would let a shell have a text, or why it may not.

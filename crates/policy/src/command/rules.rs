@@ -20,14 +20,14 @@ const MAX_INNER_WORDS: usize = 4_000_000;
 /// The compiled rules of a scope.
 #[derive(Debug)]
 pub struct Rules {
-    allowed: Vec<Pattern>,
-    ask: Vec<Pattern>,
-    denied: Vec<Pattern>,
-    shell: ShellMode,
+    pub(super) allowed: Vec<Pattern>,
+    pub(super) ask: Vec<Pattern>,
+    pub(super) denied: Vec<Pattern>,
+    pub(super) shell: ShellMode,
     /// Whether what must be held fully can be.
-    may_be_full: bool,
+    pub(super) may_be_full: bool,
     /// Whether nothing holds commands.
-    is_unheld: bool,
+    pub(super) is_unheld: bool,
 }
 
 impl Rules {
@@ -268,7 +268,7 @@ impl Rules {
                         continue;
                     }
                     hits.push((*field, at));
-                    let verb = if *decision == Decision::Deny { "denies" } else { "asks about" };
+                    let verb = if *decision == Decision::Deny { "denies" } else { "wants approval of" };
                     let which = if inner { "a command in its words".to_owned() } else { "it".to_owned() };
                     reasons.push(Reason {
                         decision: *decision,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, FOR_USER, Failure};
 
 use super::profile::find;
 
@@ -11,7 +11,7 @@ use super::profile::find;
 pub enum Decision {
     /// It may run.
     Allow,
-    /// It may run with a person's yes.
+    /// It would need approval. There are no approvals yet, so it does not run.
     Ask,
     /// It does not run.
     Deny,
@@ -124,40 +124,30 @@ impl Verdict {
         Some((command, command.reasons.first()?))
     }
 
-    /// Gives the refusal, unless the plan is allowed: `permission_denied`, or `approval_required` for `Ask`.
-    pub fn failure(&self) -> Option<Failure> {
+    /// Returns the refusal, unless the plan is allowed: `permission_denied`, or `approval_required` for `Ask`.
+    /// `allowed_by` are the commands that change the scope so that it is allowed, if there are some.
+    pub fn failure(&self, allowed_by: Option<&[String]>) -> Option<Failure> {
         let (command, reason) = self.deciding()?;
         let named = named(command);
         let failure = match self.decision {
             Decision::Allow => return None,
             Decision::Ask => Failure::new(
                 ErrorCode::ApprovalRequired,
-                format!("{named} runs only with a person's yes: {}", reason.why),
-            )
-            .hint(match &reason.source {
-                Source::Rule(place) => {
-                    format!("For the person: take the rule out of the scope's `policy.{place}`.")
-                }
-                Source::Profile(_) | Source::Always(_) => {
-                    "For the person: a rule in `policy.allowedCommands` that names the word grants it without asking."
-                        .to_owned()
-                }
-            }),
+                format!("{named} needs approval, and approvals are not available yet: {}", reason.why),
+            ),
             Decision::Deny => {
-                let hint = match &reason.source {
-                    Source::Rule(place) => format!("For the person: the rule is the scope's `policy.{place}`."),
-                    Source::Profile(_) => {
-                        "For the person: `bailiwick policy explain 'COMMAND'` shows which word is meant.".to_owned()
-                    }
-                    Source::Always(_) => "For the person: a rule in the scope's `policy.allowedCommands` allows it; \
-                                          `bailiwick policy explain 'COMMAND'` shows all that is said about it."
-                        .to_owned(),
-                };
                 Failure::new(ErrorCode::PermissionDenied, format!("{named} does not run: {}", reason.why))
-                    .hint(hint)
             }
         };
-        Some(failure.detail("rule", reason.source.name()))
+        let hint = match allowed_by {
+            Some([one]) => format!("`{one}` allows it."),
+            Some(several) => {
+                let several: Vec<String> = several.iter().map(|it| format!("`{it}`")).collect();
+                format!("{} allow it together.", several.join(" and "))
+            }
+            None => "`bailiwick policy explain 'COMMAND'` shows which word is meant.".to_owned(),
+        };
+        Some(failure.hint(format!("{FOR_USER}{hint}")).detail("rule", reason.source.name()))
     }
 
     /// Gives the verdict as JSON for `policy explain --json`.

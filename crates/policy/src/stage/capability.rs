@@ -1,6 +1,6 @@
 //! Is the capability that it needs granted, by the scope and to the caller?
 
-use bailiwick_contract::{Capability, Failure};
+use bailiwick_contract::{Capability, FOR_USER, Failure};
 
 use super::super::{Case, Standing};
 use super::{Draft, Stage};
@@ -60,13 +60,13 @@ fn denied(op: &str, scope: &str, group: &[Capability], by_scope: bool) -> Failur
             format!("`{op}` needs {wanted}, which scope `{scope}` does not grant"),
         )
         .detail("needs", names.clone())
-        .hint(format!("For the person: `bailiwick scope allow {scope} {first}`."))
+        .hint(format!("{FOR_USER}`bailiwick scope allow {scope} {first}` allows it."))
     } else {
         Failure::denied(
             "caller-capabilities",
             format!("`{op}` needs {wanted}, which this caller may not use"),
         )
         .detail("needs", names.clone())
-        .hint(format!("For the person: give the caller's token the capability {first}."))
+        .hint(format!("{FOR_USER}the caller's token does not have {first}; `bailiwick token create` makes one that does."))
     }
 }

@@ -14,7 +14,7 @@ use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport};
 
 use super::super::args::Shared;
 use super::super::home::Home;
-use super::super::printer::{Printer, Report, failure_text, one_line};
+use super::super::printer::{Printer, Report, failure_text, one_line, to_user};
 use super::super::runtime;
 use super::fields::{self, Words};
 use super::{help, render};
@@ -113,7 +113,7 @@ fn report(printer: Printer, mut outcome: Value) -> Report {
         let mut report = Report::new(rendered.text, Value::Null);
         report.notes = rendered.notes;
         for warning in outcome["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            report = report.note(format!("warning: {}", one_line(warning)));
+            report = report.note(format!("warning: {}", one_line(&to_user(warning))));
         }
         if let Some(images) = outcome["images"].as_array().filter(|images| !images.is_empty()) {
             report = report.note(format!("{} images; --json has them", images.len()));

@@ -9,7 +9,7 @@ use bailiwick_providers::edit::{Text, text_diff};
 
 use super::super::ask;
 use super::super::home::Home;
-use super::super::printer::{Printer, Report, printable};
+use super::super::printer::{Printer, Report, printable, to_user};
 use super::args::Care;
 use super::kind::ClientKind;
 use super::output::{EditOutput, EditResult, EditView, MadeToken};
@@ -151,7 +151,7 @@ impl<'h> Session<'h> {
         self.exit = failure.code.facts().exit_code;
         let title = client.facts().title;
         self.text.push_str(&format!("{title}: {}\n", printable(&failure.message)));
-        self.notes.extend(failure.hints.iter().map(|hint| format!("hint: {title}: {}", printable(hint))));
+        self.notes.extend(failure.hints.iter().map(|hint| format!("hint: {title}: {}", printable(&to_user(hint)))));
         self.output.edits.push(EditView {
             client,
             name: name.to_owned(),

@@ -10,7 +10,7 @@ use bailiwick_config::{Config, ConfigError};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 
 use super::super::home::Home;
-use super::super::printer::one_line;
+use super::super::printer::{one_line, to_user};
 use super::output::ProblemOutput;
 
 /// Finds the mistakes, in the order of the text.
@@ -34,7 +34,7 @@ pub fn examine(home: &Home, file: &Path, content: &[u8]) -> Vec<ProblemOutput> {
                 let broken = broken.filter_map(|(at, root)| Some((at, root.door.as_ref().err()?.clone())));
                 problems.extend(broken.map(|(at, failure)| {
                     let field = format!("scopes[{place}].roots[{at}]");
-                    let fix = failure.hints.first().cloned().unwrap_or_default();
+                    let fix = failure.hints.first().map(|hint| to_user(hint)).unwrap_or_default();
                     placed(
                         &text,
                         ConfigError {
@@ -46,7 +46,8 @@ pub fn examine(home: &Home, file: &Path, content: &[u8]) -> Vec<ProblemOutput> {
                 continue;
             }
         };
-        let fix = failure.hints.first().cloned().unwrap_or_else(|| "Correct it, or take it out.".to_owned());
+        let fix = failure.hints.first().map(|hint| to_user(hint));
+        let fix = fix.unwrap_or_else(|| "Correct it, or take it out.".to_owned());
         let part =
             if field.starts_with("policy") || field == "roots" { field } else { format!("policy.{field}") };
         let field = format!("scopes[{place}].{part}");

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::super::printer::to_user;
 use super::repair::Repair;
 
 /// How something stands.
@@ -86,6 +87,7 @@ impl Findings {
         says: String,
         fix: Option<String>,
     ) -> &mut Finding {
+        let fix = fix.map(|fix| to_user(&fix));
         self.list.push(Finding { group: self.group, check, standing, says, fix, repair: None });
         self.list.last_mut().expect("it was just added")
     }

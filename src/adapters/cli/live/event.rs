@@ -16,7 +16,7 @@ pub enum Standing {
     Ok,
     /// The policy refused it.
     Refused,
-    /// It needs a person's yes.
+    /// It needs approval, which is not available yet.
     Asks,
     /// It failed, or was ended.
     Failed,

@@ -187,8 +187,8 @@ pub struct GrantArgs {
     /// Windows by their title
     #[arg(long, value_name = "GLOB")]
     pub title: Vec<String>,
-    /// With allow: capabilities and commands need your yes each time
-    #[arg(long)]
+    /// With allow: refuse capabilities and commands until approvals are available
+    #[arg(long, hide = true)]
     pub ask: bool,
     /// Show what would change, and change nothing
     #[arg(long)]

@@ -14,7 +14,6 @@ use super::super::printer::{Report, one_line, with_nearest};
 use super::args::{ScopeEditArgs, ScreenShare};
 use super::list::roots;
 use super::report::change;
-use super::statements::rule_text;
 
 /// Changes a scope.
 ///
@@ -86,7 +85,7 @@ fn forget(scope: &mut ScopeConfig, rule: &str) -> Result<(), Failure> {
     let mut struck = false;
     for list in [&mut policy.allowed_commands, &mut policy.ask_commands, &mut policy.denied_commands] {
         let before = list.len();
-        list.retain(|it| rule_text(it) != rule);
+        list.retain(|it| it.spelled() != rule);
         struck |= list.len() < before;
     }
     for list in [&mut policy.open_sensitive, &mut policy.closed_files] {

@@ -32,7 +32,7 @@ pub fn type_name(scope: &ScopeConfig) -> &'static str {
     }
 }
 
-/// Says a scope's grants in one line; `?` marks those that ask.
+/// Says a scope's grants in one line; `?` marks those that are set to `ask`, and so are refused.
 pub fn grants(scope: &ScopeConfig) -> String {
     let words: Vec<String> = Capability::ALL
         .iter()

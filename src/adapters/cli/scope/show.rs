@@ -27,7 +27,7 @@ use super::report::{place_of, runs_commands, without_values};
 pub enum StandingOutput {
     /// It is granted.
     Granted,
-    /// It is granted, each time with the person's yes.
+    /// It is set to `ask`: refused, since approvals are not available yet.
     Ask,
     /// It is not granted.
     Denied,

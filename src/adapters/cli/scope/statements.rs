@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use bailiwick_config::{CommandRule, ScopeConfig};
+use bailiwick_config::ScopeConfig;
 use bailiwick_contract::Capability;
 
 use super::super::printer::one_line;
@@ -12,7 +12,7 @@ use super::output::Changes;
 /// The lists of the policy, each with the words before what it holds.
 const LISTS: &[(&str, &str)] = &[
     ("allowedCommands", "runs"),
-    ("askCommands", "asks before it runs"),
+    ("askCommands", "refuses, until approvals are available,"),
     ("deniedCommands", "never runs"),
     ("openSensitive", "opens"),
     ("closedFiles", "closes"),
@@ -55,7 +55,7 @@ fn statements(scope: &ScopeConfig) -> Vec<Statement> {
         let said = if scope.deny.contains(capability) {
             "never lets clients use"
         } else if scope.ask.contains(capability) {
-            "asks you each time before"
+            "refuses, until approvals are available,"
         } else if scope.capabilities.contains(capability) {
             "grants"
         } else {
@@ -87,14 +87,6 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Writes a rule as it is named on the command line.
-pub fn rule_text(rule: &CommandRule) -> String {
-    match rule {
-        CommandRule::Line(line) => line.clone(),
-        CommandRule::Tokens(_) => serde_json::to_string(rule).expect("a rule has a JSON form"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -119,8 +111,8 @@ mod tests {
         assert_eq!(
             changes.added,
             [
-                "asks you each time before fs:read",
-                "asks you each time before fs:write",
+                "refuses, until approvals are available, fs:read",
+                "refuses, until approvals are available, fs:write",
                 "never runs npm *",
                 "gives commands the variable A",
                 "network is full",

@@ -29,7 +29,7 @@ pub struct ScopeOutput {
     pub roots: Vec<PathBuf>,
     /// What is granted.
     pub capabilities: Vec<Capability>,
-    /// What is granted with the person's yes each time.
+    /// What is set to `ask`: refused, since approvals are not available yet.
     pub ask: Vec<Capability>,
     /// What is denied, whatever else is granted.
     pub deny: Vec<Capability>,

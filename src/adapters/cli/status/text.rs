@@ -104,27 +104,27 @@ fn scopes(scopes: &[ScopeState], details: bool) -> String {
     rows.text()
 }
 
-/// Says grants in a word each; a `?` marks those that ask.
+/// Says grants in a word each. What is set to `ask` is refused, and left out.
 fn in_short(grants: &str) -> String {
-    let word = |grant: &str| {
-        let (name, asks) = grant.strip_suffix('?').map_or((grant, ""), |name| (name, "?"));
-        let word = match name {
-            "fs:read" => "read",
-            "search:read" => "search",
-            "fs:write" => "write",
-            "git:read" => "Git",
-            "git:write" => "commit",
-            "command:run" => "commands",
-            "process:manage" => "processes",
-            "package:run" => "scripts",
-            "codex:run" => "Codex",
-            "screen:capture" => "screens",
-            "history:read" => "history",
-            other => other,
-        };
-        format!("{word}{asks}")
-    };
-    grants.split(' ').map(word).collect::<Vec<_>>().join(", ")
+    let words: Vec<&str> = grants.split(' ').filter(|grant| !grant.ends_with('?')).map(short_name).collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+fn short_name(capability: &str) -> &str {
+    match capability {
+        "fs:read" => "read",
+        "search:read" => "search",
+        "fs:write" => "write",
+        "git:read" => "Git",
+        "git:write" => "commit",
+        "command:run" => "commands",
+        "process:manage" => "processes",
+        "package:run" => "scripts",
+        "codex:run" => "Codex",
+        "screen:capture" => "screens",
+        "history:read" => "history",
+        other => other,
+    }
 }
 
 fn everything(home: &Home, config: &Config, output: &StatusOutput) -> String {

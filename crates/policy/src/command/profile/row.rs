@@ -171,9 +171,9 @@ pub enum Then {
     Never,
     /// It does not run.
     Refuse,
-    /// It runs with a person's yes.
+    /// It needs approval.
     Ask,
-    /// It runs in a full sandbox, or with a person's yes.
+    /// It runs in a full sandbox, or needs approval.
     Held,
     /// It runs where a scope lets a shell run, in a full sandbox; no rule lifts this.
     Shell,
