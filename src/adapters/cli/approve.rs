@@ -14,7 +14,7 @@ use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Secret};
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::launch::kept::{Control, ControlError};
-use bailiwick_platform::tty::{Echo, Line, Tty};
+use bailiwick_platform::tty::{Line, Tty};
 use bailiwick_policy::{OwnFolders, Scopes, Standing};
 use bailiwick_providers::process::{Process, Processes};
 use bailiwick_providers::secret_prompt::{Claim, Prompt, PromptError, Prompts};
@@ -31,6 +31,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const SHOWN_LINES: usize = 4;
 /// How much of a line or of a command is shown, in characters.
 const SHOWN_CHARS: usize = 300;
+
+/// What is asked. It says what each key does, since nothing is shown of what is typed.
+const QUESTION: &str = "Secret, hidden (Enter alone: later, Ctrl-R: refuse, Ctrl-C: stop): ";
 
 /// What waits for the person.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -233,35 +236,24 @@ impl Desk {
 
     async fn decide(&self, tty: &Tty, it: &Waiting) -> Result<Decision, Failure> {
         tty.write(&self.described(it)).await.map_err(|error| terminal_gone(&error))?;
-        loop {
-            let question = "Answer it? [y]es, [r]efuse, [l]ater: ";
-            let Line::Typed(line) = ask(tty, question, Echo::Shown).await? else {
-                return Ok(Decision::Interrupted);
-            };
-            match line.bytes().trim_ascii().to_ascii_lowercase().as_slice() {
-                b"y" | b"yes" => break,
-                b"r" | b"refuse" | b"n" | b"no" => {
-                    return match self.prompts.claim(&it.prompt) {
-                        Ok(claim) => {
-                            claim.refused().map_err(|error| unreadable(&error))?;
-                            Ok(Decision::Refused)
-                        }
-                        Err(error) => told(tty, &not_claimed(&error)).await,
-                    };
-                }
-                b"l" | b"later" => return Ok(Decision::Later),
-                _ => {}
+        // One question, and what is typed at it is never shown: whoever expects to be asked for the password types it at
+        // the first question there is.
+        let mut secret = match ask(tty, QUESTION).await? {
+            Line::Typed(secret) if secret.bytes().is_empty() => return Ok(Decision::Later),
+            Line::Typed(secret) => secret,
+            Line::Refused => {
+                return match self.prompts.claim(&it.prompt) {
+                    Ok(claim) => {
+                        claim.refused().map_err(|error| unreadable(&error))?;
+                        Ok(Decision::Refused)
+                    }
+                    Err(error) => told(tty, &not_claimed(&error)).await,
+                };
             }
-        }
-        let question = "The secret (it is not shown; Enter sends it, Ctrl-C sends nothing): ";
-        let Line::Typed(mut secret) = ask(tty, question, Echo::Hidden).await? else {
-            return Ok(Decision::Interrupted);
+            Line::Interrupted => return Ok(Decision::Interrupted),
         };
         if it.prompt.enter && !secret.push(b'\r') {
             return told(tty, &Failure::invalid("secret", "it is too long; nothing was sent")).await;
-        }
-        if secret.bytes().is_empty() {
-            return told(tty, &Failure::invalid("secret", "it is empty; nothing was sent")).await;
         }
         // From here on it cannot be withdrawn, nor answered by somebody else.
         let claim = match self.prompts.claim(&it.prompt) {
@@ -308,8 +300,9 @@ impl Desk {
             text.push_str(&format!("  {label:<9} | {}\n", clipped(line)));
         }
         text.push_str(
-            "\nThe words and the command are the client's. What you type goes to that process alone: no client, file or\n\
-             log of Bailiwick gets it. What the process does with it is up to the process.\n\n",
+            "\nThe words and the command are the client's. What you type goes to that process\n\
+             alone: no client, file or log of Bailiwick gets it. What the process does with\n\
+             it is up to the process.\n\n",
         );
         text
     }
@@ -349,8 +342,8 @@ async fn deliver(it: &Waiting, secret: &Secret, claim: Claim) -> Result<(), Fail
     }
 }
 
-async fn ask(tty: &Tty, question: &str, echo: Echo) -> Result<Line, Failure> {
-    tty.ask(question, echo).await.map_err(|error| terminal_gone(&error))
+async fn ask(tty: &Tty, question: &str) -> Result<Line, Failure> {
+    tty.ask(question).await.map_err(|error| terminal_gone(&error))
 }
 
 /// Tells of a prompt that could not be answered, and goes on with the next.

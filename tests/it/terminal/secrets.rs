@@ -55,13 +55,11 @@ async fn a_secret_reaches_its_program_and_is_found_nowhere() {
             (&json!("secret"), &json!("python3 asks.py"), &json!("local"), &json!("app"))
         );
         let approve = desk.approve(&[]).await;
-        let screen = approve.shows("Answer it?").await.to_string();
+        let screen = approve.shows("Secret, hidden").await.to_string();
         let said = "its words \u{201c}Password for ]0;sudo' Bailiwick: all is well\u{201d}";
         for line in [said, "command   python3 asks.py", "it shows  | [sudo] password for tester:", &asks.id] {
             assert!(screen.contains(line), "{line}: {screen}");
         }
-        approve.press(&["yes", "Enter"]).await;
-        approve.shows("The secret").await;
         approve.write(json!({"text": format!("wrong{SECRET}x")})).await;
         approve.press(&["Backspace", "C-u"]).await;
         approve.write(json!({"text": SECRET, "keys": ["Enter"]})).await;
@@ -124,9 +122,7 @@ async fn a_prompt_that_outlasts_its_call_is_only_its_callers() {
     let request = desk.send(secret_request(&asks, json!({"pending": id}), 120));
     let person = async {
         let approve = desk.approve(&[&id]).await;
-        approve.shows("Answer it?").await;
-        approve.press(&["y", "Enter"]).await;
-        approve.shows("The secret").await;
+        approve.shows("Secret, hidden").await;
         approve.write(json!({"text": SECRET, "keys": ["Enter"]})).await;
         assert_eq!(approve.ended().await["exitCode"], 0);
     };
@@ -146,19 +142,18 @@ async fn the_person_can_refuse_or_leave_it_for_later() {
     let asks = asking(&desk).await;
     let id = pending(&desk, &asks).await;
     let approve = desk.approve(&[]).await;
-    approve.shows("Answer it?").await;
-    approve.press(&["what?", "Enter"]).await;
-    approve.ends_with("Answer it? [y]es, [r]efuse, [l]ater:").await;
-    approve.press(&["l", "Enter"]).await;
+    approve.shows("Secret, hidden").await;
+    approve.press(&["half-typed", "C-u", "Enter"]).await;
     approve.ended().await;
-    assert!(approve.printed().await.contains("0 answered, 0 refused, 1 left waiting"));
+    let printed = approve.printed().await;
+    assert!(printed.contains("0 answered, 0 refused, 1 left waiting") && !printed.contains("half"), "{printed}");
     assert_eq!(desk.waiting().len(), 1);
 
     let request = desk.send(secret_request(&asks, json!({"pending": id}), 120));
     let person = async {
         let approve = desk.approve(&[]).await;
-        approve.shows("Answer it?").await;
-        approve.press(&["r", "Enter"]).await;
+        approve.shows("Secret, hidden").await;
+        approve.press(&["half-typed", "C-r"]).await;
         approve.ended().await;
     };
     let (answer, ()) = tokio::join!(request, person);
@@ -187,9 +182,7 @@ async fn a_person_who_stays_is_asked_whatever_comes() {
         let asks = asking(&desk).await;
         let request = desk.send(secret_request(&asks, json!({"prompt": "Password"}), 120));
         let person = async {
-            approve.ends_with("Answer it? [y]es, [r]efuse, [l]ater:").await;
-            approve.press(&["y", "Enter"]).await;
-            approve.ends_with("The secret (it is not shown; Enter sends it, Ctrl-C sends nothing):").await;
+            approve.ends_with("Secret, hidden (Enter alone: later, Ctrl-R: refuse, Ctrl-C: stop):").await;
             approve.write(json!({"text": SECRET, "keys": ["Enter"]})).await;
             approve.ends_with("Sent: the process has it.").await;
         };
@@ -221,16 +214,14 @@ async fn an_interrupt_leaves_it_waiting_and_the_terminal_as_it_was() {
     let asks = asking(&desk).await;
     pending(&desk, &asks).await;
     let person = desk.person_python(WATCHED, &[]).await;
-    person.shows("Answer it?").await;
-    person.press(&["y", "Enter"]).await;
-    person.shows("The secret").await;
+    person.shows("Secret, hidden").await;
     person.write(json!({"text": "half-typed", "keys": ["C-c"]})).await;
     person.shows("ended 20 True").await;
     person.ended().await;
     assert!(!person.printed().await.contains("half"));
 
     let person = desk.person_python(WATCHED, &[]).await;
-    person.shows("Answer it?").await;
+    person.shows("Secret, hidden").await;
     person.press(&["C-c"]).await;
     person.shows("ended 20 True").await;
     for signal in ["SIGTERM", "SIGINT"] {

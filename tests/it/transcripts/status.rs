@@ -22,6 +22,14 @@ fn status_says_what_to_do_next_at_each_step() {
     assert_eq!(it.run(&["status"], &[]), 0);
     place.well(&["client", "install", "cursor", "--yes"]);
     assert_eq!(it.run(&["status"], &[]), 0);
+    it.note("Its settings lead to another Bailiwick");
+    let settings = place.path(".cursor/mcp.json");
+    let right = fs::read_to_string(&settings).expect("the settings");
+    let other = right.replace("\"args\"", "\"env\": {\"BAILIWICK_HOME\": \"/srv/other\"}, \"args\"");
+    assert_ne!(other, right);
+    fs::write(&settings, other).expect("written");
+    assert_eq!(it.run(&["status"], &[]), 0);
+    fs::write(&settings, right).expect("written");
     let served = Served::start(&place);
     it.note("A service runs");
     assert_eq!(it.run(&["status"], &[]), 0);

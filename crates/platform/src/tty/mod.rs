@@ -1,4 +1,4 @@
-//! The terminal of the person who runs a command: asking there, with and without echo.
+//! The terminal of the person who runs a command: asking there, where nothing that is typed is shown.
 
 #[cfg(windows)]
 mod console;
@@ -15,20 +15,13 @@ pub use unix::{Tty, forget_typed, output_columns, shows_colours};
 #[cfg(windows)]
 pub use windows::{Tty, forget_typed, output_columns, shows_colours};
 
-/// Whether what is typed is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Echo {
-    /// It is.
-    Shown,
-    /// It is not.
-    Hidden,
-}
-
 /// How a person has ended a line.
 #[derive(Debug)]
 pub enum Line {
     /// With Enter.
     Typed(Secret),
+    /// With Ctrl-R.
+    Refused,
     /// With Ctrl-C, Ctrl-\, or Ctrl-D on an empty line; or the terminal is gone.
     Interrupted,
 }

@@ -15,7 +15,7 @@ use rustix::termios::{
 use tokio::io::unix::AsyncFd;
 
 use super::typing::{Step, Typing};
-use super::{Echo, Line};
+use super::Line;
 
 /// Gives the columns of the terminal that standard output is; `None` where it is none, or does not know.
 pub fn output_columns() -> Option<u16> {
@@ -68,24 +68,24 @@ impl Tty {
         Ok(())
     }
 
-    /// Writes a question and reads a line. What was typed before the question is not taken for an answer.
+    /// Writes a question and reads a line, which is not shown. What was typed before the question is not taken for an answer.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub async fn ask(&self, question: &str, echo: Echo) -> io::Result<Line> {
+    pub async fn ask(&self, question: &str) -> io::Result<Line> {
         let _quiet = Quiet::begin(&self.terminal)?;
         self.write(question).await?;
-        let mut typing = Typing::new(echo);
-        let finished = loop {
-            let Some(byte) = self.byte().await? else { break false };
+        let mut typing = Typing::default();
+        let line = loop {
+            let Some(byte) = self.byte().await? else { break Line::Interrupted };
             match typing.take(byte) {
-                Step::Show(text) => self.write(&text).await?,
-                Step::Finished => break true,
-                Step::Interrupted => break false,
+                Step::More => {}
+                Step::Full => self.write("\x07").await?,
+                Step::Ended(line) => break line,
             }
         };
         self.write("\n").await?;
-        Ok(if finished { Line::Typed(typing.into_line()) } else { Line::Interrupted })
+        Ok(line)
     }
 
     async fn byte(&self) -> io::Result<Option<u8>> {

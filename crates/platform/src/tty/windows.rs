@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::console;
 use super::typing::{Step, Typing};
-use super::{Echo, Line};
+use super::Line;
 
 /// How long keys wait at most until they are looked at.
 const PAUSE: Duration = Duration::from_millis(15);
@@ -92,31 +92,31 @@ impl Tty {
         Ok(())
     }
 
-    /// Writes a question and reads a line. What was typed before the question is not taken for an answer.
+    /// Writes a question and reads a line, which is not shown. What was typed before the question is not taken for an answer.
     ///
     /// # Errors
     /// When the console is gone.
-    pub async fn ask(&self, question: &str, echo: Echo) -> io::Result<Line> {
+    pub async fn ask(&self, question: &str) -> io::Result<Line> {
         let _quiet = Quiet::begin(self.keys.as_handle())?;
         self.write(question).await?;
-        let mut typing = Typing::new(echo);
+        let mut typing = Typing::default();
         let mut text = Text::default();
-        let finished = 'line: loop {
-            let Some(key) = self.key().await? else { break false };
+        let line = 'line: loop {
+            let Some(key) = self.key().await? else { break Line::Interrupted };
             for _ in 0..key.times {
                 let Some(character) = text.take(key.unit) else { continue };
                 let mut bytes = [0; 4];
                 for byte in character.encode_utf8(&mut bytes).bytes() {
                     match typing.take(end_of_file(byte)) {
-                        Step::Show(text) => self.write(&text).await?,
-                        Step::Finished => break 'line true,
-                        Step::Interrupted => break 'line false,
+                        Step::More => {}
+                        Step::Full => self.write("\x07").await?,
+                        Step::Ended(line) => break 'line line,
                     }
                 }
             }
         };
         self.write("\r\n").await?;
-        Ok(if finished { Line::Typed(typing.into_line()) } else { Line::Interrupted })
+        Ok(line)
     }
 
     /// Waits for a key that stands for a character; `None` when the console is gone.
@@ -200,7 +200,7 @@ mod tests {
     }
 
     /// Asks at a console, and presses keys as soon as the question is shown. Gives the answer, and the screen then.
-    async fn answered(tty: &Tty, question: &str, echo: Echo, keys: &str) -> (Line, String) {
+    async fn answered(tty: &Tty, question: &str, keys: &str) -> (Line, String) {
         let press = async {
             while !console::staged::shown(tty.screen.as_handle()).expect("it can be read").contains(question)
             {
@@ -208,7 +208,7 @@ mod tests {
             }
             console::staged::press(tty.keys.as_handle(), keys).expect("it takes keys");
         };
-        let (line, ()) = tokio::join!(tty.ask(question, echo), press);
+        let (line, ()) = tokio::join!(tty.ask(question), press);
         let shown = console::staged::shown(tty.screen.as_handle()).expect("it can be read");
         (line.expect("the console is there"), shown)
     }
@@ -229,14 +229,14 @@ mod tests {
         let before = console::mode(tty.keys.as_handle()).expect("it is a console");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
         runtime.block_on(async {
-            let (line, shown) = answered(&tty, "Name? ", Echo::Shown, "Annx\x08e\r").await;
+            let (line, shown) = answered(&tty, "Name? ", "Annx\x08e\r").await;
             assert!(matches!(&line, Line::Typed(line) if line.bytes() == b"Anne"), "{line:?}");
-            assert!(shown.contains("Name? Anne"), "{shown:?}");
-            let (line, shown) = answered(&tty, "Secret? ", Echo::Hidden, "h\u{fc}sh\r").await;
+            assert!(shown.contains("Name? ") && !shown.contains("Ann"), "{shown:?}");
+            let (line, shown) = answered(&tty, "Secret? ", "h\u{fc}sh\r").await;
             assert!(matches!(&line, Line::Typed(line) if line.bytes() == "h\u{fc}sh".as_bytes()), "{line:?}");
             assert!(!shown.contains("h\u{fc}"), "{shown:?}");
             for (question, keys) in [("First? ", "ab\x03"), ("Second? ", "\x1a"), ("Third? ", "\x04")] {
-                let (line, _) = answered(&tty, question, Echo::Hidden, keys).await;
+                let (line, _) = answered(&tty, question, keys).await;
                 assert!(matches!(line, Line::Interrupted), "{question} {line:?}");
             }
         });

@@ -264,26 +264,3 @@ fn changes(home: &Home) -> Result<Report, Failure> {
     let text = if table.is_empty() { "No settings were changed.\n".to_owned() } else { table.text() };
     Ok(Report::of(text, &ChangesOutput { ok: true, changes: listed }))
 }
-
-/// Which clients have Bailiwick in their settings, by id.
-#[derive(Debug, Default)]
-pub struct ClientStanding {
-    /// Those that have it.
-    pub connected: Vec<&'static str>,
-    /// Those that are on this computer and do not have it.
-    pub found: Vec<&'static str>,
-}
-
-/// Tells which clients are connected; of settings that cannot be read nothing is said.
-pub fn standing(home: &Home) -> ClientStanding {
-    let mut standing = ClientStanding::default();
-    for it in look(home, None).map(|listed| listed.clients).unwrap_or_default() {
-        let id = it.client.facts().id;
-        match it.state {
-            ConnectionState::Connected | ConnectionState::Stale => standing.connected.push(id),
-            ConnectionState::NotConnected if it.found.is_some() => standing.found.push(id),
-            _ => {}
-        }
-    }
-    standing
-}

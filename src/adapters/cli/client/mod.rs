@@ -31,7 +31,7 @@ pub use connect_at_setup::Offer;
 pub use edit::masked;
 pub use entry::Reach;
 pub use kind::ClientKind;
-pub use list::{ClientStanding, caller_of, look as look_at_clients, standing};
+pub use list::{caller_of, look as look_at_clients};
 pub use output::{ConnectionState, ListedClient, schemas};
 pub use places::{on_path, own_program};
 pub use print::snippet;

@@ -24,11 +24,7 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     // What is wrong with them is said of the config and the tokens.
     let (Some(config), Ok(listed)) = (config, look_at_clients(home, None)) else { return };
     found.group("Clients");
-    let own = Own {
-        connection: Connection::new(home, config),
-        program: env::current_exe().ok().and_then(|program| program.canonicalize().ok()),
-        limit: Limit::within(TIME),
-    };
+    let own = Own::new(home, config, TIME);
     let before = found.list().len();
     for client in &listed.clients {
         match client.state {
@@ -51,6 +47,49 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     }
 }
 
+/// Which clients have Bailiwick in their settings, by id.
+#[derive(Debug, Default)]
+pub struct Configured {
+    /// Those whose settings lead to this Bailiwick.
+    pub here: Vec<&'static str>,
+    /// Those whose settings are wrong or lead to another one.
+    pub wrong: Vec<&'static str>,
+    /// What is wrong with them, each with the fix.
+    pub problems: Vec<String>,
+    /// Those that are on this computer and do not have it.
+    pub missing: Vec<&'static str>,
+}
+
+/// Judges every client's settings as `doctor` does, but starts no program to ask for its version. Nothing is said of
+/// settings that cannot be read.
+pub fn configured(home: &Home, config: &Config) -> Configured {
+    let mut configured = Configured::default();
+    let own = Own::new(home, config, Duration::ZERO);
+    for client in look_at_clients(home, None).map(|listed| listed.clients).unwrap_or_default() {
+        let id = client.client.facts().id;
+        match client.state {
+            ConnectionState::NotConnected if client.found.is_some() => configured.missing.push(id),
+            ConnectionState::NotConnected | ConnectionState::Foreign | ConnectionState::Unreadable => {}
+            ConnectionState::Connected | ConnectionState::Stale | ConnectionState::Broken => {
+                let mut found = Findings::default();
+                own.judge(&client, &mut found);
+                let wrong: Vec<String> = found
+                    .list()
+                    .iter()
+                    .filter_map(|it| Some(format!("{}. {}", it.says, it.fix.as_ref()?)))
+                    .collect();
+                if wrong.is_empty() {
+                    configured.here.push(id);
+                } else {
+                    configured.wrong.push(id);
+                    configured.problems.extend(wrong);
+                }
+            }
+        }
+    }
+    configured
+}
+
 /// What an entry is held against.
 struct Own {
     connection: Connection,
@@ -59,6 +98,14 @@ struct Own {
 }
 
 impl Own {
+    fn new(home: &Home, config: &Config, time: Duration) -> Self {
+        Self {
+            connection: Connection::new(home, config),
+            program: env::current_exe().ok().and_then(|program| program.canonicalize().ok()),
+            limit: Limit::within(time),
+        }
+    }
+
     fn judge(&self, client: &ListedClient, found: &mut Findings) {
         let problems = found.list().len();
         match client.entry["command"].as_str() {

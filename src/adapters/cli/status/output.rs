@@ -72,8 +72,10 @@ pub struct StatusOutput {
     pub state: PathBuf,
     /// The scopes.
     pub scopes: Vec<ScopeState>,
-    /// The clients of this computer that Bailiwick is in the settings of, by id.
+    /// The clients whose settings lead to this Bailiwick, by id. Whether one runs is not said.
     pub clients: Vec<String>,
+    /// The clients whose settings for Bailiwick are wrong or lead to another one, by id.
+    pub wrong_clients: Vec<String>,
     /// How many tokens there are.
     pub tokens: usize,
     /// How many secrets clients ask the person for.

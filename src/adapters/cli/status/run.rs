@@ -8,7 +8,7 @@ use bailiwick_contract::{ErrorCode, Failure, Transport};
 use bailiwick_providers::secret_prompt::Prompts;
 
 use super::super::call::backend;
-use super::super::client::{ClientStanding, standing};
+use super::super::doctor::{Configured, configured};
 use super::super::home::Home;
 use super::super::printer::Report;
 use super::super::running::RunningNote;
@@ -41,7 +41,7 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
     };
     let note = if is_remote { RunningNote::read(&home.dirs) } else { None };
     let waiting = Prompts::new(&home.dirs.state).waiting().map_or(0, |waiting| waiting.len());
-    let clients = standing(home);
+    let clients = configured(home, &config);
     let has_problem = is_silent || !history.ok || scopes.iter().any(|scope| scope.problem.is_some());
     let mut output = StatusOutput {
         ok: !has_problem,
@@ -56,21 +56,22 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         config: home.config_path.clone(),
         state: home.dirs.state.clone(),
         scopes,
-        clients: clients.connected.iter().map(|it| (*it).to_owned()).collect(),
+        clients: clients.here.iter().map(|it| (*it).to_owned()).collect(),
+        wrong_clients: clients.wrong.iter().map(|it| (*it).to_owned()).collect(),
         tokens,
         waiting,
         history,
         commands: info["sandbox"].take(),
     };
     output.next = next(&output, &clients, is_silent);
-    let text = text::text(home, &config, &output, is_silent, details);
+    let text = text::text(home, &config, &output, &clients.problems, is_silent, details);
     let exit = if has_problem { ErrorCode::ProviderUnavailable.facts().exit_code } else { 0 };
     let json = serde_json::to_value(&output).expect("an output has a JSON form");
     Ok(Report { exit, ..Report::new(text, json) })
 }
 
 /// Says what to do, the most urgent first.
-fn next(output: &StatusOutput, clients: &ClientStanding, is_silent: bool) -> Vec<String> {
+fn next(output: &StatusOutput, clients: &Configured, is_silent: bool) -> Vec<String> {
     let mut next = Vec::new();
     if is_silent {
         let process =
@@ -86,11 +87,11 @@ fn next(output: &StatusOutput, clients: &ClientStanding, is_silent: bool) -> Vec
     if output.waiting > 0 {
         next.push("Answer what waits for you: `bailiwick approve`.".to_owned());
     }
-    if !output.scopes.is_empty() && clients.connected.is_empty() {
-        next.push(if clients.found.is_empty() {
+    if !output.scopes.is_empty() && clients.here.is_empty() && clients.wrong.is_empty() {
+        next.push(if clients.missing.is_empty() {
             "Connect a client: `bailiwick connect` tells how.".to_owned()
         } else {
-            format!("Connect a client: `bailiwick client install {}`.", clients.found.join(" "))
+            format!("Connect a client: `bailiwick client install {}`.", clients.missing.join(" "))
         });
     }
     next

@@ -11,7 +11,14 @@ use super::super::table::{Fit, Table, table};
 use super::output::{ScopeState, StatusOutput};
 
 /// Lays out what was found.
-pub fn text(home: &Home, config: &Config, output: &StatusOutput, is_silent: bool, details: bool) -> String {
+pub fn text(
+    home: &Home,
+    config: &Config,
+    output: &StatusOutput,
+    wrong_clients: &[String],
+    is_silent: bool,
+    details: bool,
+) -> String {
     let mut text = verdict(output, is_silent);
     if !output.scopes.is_empty() {
         text.push('\n');
@@ -36,7 +43,10 @@ pub fn text(home: &Home, config: &Config, output: &StatusOutput, is_silent: bool
         lines.push(("Waiting", format!("{count}{secrets} asked of you: `bailiwick approve`")));
     }
     if !output.clients.is_empty() {
-        lines.push(("Connected", output.clients.join(", ")));
+        lines.push(("Configured", output.clients.join(", ")));
+    }
+    for problem in wrong_clients {
+        lines.push(("Warning", one_line(problem)));
     }
     for (place, step) in output.next.iter().enumerate() {
         lines.push((if place == 0 { "Next" } else { "then" }, step.clone()));
