@@ -39,12 +39,7 @@ impl Envelope {
     /// # Errors
     /// `invalid_request` that names the field, what was expected and the accepted fields.
     pub fn from_value(value: Value) -> Result<Self, Failure> {
-        if depth_exceeds(&value, MAX_DEPTH) {
-            return Err(Failure::invalid(
-                "",
-                format!("the request nests arrays and objects deeper than {MAX_DEPTH} levels"),
-            ));
-        }
+        check_depth(&value)?;
         let Value::Object(mut fields) = value else {
             return Err(Failure::invalid("", "the request must be a JSON object").hint(EXAMPLE_HINT));
         };
@@ -110,6 +105,20 @@ pub fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     }
+}
+
+/// Checks that a value does not nest too deep.
+///
+/// # Errors
+/// `invalid_request`.
+pub fn check_depth(value: &Value) -> Result<(), Failure> {
+    if depth_exceeds(value, MAX_DEPTH) {
+        return Err(Failure::invalid(
+            "",
+            format!("the request nests arrays and objects deeper than {MAX_DEPTH} levels"),
+        ));
+    }
+    Ok(())
 }
 
 /// Tells whether a value nests deeper than `limit`, without recursion beyond it.

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::Envelope;
+
 /// The closed list of error codes. Each has one meaning, one HTTP status and one CLI exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -143,6 +145,8 @@ impl fmt::Display for ErrorCode {
 
 /// What begins a hint that only the user can follow: a client cannot, and passes it on.
 pub const FOR_USER: &str = "For the person: ";
+/// The detail of [`Failure::asked`]; it does not reach clients.
+const ASKED: &str = "asked";
 
 /// Why a request has no result: a code to branch on, a message to read, hints to act on.
 #[derive(Debug, Clone, PartialEq)]
@@ -185,6 +189,24 @@ impl Failure {
     pub fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.details.insert(key.to_owned(), value.into());
         self
+    }
+
+    /// Notes what a request asked for that could not be read: the answer and the history name it.
+    #[must_use]
+    pub fn asked(self, envelope: &Envelope) -> Self {
+        let asked = json!({"scope": envelope.scope, "op": envelope.op, "target": envelope.target});
+        self.detail(ASKED, asked)
+    }
+
+    /// Takes out what [`Failure::asked`] has noted.
+    pub fn take_asked(&mut self) -> Option<Envelope> {
+        let mut asked = self.details.remove(ASKED)?;
+        let mut text = |name: &str| match asked[name].take() {
+            Value::String(text) => Some(text),
+            _ => None,
+        };
+        let (scope, op, target) = (text("scope"), text("op")?, text("target"));
+        Some(Envelope { scope, op, target, ..Envelope::default() })
     }
 
     /// Names the policy stage, unless one is named already.

@@ -7,5 +7,6 @@
 
 pub mod registry;
 pub mod operations;
+pub mod requests;
 pub mod service;
 pub mod reference;

@@ -15,6 +15,7 @@ use bailiwick_contract::{Caller, Envelope, Failure, Outcome};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::reference::openapi;
 use bailiwick_engine::registry::Registry;
+use bailiwick_engine::requests;
 use bailiwick_engine::service::Service;
 
 use super::super::http::json;
@@ -43,7 +44,7 @@ async fn operations(
     Extension(caller): Extension<Caller>,
     body: Bytes,
 ) -> Response {
-    api.answer(&caller, Envelope::from_json(&body)).await
+    api.answer(&caller, requests::read_json(&body)).await
 }
 
 async fn info(

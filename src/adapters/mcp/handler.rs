@@ -17,10 +17,11 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use bailiwick_contract::envelope::kind;
+use bailiwick_contract::json::read_unambiguous;
 use bailiwick_contract::{Caller, Envelope, Failure, Progress, Reply, id};
 use bailiwick_engine::service::Service;
 
@@ -100,6 +101,26 @@ impl Handler {
 
     async fn offer(&self, context: &RequestContext<RoleServer>) -> Result<Offer, ErrorData> {
         Ok(self.route(context)?.backend.offer().await)
+    }
+
+    /// Reads what a call asks for, or why it cannot be read.
+    async fn envelope(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Result<Envelope, Failure>, ErrorData> {
+        let mut envelope = tools::envelope_of(tool, arguments).ok_or_else(|| unknown_tool(tool))?;
+        if let Err(failure) = &mut envelope
+            && let Some(other) = failure.details.remove(tools::OTHER_TOOL)
+        {
+            // Only those who have the other tool are told of it.
+            failure.hints.push(match (self.offer(context).await?.effects, other.as_str()) {
+                (true, Some(other)) => format!("Send the same arguments to {other}."),
+                _ => "Nothing that changes things is open to you.".to_owned(),
+            });
+        }
+        Ok(envelope)
     }
 
     async fn submit(
@@ -227,8 +248,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let envelope = tools::envelope_of(&request.name, request.arguments.unwrap_or_default())
-            .ok_or_else(|| unknown_tool(&request.name))?;
+        let envelope = self.envelope(&request.name, request.arguments.unwrap_or_default(), &context).await?;
         let structured = match self.way {
             Way::Fixed { .. } => Structured::Spliced,
             Way::PerRequest(_) => Structured::Held,
@@ -290,16 +310,20 @@ impl ServerHandler for Handler {
         if tools::find(name).is_none() {
             return Err(unknown_tool(name));
         }
-        let failure = match &params["arguments"] {
+        let envelope = match &params["arguments"] {
             Value::Object(_) | Value::Null => {
                 return Err(ErrorData::invalid_params("the parameters of the call cannot be read", None));
             }
-            other => {
-                Failure::invalid("arguments", format!("`arguments` must be an object, not {}", kind(other)))
-                    .hint("Send the fields of the tool as an object.")
-            }
+            other => match other.as_str().map(|text| read_unambiguous(text.as_bytes())) {
+                Some(Ok(Value::Object(arguments))) => self.envelope(name, arguments, &context).await?,
+                _ => Err(Failure::invalid(
+                    "arguments",
+                    format!("`arguments` must be an object, not {}", kind(other)),
+                )
+                .hint("Send the fields of the tool as an object.")),
+            },
         };
-        let reply = self.submit(Err(failure), &context).await?;
+        let reply = self.submit(envelope, &context).await?;
         let mut result = render::tool_result(reply, Structured::Held);
         if !is_modern(&context) {
             result.result_type = None;

@@ -9,8 +9,9 @@ use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
-use bailiwick_contract::{Effect, Envelope, Failure, Threads, fields};
+use bailiwick_contract::{Effect, Envelope, Failure, Threads};
 use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::requests;
 
 use super::super::offer::Offer;
 
@@ -134,35 +135,38 @@ pub(super) fn envelope_of(name: &str, arguments: Map<String, Value>) -> Option<R
     match name {
         GET_COMPUTER_INFO => Some(info(arguments)),
         COMPUTER_QUERY => Some(query(arguments)),
-        COMPUTER_OPERATION => Some(Envelope::from_value(Value::Object(arguments))),
+        COMPUTER_OPERATION => Some(requests::read(Value::Object(arguments))),
         GET_OPERATION_HISTORY => Some(history(arguments)),
         _ => None,
     }
 }
 
 fn info(mut arguments: Map<String, Value>) -> Result<Envelope, Failure> {
-    refuse_unknown(GET_COMPUTER_INFO, &arguments, &["include", "family"])?;
-    // Some clients send one name where a list is wanted.
-    if let Some(Value::String(one)) = arguments.get("include")
-        && !one.is_empty()
+    // An operation that is named here is one to be described.
+    if let Some(named) = arguments.remove("op")
+        && named != "computer.info"
     {
-        arguments.insert("include".to_owned(), json!([one]));
+        arguments.entry("family").or_insert(named);
     }
-    Ok(Envelope { op: "computer.info".to_owned(), input: arguments, ..Envelope::default() })
+    arguments.insert("op".to_owned(), json!("computer.info"));
+    requests::read(Value::Object(arguments))
 }
 
 fn query(arguments: Map<String, Value>) -> Result<Envelope, Failure> {
-    let envelope = Envelope::from_value(Value::Object(arguments))?;
-    let mut rows = FAMILIES.iter().flat_map(|family| family.operations);
-    match rows.find(|entry| entry.spec.name == envelope.op) {
+    let envelope = requests::read(Value::Object(arguments))?;
+    match requests::operation(&envelope.op) {
         Some(entry) if !entry.spec.effect.is_read_only() => Err(Failure::invalid(
             "op",
             format!("`{}` changes things; {COMPUTER_QUERY} takes only operations that do not", envelope.op),
         )
-        .hint(format!("Send the same arguments to {COMPUTER_OPERATION}."))),
+        .detail(OTHER_TOOL, COMPUTER_OPERATION)
+        .asked(&envelope)),
         _ => Ok(envelope),
     }
 }
+
+/// The detail of a refusal that names the tool which takes the operation.
+pub(super) const OTHER_TOOL: &str = "tool";
 
 /// Tells how long an operation may take, if it is of those that may take long: they run programs, or hold until
 /// something happens.
@@ -177,7 +181,6 @@ pub(super) fn may_last(envelope: &Envelope) -> Option<Duration> {
 }
 
 fn history(mut arguments: Map<String, Value>) -> Result<Envelope, Failure> {
-    refuse_unknown(GET_OPERATION_HISTORY, &arguments, &["scope", "view", "limit", "query", "cursor"])?;
     let scope = take_text(&mut arguments, "scope")?;
     let view = take_text(&mut arguments, "view")?;
     history_envelope(scope, view.as_deref(), arguments)
@@ -190,7 +193,7 @@ fn history(mut arguments: Map<String, Value>) -> Result<Envelope, Failure> {
 pub(in super::super) fn history_envelope(
     scope: Option<String>,
     view: Option<&str>,
-    fields: Map<String, Value>,
+    mut fields: Map<String, Value>,
 ) -> Result<Envelope, Failure> {
     let view = view.unwrap_or(VIEWS[0]);
     if !VIEWS.contains(&view) {
@@ -199,27 +202,11 @@ pub(in super::super) fn history_envelope(
             .detail("accepted", VIEWS.to_vec())
             .hint(format!("Use one of {}.", VIEWS.join(", "))));
     }
-    let mut envelope = Envelope { scope, op: format!("history.{view}"), ..Envelope::default() };
-    for (name, value) in fields {
-        if value.is_null() || value.as_str() == Some("") {
-            continue;
-        }
-        // What is looked for is data; how much of it, and from where on, are options.
-        if name == "query" { &mut envelope.input } else { &mut envelope.options }.insert(name, value);
+    fields.insert("op".to_owned(), Value::from(format!("history.{view}")));
+    if let Some(scope) = scope {
+        fields.insert("scope".to_owned(), Value::from(scope));
     }
-    Ok(envelope)
-}
-
-fn refuse_unknown(tool: &str, arguments: &Map<String, Value>, accepted: &[&str]) -> Result<(), Failure> {
-    let Some(unknown) = arguments.keys().find(|name| !accepted.contains(&name.as_str())) else {
-        return Ok(());
-    };
-    let failure = Failure::invalid(unknown, format!("{tool} has no argument `{unknown}`"))
-        .detail("accepted", accepted.to_vec());
-    Err(match fields::nearest(unknown, accepted.iter().copied(), 1).first() {
-        Some(name) => failure.hint(format!("Did you mean `{name}`?")),
-        None => failure.hint(format!("The arguments are {}.", accepted.join(", "))),
-    })
+    requests::read(Value::Object(fields))
 }
 
 fn take_text(arguments: &mut Map<String, Value>, name: &str) -> Result<Option<String>, Failure> {

@@ -79,6 +79,7 @@ pub struct Entry {
     parse: fn(&Entry, &Envelope) -> Result<Parsed, Failure>,
     run: for<'a> fn(&'a Context, &'a Permit) -> Running<'a>,
     schemas: fn() -> Schemas,
+    known_schemas: OnceLock<Schemas>,
     field_names: OnceLock<(FieldNames, FieldNames)>,
 }
 
@@ -100,6 +101,7 @@ impl Entry {
             parse: parse::<O>,
             run: run::<O>,
             schemas: schemas::<O>,
+            known_schemas: OnceLock::new(),
             field_names: OnceLock::new(),
         }
     }
@@ -109,10 +111,15 @@ impl Entry {
         (self.schemas)()
     }
 
+    /// Returns the JSON Schemas of the operation's parts, made once.
+    pub fn known_schemas(&self) -> &Schemas {
+        self.known_schemas.get_or_init(self.schemas)
+    }
+
     /// Gives the names of the fields of `input` and of `options`.
     pub fn field_names(&self) -> &(FieldNames, FieldNames) {
         self.field_names.get_or_init(|| {
-            let schemas = self.schemas();
+            let schemas = self.known_schemas();
             (FieldNames::from_schema(&schemas.input), FieldNames::from_schema(&schemas.options))
         })
     }

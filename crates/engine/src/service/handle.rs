@@ -88,7 +88,12 @@ impl Service {
     ) -> Outcome {
         let mut envelope = match envelope {
             Ok(envelope) => envelope,
-            Err(failure) => return record.refuse(failure).await,
+            Err(mut failure) => {
+                if let Some(asked) = failure.take_asked() {
+                    record.asked(&asked);
+                }
+                return record.refuse(failure).await;
+            }
         };
         record.asked(&envelope);
 

@@ -11,6 +11,7 @@ use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{CommandInput, CommonOption, Envelope, ErrorCode, Failure, fields};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::{Entry, Registry};
+use bailiwick_engine::requests;
 use bailiwick_platform::names::OsStringExt;
 
 /// The largest file that `--input @FILE` or `--FIELD-file FILE` reads.
@@ -233,13 +234,13 @@ impl Words {
             Failure::invalid("op", "no operation is named").hint("`bailiwick call --help` lists them.")
         })?;
         if first.trim_start().starts_with('{') {
-            return Envelope::from_json(first.as_bytes());
+            return requests::read_json(first.as_bytes());
         }
         let entry = entry(first)?;
         let fields = all_fields(entry);
         let mut envelope = Envelope {
             scope: self.scope,
-            op: first.to_owned(),
+            op: entry.spec.name.to_owned(),
             target: self.target,
             input: self.input.map(|text| object("--input", &text)).transpose()?.unwrap_or_default(),
             options: self.options.map(|text| object("--options", &text)).transpose()?.unwrap_or_default(),
@@ -274,8 +275,8 @@ impl Words {
 /// # Errors
 /// `unknown_operation` with the nearest names.
 pub fn entry(op: &str) -> Result<&'static Entry, Failure> {
-    let registry = Registry::new(FAMILIES);
-    registry.entry(op).ok_or_else(|| {
+    requests::operation(op).ok_or_else(|| {
+        let registry = Registry::new(FAMILIES);
         let failure =
             Failure::new(ErrorCode::UnknownOperation, format!("there is no operation `{}`", one(op)));
         let nearest = fields::nearest(op, registry.operations().map(|entry| entry.spec.name), 3);

@@ -1,0 +1,15 @@
+//! Reading requests as models write them: other tools' names, JSON as text, fields in the wrong place.
+//!
+//! What comes out is an envelope in canonical names, before the policy sees it: nothing here judges, and the history
+//! and the policy know the canonical names only. What can mean two things is refused.
+
+mod fit;
+mod names;
+mod place;
+mod places;
+mod read;
+mod refusal;
+mod rewrite;
+
+pub use names::{fold, operation};
+pub use read::{read, read_json};

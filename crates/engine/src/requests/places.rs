@@ -1,0 +1,245 @@
+//! The names of other tools for fields, as data.
+
+use super::names::fold;
+
+/// Where a field belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The envelope's `scope`.
+    Scope,
+    /// The envelope's `target`.
+    Target,
+    /// A field of `input`.
+    Input(String),
+    /// A field of `options`.
+    Options(String),
+}
+
+impl Place {
+    fn parse(text: &str) -> Self {
+        match text.split_once('.') {
+            Some(("input", name)) => Self::Input(name.to_owned()),
+            Some((_, name)) => Self::Options(name.to_owned()),
+            None => Self::Target,
+        }
+    }
+
+    /// Returns the place as clients write it.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Scope => "scope".to_owned(),
+            Self::Target => "target".to_owned(),
+            Self::Input(name) => format!("input.{name}"),
+            Self::Options(name) => format!("options.{name}"),
+        }
+    }
+}
+
+/// For operations, where they have a field, and what other tools call it. An operation's own name comes before a
+/// family's (`git.*`), and that before `*`. Names are folded: `file_path` and `filePath` are one.
+const FIELDS: &[(&str, &str, &str)] = &[
+    ("file.move file.copy", "target", "source src from old_path source_path from_path file path file_path source_file"),
+    ("file.move file.copy", "input.to", "destination dest dst new_path destination_path to_path dest_path new_file target_path"),
+    ("file.find", "input.pattern", "glob query name filename glob_pattern file_pattern patterns"),
+    ("file.find", "target", "path dir directory folder root search_path target_directory base_path cwd"),
+    ("file.find", "options.kind", "type"),
+    ("file.search", "input.query", "pattern regex search text search_term q regexp needle search_query search_pattern"),
+    ("file.search", "options.glob", "include include_pattern file_pattern file_glob globs includes include_glob filter"),
+    ("file.search", "options.types", "type file_type"),
+    ("file.search", "options.maxResults", "limit head_limit max max_matches max_count top"),
+    ("file.search", "options.ignoreCase", "i case_insensitive insensitive"),
+    ("file.search", "options.filesOnly", "l files_with_matches list_files names_only"),
+    ("file.search", "options.before", "b before_context lines_before"),
+    ("file.search", "options.after", "a after_context lines_after"),
+    ("file.search", "options.literal", "fixed_strings fixed f plain"),
+    ("file.read", "options.startLine", "start from_line line_start start_line_one_indexed begin_line first_line"),
+    ("file.read", "options.endLine", "end to_line line_end end_line_one_indexed end_line_one_indexed_inclusive last_line head"),
+    ("file.read", "options.lineNumbers", "show_line_numbers with_line_numbers number_lines numbered"),
+    ("file.read_many", "input.paths", "path files file file_paths targets target_files file_path"),
+    ("file.write file.create", "input.content", "contents text file_text data body file_content new_content"),
+    ("file.write file.create", "input.contentBase64", "base64"),
+    ("file.write file.create", "options.createParents", "parents mkdirs create_dirs create_directories make_parents"),
+    ("file.write file.create", "options.mode", "permissions chmod"),
+    ("file.mkdir", "options.parents", "recursive p create_parents make_parents"),
+    ("file.delete", "options.recursive", "r recurse"),
+    ("file.patch", "input.patch", "diff unified_diff patch_text patch_content"),
+    ("file.patch", "input.edits", "changes replacements edit"),
+    ("file.patch file.write file.restore", "options.ifVersion", "version expected_version if_match"),
+    ("file.list file.tree", "options.depth", "max_depth level levels"),
+    ("file.restore", "input.undoId", "undo id"),
+    ("file.*", "options.includeHidden", "hidden show_hidden all include_hidden_files dotfiles"),
+    ("file.*", "options.includeIgnored", "no_ignore ignored"),
+    ("command.* process.start", "input.command", "cmd command_line shell_command script argv bash"),
+    ("command.* process.start package.*", "target", "cwd workdir working_directory work_dir dir directory folder current_directory path"),
+    ("command.* process.start package.*", "input.env", "environment env_vars environment_variables"),
+    ("command.run", "input.stdin", "stdin_text standard_input"),
+    ("command.start process.start package.start", "input.label", "name title"),
+    ("package.run package.start", "input.script", "name script_name command cmd"),
+    ("process.read", "options.tail", "lines tail_lines last"),
+    ("process.read", "options.from", "position"),
+    ("process.write", "input.text", "data content stdin message chars"),
+    ("process.stop", "input.signal", "sig"),
+    ("process.wait", "input.any", "conditions condition wait_for"),
+    ("process.resize", "input.columns", "cols width"),
+    ("process.resize", "input.rows", "lines height"),
+    ("process.*", "target", "pid id process shell_id bash_id session_id terminal_id"),
+    ("codex.read codex.stop", "target", "process_id session_id id"),
+    ("git.stage git.unstage", "input.paths", "files path file pathspec file_paths file_path filename"),
+    ("git.commit", "input.message", "m msg commit_message"),
+    ("git.diff", "input.staged", "cached stage index"),
+    ("git.diff", "input.from", "base ref revision commit"),
+    ("git.diff", "input.to", "head"),
+    ("git.diff", "options.statOnly", "stat"),
+    ("git.diff git.show", "options.context", "unified context_lines u"),
+    ("git.log", "options.maxResults", "n limit max_count count"),
+    ("git.log", "input.message", "grep"),
+    ("git.show", "input.revision", "commit ref rev sha hash commit_hash object"),
+    ("git.blame", "input.revision", "commit ref rev sha"),
+    ("git.branch_list", "options.remotes", "remote"),
+    ("git.worktree_create git.worktree_remove", "input.path", "dir directory worktree worktree_path"),
+    ("git.worktree_create", "input.from", "base ref commit start_point"),
+    ("git.worktree_create", "input.branch", "new_branch branch_name b"),
+    ("git.*", "target", "repo repo_path repository cwd"),
+    ("code.search_symbols", "input.query", "name symbol pattern symbol_name"),
+    ("code.read_symbol code.references", "input.name", "symbol symbol_name query identifier"),
+    ("codex.run codex.start", "input.prompt", "task message instructions query"),
+    ("history.get", "target", "id operation_id"),
+    ("history.*", "options.limit", "max_results max count n"),
+    ("screen.capture_window", "target", "window_id window id"),
+    ("screen.capture", "target", "display_id display id"),
+    ("screen.capture_process", "target", "process process_id pid name"),
+    ("screen.read_capture", "target", "capture_id id"),
+    ("computer.info", "input.family", "op operation name"),
+    ("computer.info", "input.include", "parts sections"),
+    ("*", "target", "path file file_path filename file_name filepath absolute_path relative_path relative_workspace_path target_file dir directory dir_path directory_path folder uri"),
+    ("*", "options.maxResults", "limit max max_matches head_limit"),
+    ("*", "options.timeoutSeconds", "timeout_sec timeout_secs timeout_s max_seconds"),
+    ("*", "options.maxOutputBytes", "max_output max_bytes max_output_size"),
+];
+
+/// Fields that comment on a call and change nothing in it.
+const COMMENTS: &[&str] = &["description", "explanation", "reason", "justification", "comment", "thought"];
+
+/// Fields of other tools, with the value that says what is so here anyway.
+const GIVEN: &[(&str, &str, &str)] = &[
+    ("file.patch", "replace_all", "false"),
+    ("command.run", "run_in_background", "false"),
+    ("command.run", "is_background", "false"),
+    ("command.run", "background", "false"),
+    ("command.run", "shell", "true"),
+    ("process.start", "run_in_background", "true"),
+    ("process.start", "is_background", "true"),
+    ("process.start", "background", "true"),
+    ("file.search", "n", "true"),
+    ("file.search", "line_numbers", "true"),
+    ("file.search", "show_line_numbers", "true"),
+    ("file.search", "recursive", "true"),
+    ("file.search", "r", "true"),
+    ("file.search", "output_mode", "\"content\""),
+    ("file.search", "regex", "true"),
+    ("file.search", "is_regex", "true"),
+    ("file.search", "case_sensitive", "true"),
+    ("file.find", "recursive", "true"),
+    ("file.list", "recursive", "false"),
+    ("file.delete", "force", "false"),
+    ("file.write", "append", "false"),
+    ("file.write", "overwrite", "true"),
+    ("file.write", "mode", "\"rewrite\""),
+    ("file.write", "mode", "\"overwrite\""),
+    ("file.create", "overwrite", "false"),
+    ("file.write", "encoding", "\"utf-8\""),
+    ("file.create", "encoding", "\"utf-8\""),
+    ("file.write", "encoding", "\"utf8\""),
+    ("file.create", "encoding", "\"utf8\""),
+];
+
+/// The fields of objects in lists, by the field that holds the list.
+const NESTED: &[(&str, &str, &str)] = &[
+    ("edits", "old", "old_string old_str old_text search find before original"),
+    ("edits", "new", "new_string new_str new_text replace replacement after"),
+    ("edits", "path", "file file_path filename target"),
+    ("edits", "expect", "expected_replacements count occurrences"),
+    ("lines", "path", "file file_path filename target"),
+    ("lines", "new", "content text new_text"),
+    ("any all", "process", "process_id target id pid"),
+    ("any all", "until", "type kind condition"),
+];
+
+/// Finds where an operation may have a field of another tool's name, the nearest meaning first.
+pub(super) fn places(op: &str, name: &str) -> impl Iterator<Item = Place> {
+    let name = fold(name);
+    let family = op.split_once('.').map_or(op, |(family, _)| family);
+    let families = format!("{family}.*");
+    let of = move |wanted: String| {
+        let name = name.clone();
+        FIELDS.iter().filter_map(move |(ops, place, names)| {
+            let fits = ops.split(' ').any(|it| it == wanted) && names.split(' ').any(|it| fold(it) == name);
+            fits.then(|| Place::parse(place))
+        })
+    };
+    of(op.to_owned()).chain(of(families)).chain(of("*".to_owned()))
+}
+
+/// Returns whether a field can be left out: it comments on the call, or asks for what is so anyway.
+pub(super) fn is_idle(op: &str, name: &str, value: &serde_json::Value) -> bool {
+    let name = fold(name);
+    COMMENTS.contains(&name.as_str())
+        || GIVEN.iter().any(|(of, field, given)| {
+            *of == op && fold(field) == name && (value.to_string() == *given || value == &given.trim_matches('"'))
+        })
+}
+
+/// Finds what a field of an object in a list is called here.
+pub(super) fn nested(list: &str, name: &str) -> Option<&'static str> {
+    let name = fold(name);
+    let mut rows = NESTED.iter().filter(|(lists, ..)| lists.split(' ').any(|it| it == list));
+    rows.find(|(_, _, names)| names.split(' ').any(|it| fold(it) == name)).map(|(_, field, _)| *field)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use bailiwick_contract::{CommonOption, TargetRule};
+
+    use super::super::names::operation;
+    use super::*;
+    use crate::operations::FAMILIES;
+
+    #[test]
+    fn every_row_is_about_operations_and_fields_that_exist() {
+        let mut seen = HashSet::new();
+        for (ops, place, names) in FIELDS {
+            for op in ops.split(' ') {
+                let rows: Vec<_> = FAMILIES
+                    .iter()
+                    .flat_map(|family| family.operations)
+                    .filter(|entry| match op.strip_suffix('*') {
+                        Some(start) => entry.spec.name.starts_with(start),
+                        None => entry.spec.name == op,
+                    })
+                    .collect();
+                assert!(!rows.is_empty(), "{op} is no operation");
+                let has = rows.iter().any(|entry| {
+                    let (input, options) = entry.field_names();
+                    match Place::parse(place) {
+                        Place::Scope => true,
+                        Place::Target => entry.spec.target != TargetRule::None,
+                        Place::Input(name) => input.accepted.contains(&name),
+                        Place::Options(name) => {
+                            options.accepted.contains(&name)
+                                || CommonOption::ALL.iter().any(|option| option.as_str() == name)
+                        }
+                    }
+                });
+                assert!(has, "{op} has no {place}");
+                for name in names.split(' ') {
+                    assert!(seen.insert((op, fold(name))), "{op}: {name} is there twice");
+                }
+            }
+        }
+        for (op, ..) in GIVEN {
+            assert!(operation(op).is_some(), "{op}");
+        }
+    }
+}
