@@ -7,7 +7,7 @@
 
 pub use bailiwick_config as config;
 pub use bailiwick_contract as contract;
-pub use bailiwick_engine::{operations, reference, registry, service};
+pub use bailiwick_engine::{operations, reference, registry, requests, service};
 pub use bailiwick_history as history;
 pub use bailiwick_platform as platform;
 pub use bailiwick_policy as policy;

@@ -11,6 +11,7 @@
 
 #[macro_use]
 mod trials;
+mod calls;
 mod cases;
 mod commands;
 mod definitions;
@@ -32,6 +33,7 @@ type Trials = fn(&Wanted) -> Vec<Trial>;
 
 /// The modules, with the trials of each.
 const MODULES: &[(&str, Trials)] = &[
+    ("calls", calls::trials),
     ("cases", cases::trials),
     ("commands", commands::trials),
     ("definitions", definitions::trials),

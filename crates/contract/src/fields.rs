@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::Failure;
+use super::{Failure, expected};
 
 /// The fields of an `input` or `options` object: what is accepted and what must be there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct FieldNames {
     pub required: Vec<String>,
     /// Texts for which `""` is a value like any other: their schema says `minLength: 0`.
     pub may_be_empty: Vec<String>,
+    /// The schema itself, for saying what a field takes.
+    pub schema: Value,
 }
 
 impl FieldNames {
@@ -31,6 +33,7 @@ impl FieldNames {
             accepted: accepted.unwrap_or_default(),
             required: required.unwrap_or_default(),
             may_be_empty: may_be_empty.unwrap_or_default(),
+            schema: schema.clone(),
         }
     }
 }
@@ -64,7 +67,16 @@ pub fn parse<T: DeserializeOwned>(
     serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { part.to_owned() } else { format!("{part}.{path}") };
-        Failure::invalid(&field, format!("`{field}` is wrong: {}", error.into_inner()))
+        let expected = expected::expected(&names.schema, error.path());
+        let told = error.inner().to_string();
+        // What the type itself says is better than what can be read out of its schema.
+        let is_about_the_form = ["invalid ", "unknown variant", "data did not match"]
+            .iter()
+            .any(|start| told.starts_with(start));
+        match expected.filter(|_| is_about_the_form) {
+            Some(expected) => Failure::invalid(&field, format!("`{field}` must be {expected}")),
+            None => Failure::invalid(&field, format!("`{field}` is wrong: {told}")),
+        }
     })
 }
 

@@ -12,6 +12,7 @@ pub mod effect;
 pub mod envelope;
 pub mod environment;
 pub mod error;
+mod expected;
 pub mod fields;
 pub mod hex;
 pub mod id;

@@ -255,6 +255,27 @@ mod tests {
     }
 
     #[test]
+    fn no_name_of_what_changes_things_passes_the_tool_that_only_looks() {
+        let rows = || FAMILIES.iter().flat_map(|family| family.operations);
+        let own = rows().filter(|entry| !entry.spec.effect.is_read_only()).map(|entry| entry.spec.name);
+        let others = ["bash", "Bash", "shell.run", "write_file", "Edit", "rm", "git_add", "mcp__x__bash", "file-write"];
+        for name in own.chain(others) {
+            for arguments in [
+                json!({"op": name}),
+                json!({"operation": name, "target": "a"}),
+                json!({"input": {"op": name}}),
+                json!({"arguments": json!({"op": name}).to_string()}),
+            ] {
+                let arguments = arguments.as_object().expect("an object").clone();
+                let read = envelope_of(COMPUTER_QUERY, arguments.clone()).expect("there is the tool");
+                let failure = read.expect_err(name);
+                assert_eq!(failure.details[OTHER_TOOL], COMPUTER_OPERATION, "{arguments:?}");
+                assert!(envelope_of(COMPUTER_OPERATION, arguments).expect("there is the tool").is_ok());
+            }
+        }
+    }
+
+    #[test]
     fn every_view_of_the_history_is_an_operation() {
         let rows = || FAMILIES.iter().flat_map(|family| family.operations);
         if rows().any(|entry| entry.spec.family() == "history") {

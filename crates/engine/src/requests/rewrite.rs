@@ -6,10 +6,11 @@ use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
 use bailiwick_contract::Failure;
 
 use super::fit;
-use super::names::fold;
+use super::names::{self, fold};
 use super::place::Fields;
 use super::places::Place;
 use super::refusal;
+use crate::operations::FAMILIES;
 
 /// From here on, a `timeout` without a unit is no number of seconds that anybody means.
 const MILLISECONDS_ABOVE: u64 = MAX_TIMEOUT_SECONDS;
@@ -26,8 +27,21 @@ pub(super) fn rewrite(fields: &mut Fields) -> Result<(), Failure> {
         "file.patch" => replacement(fields),
         "file.search" => search(fields),
         "file.read" => lines(fields),
+        "computer.info" => {
+            described(fields);
+            Ok(())
+        }
         "command.run" | "command.start" | "process.start" => arguments(fields),
         _ => Ok(()),
+    }
+}
+
+/// What another tool calls an operation, where one is to be described.
+fn described(fields: &mut Fields) {
+    let Some(Value::String(name)) = fields.input.get("family") else { return };
+    let is_family = FAMILIES.iter().any(|family| family.name == name);
+    if let Some(entry) = names::operation(name).filter(|_| !is_family) {
+        fields.input.insert("family".to_owned(), Value::from(entry.spec.name));
     }
 }
 

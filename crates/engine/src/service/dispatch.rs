@@ -12,6 +12,7 @@ use crate::registry::{Context, ServiceFacts};
 use bailiwick_contract::{Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, Threads};
 use bailiwick_policy::Permit;
 
+use super::near;
 use super::record::{Finishing, Record, Unfinished};
 
 /// How long an operation that was told to stop may take to stop by itself.
@@ -155,7 +156,11 @@ async fn start(cx: &Context, permit: &Permit) -> Result<Json, Failure> {
         .registry
         .entry(permit.spec().name)
         .expect("the policy permits only operations of this registry");
-    entry.start(cx, permit).await
+    let result = entry.start(cx, permit).await;
+    match permit.spec().threads {
+        Threads::Blocking => result.map_err(|failure| near::with_names(cx, permit, failure)),
+        Threads::Async | Threads::Held => result,
+    }
 }
 
 /// Makes the failure for a client that cancelled or went away.

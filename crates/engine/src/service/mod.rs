@@ -5,6 +5,7 @@
 mod boot;
 mod dispatch;
 mod handle;
+mod near;
 mod record;
 mod shares;
 mod watch;

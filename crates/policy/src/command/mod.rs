@@ -6,6 +6,7 @@
 
 mod construct;
 mod care;
+mod instead;
 mod outside;
 mod pattern;
 mod permitted;

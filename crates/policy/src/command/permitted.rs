@@ -9,7 +9,8 @@ use bailiwick_contract::environment::{dangerous, is_name};
 use bailiwick_contract::{CommandInput, CommandPlan, Failure, Network};
 use bailiwick_platform::programs::usual_folders;
 
-use super::{Decision, Rules, Verdict, recognise, text};
+use super::instead::instead;
+use super::{Decision, Reason, Rules, Source, Verdict, recognise, text};
 
 /// The refusals of the recogniser for texts that a shell could read.
 const FOR_A_SHELL: &[&str] = &["not-literal", "shell-builtin", "program-word"];
@@ -128,6 +129,9 @@ impl PermittedCommand {
     }
 }
 
+/// How many rules or programs a refusal names.
+const MAX_SHOWN: usize = 12;
+
 /// The commands of a scope: which may run, and how they are held.
 #[derive(Debug)]
 pub struct Commands {
@@ -231,9 +235,30 @@ impl Commands {
     pub fn judge(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
         let judged = self.explain(input, grant)?;
         match judged.refusal() {
-            Some(failure) if judged.verdict.decision == Decision::Deny => Err(failure),
+            Some(failure) if judged.verdict.decision == Decision::Deny => {
+                Err(self.with_alternatives(failure, &judged.verdict))
+            }
             Some(_) | None => Ok(judged),
         }
+    }
+
+    /// Puts what the caller can do about a refusal before what only the user can: the operation that does the work
+    /// of the program, and the programs that may run.
+    fn with_alternatives(&self, mut failure: Failure, verdict: &Verdict) -> Failure {
+        let Some((command, Reason { source: Source::Always(_), .. })) = verdict.deciding() else { return failure };
+        let program = command.argv.first().map_or("", String::as_str);
+        let mut hints: Vec<String> = instead(program).map(str::to_owned).into_iter().collect();
+        let programs: Vec<String> = self.rules.implications().into_iter().map(|(name, _)| name).collect();
+        if programs.iter().any(|it| it == program) {
+            let rules: Vec<&str> = self.rules.texts_about(program).take(MAX_SHOWN).collect();
+            hints.push(format!("Of `{program}`, these may run: `{}`.", rules.join("`, `")));
+        } else if hints.is_empty() && !programs.is_empty() {
+            let more = if programs.len() > MAX_SHOWN { " and more" } else { "" };
+            let shown: Vec<&str> = programs.iter().take(MAX_SHOWN).map(String::as_str).collect();
+            hints.push(format!("Programs that may run here: {}{more}.", shown.join(", ")));
+        }
+        hints.append(&mut failure.hints);
+        Failure { hints, ..failure }
     }
 
     /// Tells what the rules say about a command, without permitting it.
@@ -261,7 +286,7 @@ impl Commands {
             return strict.map_err(|refused| self.with_hint(input, refused));
         }
         let refused = match &strict {
-            Ok(judged) => judged.refusal(),
+            Ok(judged) => judged.refusal().map(|it| self.with_alternatives(it, &judged.verdict)),
             Err(failure) => Some(failure.clone()),
         };
         let Some(refused) = refused else { return strict };

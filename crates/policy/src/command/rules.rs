@@ -127,6 +127,11 @@ impl Rules {
         seen
     }
 
+    /// Returns the texts of the rules that allow something of a program.
+    pub fn texts_about(&self, program: &str) -> impl Iterator<Item = &str> {
+        self.allowed.iter().filter(move |rule| rule.programs().any(|name| name == program)).map(Pattern::text)
+    }
+
     fn judge_one(&self, words: &[String], grant: Grant) -> CommandVerdict {
         let argv: Vec<&str> = words.iter().map(String::as_str).collect();
         let mut verdict = CommandVerdict {

@@ -26,10 +26,17 @@ fn check<'a>(case: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
         draft.scope = Some(Arc::clone(scope.ok_or_else(|| unknown(case, id))?));
         return Ok(());
     }
-    let needs_none =
-        case.catalogue.find(&case.envelope.op).is_some_and(|op| op.spec().scope == ScopeNeed::Optional);
-    if needs_none {
+    let need = case.catalogue.find(&case.envelope.op).map(|op| op.spec().scope);
+    if need == Some(ScopeNeed::Optional) {
         return Ok(());
+    }
+    // Beside a folder, a screen is no second place for a file.
+    if let Some(ScopeNeed::In(types)) = need {
+        let mut fitting = case.scopes.open_to(case.caller).filter(|it| types.contains(&it.scope_type()));
+        if let (Some(only), None) = (fitting.next(), fitting.next()) {
+            draft.scope = Some(Arc::clone(only));
+            return Ok(());
+        }
     }
     let mut open = case.scopes.open_to(case.caller);
     match (open.next(), open.next()) {
