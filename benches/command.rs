@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         "askCommands": ["cargo publish *"],
     }))
     .expect("a good policy");
-    let commands = Commands::compile(&policy).expect("good rules");
+    let commands = Commands::compile("app", &policy).expect("good rules");
 
     let mut read = Vec::new();
     let mut judged = Vec::new();

@@ -160,7 +160,7 @@ pub fn describe(policy: &ScopePolicy) -> Result<Vec<(&'static str, String)>, Fai
         folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join("\n")
     };
     let mut said = Vec::new();
-    if Commands::compile(policy)?.runs_any_program() {
+    if Commands::compile("", policy)?.runs_any_program() {
         said.push((
             "may run",
             "any program and any text for bash, where this computer has a full sandbox:\nit has none of your keys, \
