@@ -9,6 +9,9 @@ mod merges;
 mod sources;
 mod stress;
 mod syntax;
+// Modes, links and holes as POSIX has them.
+#[cfg(unix)]
+mod undo;
 // What the corpus is made of.
 #[cfg(unix)]
 mod variants;

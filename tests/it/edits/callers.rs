@@ -1,7 +1,7 @@
 //! Many callers of one file, and callers that are killed.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -53,10 +53,19 @@ impl World {
     }
 
     pub fn service_of(&self, json: &Value) -> Arc<Service> {
+        self.start(json, self.folder.path().join("home"))
+    }
+
+    /// Starts a service whose folders are elsewhere.
+    pub fn service_with_home(&self, home: &Path) -> Arc<Service> {
+        self.start(&self.config(), home.to_owned())
+    }
+
+    fn start(&self, json: &Value, home: PathBuf) -> Arc<Service> {
         let mut config: Config = serde_json::from_value(json.clone()).expect("a good config");
         let scopes: Vec<ScopeConfig> = serde_json::from_value(json["scopes"].clone()).expect("a good scope");
         config.scopes = scopes;
-        let dirs = Dirs::below(self.folder.path().join("home"));
+        let dirs = Dirs::below(home);
         support::boot(ServiceSettings { config, dirs }).expect("the service starts")
     }
 

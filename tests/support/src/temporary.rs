@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bailiwick::contract::id::new_id;
 use bailiwick::platform::fs::modes::{HAS_BITS, set_mode};
-use bailiwick::platform::fs::remove_tree;
+use bailiwick::platform::fs::{FileId, remove_tree};
 use bailiwick::platform::paths::real;
 
 use crate::patience::PATIENCE;
@@ -28,6 +28,14 @@ impl TemporaryFolder {
         let path = base.join(format!("bailiwick-test-{}", new_id()));
         fs::create_dir(&path).expect("the temporary folder can be written");
         Self { path }
+    }
+
+    /// Makes a folder on another file system than a path is on, where there is one.
+    pub fn elsewhere(than: &Path) -> Option<Self> {
+        let base = Path::new("/dev/shm");
+        let is_other = FileId::of(base)?.device != FileId::of(than)?.device;
+        let path = base.join(format!("bailiwick-test-{}", new_id()));
+        (is_other && fs::create_dir(&path).is_ok()).then_some(Self { path })
     }
 
     /// Gives its path, without symbolic links.

@@ -155,7 +155,11 @@ impl RetainedFolder {
             .filter_map(|entry| {
                 let name = entry.file_name().into_string().ok()?;
                 let (number, born_ms) = name.split_once('.')?;
-                Some(Part { number: number.parse().ok()?, born_ms: born_ms.parse().ok()?, path: entry.path() })
+                Some(Part {
+                    number: number.parse().ok()?,
+                    born_ms: born_ms.parse().ok()?,
+                    path: entry.path(),
+                })
             })
             .collect();
         parts.sort_unstable_by_key(|part| part.number);
@@ -179,7 +183,8 @@ impl RetainedFolder {
 impl Part {
     /// What it says of itself, or what is found in it after a crash.
     fn used(&self) -> Used {
-        read_used(&self.path).unwrap_or_else(|| Used { bytes: bytes_below(&self.path), things: u64::MAX >> 1 })
+        read_used(&self.path)
+            .unwrap_or_else(|| Used { bytes: bytes_below(&self.path), things: u64::MAX >> 1 })
     }
 }
 
@@ -215,7 +220,8 @@ fn bytes_below(folder: &Path) -> u64 {
 
 /// Gives this user the right to change all folders below one.
 fn make_writable(folder: &Path) -> io::Result<()> {
-    let top = Root::open(folder).and_then(|root| root.open_dir(&RelPath::root())).map_err(io::Error::other)?;
+    let top =
+        Root::open(folder).and_then(|root| root.open_dir(&RelPath::root())).map_err(io::Error::other)?;
     let mut todo = vec![top];
     while let Some(dir) = todo.pop() {
         dir.set_mode(0o700).map_err(io::Error::other)?;
@@ -293,7 +299,11 @@ mod tests {
         let second = put(&folder, "c", 10, day);
         assert_ne!(second, first);
         put(&folder, "d", 10, 31 * day);
-        assert_eq!(names(&folder), ["a", "b", "c", "d"], "all that is in the first part is at most 30 days old");
+        assert_eq!(
+            names(&folder),
+            ["a", "b", "c", "d"],
+            "all that is in the first part is at most 30 days old"
+        );
         put(&folder, "e", 10, 31 * day + 1);
         assert_eq!(names(&folder), ["c", "d", "e"]);
         // A clock that was set back removes nothing.
@@ -308,7 +318,10 @@ mod tests {
         let part = put(&folder, "a", 90, 0);
         put(&folder, "b", 80, 0);
         folder.release(&part);
-        assert_eq!((names(&folder), read_used(&folder.path).expect("there").bytes), (vec!["b".to_owned()], 80));
+        assert_eq!(
+            (names(&folder), read_used(&folder.path).expect("there").bytes),
+            (vec!["b".to_owned()], 80)
+        );
         for path in folder.parts().into_iter().chain([folder.path.clone()]) {
             fs::write(path.join(USED), "").expect("written");
         }
@@ -326,10 +339,12 @@ mod tests {
         super::super::modes::set_mode(&part.join("closed"), 0o500).expect("own folder");
         put(&folder, "b", 1, 0);
         assert_eq!(names(&folder), ["b"]);
-        assert!(!fs::read_dir(&folder.path).expect("there").flatten().any(|entry| entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with(GONE)));
+        assert!(
+            !fs::read_dir(&folder.path)
+                .expect("there")
+                .flatten()
+                .any(|entry| entry.file_name().to_string_lossy().starts_with(GONE))
+        );
         super::super::remove_tree(&folder.path).expect("it was made above");
     }
 }

@@ -67,7 +67,8 @@ impl RetentionClock {
 
     fn write(&self, reading: Reading) {
         // Without the file, ages begin again: things are kept longer, and the bounds of size still apply.
-        let _ = replace_private_file(&self.file, format!("{} {}\n", reading.at_ms, reading.uptime_ms).as_bytes());
+        let _ =
+            replace_private_file(&self.file, format!("{} {}\n", reading.at_ms, reading.uptime_ms).as_bytes());
     }
 }
 

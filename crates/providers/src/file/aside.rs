@@ -72,7 +72,7 @@ impl Whole {
             FileKind::Dir => {
                 let (path, folder) = (to.map(|to| &to.path), to.map(|to| to.dir.id()));
                 Some(Survey::of(&place.path, stat, path, folder, cancel)?)
-            },
+            }
             _ => None,
         };
         Self::of(&place.dir, &place.name, stat, survey).map(Some).map_err(|error| place.failure(&error))
@@ -96,12 +96,7 @@ impl Whole {
         Self::of(&slot.dir, &slot.name, stat, survey).map(Some).map_err(failed)
     }
 
-    pub(super) fn of(
-        dir: &Dir,
-        name: &OsStr,
-        stat: Stat,
-        survey: Option<Survey>,
-    ) -> Result<Self, DoorError> {
+    pub(super) fn of(dir: &Dir, name: &OsStr, stat: Stat, survey: Option<Survey>) -> Result<Self, DoorError> {
         let (mut counts, mut fingerprint) = (Counts::default(), Fingerprint::default());
         if let Some(survey) = &survey {
             (counts, fingerprint) = (survey.counts, survey.fingerprint);

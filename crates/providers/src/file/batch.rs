@@ -216,7 +216,10 @@ fn roll_back(undo: Vec<Undo>, held: &Held) -> Vec<String> {
                     if_exists: IfExists::Replace,
                     dry_run: false,
                 };
-                (place.path.shown(), replace_held(&place, &replacement, &mut kept_already, held, &cancel).is_ok())
+                (
+                    place.path.shown(),
+                    replace_held(&place, &replacement, &mut kept_already, held, &cancel).is_ok(),
+                )
             }
             Undo::New { place, version } => {
                 let removed =

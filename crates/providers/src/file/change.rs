@@ -8,9 +8,9 @@ use bailiwick_platform::fs::modes::FileExt;
 use bailiwick_platform::fs::{Attributes, FileKind, Stat};
 
 use super::Place;
-use crate::versions::FileFacts;
 use super::read::WHOLE_BYTES;
 use super::version::{content_version, facts_version, hash_file, matches_version, sha256_hex};
+use crate::versions::FileFacts;
 
 /// How much of a file is compared at once.
 const CHUNK_BYTES: usize = 1 << 17;

@@ -54,7 +54,9 @@ pub fn remove(
     if removal.dry_run {
         return Ok(Removed { stat, counts: whole.counts });
     }
-    if let Some(slot) = keep(&Outgoing { old: Some(&whole), new: None, old_version: None, new_version: None })? {
+    if let Some(slot) =
+        keep(&Outgoing { old: Some(&whole), new: None, old_version: None, new_version: None })?
+    {
         put_aside(place, &whole, &slot, cancel)?;
         return Ok(Removed { stat, counts: whole.counts });
     }

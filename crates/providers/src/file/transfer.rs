@@ -55,9 +55,9 @@ pub fn rename(
     let stat = from.must_stat()?;
     taken(from, &stat, to, transfer)?;
     let survey = match stat.kind {
-        FileKind::Dir => Some(
-            Survey::of(&from.path, stat, Some(&to.path), Some(to.dir.id()), cancel).map_err(untouched)?,
-        ),
+        FileKind::Dir => {
+            Some(Survey::of(&from.path, stat, Some(&to.path), Some(to.dir.id()), cancel).map_err(untouched)?)
+        }
         _ => None,
     };
     let new = Whole::of(&from.dir, &from.name, stat, survey).map_err(|error| from.failure(&error))?;
@@ -161,7 +161,9 @@ fn commit_copy(
     let at = Slot { dir: to.dir.open_dir_beneath(&RelPath::root()).map_err(failed)?, name: temporary.into() };
     let Some(new) = Whole::kept(&at, &to.path, cancel)? else { return Err(failed(DoorError::NotFound)) };
     let version = match new.is_plain() {
-        true => Some(content_version(&hash_file(&mut at.dir.open_file(temporary).map_err(failed)?.file, cancel)?)),
+        true => {
+            Some(content_version(&hash_file(&mut at.dir.open_file(temporary).map_err(failed)?.file, cancel)?))
+        }
         false => None,
     };
     let slot = keep(&Outgoing { old, new: Some(&new), old_version: None, new_version: version.as_deref() })?;
@@ -290,8 +292,9 @@ impl Source<'_> {
     fn open(&self, folder: &Folder) -> Result<Dir, Failure> {
         match self {
             Self::Judged => folder.open(),
-            Self::Kept(dir, name) => open_below(dir, name, &folder.below)
-                .map_err(|error| door_failure(&error, &folder.path)),
+            Self::Kept(dir, name) => {
+                open_below(dir, name, &folder.below).map_err(|error| door_failure(&error, &folder.path))
+            }
         }
     }
 }

@@ -89,7 +89,6 @@ fn keep(
     };
     let file = kept::whole_file(path.clone(), change.old, Some(new.version.clone()));
     let Some(old) = change.old else { return undo.moves(vec![file], vec![away]).map(|()| None) };
-    let back =
-        Relocation { from: Location::Kept(0), to: Location::Path(path), version: old.version.clone() };
+    let back = Relocation { from: Location::Kept(0), to: Location::Path(path), version: old.version.clone() };
     undo.whole(old.disk_bytes(), vec![file], vec![away, back])
 }

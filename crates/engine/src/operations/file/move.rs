@@ -126,7 +126,12 @@ fn keep(
         to: Location::Path(old_path.clone()),
         version: new.version.clone(),
     };
-    let moved = |path| Kept { path, moved_from: Some(old_path.clone()), version_after: Some(new.version.clone()), ..Kept::default() };
+    let moved = |path| Kept {
+        path,
+        moved_from: Some(old_path.clone()),
+        version_after: Some(new.version.clone()),
+        ..Kept::default()
+    };
     let Some(old) = change.old else {
         return match before {
             Some((version, before)) => undo.contents(&[FileChange {

@@ -245,12 +245,7 @@ fn found_at(site: &Site, cx: &Context) -> Result<Option<Current>, Failure> {
     }
 }
 
-fn work_out(
-    cx: &Context,
-    wanted: Wanted,
-    at: Site,
-    back_to: Option<Site>,
-) -> Result<Ready, Failure> {
+fn work_out(cx: &Context, wanted: Wanted, at: Site, back_to: Option<Site>) -> Result<Ready, Failure> {
     let Wanted { path, kept, must_be, content, .. } = wanted;
     let shown = path.shown();
     let found = found_at(&at, cx)?;

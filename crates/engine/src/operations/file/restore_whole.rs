@@ -200,7 +200,11 @@ fn keep(undo: &mut Undo<'_>, steps: &[Step]) -> Result<(), Failure> {
             (_, Spot::Kept(_) | Spot::Aside(_)) => {}
         }
     }
-    if has_aside { undo.whole(disk_bytes, files, relocations).map(drop) } else { undo.moves(files, relocations) }
+    if has_aside {
+        undo.whole(disk_bytes, files, relocations).map(drop)
+    } else {
+        undo.moves(files, relocations)
+    }
 }
 
 fn carry_out(cx: &Context, step: &Step, undo: &Undo<'_>) -> Result<(), Failure> {
@@ -228,10 +232,7 @@ fn carry_back(cx: &Context, step: &Step, undo: &Undo<'_>) -> Result<(), Failure>
 /// Gives what is at one place the name of another, which must be free.
 fn exchange_names(from: &Place, to: &Place) -> Result<(), Failure> {
     let renamed = from.dir.rename_to_free(&from.name, &to.dir, &to.name);
-    renamed
-        .and_then(|()| to.dir.sync())
-        .and_then(|()| from.dir.sync())
-        .map_err(|error| to.failure(&error))
+    renamed.and_then(|()| to.dir.sync()).and_then(|()| from.dir.sync()).map_err(|error| to.failure(&error))
 }
 
 fn restored(steps: &[Step]) -> Vec<Restored> {

@@ -80,7 +80,9 @@ pub trait Attributes {
     /// # Errors
     /// The usual ones. A file system without attributes has none.
     fn attributes(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>, DoorError> {
-        let Some(names) = read_growing(|buffer| flistxattr(self.handle(), buffer))? else { return Ok(Vec::new()) };
+        let Some(names) = read_growing(|buffer| flistxattr(self.handle(), buffer))? else {
+            return Ok(Vec::new());
+        };
         let mut attributes = Vec::new();
         for name in names.split(|byte| *byte == 0).filter(|name| carried_over(name)) {
             // One that was removed meanwhile is none.
@@ -170,7 +172,8 @@ mod tests {
 
     #[test]
     fn any_number_of_attributes_is_carried_over() {
-        let folder = std::env::temp_dir().join(format!("bailiwick-xattr-{}", bailiwick_contract::id::new_id()));
+        let folder =
+            std::env::temp_dir().join(format!("bailiwick-xattr-{}", bailiwick_contract::id::new_id()));
         std::fs::create_dir(&folder).expect("a temporary folder");
         let make = |name| File::create(folder.join(name)).expect("made");
         let (from, to) = (make("from"), make("to"));

@@ -1,0 +1,308 @@
+//! Nothing that an operation removes or replaces is lost: it comes back byte for byte, with what belongs to it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bailiwick::platform::fs::Attributes;
+use bailiwick::platform::fs::modes::{MetadataExt, PermissionsExt, set_mode, symlink};
+use bailiwick::providers::file::sha256_hex;
+use bailiwick::service::Service;
+use serde_json::{Value, json};
+
+use super::callers::{World, call};
+use crate::system::{Need, lacks};
+use crate::temporary::TemporaryFolder;
+
+/// Above what is kept by content.
+const LARGE: usize = (16 << 20) + 5;
+
+/// What is known of an entry: kind, mode, time of the last change, hash of the content, or target, and attributes.
+type Facts = (char, u32, Option<SystemTime>, String, Vec<(Vec<u8>, Vec<u8>)>);
+
+/// Describes everything below a folder. `changed` is the folder in which names change, and with them its time.
+fn all_below(folder: &Path, changed: &Path) -> BTreeMap<PathBuf, Facts> {
+    let mut found = BTreeMap::new();
+    let mut todo = vec![folder.to_owned()];
+    while let Some(at) = todo.pop() {
+        for entry in fs::read_dir(&at).expect("it can be read") {
+            let path = entry.expect("it can be read").path();
+            let facts = fs::symlink_metadata(&path).expect("it is there");
+            let (mode, modified) = (facts.permissions().mode() & 0o7777, facts.modified().ok());
+            let described = if facts.is_symlink() {
+                let target = fs::read_link(&path).expect("it is a link");
+                ('l', 0, None, target.to_string_lossy().into_owned(), Vec::new())
+            } else if facts.is_dir() {
+                todo.push(path.clone());
+                let is_changed = path.strip_prefix(folder) == Ok(changed);
+                ('d', mode, modified.filter(|_| !is_changed), String::new(), Vec::new())
+            } else {
+                let file = File::open(&path).expect("it can be read");
+                let mut attributes = file.attributes().expect("they can be read");
+                attributes.sort();
+                ('f', mode, modified, sha256_hex(&fs::read(&path).expect("it can be read")), attributes)
+            };
+            found.insert(path.strip_prefix(folder).expect("it is below").to_owned(), described);
+        }
+    }
+    found
+}
+
+fn write(path: &Path, content: impl AsRef<[u8]>) {
+    fs::create_dir_all(path.parent().expect("it is below the root")).expect("the scope can be written");
+    fs::write(path, content).expect("the scope can be written");
+}
+
+/// Makes a folder with a little of everything.
+fn make_folder(at: &Path) {
+    write(&at.join("a/b/deep.txt"), "deep");
+    write(&at.join("script.sh"), "#!/bin/sh\n");
+    write(&at.join("large.bin"), vec![7; LARGE]);
+    fs::create_dir(at.join("empty")).expect("made");
+    symlink("a/b/deep.txt", at.join("link")).expect("made");
+    symlink("nowhere", at.join("broken")).expect("made");
+    set_mode(&at.join("script.sh"), 0o750).expect("own file");
+    set_mode(&at.join("a/b"), 0o700).expect("own folder");
+    let file = File::options().write(true).open(at.join("a/b/deep.txt")).expect("it is there");
+    // Not every file system has attributes; what could be set has to come back.
+    file.set_attributes(&[(b"user.note".to_vec(), b"kept".to_vec())]);
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).expect("own file");
+}
+
+/// Makes a file with holes, and returns how much of it is on the disk.
+fn make_sparse(path: &Path) -> u64 {
+    let file = File::create(path).expect("the scope can be written");
+    file.set_len(64 << 20).expect("own file");
+    disk_bytes(path)
+}
+
+fn disk_bytes(path: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+
+    fs::metadata(path).expect("it is there").blocks() * 512
+}
+
+fn done(service: &Arc<Service>, envelope: Value) -> Value {
+    let answer = call(service, envelope);
+    assert_eq!(answer["ok"], true, "{answer}");
+    answer["data"].clone()
+}
+
+fn undo(service: &Arc<Service>, data: &Value) -> Value {
+    assert!(data["undoId"].is_string(), "{data}");
+    done(service, json!({"op": "file.restore", "input": {"undoId": data["undoId"]}}))
+}
+
+/// Does something, takes it back, does it again by taking that back, and takes that back.
+fn there_and_back(world: &World, service: &Arc<Service>, envelope: Value) {
+    let changed =
+        Path::new(envelope["target"].as_str().expect("a path")).parent().expect("a folder").to_owned();
+    let all_below = |root: &Path| all_below(root, &changed);
+    let before = all_below(&world.root());
+    let first = done(service, envelope.clone());
+    let after = all_below(&world.root());
+    assert_ne!(after, before, "{envelope}");
+    let second = undo(service, &first);
+    assert_eq!(all_below(&world.root()), before, "{envelope}");
+    let third = undo(service, &second);
+    assert_eq!(all_below(&world.root()), after, "{envelope}");
+    undo(service, &third);
+    assert_eq!(all_below(&world.root()), before, "{envelope}");
+}
+
+/// Two state folders: on the file system of the scope, and, where there is one, on another.
+fn states(world: &World) -> Vec<(Arc<Service>, Option<TemporaryFolder>)> {
+    let mut states = vec![(world.service(), None)];
+    if let Some(other) = TemporaryFolder::elsewhere(&world.root()) {
+        states.push((world.service_with_home(&other.path().join("home")), Some(other)));
+    }
+    assert!(states.len() == 2 || !cfg!(target_os = "linux"), "/dev/shm is another file system");
+    states
+}
+
+#[test]
+fn a_removed_folder_link_or_large_file_comes_back_with_all_that_belongs_to_it() {
+    if lacks(Need::Modes) {
+        return;
+    }
+    let world = World::new();
+    make_folder(&world.root().join("folder"));
+    write(&world.root().join("large.bin"), vec![3; LARGE]);
+    for (service, _other) in states(&world) {
+        for target in
+            ["folder", "folder/link", "folder/broken", "folder/empty", "large.bin", "folder/script.sh"]
+        {
+            let options = json!({"recursive": true});
+            there_and_back(
+                &world,
+                &service,
+                json!({"op": "file.delete", "target": target, "options": options}),
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_move_a_copy_or_a_write_replaces_comes_back() {
+    if lacks(Need::Modes) {
+        return;
+    }
+    let world = World::new();
+    let root = world.root();
+    make_folder(&root.join("folder"));
+    write(&root.join("other/x.txt"), "x");
+    write(&root.join("large.bin"), vec![3; LARGE]);
+    write(&root.join("small.txt"), "small");
+    symlink("small.txt", root.join("link")).expect("made");
+    for (service, _other) in states(&world) {
+        for op in ["file.move", "file.copy"] {
+            for (from, to) in [
+                ("other", "folder"),
+                ("folder", "other"),
+                ("folder", "new"),
+                ("small.txt", "large.bin"),
+                ("large.bin", "small.txt"),
+                ("large.bin", "new"),
+                ("small.txt", "link"),
+                ("link", "small.txt"),
+                ("link", "new"),
+            ] {
+                let options = json!({"ifExists": "replace"});
+                let input = json!({"to": to});
+                there_and_back(
+                    &world,
+                    &service,
+                    json!({"op": op, "target": from, "input": input, "options": options}),
+                );
+            }
+        }
+        let input = json!({"content": "little"});
+        there_and_back(&world, &service, json!({"op": "file.write", "target": "large.bin", "input": input}));
+    }
+}
+
+#[test]
+fn what_is_too_large_to_keep_is_refused_and_goes_only_without_undo() {
+    let world = World::new();
+    let (service, root) = (world.service(), world.root());
+    let huge = root.join("huge/image");
+    write(&huge, "");
+    // Half a gigabyte and more, of which nothing is on the disk.
+    File::options().write(true).open(&huge).expect("own file").set_len(600 << 20).expect("own file");
+    write(&root.join("small/a.txt"), "a");
+    let before = fs::metadata(&huge).expect("it is there").modified().expect("a time");
+    let options = json!({"recursive": true, "ifExists": "replace"});
+    let without = |options: &Value, keys: &[&str]| -> Value {
+        let mut chosen = json!({"withoutUndo": true});
+        keys.iter().for_each(|key| chosen[*key] = options[*key].clone());
+        chosen
+    };
+    let cases = [
+        (json!({"op": "file.write", "target": "huge/image", "input": {"content": ""}}), vec![]),
+        (
+            json!({"op": "file.copy", "target": "small/a.txt", "input": {"to": "huge/image"}}),
+            vec!["ifExists"],
+        ),
+        (json!({"op": "file.move", "target": "small", "input": {"to": "huge"}}), vec!["ifExists"]),
+        (json!({"op": "file.delete", "target": "huge"}), vec!["recursive"]),
+    ];
+    for (mut envelope, keys) in cases {
+        let chosen = without(&options, &keys);
+        envelope["options"] = chosen.clone();
+        envelope["options"].as_object_mut().expect("an object").remove("withoutUndo");
+        let refused = call(&service, envelope.clone());
+        assert_eq!(refused["error"]["details"]["rule"], "no-undo", "{refused}");
+        assert!(refused["error"]["hints"][0].as_str().expect("a hint").contains("options.withoutUndo"));
+        let facts = fs::metadata(&huge).expect("it is there still");
+        assert_eq!((facts.len(), facts.modified().expect("a time")), (600 << 20, before), "{envelope}");
+        assert!(root.join("small/a.txt").exists());
+        // A look says the same as the deed.
+        envelope["options"] = chosen;
+        envelope["options"]["dryRun"] = json!(true);
+        done(&service, envelope);
+    }
+    let options = json!({"recursive": true, "withoutUndo": true});
+    let gone = done(&service, json!({"op": "file.delete", "target": "huge", "options": options}));
+    assert!(gone["undoId"].is_null() && !root.join("huge").exists());
+}
+
+#[test]
+fn something_new_is_never_replaced_by_what_comes_back() {
+    let world = World::new();
+    let (service, root) = (world.service(), world.root());
+    write(&root.join("folder/a.txt"), "a");
+    let options = json!({"recursive": true});
+    let gone = done(&service, json!({"op": "file.delete", "target": "folder", "options": options}));
+    write(&root.join("folder"), "new");
+    let restore = json!({"op": "file.restore", "input": {"undoId": gone["undoId"]}});
+    let refused = call(&service, restore.clone());
+    assert_eq!(refused["error"]["code"], "conflict", "{refused}");
+    assert_eq!(fs::read(root.join("folder")).expect("it is there"), b"new");
+    fs::remove_file(root.join("folder")).expect("own file");
+    done(&service, restore.clone());
+    assert_eq!(fs::read(root.join("folder/a.txt")).expect("it is back"), b"a");
+    let again = call(&service, restore);
+    assert_eq!(again["error"]["code"], "not_found", "{again}");
+
+    // Nor is something changed put away by taking a copy or a move back.
+    let copy = done(&service, json!({"op": "file.copy", "target": "folder", "input": {"to": "copy"}}));
+    write(&root.join("copy/b.txt"), "b");
+    let refused = call(&service, json!({"op": "file.restore", "input": {"undoId": copy["undoId"]}}));
+    assert_eq!(refused["error"]["code"], "conflict", "{refused}");
+    assert!(root.join("copy/b.txt").exists());
+}
+
+#[test]
+fn what_comes_back_is_judged_like_anything_that_is_written() {
+    if lacks(Need::Links) {
+        return;
+    }
+    let world = World::new();
+    let (service, root) = (world.service(), world.root());
+    write(&root.join("folder/notes/a.txt"), "a");
+    let options = json!({"recursive": true});
+    let gone = done(&service, json!({"op": "file.delete", "target": "folder", "options": options}));
+    drop(service);
+    let mut config = world.config();
+    config["scopes"][0]["policy"] = json!({"closedFiles": ["**/a.txt"]});
+    let service = world.service_of(&config);
+    let refused = call(&service, json!({"op": "file.restore", "input": {"undoId": gone["undoId"]}}));
+    assert_eq!(refused["error"]["code"], "permission_denied", "{refused}");
+    assert!(!root.join("folder").exists());
+    let service = world.service();
+    undo(&service, &gone);
+    assert!(root.join("folder/notes/a.txt").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn holes_hard_links_and_rights_of_a_removed_file_come_back() {
+    let world = World::new();
+    let root = world.root();
+    let sparse = make_sparse(&root.join("sparse"));
+    write(&root.join("one"), "content");
+    fs::hard_link(root.join("one"), root.join("two")).expect("the file system has hard links");
+    write(&root.join("set-group"), "x");
+    set_mode(&root.join("set-group"), 0o2755).expect("own file");
+    for (service, other) in states(&world) {
+        for target in ["sparse", "one", "set-group"] {
+            let gone = done(&service, json!({"op": "file.delete", "target": target}));
+            assert!(!root.join(target).exists());
+            undo(&service, &gone);
+        }
+        assert!(disk_bytes(&root.join("sparse")) <= sparse + (64 << 10), "holes stay holes");
+        let copy = json!({"op": "file.copy", "target": "sparse", "input": {"to": "copy"}});
+        undo(&service, &done(&service, copy.clone()));
+        done(&service, copy);
+        assert!(disk_bytes(&root.join("copy")) <= sparse + (64 << 10), "and in a copy");
+        fs::remove_file(root.join("copy")).expect("own file");
+        if other.is_none() {
+            let number = |name| fs::metadata(root.join(name)).expect("it is there").nlink();
+            assert_eq!((number("one"), number("two")), (2, 2));
+            let mode = fs::metadata(root.join("set-group")).expect("it is there").permissions().mode();
+            assert_eq!(mode & 0o7777, 0o2755);
+        }
+    }
+}
