@@ -12,6 +12,7 @@ use super::matching::{Index, Shift, keep_typography};
 use super::prefix::without_prefixes;
 use super::replace::{self, TextEdit};
 use super::splice::{Splice, splice};
+use super::tabs::keep_blanks;
 use super::text::{Text, body, ending};
 use super::tier::{Basis, Chosen, Tier};
 
@@ -292,6 +293,12 @@ fn new_lines(text: &Text, placed: &Placed, line: usize, removed: &[&str], added:
         {
             let old = placed.at.shift.apply(body(removed[at])).unwrap_or_default();
             shifted = keep_typography(body(there), &old, &shifted).into();
+        }
+        if placed.tier == Tier::Tabs
+            && removed.len() == added.len()
+            && let Some(there) = there
+        {
+            shifted = keep_blanks(body(there), body(removed[at]), &shifted).into();
         }
         new.push_str(&shifted);
         let own = there.map_or("", ending);

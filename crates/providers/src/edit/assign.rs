@@ -393,6 +393,31 @@ mod tests {
     }
 
     #[test]
+    fn tabs_and_spaces_stand_for_each_other_at_the_same_depth() {
+        let file = "func f() {\n\tif first {\n\t\tsecond()\n\t}\n}\n";
+        let patch = |unit: &str| {
+            "--- a/m.go\n+++ b/m.go\n@@\n >if first {\n->>second()\n+>>for {\n+>>>third()\n+>>}\n >}\n".replace('>', unit)
+        };
+        let landed = file.replace("second()", "for {\n\t\t\tthird()\n\t\t}");
+        assert_eq!(patched(file, &patch("    "), Basis::Unknown), Ok(landed));
+        let spaces = file.replace('\t', "  ");
+        let landed = spaces.replace("second()", "for {\n      third()\n    }");
+        assert_eq!(patched(&spaces, &patch("\t"), Basis::Unknown), Ok(landed));
+        // At another depth, or with too little to go by.
+        let deeper = file.replace("\n\t", "\n\t\t");
+        assert_eq!(patched(&deeper, &patch("    "), Basis::Unknown), Err("no-match".to_owned()));
+        let little = "--- a/m.go\n+++ b/m.go\n@@\n-    }\n+    } // end\n";
+        assert_eq!(patched(file, little, Basis::Unknown), Err("weak-match".to_owned()));
+        assert_eq!(patched(file, &patch("    "), Basis::Outdated), Err("weak-match".to_owned()));
+        // A table keeps its tabs; a new row of it says nothing of them.
+        let table = "name\tsize of it\nsome file\t12\n";
+        let patch = |new: &str| format!("--- a/t\n+++ b/t\n@@\n name    size of it\n-some file    12\n{new}");
+        assert_eq!(patched(table, &patch("+some file    13\n"), Basis::Unknown), Ok(table.replace("12", "13")));
+        let two = patch("+some file    13\n+other file    14\n");
+        assert_eq!(patched(table, &two, Basis::Unknown), Err("no-match".to_owned()));
+    }
+
+    #[test]
     fn context_that_has_lost_its_marks_is_no_indentation() {
         let file = "fn a() {\n    first_function_call();\n    second_function_call();\n}\n";
         let patch = "--- a/m\n+++ b/m\n@@\n    first_function_call();\n+    third();\n    second_function_call();\n";

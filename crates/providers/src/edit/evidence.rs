@@ -10,6 +10,8 @@ use super::tier::{Basis, Tier};
 const LINE_CHARS: usize = 3;
 /// How many letters and digits one more line is worth.
 const EACH_LINE: usize = 4;
+/// What lines with other blanks, at the same depth, have to say.
+const OTHER_BLANKS: usize = 10;
 /// What lines at another depth have to say.
 const MOVED_LINES: usize = 30;
 
@@ -35,6 +37,7 @@ pub fn doubt(old: &[&str], tier: Tier, shift: &Shift, basis: Basis) -> Option<Do
     }
     let enough = match shift {
         Shift::None => true,
+        Shift::Tabs(_) => says(old, 1, OTHER_BLANKS),
         Shift::Deeper(_) | Shift::Shallower(_) => says(old, 2, MOVED_LINES),
     };
     (!enough).then_some(Doubt::Little)

@@ -3,6 +3,7 @@
 use bailiwick_contract::Failure;
 
 use super::matching::Shift;
+use super::tabs::has_wide_blanks;
 use super::text::body;
 use super::{context_patch, unified};
 
@@ -59,8 +60,19 @@ impl Hunk {
 
     /// Returns whether the lines that come can be indented as a place is.
     pub(super) fn takes(&self, shift: &Shift) -> bool {
-        // Only what has too little indentation cannot have less.
-        !matches!(shift, Shift::Shallower(_)) || self.added().all(|line| shift.apply(body(line)).is_some())
+        match shift {
+            Shift::None | Shift::Deeper(_) => true,
+            // What has too little indentation cannot have less.
+            Shift::Shallower(_) => self.added().all(|line| shift.apply(body(line)).is_some()),
+            // Where the file has tabs between words, a line that takes no other's place may need them as well.
+            Shift::Tabs(tabs) => !tabs.inside || self.replaces_lines() || !self.added().any(has_wide_blanks),
+        }
+    }
+
+    /// Returns whether every run of changes has as many lines as it takes away.
+    fn replaces_lines(&self) -> bool {
+        let mut runs = self.lines.split(|(mark, _)| *mark == Mark::Context);
+        runs.all(|run| run.iter().filter(|(mark, _)| *mark == Mark::Add).count() * 2 == run.len())
     }
 
     /// Returns the hunk with some of the lines after it as context.

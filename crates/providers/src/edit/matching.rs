@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use bailiwick_contract::{Cancel, Failure};
 
+use super::tabs::Tabs;
 use super::text::{Text, body, lines_of};
 use super::tier::Tier;
 
@@ -18,6 +19,8 @@ pub enum Shift {
     Deeper(String),
     /// Every line of the file has this less at its start.
     Shallower(String),
+    /// With tabs instead of spaces, or the other way round.
+    Tabs(Tabs),
 }
 
 /// A place that fits.
@@ -219,6 +222,13 @@ fn key(line: &str, tier: Tier) -> Cow<'_, str> {
         Tier::LineEndings => Cow::Borrowed(bare(line)),
         Tier::TrailingSpace => Cow::Borrowed(trim_end(bare(line))),
         Tier::Indentation => Cow::Borrowed(bare(line).trim_matches(is_blank)),
+        Tier::Tabs => {
+            let line = bare(line).trim_matches(is_blank);
+            match line.contains('\t') || line.contains("  ") {
+                true => Cow::Owned(line.split(is_blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")),
+                false => Cow::Borrowed(line),
+            }
+        }
         Tier::Unicode => match plain(bare(line)) {
             Cow::Borrowed(line) => Cow::Borrowed(line.trim_matches(is_blank)),
             Cow::Owned(line) => Cow::Owned(line.trim_matches(is_blank).to_owned()),
@@ -237,6 +247,7 @@ fn shift_at(text: &Text, start: usize, old: &[&str], tier: Tier) -> Option<Shift
     let pairs = || old.iter().enumerate().map(|(at, line)| (text.line(start + at), *line));
     match tier {
         Tier::Exact | Tier::Anchor | Tier::LineEndings | Tier::TrailingSpace => Some(Shift::None),
+        Tier::Tabs => Tabs::between(pairs().map(|(there, line)| (trim_end(bare(there)), trim_end(bare(line))))).map(Shift::Tabs),
         Tier::Indentation | Tier::Unicode => {
             let mut shift = None;
             for (there, line) in pairs() {
@@ -274,6 +285,7 @@ impl Shift {
             Self::None => Some(Cow::Borrowed(line)),
             Self::Deeper(more) => Some(Cow::Owned(format!("{more}{line}"))),
             Self::Shallower(less) => line.strip_prefix(less.as_str()).map(Cow::Borrowed),
+            Self::Tabs(tabs) => Some(Cow::Owned(tabs.apply(line))),
         }
     }
 }
@@ -309,7 +321,7 @@ fn hash(key: &str) -> u64 {
     hasher.finish()
 }
 
-fn is_blank(character: char) -> bool {
+pub(super) fn is_blank(character: char) -> bool {
     matches!(character, ' ' | '\t')
 }
 
@@ -323,7 +335,7 @@ fn bare(line: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
 }
 
-fn indentation(line: &str) -> &str {
+pub(super) fn indentation(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches(is_blank).len()]
 }
 
@@ -433,6 +445,8 @@ mod tests {
         assert_eq!(tier_of("say “x” – y\n", "say \"x\" - y\n"), Some((Tier::Unicode, 1)));
         assert_eq!(tier_of("    a\n      b\n", "a\n b\n"), None);
         assert_eq!(tier_of("  a\n\tb\n", "a\nb\n"), None);
+        assert_eq!(tier_of("\ta\n\t\tb\n", "  a\n    b\n"), Some((Tier::Tabs, 1)));
+        assert_eq!(tier_of("a\tb\n", "a   b\n"), Some((Tier::Tabs, 1)));
         assert_eq!(tier_of("a\na\na\n", "a\na\n"), Some((Tier::Exact, 2)));
     }
 
@@ -466,7 +480,7 @@ mod tests {
         let mut index = Index::new(&text, &cancel);
         let (same, other) = ("aaaa\n".repeat(20_000), format!("{}b\n", "aaaa\n".repeat(20_000)));
         let began = std::time::Instant::now();
-        for tier in [Tier::Exact, Tier::LineEndings, Tier::TrailingSpace, Tier::Indentation, Tier::Unicode] {
+        for tier in Tier::OF_TEXT {
             assert!(index.find(&lines_of(&other), tier).expect("there is time").is_empty(), "{tier:?}");
         }
         let places = index.find(&lines_of(&same), Tier::TrailingSpace).expect("there is time");

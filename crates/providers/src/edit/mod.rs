@@ -27,6 +27,7 @@ mod prefix;
 mod replace;
 mod section;
 mod splice;
+mod tabs;
 mod text;
 mod tier;
 mod unified;

@@ -73,7 +73,7 @@ fn fit_one(
                 by_bytes(text, tier, &starts, old.len(), name, old, new)
             }
             Tier::LineEndings => by_line_endings(index, name, edit, old, new)?,
-            Tier::TrailingSpace | Tier::Indentation | Tier::Unicode | Tier::Anchor => {
+            Tier::TrailingSpace | Tier::Indentation | Tier::Tabs | Tier::Unicode | Tier::Anchor => {
                 by_lines(index, tier, name, edit, old, new, basis)?
             }
         };

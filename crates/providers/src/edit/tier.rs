@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The readings of an edit's old text, the closest first. Each allows what those before it allow.
+/// The readings of an edit's old text, the closest first. Each allows what those before it allow, but that `Tabs` takes no other depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
@@ -15,6 +15,8 @@ pub enum Tier {
     TrailingSpace,
     /// Whole lines, all indented further, or less far, by the same spaces or tabs.
     Indentation,
+    /// Whole lines, with tabs where the text has spaces, or the other way round.
+    Tabs,
     /// Whole lines, in which quotes, dashes and spaces may be other characters of their kind.
     Unicode,
     /// By the anchors of lines.
@@ -23,8 +25,14 @@ pub enum Tier {
 
 impl Tier {
     /// The tiers that read text, the closest first.
-    pub(super) const OF_TEXT: [Self; 5] =
-        [Self::Exact, Self::LineEndings, Self::TrailingSpace, Self::Indentation, Self::Unicode];
+    pub(super) const OF_TEXT: [Self; 6] = [
+        Self::Exact,
+        Self::LineEndings,
+        Self::TrailingSpace,
+        Self::Indentation,
+        Self::Tabs,
+        Self::Unicode,
+    ];
 }
 
 /// What decided between several places that an edit fits.
