@@ -19,20 +19,22 @@ pub fn read(rest: &str) -> Side {
     (name != "/dev/null").then_some(name)
 }
 
-/// Takes off the prefixes of both sides, if they have a pair of them.
+/// Takes off the prefixes of both sides: those of a pair, the prefix of one side alone, or those of a diff that was turned
+/// around. Names that are the same without them come first.
 pub fn without_prefixes(old: Side, new: Side, from_git: bool) -> (Side, Side) {
-    for (old_prefix, new_prefix) in PREFIXES {
+    let paired = |old_prefix: &str, new_prefix: &str| -> Option<(Side, Side)> {
         let stripped = |name: &Side, prefix: &str| match name {
             None => Some(None),
             Some(name) => name.strip_prefix(prefix).map(|name| Some(name.to_owned())),
         };
-        let usual = old_prefix == "a/" || from_git;
-        if let (true, Some(old), Some(new)) = (usual, stripped(&old, old_prefix), stripped(&new, new_prefix))
-        {
-            return (old, new);
-        }
-    }
-    (old, new)
+        Some((stripped(&old, old_prefix)?, stripped(&new, new_prefix)?))
+    };
+    let usual = |(old_prefix, _): &(&str, &str)| *old_prefix == "a/" || from_git;
+    let pairs = || PREFIXES.into_iter().filter(usual);
+    let same = |(old, new): &(Side, Side)| old.is_some() && old == new;
+    let alone = [("a/", ""), ("", "b/"), ("b/", "a/")];
+    let of_one_name = pairs().chain(alone).find_map(|(old, new)| paired(old, new).filter(same));
+    of_one_name.or_else(|| pairs().find_map(|(old, new)| paired(old, new))).unwrap_or((old, new))
 }
 
 /// Reads both names of a `diff --git` line; they are the same but for the prefixes, unless quoted.
@@ -108,6 +110,11 @@ mod tests {
         assert_eq!(stripped("a/x", "b/x"), both("x", "x"));
         assert_eq!(stripped("a/x", "a/x"), both("a/x", "a/x"));
         assert_eq!(stripped("x", "x"), both("x", "x"));
+        assert_eq!(stripped("a/x", "x"), both("x", "x"));
+        assert_eq!(stripped("x", "b/x"), both("x", "x"));
+        assert_eq!(stripped("b/x", "a/x"), both("x", "x"));
+        assert_eq!(stripped("b/x", "a/y"), both("b/x", "a/y"));
+        assert_eq!(stripped("a/b/x", "b/x"), both("b/x", "b/x"));
         assert_eq!(stripped("/dev/null", "b/x"), (None, Some("x".to_owned())));
         assert_eq!(of_git_line("a/x y b/x y\n"), Some(("a/x y".to_owned(), "b/x y".to_owned())));
         assert_eq!(of_git_line("\"a/\\303\" \"b/\\303\""), Some((r"a/\xc3".into(), r"b/\xc3".into())));

@@ -27,7 +27,8 @@ pub struct Op;
 pub struct Input {
     /// Old text and new text. Every edit sees the files as they were before the call.
     pub edits: Option<Vec<Edit>>,
-    /// A unified diff (its line numbers are hints), or a context patch that begins with `*** Begin Patch`.
+    /// A unified diff (its line numbers are hints), or a context patch that begins with `*** Begin Patch`. If the target is a
+    /// folder, its paths are relative to that.
     pub patch: Option<String>,
     /// Lines by the anchors that file.read gives with `anchors`.
     pub lines: Option<Vec<Lines>>,
@@ -233,8 +234,8 @@ impl Operation for Op {
         name: "file.patch",
         summary: "Change parts of files, by search and replace, diff or anchored lines",
         details: "An edit is placed only where its old text is, as often as expected; `tier` says how closely it \
-                  had to be read: exact, line endings, trailing space, indentation, or kinds of quotes, dashes \
-                  and spaces. What fits nowhere or in too many places is refused, with the nearest places. Line \
+                  had to be read: exact, line endings, trailing space, indentation, tabs, or kinds of quotes, \
+                  dashes and spaces. What fits nowhere or in too many places is refused, with the nearest places. Line \
                   ends, encoding, byte order mark, mode and all bytes outside the places stay. Several files are \
                   changed together or not at all. Syntax errors that a file gets are reported. With `dryRun`, the answer holds the diff.",
         capabilities: &[&[Capability::FsWrite]],

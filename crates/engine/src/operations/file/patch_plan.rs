@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use bailiwick_contract::{Access, ErrorCode, Failure, RawPath};
+use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::{InputPath, Permit, PermittedPath};
 use bailiwick_providers::edit::{Anchor, FilePatch, Hunk, LineEdit, PatchAction, TextEdit};
+use bailiwick_providers::file::{Place, find_place};
 
 use super::patch::{IfVersion, Input};
 
@@ -95,7 +97,7 @@ pub fn plan(
             ));
     }
     let mut planner =
-        Planner { target: target(permit)?, paths: permit.input_paths().iter(), plans: Vec::new() };
+        Planner { permit, target: target(permit), paths: permit.input_paths().iter(), plans: Vec::new() };
     planner.edits(input)?;
     planner.lines(input)?;
     if let Some(parsed) = input.parsed() {
@@ -114,23 +116,20 @@ pub fn plan(
 }
 
 /// Gives the target, if one was named.
-fn target(permit: &Permit) -> Result<Option<&PermittedPath>, Failure> {
+fn target(permit: &Permit) -> Option<&PermittedPath> {
     let path = permit.path();
-    if !path.rel().is_root() {
-        return Ok(Some(path));
-    }
-    if path.shown() == "." {
-        return Ok(None);
-    }
-    Err(Failure::invalid("target", format!("`{}` is a folder, not a file", path.shown()))
-        .hint("Name the file as `target`, or leave `target` out and name paths in `input`."))
+    (path.shown() != ".").then_some(path)
 }
 
 struct Planner<'a> {
+    permit: &'a Permit,
     target: Option<&'a PermittedPath>,
     paths: std::slice::Iter<'a, PermittedPath>,
     plans: Vec<FilePlan>,
 }
+
+/// The paths of one file of a patch: itself, and where it goes.
+type PatchPaths = (PermittedPath, Option<PermittedPath>);
 
 impl<'a> Planner<'a> {
     /// Gives the next judged path of the input.
@@ -144,6 +143,10 @@ impl<'a> Planner<'a> {
     fn path_of(&mut self, own: Option<&RawPath>, field: &str) -> Result<(PermittedPath, String), Failure> {
         match (own, self.target) {
             (Some(own), _) => Ok((self.next_path()?.clone(), own.0.clone())),
+            (None, Some(target)) if target.rel().is_root() => {
+                Err(Failure::invalid("target", format!("`{}` is a folder, not a file", target.shown()))
+                    .hint("Name the file as `target`, or leave `target` out and name paths in `input`."))
+            }
             (None, Some(target)) => Ok((target.clone(), target.shown())),
             (None, None) => Err(Failure::invalid(field, format!("`{field}` names no file"))
                 .hint("Name the file as `target`, or each edit's file as its `path`.")),
@@ -212,21 +215,32 @@ impl<'a> Planner<'a> {
     }
 
     fn patch(&mut self, files: &[FilePatch]) -> Result<(), Failure> {
-        if self.target.is_some() && files.len() != 1 {
-            return Err(Failure::invalid("target", "the patch names several files, so it takes no target")
-                .hint("Leave `target` out."));
+        let folder = self.target.filter(|target| is_folder(target));
+        if self.target.is_some() && folder.is_none() && files.len() != 1 {
+            return Err(Failure::invalid("target", "the patch names several files, so it takes no file as target")
+                .hint("Leave `target` out, or name the folder that the patch is for."));
         }
+        let mut named = Vec::with_capacity(files.len());
         for file in files {
-            let (path, named) = match (file.path.as_str(), self.target) {
-                ("", Some(target)) => (target.clone(), target.shown()),
-                ("", None) => {
+            let path = if file.path.is_empty() { None } else { Some(self.next_path()?.clone()) };
+            let to = match &file.action {
+                PatchAction::Update { move_to: Some(_), .. } => Some(self.next_path()?.clone()),
+                _ => None,
+            };
+            named.push((path, to));
+        }
+        let below = folder.map(|folder| self.below(folder, files)).transpose()?.flatten();
+        for (at, (file, (path, to))) in files.iter().zip(named).enumerate() {
+            let name = file.path.as_str();
+            let (path, to) = match (path, self.target, &below) {
+                (None, Some(target), _) if folder.is_none() => (target.clone(), to),
+                (None, ..) => {
                     return Err(Failure::invalid("target", "the patch names no file").hint(
                         "Name the file as `target`, or put `--- a/file` and `+++ b/file` before `@@`.",
                     ));
                 }
-                (name, None) => (self.next_path()?.clone(), name.to_owned()),
-                (name, Some(target)) => {
-                    self.next_path()?;
+                (Some(_), _, Some(below)) => below[at].clone(),
+                (Some(_), Some(target), None) if folder.is_none() => {
                     if !is_end_of(name, &target.shown()) {
                         return Err(Failure::invalid(
                             "target",
@@ -234,15 +248,13 @@ impl<'a> Planner<'a> {
                         )
                         .hint("Leave `target` out, or name the same file."));
                     }
-                    (target.clone(), target.shown())
+                    (target.clone(), to)
                 }
+                (Some(path), ..) => self.as_it_is((path, to), file)?,
             };
+            let named = if name.is_empty() { path.shown() } else { name.to_owned() };
             let change = match &file.action {
-                PatchAction::Update { hunks, move_to, mode } => {
-                    let to = match move_to {
-                        Some(_) => Some(self.next_path()?.clone()),
-                        None => None,
-                    };
+                PatchAction::Update { hunks, mode, .. } => {
                     Change::Hunks { hunks: hunks.clone(), to, mode: *mode }
                 }
                 PatchAction::Create { content, mode } => {
@@ -254,6 +266,89 @@ impl<'a> Planner<'a> {
         }
         Ok(())
     }
+
+    /// Finds the files of a patch below the folder that it is for; `None` if the patch names them from the scope's folder.
+    ///
+    /// # Errors
+    /// `conflict` if its names can be read both ways.
+    fn below(&self, folder: &PermittedPath, files: &[FilePatch]) -> Result<Option<Vec<PatchPaths>>, Failure> {
+        let shown = folder.shown();
+        let join = |name: &str| {
+            let name = name.trim_start_matches("./");
+            match shown.strip_suffix(":.") {
+                Some(root) => format!("{root}:{name}"),
+                None => format!("{shown}/{name}"),
+            }
+        };
+        let resolve = |name: &str| self.permit.resolve(&RawPath(join(name)), Access::Write);
+        let mut paths = Vec::with_capacity(files.len());
+        for file in files {
+            if file.path.is_empty() {
+                return Ok(None);
+            }
+            let to = match &file.action {
+                PatchAction::Update { move_to: Some(to), .. } => Some(resolve(to)?),
+                _ => None,
+            };
+            let path = resolve(&file.path)?;
+            paths.push(match strip_side(&file.path) {
+                Some(name) if needs_file(file) && !exists(&path) && exists(&resolve(name)?) => (resolve(name)?, to),
+                _ => (path, to),
+            });
+        }
+        let from_scope = files.iter().all(|file| {
+            let name = file.path.trim_start_matches("./");
+            name.strip_prefix(shown.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        });
+        if !from_scope {
+            return Ok(Some(paths));
+        }
+        let sources = || files.iter().zip(&paths).filter(|(file, _)| needs_file(file));
+        let below = sources().count() > 0 && sources().all(|(_, (path, _))| exists(path));
+        let scope = |file: &FilePatch| {
+            self.permit.resolve(&RawPath(file.path.clone()), Access::Write).is_ok_and(|path| exists(&path))
+        };
+        if !below {
+            return Ok(None);
+        }
+        if sources().all(|(file, _)| scope(file)) {
+            let name = &files[0].path;
+            let message = format!("both `{name}` and `{}` exist, and the patch can be for either", join(name));
+            return Err(Failure::new(ErrorCode::Conflict, message)
+                .detail("rule", "ambiguous-path")
+                .hint("Leave `target` out, and name the files from the scope's folder."));
+        }
+        Ok(Some(paths))
+    }
+
+    /// Takes `a/` or `b/` off a path that does not exist with it.
+    fn as_it_is(&self, (path, to): PatchPaths, file: &FilePatch) -> Result<PatchPaths, Failure> {
+        let Some(name) = strip_side(&file.path).filter(|_| needs_file(file) && !exists(&path)) else {
+            return Ok((path, to));
+        };
+        let stripped = self.permit.resolve(&RawPath(name.to_owned()), Access::Write)?;
+        Ok(if exists(&stripped) { (stripped, to) } else { (path, to) })
+    }
+}
+
+/// Takes off what `git diff` puts before names.
+fn strip_side(name: &str) -> Option<&str> {
+    name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).filter(|name| !name.is_empty())
+}
+
+/// Returns whether a file has to be there for its change.
+fn needs_file(file: &FilePatch) -> bool {
+    !matches!(file.action, PatchAction::Create { .. })
+}
+
+/// Returns whether there is something at a path. What cannot be opened is not there; the change of it says why.
+fn exists(path: &PermittedPath) -> bool {
+    Place::of(path).and_then(|place| place.stat()).is_ok_and(|stat| stat.is_some())
+}
+
+fn is_folder(path: &PermittedPath) -> bool {
+    let kind = || find_place(path, false)?.stat();
+    path.rel().is_root() || kind().is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == FileKind::Dir))
 }
 
 /// Tells whether one path is the other's end, by whole names.
