@@ -6,7 +6,7 @@ use bailiwick_contract::Failure;
 
 use super::anchor::{Anchor, anchor, line_hash};
 use super::apply::Fitted;
-use super::failure::{Name, anchored as shown, conflict, refused};
+use super::failure::{Failures, Name, anchored as shown, conflict, refused};
 use super::prefix::strip_new;
 use super::splice::Splice;
 use super::text::{Text, body, ending, lines_of};
@@ -43,7 +43,13 @@ pub(super) fn fit(text: &Text, edits: &[LineEdit], numbers_hold: bool) -> Result
         // Also where lines have moved: by how much others did says nothing of one that is like many.
         check_telling(text, edits)?;
     }
-    edits.iter().map(|edit| fit_one(text, edit, moved_by)).collect()
+    let mut failures = Failures::default();
+    let mut fitted = Vec::with_capacity(edits.len());
+    for edit in edits {
+        fitted.extend(failures.take(fit_one(text, edit, moved_by))?);
+    }
+    failures.check()?;
+    Ok(fitted)
 }
 
 fn anchors(edits: &[LineEdit]) -> impl Iterator<Item = (&LineEdit, &Anchor)> {
@@ -62,9 +68,9 @@ fn holds(text: &Text, anchor: &Anchor, distance: isize) -> bool {
 
 /// Finds by how many lines the anchors have moved: not at all, or all of them by the same, beyond doubt.
 fn distance(text: &Text, edits: &[LineEdit]) -> Result<isize, Failure> {
-    let Some((edit, stale)) = anchors(edits).find(|(_, anchor)| !holds(text, anchor, 0)) else {
+    if anchors(edits).all(|(_, anchor)| holds(text, anchor, 0)) {
         return Ok(0);
-    };
+    }
     let hashes: Vec<String> = (0..text.len()).map(|at| line_hash(text.line(at))).collect();
     // Four digits alone are no proof: two lines or more that say something must agree, each of which is
     // the only one with its hash.
@@ -85,6 +91,20 @@ fn distance(text: &Text, edits: &[LineEdit]) -> Result<isize, Failure> {
     {
         return Ok(distance);
     }
+    let mut failures = Failures::default();
+    let mut last = None;
+    for (edit, anchor) in anchors(edits).filter(|(_, anchor)| !holds(text, anchor, 0)) {
+        // One of each edit says enough.
+        if last.replace(edit.number) != Some(edit.number) {
+            failures.take::<()>(Err(stale(text, edit, anchor, &hashes)))?;
+        }
+    }
+    failures.check()?;
+    Ok(0)
+}
+
+/// Says that an anchor is stale, with the lines that are there now.
+fn stale(text: &Text, edit: &LineEdit, stale: &Anchor, hashes: &[String]) -> Failure {
     let name = Name { kind: "line edit", number: edit.number };
     let there = match stale.line {
         line if line > text.len() => format!("the file has {} lines", text.len()),
@@ -100,7 +120,7 @@ fn distance(text: &Text, edits: &[LineEdit]) -> Result<isize, Failure> {
         let places: Vec<_> = now.iter().map(|at| super::failure::place(text, *at, 3)).collect();
         failure = failure.detail("nearest", places);
     }
-    Err(failure)
+    failure
 }
 
 /// Refuses edits whose lines are like others: an empty line is also where another one has moved to.
@@ -109,6 +129,7 @@ fn check_telling(text: &Text, edits: &[LineEdit]) -> Result<(), Failure> {
     for at in 0..text.len() {
         *counts.entry(line_hash(text.line(at))).or_default() += 1;
     }
+    let mut failures = Failures::default();
     let like = |anchor: &Anchor| counts.get(&anchor.hash).copied().unwrap_or_default();
     for edit in edits.iter().filter(|edit| edit.start.line > 0) {
         let fewest = like(&edit.start).min(edit.end.as_ref().map_or(usize::MAX, like));
@@ -117,12 +138,12 @@ fn check_telling(text: &Text, edits: &[LineEdit]) -> Result<(), Failure> {
             let message = format!(
                 "{name}: {fewest} lines have the hash of its anchor, so it could be another line than was read"
             );
-            return Err(conflict(name, "repeated-anchor", message)
+            failures.take::<()>(Err(conflict(name, "repeated-anchor", message)
                 .hint("Set `options.ifVersion` to the `version` that came with the anchors.")
-                .hint("Or name a range that begins or ends with a line that is there only once."));
+                .hint("Or name a range that begins or ends with a line that is there only once.")))?;
         }
     }
-    Ok(())
+    failures.check()
 }
 
 fn fit_one(text: &Text, edit: &LineEdit, moved_by: isize) -> Result<Fitted, Failure> {

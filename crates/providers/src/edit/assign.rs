@@ -7,7 +7,7 @@
 use bailiwick_contract::Failure;
 
 use super::evidence::doubt;
-use super::failure::{Name, ambiguous, conflict, no_match, refused, weak_match};
+use super::failure::{Failures, Name, ambiguous, conflict, no_match, refused, weak_match};
 use super::hunk::{Hunk, Mark};
 use super::matching::{Index, Match, Shift};
 use super::section::{Section, sections};
@@ -43,7 +43,7 @@ struct Candidates {
 /// Places every hunk. `basis` says for which version of the file the patch was made.
 ///
 /// # Errors
-/// `conflict` for the first hunk that fits nowhere, or several places.
+/// `conflict` for the hunks that fit nowhere, or several places.
 pub fn place_hunks(
     index: &mut Index<'_>,
     hunks: &[Hunk],
@@ -51,9 +51,12 @@ pub fn place_hunks(
 ) -> Result<Vec<Placed>, Failure> {
     let text = index.text();
     let mut all = Vec::with_capacity(hunks.len());
+    let mut failures = Failures::default();
     for (at, hunk) in hunks.iter().enumerate() {
-        all.push(candidates(index, name(at), hunk, basis)?);
+        all.extend(failures.take(candidates(index, name(at), hunk, basis))?);
     }
+    // Where one fits nowhere, nothing is said of those that fit several places: its place could decide.
+    std::mem::take(&mut failures).check()?;
     if all.iter().any(|it| it.found.len() > 1) {
         by_order(&mut all);
     }
@@ -68,11 +71,12 @@ pub fn place_hunks(
                 }
                 None => {
                     let starts: Vec<usize> = candidates.found.iter().map(|it| it.line).collect();
-                    return Err(ambiguous(name(at), text, &starts, candidates.lines));
+                    failures.take::<()>(Err(ambiguous(name(at), text, &starts, candidates.lines)))?;
                 }
             }
         }
     }
+    failures.check()?;
     let placed: Vec<Placed> = all
         .into_iter()
         .filter_map(|mut it| {

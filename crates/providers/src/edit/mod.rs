@@ -36,7 +36,7 @@ pub use anchor::{Anchor, anchor};
 pub use anchored::LineEdit;
 pub use apply::{Applied, Edits, Landed, apply, unstorable};
 pub use diff::{Change, text_diff, unified_diff};
-pub use failure::anchored as show_lines;
+pub use failure::{Failures, anchored as show_lines};
 pub use hunk::{FilePatch, Hunk, PatchAction, parse_patch};
 pub use merge::merge;
 pub use replace::TextEdit;

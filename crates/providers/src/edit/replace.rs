@@ -5,7 +5,7 @@ use bailiwick_contract::Failure;
 use super::apply::{Fitted, fit_hunk};
 use super::assign::Placed;
 use super::evidence::doubt;
-use super::failure::{Name, no_match, refused, weak_match, wrong_count};
+use super::failure::{Failures, Name, no_match, refused, weak_match, wrong_count};
 use super::matching::{Index, Match, as_hunk, find_text};
 use super::prefix::strip_pair;
 use super::splice::Splice;
@@ -28,16 +28,21 @@ pub struct TextEdit {
 /// Finds the places of every edit.
 ///
 /// # Errors
-/// `conflict` if an edit does not fit, `invalid_request` if it says nothing.
+/// `conflict` if edits do not fit, `invalid_request` if one says nothing; all of them together.
 pub(super) fn fit(index: &mut Index<'_>, edits: &[TextEdit], basis: Basis) -> Result<Vec<Fitted>, Failure> {
     let mut fitted = Vec::new();
+    let mut failures = Failures::default();
     for edit in edits {
         let name = Name { kind: "edit", number: edit.number };
-        let (old, new) = strip_pair(index.text(), &edit.old, &edit.new)
-            .map_err(|problem| refused(name, "line-prefixes", format!("{name}: {problem}")))?;
-        check(name, edit, &old, &new)?;
-        fitted.extend(fit_one(index, name, edit, &old, &new, basis)?);
+        let mut fit = || {
+            let (old, new) = strip_pair(index.text(), &edit.old, &edit.new)
+                .map_err(|problem| refused(name, "line-prefixes", format!("{name}: {problem}")))?;
+            check(name, edit, &old, &new)?;
+            fit_one(index, name, edit, &old, &new, basis)
+        };
+        fitted.extend(failures.take(fit())?.into_iter().flatten());
     }
+    failures.check()?;
     Ok(fitted)
 }
 

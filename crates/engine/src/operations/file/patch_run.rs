@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_policy::{Permit, PermittedPath};
 use bailiwick_providers::edit::{
-    Applied, Basis, Change as LineChange, Edits, Landed, Text, apply, merge, show_lines, unified_diff, unstorable,
+    Applied, Basis, Change as LineChange, Edits, Failures, Landed, Text, apply, merge, show_lines, unified_diff, unstorable,
 };
 use bailiwick_providers::file::{
     Current, Done, Held, Locks, Place, Site, Step, content_version, current, find_place, perform, sha256_hex,
@@ -106,28 +108,36 @@ pub fn run(
     Ok(output)
 }
 
+/// Leaves the file's lines out of what is said of one edit.
+fn conceal_places(details: &mut Map<String, Value>, rule: Option<&str>, message: &mut String) {
+    for shown in ["nearest", "places", "lines", "base", "yours", "theirs", "found"] {
+        details.remove(shown);
+    }
+    // How often a text is there, and what a line's hash is, tells of the content bit by bit.
+    let (cut, instead) = match rule {
+        Some("match-count") => (": its old text is in ", ": its old text is not there as often as expected"),
+        Some("ambiguous") => (": it fits ", ": it fits several places"),
+        Some("stale-anchor") => (" is stale: ", " is stale"),
+        Some("weak-match") => (": its old text is ", ": its old text is not in the file as it is written"),
+        Some("header") => (": no line of ", ": its lines are not where the line after its `@@` says"),
+        Some("repeated-anchor") => (": ", ": several lines have the hash of its anchor"),
+        _ => return,
+    };
+    let end = message.find(cut).or_else(|| message.find(": ")).unwrap_or(0);
+    message.truncate(end);
+    message.push_str(instead);
+}
+
 /// Leaves the file's lines out of a failure for a caller who may not read, and says what stayed.
 fn conceal(mut failure: Failure, several: bool, may_read: bool) -> Failure {
     if !may_read {
-        for shown in ["nearest", "places", "lines", "base", "yours", "theirs", "found"] {
-            failure.details.remove(shown);
-        }
-        // How often a text is there, and what a line's hash is, tells of the content bit by bit.
-        let (cut, instead) = match failure.rule() {
-            Some("match-count") => {
-                (": its old text is in ", ": its old text is not there as often as expected")
-            }
-            Some("ambiguous") => (": it fits ", ": it fits several places"),
-            Some("stale-anchor") => (" is stale: ", " is stale"),
-            Some("weak-match") => (": its old text is ", ": its old text is not in the file as it is written"),
-            Some("header") => (": ", ": its lines are not where the line after its `@@` says"),
-            Some("repeated-anchor") => (": ", ": several lines have the hash of its anchor"),
-            _ => ("", ""),
-        };
-        if !cut.is_empty() {
-            let end = failure.message.find(cut).unwrap_or(0);
-            failure.message.truncate(end);
-            failure.message.push_str(instead);
+        let rule = failure.rule().map(str::to_owned);
+        conceal_places(&mut failure.details, rule.as_deref(), &mut failure.message);
+        for one in each_failure(&mut failure) {
+            let text = |key: &str| one.get(key).and_then(Value::as_str).map(str::to_owned);
+            let (rule, mut message) = (text("rule"), text("message").unwrap_or_default());
+            conceal_places(one, rule.as_deref(), &mut message);
+            one.insert("message".to_owned(), message.into());
         }
         failure.hints.retain(|hint| !hint.contains("`details.") && !hint.contains("`expect`"));
     }
@@ -165,9 +175,10 @@ impl Runner<'_> {
 
     fn attempt(&self, plans: &[FilePlan], locks: &Locks) -> Result<Vec<Ready>, Failure> {
         let mut opened = Vec::with_capacity(plans.len());
+        let mut failures = Failures::default();
         for plan in plans {
             self.cx.cancel.check()?;
-            opened.push(open(plan)?);
+            opened.extend(failures.take(open(plan).map_err(|failure| at_file(failure, &plan.path.shown())))?);
         }
         refuse_twice(&opened)?;
         let sites = opened.iter().flat_map(|it| std::iter::once(&it.site).chain(&it.to));
@@ -182,8 +193,9 @@ impl Runner<'_> {
         for it in opened {
             self.cx.cancel.check()?;
             let shown = it.plan.path.shown();
-            ready.push(self.work_out(it).map_err(|failure| at_file(failure, &shown))?);
+            ready.extend(failures.take(self.work_out(it).map_err(|failure| at_file(failure, &shown)))?);
         }
+        failures.check()?;
         let steps: Vec<Step> = ready.iter_mut().flat_map(|it| std::mem::take(&mut it.steps)).collect();
         let subjects: Vec<Option<Subject<'_>>> = ready.iter().map(subject).collect();
         let at: Vec<usize> = (0..ready.len()).filter(|at| subjects[*at].is_some()).collect();
@@ -481,7 +493,21 @@ fn at_file(mut failure: Failure, shown: &str) -> Failure {
         failure.message = format!("`{shown}`: {}", failure.message);
     }
     failure.details.entry("path").or_insert_with(|| shown.into());
+    for one in each_failure(&mut failure) {
+        if let Some(Value::String(message)) = one.get_mut("message")
+            && !message.contains(&format!("`{shown}`"))
+        {
+            *message = format!("`{shown}`: {message}");
+        }
+        one.entry("path").or_insert_with(|| shown.into());
+    }
     failure
+}
+
+/// Gives the failures that a failure holds.
+fn each_failure(failure: &mut Failure) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let all = failure.details.get_mut("failures").and_then(Value::as_array_mut);
+    all.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
 /// Gives or takes the right to run, to whom may read.
