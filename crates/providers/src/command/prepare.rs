@@ -180,10 +180,20 @@ impl CommandRequest {
         let search = SearchPath::new(&policy.search_path, &closed);
         let mut program_folders = BTreeSet::new();
         let plan = self.command.plan();
-        let mut steps = vec![step(None, &plan.first, &search, &mut program_folders)?];
-        for (joiner, pipeline) in &plan.rest {
-            steps.push(step(Some(*joiner), pipeline, &search, &mut program_folders)?);
-        }
+        let pipelines = std::iter::once((None, &plan.first))
+            .chain(plan.rest.iter().map(|(joiner, pipeline)| (Some(*joiner), pipeline)));
+        let steps: Result<Vec<Step>, Failure> = pipelines
+            .map(|(joiner, pipeline)| step(joiner, pipeline, &search, &mut program_folders))
+            .collect();
+        let steps = steps.map_err(|failure| {
+            let runs_paths = level == Containment::Full && self.scope.commands().runs_any_program();
+            match failure.code {
+                ErrorCode::NotFound if runs_paths => failure.hint(
+                    "A program of the project runs by its path: `.venv/bin/NAME`, `node_modules/.bin/NAME`, `./NAME`.",
+                ),
+                _ => failure,
+            }
+        })?;
 
         let trusted = search.trusted();
         let home = self.dirs.state.join("homes").join(format!("scope-{}", self.scope.id()));

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Resource, Rlimit, WaitOptions, wait};
 
@@ -44,11 +45,18 @@ fn serve() -> ExitCode {
     }
 }
 
+/// How long what a supervisor has left may take to vanish; what is in an uninterruptible wait does not.
+const MAX_KILL_WAIT: Duration = Duration::from_secs(10);
+/// How long is waited before it is looked for again.
+const KILL_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+
 struct Launcher {
     kit: Kit,
     signals: Signals,
     /// All children, keepers too, each with what its processes are known by.
     supervisors: HashMap<Pid, Trace>,
+    /// What supervisors that ended badly have left, and until when it is looked for.
+    leftovers: Vec<(Trace, Instant)>,
     /// The loopback interfaces that several jobs have, by their groups; each as long as one of its jobs runs.
     networks: HashMap<String, SharedNetwork>,
     /// The groups of the children that have such an interface.
@@ -85,6 +93,7 @@ impl Launcher {
             kit: Kit::new()?,
             signals: Signals::of_children()?,
             supervisors: HashMap::new(),
+            leftovers: Vec::new(),
             networks: HashMap::new(),
             groups: HashMap::new(),
             keepers: HashMap::new(),
@@ -94,13 +103,15 @@ impl Launcher {
 
     fn run(&mut self) -> ExitCode {
         // What a keeper that is killed leaves behind comes here: so this process stays as long as they do.
-        while !self.is_over || !self.keepers.is_empty() {
+        while !self.is_over || !self.keepers.is_empty() || !self.leftovers.is_empty() {
             let mut polled = [
                 PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN),
                 PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN),
             ];
             let polled_now = if self.is_over { &mut polled[..1] } else { &mut polled[..] };
-            match poll(polled_now, None) {
+            // What is killed takes a moment to vanish, in which jobs are still taken.
+            let pause = (!self.leftovers.is_empty()).then_some(KILL_PAUSE);
+            match poll(polled_now, pause.as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => return ExitCode::from(2),
             }
@@ -115,6 +126,10 @@ impl Launcher {
                     Incoming::Over => self.close(),
                 }
             }
+            let (supervisors, now) = (&self.supervisors, Instant::now());
+            self.leftovers.retain(|(trace, end)| {
+                trace.kill_what_is_left(supervisors.keys().copied()) && now < *end
+            });
         }
         ExitCode::SUCCESS
     }
@@ -196,17 +211,14 @@ impl Launcher {
 
     fn reap(&mut self) {
         self.signals.take();
-        let mut badly = Vec::new();
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             self.keepers.remove(&pid);
             self.groups.remove(&pid);
             let trace = self.supervisors.remove(&pid);
-            badly.extend(trace.filter(|_| status.exit_status() != Some(0)));
+            let trace = trace.filter(|_| status.exit_status() != Some(0));
+            self.leftovers.extend(trace.map(|trace| (trace, Instant::now() + MAX_KILL_WAIT)));
         }
         self.forget_networks();
-        for trace in badly {
-            trace.kill_what_is_left(self.supervisors.keys().copied());
-        }
     }
 }
 

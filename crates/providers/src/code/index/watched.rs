@@ -42,6 +42,8 @@ pub(super) struct Watched {
     watch: Option<FolderWatch>,
     /// Why changes cannot be heard of.
     deaf: bool,
+    /// How many folders are watched at most: others of this user watch some, too.
+    max_folders: usize,
     paths: HashMap<WatchId, Vec<u8>>,
     ids: BTreeMap<Vec<u8>, WatchId>,
     /// Folders of repositories, and the facts of what `.git/info/exclude` says.
@@ -59,7 +61,8 @@ impl Watched {
     pub fn renew(&mut self) {
         if !self.deaf {
             let watch = FolderWatch::new().ok();
-            *self = Self { deaf: watch.is_none(), watch, ..Self::default() };
+            let max_folders = MAX_FOLDERS.min(FolderWatch::max_folders() / 4);
+            *self = Self { deaf: watch.is_none(), watch, max_folders, ..Self::default() };
         }
     }
 
@@ -75,7 +78,7 @@ impl Watched {
                 hears
             }
         };
-        let id = if hears && self.paths.len() < MAX_FOLDERS { watch.add(dir).ok() } else { None };
+        let id = if hears && self.paths.len() < self.max_folders { watch.add(dir).ok() } else { None };
         let Some(id) = id else { return self.stop() };
         if let Some(before) = self.paths.insert(id, path.to_vec())
             && before != path

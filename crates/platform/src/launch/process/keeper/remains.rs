@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, chmodat, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, chmodat, fchmod, openat, statat, unlinkat};
 
 use crate::launch::wire::KeptOrder;
 
@@ -49,10 +49,16 @@ fn remove(parent: BorrowedFd<'_>, name: &CString, depth: usize) {
     if !is_folder {
         return;
     }
-    // A folder may have been shut by its owner, who is this user.
-    let _ = chmodat(parent, name, Mode::RWXU, AtFlags::empty());
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = openat(parent, name, flags, Mode::empty());
+    let open = |flags| openat(parent, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+    let opened = open(OFlags::RDONLY | OFlags::DIRECTORY).or_else(|_| {
+        // A folder may have been shut by its owner, who is this user. Somebody may have put a link in its place by now,
+        // which this does not follow.
+        allow_all(parent, name);
+        open(OFlags::RDONLY | OFlags::DIRECTORY)
+    });
+    if let Ok(folder) = &opened {
+        let _ = fchmod(folder, Mode::RWXU);
+    }
     if let Ok(folder) = opened
         && let Ok(entries) = Dir::read_from(&folder)
     {
@@ -62,4 +68,25 @@ fn remove(parent: BorrowedFd<'_>, name: &CString, depth: usize) {
         }
     }
     let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
+}
+
+/// Lets the owner of a folder do everything with it. Follows no link.
+///
+/// # Source
+/// open(2): a handle of `O_PATH` is the very file, whatever has its name by now.
+#[cfg(target_os = "linux")]
+fn allow_all(parent: BorrowedFd<'_>, name: &CString) {
+    use std::os::fd::AsRawFd;
+
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    if let Ok(folder) = openat(parent, name, flags, Mode::empty()) {
+        let itself = format!("/proc/self/fd/{}", folder.as_raw_fd());
+        let _ = chmodat(rustix::fs::CWD, itself, Mode::RWXU, AtFlags::empty());
+    }
+}
+
+/// Lets the owner of a folder do everything with it. Follows no link.
+#[cfg(not(target_os = "linux"))]
+fn allow_all(parent: BorrowedFd<'_>, name: &CString) {
+    let _ = chmodat(parent, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW);
 }

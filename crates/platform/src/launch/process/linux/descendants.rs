@@ -30,9 +30,17 @@ impl Trace {
         Ok(Self)
     }
 
-    /// Kills what a supervisor that was killed has left, but nothing of the other children.
-    pub(in super::super) fn kill_what_is_left(self, spared: impl Iterator<Item = Pid>) {
-        kill_all_but(&spared.collect());
+    /// Kills what a supervisor that was killed has left, but nothing of the other children. Returns whether something was
+    /// there: whoever calls it reaps what has ended, and calls it again.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "other systems need more for it")]
+    pub(in super::super) fn kill_what_is_left(&self, spared: impl Iterator<Item = Pid>) -> bool {
+        let spared = spared.collect();
+        // Stopped first: what is stopped starts nothing more while the rest is looked for.
+        let is_some_left = signal_below(getpid(), &spared, Signal::STOP) > 0;
+        if is_some_left {
+            signal_below(getpid(), &spared, Signal::KILL);
+        }
+        is_some_left
     }
 }
 
@@ -119,19 +127,6 @@ fn reap(killed: &mut u32) -> Left {
             Ok(None) => return Left::Some,
             Err(Errno::INTR) => {}
             Err(_) => return Left::Nothing,
-        }
-    }
-}
-
-/// Kills everything below this process, but not the given children and what is below them.
-fn kill_all_but(spared: &HashSet<Pid>) {
-    let deadline = Instant::now() + MAX_WAIT;
-    while signal_below(getpid(), spared, Signal::STOP) > 0 && Instant::now() < deadline {
-        signal_below(getpid(), spared, Signal::KILL);
-        std::thread::sleep(FIRST_PAUSE);
-        // The end of those that are spared must stay to be seen by the launcher's loop.
-        for child in children_of(getpid()).into_iter().filter(|child| !spared.contains(child)) {
-            let _ = rustix::process::waitpid(Some(child), WaitOptions::NOHANG);
         }
     }
 }

@@ -43,9 +43,11 @@ impl Trace {
     }
 
     /// Kills what a supervisor that was killed has left: what has the mark.
-    pub(in super::super) fn kill_what_is_left(self, _: impl Iterator<Item = Pid>) {
+    /// Returns whether something may be left that a further call would find.
+    pub(in super::super) fn kill_what_is_left(&self, _: impl Iterator<Item = Pid>) -> bool {
         // The ends of other children must stay to be seen by the launcher's loop.
-        Reach::begin(self, None).kill_found(|| {});
+        Reach::begin(self.clone(), None).kill_found(|| {});
+        false
     }
 }
 
