@@ -251,7 +251,7 @@ impl Commands {
         let programs: Vec<String> = self.rules.implications().into_iter().map(|(name, _)| name).collect();
         if programs.iter().any(|it| it == program) {
             let rules: Vec<&str> = self.rules.texts_about(program).take(MAX_SHOWN).collect();
-            hints.push(format!("Of `{program}`, these may run: `{}`.", rules.join("`, `")));
+            hints.push(format!("Of `{program}`, these may run: {}.", rules.join(", ")));
         } else if hints.is_empty() && !programs.is_empty() {
             let more = if programs.len() > MAX_SHOWN { " and more" } else { "" };
             let shown: Vec<&str> = programs.iter().take(MAX_SHOWN).map(String::as_str).collect();
