@@ -4,6 +4,7 @@
 pub mod auth;
 pub mod backend;
 pub mod cli;
+mod digest_text;
 pub mod http;
 pub mod json_api;
 mod lines;

@@ -27,7 +27,7 @@ use bailiwick_engine::service::Service;
 
 use super::super::backend::{Backend, Embedded, Origin};
 use super::super::offer::Offer;
-use super::render::{self, Structured};
+use super::render::{self, Form, Structured};
 use super::tasks::{LongCall, Tasks};
 use super::{instructions, progress, prompts, resources, tools};
 
@@ -156,7 +156,7 @@ impl Handler {
         &self,
         envelope: Envelope,
         limit: Duration,
-        structured: Structured,
+        form: Form,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Route { backend, session, owner } = self.route(context)?;
@@ -165,7 +165,7 @@ impl Handler {
         let (stop, board) = (gone.clone(), progress.clone());
         let work =
             Box::pin(async move { backend.submit_from(&origin, Ok(envelope), &stop, Some(&board)).await });
-        let call = LongCall { work, gone, progress, owner, limit, structured };
+        let call = LongCall { work, gone, progress, owner, limit, form };
         Ok(self.tasks.answer(call, &context.ct).await)
     }
 }
@@ -248,18 +248,22 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let envelope = self.envelope(&request.name, request.arguments.unwrap_or_default(), &context).await?;
-        let structured = match self.way {
-            Way::Fixed { .. } => Structured::Spliced,
-            Way::PerRequest(_) => Structured::Held,
+        let arguments = request.arguments.unwrap_or_default();
+        let mut is_whole = tools::asks_for_all(&arguments);
+        let mut envelope = self.envelope(&request.name, arguments, &context).await?;
+        is_whole |= envelope.as_mut().is_ok_and(tools::take_detail);
+        let form = match (is_whole, &self.way) {
+            (false, _) => Form::Text,
+            (true, Way::Fixed { .. }) => Form::Whole(Structured::Spliced),
+            (true, Way::PerRequest(_)) => Form::Whole(Structured::Held),
         };
         if knows_tasks(&context)
             && let Ok(envelope) = &envelope
             && let Some(limit) = tools::may_last(envelope)
         {
-            return self.submit_long(envelope.clone(), limit, structured, &context).await;
+            return self.submit_long(envelope.clone(), limit, form, &context).await;
         }
-        Ok(render::tool_result(self.submit(envelope, &context).await?, structured).into())
+        Ok(render::tool_result(self.submit(envelope, &context).await?, form).into())
     }
 
     async fn get_task(
@@ -324,7 +328,7 @@ impl ServerHandler for Handler {
             },
         };
         let reply = self.submit(envelope, &context).await?;
-        let mut result = render::tool_result(reply, Structured::Held);
+        let mut result = render::tool_result(reply, Form::Text);
         if !is_modern(&context) {
             result.result_type = None;
         }

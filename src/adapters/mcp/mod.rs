@@ -3,6 +3,7 @@
 //! Four tools carry every operation. Must not judge, and must not know an operation by name beyond
 //! `computer.info` and `history.*`, which two of the tools stand for, and those that prompts and instructions name.
 
+mod answer;
 mod handler;
 mod instructions;
 mod progress;

@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use bailiwick_contract::{Image, Reply};
 
+use super::answer;
+
 /// How a result comes by its structured content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Structured {
@@ -14,23 +16,41 @@ pub(super) enum Structured {
     Spliced,
 }
 
-/// Gives the tool result of a reply: its JSON as text, and the same as structured content.
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// What was asked for, as text: see [`answer`].
+    Text,
+    /// The whole envelope, for who asks for `detail` = `full`.
+    Whole(Structured),
+}
+
+/// Gives the tool result of a reply: what was asked for as text, or its JSON as text and as structured content.
 ///
-/// With images there is no structured content: two clients show nothing else once it is set.
-pub(super) fn tool_result(reply: Reply, structured: Structured) -> CallToolResult {
+/// Structured content is set for nobody else: some clients show their models both. With images there is none at
+/// all: two clients show nothing else once it is set.
+pub(super) fn tool_result(reply: Reply, form: Form) -> CallToolResult {
     let Reply { ok, text, images } = reply;
+    let structured = match form {
+        Form::Whole(structured) => Some(structured),
+        Form::Text => None,
+    };
+    let text = match structured {
+        Some(_) => text,
+        None => answer::text(&serde_json::from_str(&text).expect("a reply is JSON text")),
+    };
     if !images.is_empty() {
         let mut content: Vec<ContentBlock> = images.into_iter().map(image).collect();
         content.push(ContentBlock::text(text));
         return CallToolResult::success(content);
     }
-    let value = match structured {
+    let value = structured.map(|structured| match structured {
         Structured::Held => serde_json::from_str(&text).expect("a reply is JSON text"),
         Structured::Spliced => Value::Null,
-    };
+    });
     let text = vec![ContentBlock::text(text)];
     let mut result = if ok { CallToolResult::success(text) } else { CallToolResult::error(text) };
-    result.structured_content = Some(value);
+    result.structured_content = value;
     result
 }
 
@@ -74,7 +94,7 @@ mod tests {
     fn image_results_have_no_structured_content_and_no_base64_in_the_text() {
         let image = Image { mime_type: "image/png".to_owned(), base64: "aGVsbG8=".to_owned() };
         let reply = Reply { images: vec![image], ..reply(true, &json!({"ok": true, "data": {"width": 1}})) };
-        let result = tool_result(reply, Structured::Spliced);
+        let result = tool_result(reply, Form::Whole(Structured::Spliced));
         assert_eq!(awaited(&result), None);
         let wire = serde_json::to_value(&result).expect("a result has a JSON form");
         assert!(wire.get("structuredContent").is_none());
@@ -84,14 +104,28 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_has_its_content_once() {
+        for (ok, object, text) in [
+            (true, json!({"ok": true, "op": "file.read", "data": {"path": "a", "content": "x\n"}}), "[a]\nx\n"),
+            (false, json!({"ok": false, "error": {"code": "not_found", "message": "no"}}), "not_found: no"),
+        ] {
+            let result = tool_result(reply(ok, &object), Form::Text);
+            let wire = serde_json::to_value(&result).expect("a JSON form");
+            assert_eq!(wire["content"], json!([{"type": "text", "text": text}]));
+            assert!(wire.get("structuredContent").is_none());
+            assert_eq!(wire["isError"], !ok);
+        }
+    }
+
+    #[test]
     fn text_and_structured_content_say_the_same() {
         for (ok, object) in [
             (true, json!({"ok": true, "data": [1]})),
             (false, json!({"ok": false})),
             (true, json!({"data": {"content": ",\"structuredContent\":null", "more": null}})),
         ] {
-            let held = tool_result(reply(ok, &object), Structured::Held);
-            let spliced = tool_result(reply(ok, &object), Structured::Spliced);
+            let held = tool_result(reply(ok, &object), Form::Whole(Structured::Held));
+            let spliced = tool_result(reply(ok, &object), Form::Whole(Structured::Spliced));
             let mut line = serde_json::to_vec(&spliced).expect("a JSON form");
             splice(&mut line, awaited(&spliced).expect("a text that is awaited"));
             let wire: Value = serde_json::from_slice(&line).expect("JSON");

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use bailiwick_contract::{Progress, Reply};
 
-use super::render::{self, Structured};
+use super::render::{self, Form, Structured};
 
 /// How long a call may take before it becomes a task.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -54,22 +54,22 @@ pub(super) struct LongCall {
     pub owner: String,
     /// How long it may take.
     pub limit: Duration,
-    /// How its result comes by its structured content, where it is answered at once.
-    pub structured: Structured,
+    /// The form of its result.
+    pub form: Form,
 }
 
 impl Tasks {
     /// Answers a call: with its result if that comes soon, else with a task. `left` is cancelled when the client
     /// gives the call up.
     pub async fn answer(&self, call: LongCall, left: &CancellationToken) -> CallToolResponse {
-        let LongCall { mut work, gone, progress, owner, limit, structured } = call;
+        let LongCall { mut work, gone, progress, owner, limit, form } = call;
         let reply = tokio::select! {
             reply = &mut work => Some(reply),
             () = left.cancelled() => None,
             () = tokio::time::sleep(PATIENCE) => None,
         };
         if let Some(reply) = reply {
-            return render::tool_result(reply, structured).into();
+            return render::tool_result(reply, form).into();
         }
         if left.is_cancelled() || !self.has_room() {
             let reply = tokio::select! {
@@ -79,7 +79,7 @@ impl Tasks {
                     work.await
                 }
             };
-            return render::tool_result(reply, structured).into();
+            return render::tool_result(reply, form).into();
         }
         let ttl_ms = u64::try_from((limit + SPARE).as_millis()).unwrap_or(u64::MAX);
         let mut options = TaskOptions::new().with_ttl_ms(ttl_ms).with_poll_interval_ms(POLL_MS);
@@ -88,7 +88,7 @@ impl Tasks {
         }
         // Locked until its owner is noted: nobody else can ask for it before.
         let mut owners = self.owners();
-        let task = self.manager.spawn(options, |task| Box::pin(go_on(task, work, gone, progress)));
+        let task = self.manager.spawn(options, |task| Box::pin(go_on(task, work, gone, progress, form)));
         owners.insert(task.task_id.clone(), owner);
         CallToolResponse::Task(CreateTaskResult::new(task))
     }
@@ -148,10 +148,16 @@ async fn go_on(
     mut work: Work,
     gone: CancellationToken,
     progress: Progress,
+    form: Form,
 ) -> Result<rmcp::model::CallToolResult, TaskExit> {
+    // Its result is handed out by itself: no transport splices into that.
+    let form = match form {
+        Form::Whole(_) => Form::Whole(Structured::Held),
+        Form::Text => Form::Text,
+    };
     loop {
         tokio::select! {
-            reply = &mut work => return Ok(render::tool_result(reply, Structured::Held)),
+            reply = &mut work => return Ok(render::tool_result(reply, form)),
             () = task.cancelled() => {
                 gone.cancel();
                 // It ends, and its row is written.

@@ -9,7 +9,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
-use bailiwick_contract::{Effect, Envelope, Failure, Threads};
+use bailiwick_contract::{CommonOption, Effect, Envelope, Failure, Threads};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::requests;
 
@@ -128,6 +128,23 @@ pub fn listed(offer: &Offer) -> Vec<Tool> {
 /// Finds a tool by name.
 pub(super) fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// Returns whether a call asks for the whole envelope, even if it cannot be read otherwise.
+pub(super) fn asks_for_all(arguments: &Map<String, Value>) -> bool {
+    arguments.get("detail").or_else(|| arguments.get("options")?.get("detail")).is_some_and(|it| it == "full")
+}
+
+/// Returns whether an envelope asks for all there is to say. Where the operation has one form only, that is about the
+/// answer alone, and taken out.
+pub(super) fn take_detail(envelope: &mut Envelope) -> bool {
+    let asks = envelope.options.get("detail").is_some_and(|it| it == "full");
+    let has_forms =
+        requests::operation(&envelope.op).is_some_and(|entry| entry.spec.options.contains(&CommonOption::Detail));
+    if !has_forms && envelope.options.get("detail").is_some_and(|it| it == "full" || it == "concise") {
+        envelope.options.remove("detail");
+    }
+    asks
 }
 
 /// Makes the envelope that a call stands for. `None` if there is no such tool.

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from .installed import PYTHON_PARTS, folder_of, is_installed
 from .patience import PATIENCE
-from .wire import plain_environment
+from .wire import plain_environment, whole
 
 DRIVERS = Path(__file__).parent.parent / "drivers"
 
@@ -49,6 +49,13 @@ CLIENTS = (
     Client("inspector", "legacy", ("2025-11-25",), can_cancel=False),
     Client("inspector", "modern", ("2026-07-28",), can_cancel=False),
 )
+
+
+def in_full(step: dict) -> dict:
+    """Has a step ask for the whole envelope, unless it is about what a model sees: `"asModel": True`."""
+    step = dict(step)
+    as_model = step.pop("asModel", False)
+    return step if as_model else {**step, "arguments": whole(step["arguments"])}
 
 
 class Clients:
@@ -89,7 +96,7 @@ class Clients:
             program = [folder_of(client.name) / "bin" / "python", DRIVERS / f"{driver}.py"]
         else:
             program = [self.node, DRIVERS / f"{driver}.mjs"]
-        planned = [{"transport": transport, "steps": steps} for transport, steps in conversations]
+        planned = [{"transport": transport, "steps": [in_full(step) for step in steps]} for transport, steps in conversations]
         seen = self._run([str(part) for part in program], json.dumps({"mode": client.mode, "conversations": planned}), home)
         return seen if isinstance(seen, list) else [seen for _ in conversations]
 

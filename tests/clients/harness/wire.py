@@ -19,9 +19,14 @@ META = {
 }
 
 
+def whole(arguments):
+    """Asks for the whole envelope: what is judged here is the data. What is no object stays as it is."""
+    return {**arguments, "detail": "full"} if isinstance(arguments, dict) else arguments
+
+
 def tool_call(identifier, tool: str, arguments: dict) -> dict:
     """Makes a `tools/call` that works without a handshake (protocol revision 2026-07-28)."""
-    params = {"name": tool, "arguments": arguments, "_meta": META}
+    params = {"name": tool, "arguments": whole(arguments), "_meta": META}
     return {"jsonrpc": "2.0", "id": identifier, "method": "tools/call", "params": params}
 
 

@@ -11,7 +11,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_util::sync::CancellationToken;
 
 use super::house::House;
-use super::http_client::{call, request};
+use super::http_client::{call, request, whole};
 use super::stdio_client::{in_memory, meta, outcome};
 use crate::patience::{eventually_async, eventually_some};
 
@@ -76,7 +76,7 @@ async fn shutdown_answers_what_runs_as_cancelled() {
     let search = long_search(&house);
     let shutdown = CancellationToken::new();
     let (mut client, served) = in_memory(house.backend(), shutdown.clone());
-    let params = json!({"name": "computer_query", "arguments": search, "_meta": meta()});
+    let params = json!({"name": "computer_query", "arguments": whole(search), "_meta": meta()});
     client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
     begun(&house).await;
     shutdown.cancel();

@@ -122,8 +122,17 @@ pub async fn mcp(address: SocketAddr, token: &str, version: &str, mut message: V
     send(address, "POST", "/mcp", &headers, &message.to_string()).await
 }
 
-/// Makes a call of a tool.
+/// Asks for the whole envelope: what is judged here is the data.
+pub fn whole(mut arguments: Value) -> Value {
+    if let Some(fields) = arguments.as_object_mut() {
+        fields.insert("detail".to_owned(), json!("full"));
+    }
+    arguments
+}
+
+/// Makes a call of a tool that asks for the whole envelope.
 pub fn call(tool: &str, arguments: &Value) -> Value {
+    let arguments = whole(arguments.clone());
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::house::House;
-use super::http_client::{call, mcp};
+use super::http_client::{call, mcp, whole};
 use super::stdio_client::{Client, in_memory, meta, outcome};
 
 fn names(answer: &Value) -> Vec<&str> {
@@ -101,10 +101,8 @@ async fn malformed_arguments_are_results_that_name_the_field() {
     let house = House::new();
     let mut client = begin(&house).await;
     for (tool, arguments, field) in [
-        ("computer_query", json!("file.stat"), "arguments"),
-        ("computer_query", json!(["file.stat"]), "arguments"),
         ("computer_query", json!({"op": 3}), "op"),
-        ("computer_operation", json!({"op": "file.stat", "options": []}), "options"),
+        ("computer_operation", json!({"op": "file.stat", "options": [1]}), "options"),
         ("get_computer_info", json!({"includ": ["scopes"]}), "includ"),
         ("get_computer_info", json!({"include": ["nothing"]}), "input.include[0]"),
         ("get_operation_history", json!({"view": "tomorrow"}), "view"),
@@ -116,6 +114,45 @@ async fn malformed_arguments_are_results_that_name_the_field() {
         assert_eq!(outcome["error"]["code"], "invalid_request", "{tool} {arguments}: {outcome}");
         assert_eq!(outcome["error"]["details"]["field"], field, "{tool} {arguments}");
     }
+    for arguments in [json!("file.stat"), json!(["file.stat"])] {
+        let result = client.call("computer_query", arguments).await["result"].clone();
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        assert!(text.starts_with("invalid_request: `arguments` must be an object"), "{text}");
+        assert_eq!(result["isError"], true);
+    }
+    // The whole call as JSON text is a call all the same.
+    let text = json!({"op": "file.stat", "target": "README.md"}).to_string();
+    let result = client.call("computer_query", json!(text)).await["result"].clone();
+    assert_eq!(result["isError"], false, "{result}");
+}
+
+/// What a model sees of an answer: what was asked for, once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_is_what_was_asked_for_and_nothing_is_there_twice() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
+    client.initialize("2025-11-25").await;
+    for (envelope, is_error, start, end) in [
+        (json!({"scope": "app", "op": "cat", "path": "README.md"}), false, "[README.md · lines 1-1 of 1 · version ", "]\nhello\n"),
+        (json!({"scope": "app", "op": "ls"}), false, "", "]"),
+        (json!({"scope": "app", "op": "grep", "pattern": "hel"}), false, "README.md:1: hello\n[1 match", "]"),
+        (json!({"scope": "app", "op": "cat", "path": "readme.md"}), true, "not_found: ", "- Did you mean `README.md`?"),
+    ] {
+        let params = json!({"name": "computer_query", "arguments": envelope});
+        let over_stdio = client.ask("tools/call", params.clone()).await["result"].clone();
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let over_http = mcp(address, &house.token, "2025-11-25", message).await.json()["result"].clone();
+        for result in [over_stdio, over_http] {
+            let text = result["content"][0]["text"].as_str().expect("a text");
+            assert!(text.starts_with(start) && text.ends_with(end), "{envelope}: {text}");
+            assert_eq!(result["content"].as_array().map(Vec::len), Some(1));
+            assert_eq!(result["isError"], is_error);
+            assert!(result.get("structuredContent").is_none(), "{result}");
+            assert!(!text.contains("operationId") && !text.contains("startedAt"), "{text}");
+        }
+    }
+    house.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -181,7 +218,7 @@ async fn prompts_say_which_calls_to_make_and_those_calls_work() {
         let mut calls = serde_json::Deserializer::from_str(call).into_iter::<Value>();
         let call = calls.next().expect("a call").expect("JSON");
         let answer =
-            client.ask("tools/call", with(json!({"name": "computer_query", "arguments": call}))).await;
+            client.ask("tools/call", with(json!({"name": "computer_query", "arguments": whole(call)}))).await;
         assert_eq!(outcome(&answer)["data"]["path"], "src", "{answer}");
 
         for params in [

@@ -7,6 +7,8 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::http_client::whole;
+
 /// The `_meta` of a request of revision 2026-07-28.
 pub fn meta() -> Value {
     json!({
@@ -80,14 +82,14 @@ impl Client {
         answer
     }
 
-    /// Calls a tool within a handshake.
+    /// Calls a tool within a handshake, for the whole envelope.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        self.ask("tools/call", json!({"name": tool, "arguments": arguments})).await
+        self.ask("tools/call", json!({"name": tool, "arguments": whole(arguments)})).await
     }
 
-    /// Calls a tool without a handshake.
+    /// Calls a tool without a handshake, for the whole envelope.
     pub async fn call_modern(&mut self, tool: &str, arguments: Value) -> Value {
-        self.ask("tools/call", json!({"name": tool, "arguments": arguments, "_meta": meta()})).await
+        self.ask("tools/call", json!({"name": tool, "arguments": whole(arguments), "_meta": meta()})).await
     }
 }
 

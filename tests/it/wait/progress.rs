@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::hall::Hall;
+use crate::adapters::http_client::whole;
 use crate::adapters::stdio_client::{Client, in_memory, outcome};
 use crate::patience::PATIENCE;
 
@@ -20,7 +21,7 @@ async fn check(hall: &Hall, client: &mut Client, token: Value) {
     let conditions = json!([{"until": "file", "path": "there"}, {"until": "file", "path": "go"}]);
     hall.write("there", "");
     let params =
-        json!({"name": "computer_query", "arguments": wait(conditions), "_meta": {"progressToken": token}});
+        json!({"name": "computer_query", "arguments": whole(wait(conditions)), "_meta": {"progressToken": token}});
     let began = Instant::now();
     client.send(&json!({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": params})).await;
     let (mut notifications, mut reports) = (Vec::new(), 0);

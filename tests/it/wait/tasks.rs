@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::hall::Hall;
-use crate::adapters::http_client::send;
+use crate::adapters::http_client::{send, whole};
 use crate::adapters::stdio_client::{Client, in_memory, meta};
 use crate::patience::eventually_some;
 
@@ -26,7 +26,7 @@ fn seconds(seconds: f64) -> Value {
 }
 
 async fn call(client: &mut Client, condition: Value, meta: Value) -> Value {
-    let arguments = json!({"op": "process.wait", "input": {"any": [condition]}});
+    let arguments = whole(json!({"op": "process.wait", "input": {"any": [condition]}}));
     let params = json!({"name": "computer_query", "arguments": arguments, "_meta": meta});
     client.ask("tools/call", params).await["result"].clone()
 }

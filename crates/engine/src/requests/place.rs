@@ -35,7 +35,8 @@ pub(super) struct Fields {
 
 impl Fields {
     pub fn of(entry: &'static Entry) -> Self {
-        let universal = [CommonOption::TimeoutSeconds, CommonOption::MaxOutputBytes];
+        // Whatever the operation says, MCP has two forms of its answer.
+        let universal = [CommonOption::TimeoutSeconds, CommonOption::MaxOutputBytes, CommonOption::Detail];
         let shared = universal.iter().chain(entry.spec.options).map(|option| option.as_str()).collect();
         Self {
             entry,
