@@ -240,6 +240,15 @@ async fn without_a_history_effects_are_refused_and_reads_are_answered_with_a_war
         read.warnings
     );
 
+    // So does a failure: nobody probes unseen while nothing can be recorded.
+    for envelope in
+        [json!({"op": "file.read", "target": "missing.txt"}), json!({"scope": "other", "op": "file.read"})]
+    {
+        let reply = ground.call(&caller, envelope).await.into_reply().into_value();
+        assert_eq!(reply["ok"], false, "{reply}");
+        assert!(reply["warnings"][0].as_str().is_some_and(|it| it.contains("not in the history")), "{reply}");
+    }
+
     // It heals by itself once the folder can be made.
     std::fs::remove_file(ground.state()).expect("removed");
     eventually_some("changes are made again", async || {

@@ -44,6 +44,17 @@ impl KeyRing {
         self.with(|tokens| tokens.verify(presented, time::now_ms()).map(|record| record.caller(transport)))
     }
 
+    /// Says for the history why a token opens nothing, and whose it is, if that is known.
+    pub fn why_refused(&self, presented: &str) -> (Option<String>, String) {
+        match self.with(|tokens| tokens.expired(presented).map(str::to_owned)).ok().flatten() {
+            Some(name) => {
+                let reason = format!("the token `{name}` has expired");
+                (Some(name), reason)
+            }
+            None => (None, "no token has this value: it is wrong, or was revoked or rotated".to_owned()),
+        }
+    }
+
     /// Finds the caller that a token's name stands for, without the token: for the local user, who may
     /// restrict a client to less than everything. An expired token stands for nobody.
     ///

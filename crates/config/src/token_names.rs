@@ -2,8 +2,8 @@
 //!
 //! A name is all that the history shows of who asked.
 
-/// Names by which the history calls the user and Bailiwick itself.
-const RESERVED: &[&str] = &["local", "bailiwick"];
+/// Names by which the history calls the user, Bailiwick itself, and those who are not let in.
+const RESERVED: &[&str] = &["local", "bailiwick", "(unknown)"];
 /// The most characters of a name.
 const MAX_CHARS: usize = 64;
 

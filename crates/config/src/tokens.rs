@@ -193,6 +193,15 @@ impl Tokens {
         bool::from(found).then(|| &self.records[usize::try_from(place).expect("an index of a list")])
     }
 
+    /// Finds the name of the token that a caller presents although it has expired. Only for the history.
+    pub fn expired(&self, presented: &str) -> Option<&str> {
+        let presented: [u8; 32] = Sha256::digest(presented.as_bytes()).into();
+        let is_it = |record: &&TokenRecord| {
+            decode_hash(&record.hash).is_some_and(|stored| bool::from(presented.ct_eq(&stored)))
+        };
+        self.records.iter().find(is_it).map(|record| record.name.as_str())
+    }
+
     /// Finds a token by name or id.
     pub fn find(&self, name: &str) -> Option<&TokenRecord> {
         self.records.iter().find(|record| record.name == name || record.id == name)

@@ -109,6 +109,16 @@ impl Caller {
         }
     }
 
+    /// Creates the caller that stands for somebody who is not let in.
+    pub fn unknown(transport: Transport) -> Self {
+        Self {
+            name: "(unknown)".to_owned(),
+            scopes: ScopeGrant::Only(BTreeSet::new()),
+            capabilities: CapabilityGrant::Only(BTreeSet::new()),
+            ..Self::local(transport)
+        }
+    }
+
     /// Returns what this caller's things belong to: the token's id, since a name can be given again.
     pub fn identity(&self) -> &str {
         self.token.as_deref().unwrap_or(&self.name)

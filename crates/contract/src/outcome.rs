@@ -30,7 +30,7 @@ pub struct Outcome {
     pub duration_us: u64,
     /// Data, or why there is none.
     pub result: Result<Json, Failure>,
-    /// What the client should know although the operation succeeded.
+    /// What the client should know besides the result: all of a success, and of a failure that it has no row.
     pub warnings: Vec<String>,
     /// Images that the client asked for.
     pub images: Vec<Image>,
@@ -61,7 +61,7 @@ impl Outcome {
         for part in [",\"", name, "\":", body] {
             text.push_str(part);
         }
-        if ok {
+        if ok || !self.warnings.is_empty() {
             text.push_str(",\"warnings\":");
             text.push_str(&Value::from(self.warnings).to_string());
         }

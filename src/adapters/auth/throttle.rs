@@ -15,7 +15,36 @@ const MAX_ADDRESSES: usize = 1_024;
 /// Counts bad tokens. It is asked only after a token proved bad, so it cannot lock a good one out.
 #[derive(Debug, Default)]
 pub struct Throttle {
-    seen: Mutex<HashMap<IpAddr, (f64, Instant)>>,
+    seen: Mutex<HashMap<IpAddr, Bucket>>,
+}
+
+/// What may still happen at once, which fills up again with time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bucket {
+    left: f64,
+    since: Instant,
+}
+
+impl Bucket {
+    /// Creates a full one.
+    pub fn full(burst: f64, now: Instant) -> Self {
+        Self { left: burst, since: now }
+    }
+
+    /// Takes one out. Returns the time to wait if there is none.
+    pub fn take(&mut self, burst: f64, rate_per_second: f64, now: Instant) -> Option<Duration> {
+        self.left = self.filled(burst, rate_per_second, now);
+        self.since = now;
+        if self.left < 1.0 {
+            return Some(Duration::from_secs_f64((1.0 - self.left) / rate_per_second));
+        }
+        self.left -= 1.0;
+        None
+    }
+
+    fn filled(&self, burst: f64, rate_per_second: f64, now: Instant) -> f64 {
+        (self.left + now.saturating_duration_since(self.since).as_secs_f64() * rate_per_second).min(burst)
+    }
 }
 
 impl Throttle {
@@ -29,26 +58,16 @@ impl Throttle {
         let key = network(address);
         if seen.len() >= MAX_ADDRESSES && !seen.contains_key(&key) {
             // Those who have their whole burst again need not be remembered.
-            seen.retain(|_, (left, since)| refilled(*left, *since, now) < BURST);
+            seen.retain(|_, bucket| bucket.filled(BURST, RATE_PER_SECOND, now) < BURST);
             if seen.len() >= MAX_ADDRESSES
-                && let Some(oldest) = seen.iter().min_by_key(|(_, (_, since))| *since).map(|(key, _)| *key)
+                && let Some(oldest) = seen.iter().min_by_key(|(_, bucket)| bucket.since).map(|(key, _)| *key)
             {
                 seen.remove(&oldest);
             }
         }
-        let (left, since) = seen.entry(key).or_insert((BURST, now));
-        *left = refilled(*left, *since, now);
-        *since = now;
-        if *left < 1.0 {
-            return Some(Duration::from_secs_f64((1.0 - *left) / RATE_PER_SECOND));
-        }
-        *left -= 1.0;
-        None
+        let bucket = seen.entry(key).or_insert_with(|| Bucket::full(BURST, now));
+        bucket.take(BURST, RATE_PER_SECOND, now)
     }
-}
-
-fn refilled(left: f64, since: Instant, now: Instant) -> f64 {
-    (left + now.saturating_duration_since(since).as_secs_f64() * RATE_PER_SECOND).min(BURST)
 }
 
 /// One address counts for itself, an IPv6 one for its /64, which one host can hold whole.

@@ -9,18 +9,19 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
+use tokio_util::sync::CancellationToken;
 
-use bailiwick_contract::{Caller, Transport};
-use bailiwick_engine::service::{Share, Shares};
+use bailiwick_contract::{Caller, ErrorCode, Failure, Transport};
+use bailiwick_engine::service::{Service, Share, Shares};
 
-use super::super::auth::{Bearer, KeyRing, Throttle, bearer};
+use super::super::auth::{Bearer, KeyRing, Refusals, Throttle, bearer};
 use super::body::{self, Received, Taken};
 use super::connections::Connection;
 use super::host::Hosts;
 use super::origin::Origins;
-use super::reply::{busy, harden, refusal, slow_down, unauthorized, unavailable, unreadable};
+use super::reply::{harden, json, refusal, slow_down, unauthorized, unavailable, unreadable};
 use super::settings::MAX_BODY_BYTES;
 
 /// How long a request waits for its turn.
@@ -45,6 +46,8 @@ pub(super) struct Guard {
     pub origins: Origins,
     pub keys: Arc<KeyRing>,
     pub throttle: Throttle,
+    pub refusals: Refusals,
+    pub service: Arc<Service>,
     /// Serve callers without a token: only ever true when bound to loopback.
     pub allow_without_token: bool,
     /// The requests in flight, shared among the callers.
@@ -84,23 +87,29 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
 
 /// Finds the caller, then reads the body, on every route but `/healthz`.
 pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+    let peer = request.extensions().get::<Peer>().cloned();
     let caller = match guard.caller(&request) {
         Ok(caller) => caller,
-        Err(response) => return *response,
+        Err(NotAdmitted::Unavailable(failure)) => return unavailable(&failure),
+        Err(NotAdmitted::Refused { caller, presented, reason }) => {
+            return guard.refuse(peer.as_ref(), &caller, presented, &reason).await;
+        }
     };
     let is_post = request.method() == Method::POST;
-    if is_post && let Err(response) = check_body_headers(request.headers()) {
-        return *response;
-    }
-    let bytes = match if is_post { body::size(request.body()) } else { Ok(0) } {
+    let announced = if is_post {
+        check_body_headers(request.headers()).and_then(|()| body::size(request.body()))
+    } else {
+        Ok(0)
+    };
+    let bytes = match announced {
         Ok(bytes) => bytes,
-        Err(status) => return too_large(status),
+        Err(status) => return guard.refuse_body(&caller, status).await,
     };
-    let waiting = request.extensions().get::<Peer>().map(|peer| peer.connection.wait());
+    let waiting = peer.map(|peer| peer.connection.wait());
     let Ok([turn, mut room]) = tokio::time::timeout(TURN_TIMEOUT, guard.shares(&caller, bytes)).await else {
-        return busy();
+        return guard.refuse_body(&caller, StatusCode::SERVICE_UNAVAILABLE).await;
     };
-    request.extensions_mut().insert(caller);
+    request.extensions_mut().insert(caller.clone());
     let (parts, body) = request.into_parts();
     let read = if is_post { body::read(body).await } else { Ok(Bytes::new()) };
     drop(waiting);
@@ -115,16 +124,21 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
             }
             response
         }
-        Err(status @ StatusCode::REQUEST_TIMEOUT) => {
-            refusal(status, "timeout", "the body took too long to arrive")
-        }
-        Err(status) => too_large(status),
+        Err(status) => guard.refuse_body(&caller, status).await,
     }
 }
 
-fn too_large(status: StatusCode) -> Response {
-    let message = format!("the body must arrive whole and have at most {MAX_BODY_BYTES} bytes");
-    refusal(status, "invalid_request", &message)
+/// Why a request has no caller.
+enum NotAdmitted {
+    /// Nothing can be said about any token now.
+    Unavailable(Failure),
+    Refused {
+        caller: Caller,
+        /// Whether it came with a token.
+        presented: bool,
+        /// For the history alone.
+        reason: String,
+    },
 }
 
 impl Guard {
@@ -134,27 +148,41 @@ impl Guard {
         [turn, self.bodies.take(caller.identity(), bytes).await]
     }
 
-    fn caller(&self, request: &Request) -> Result<Caller, Box<Response>> {
+    fn caller(&self, request: &Request) -> Result<Caller, NotAdmitted> {
         let transport = if request.uri().path() == "/mcp" { Transport::Http } else { Transport::JsonApi };
-        let peer = request.extensions().get::<Peer>();
-        let mut caller = match bearer(request.headers()) {
-            Bearer::Token(token) => match self.keys.verify(token, transport) {
-                Ok(Some(caller)) => caller,
-                Ok(None) => return Err(Box::new(self.refuse(peer))),
-                // Not a word about the token: a client that gets 401 throws its login away.
-                Err(failure) => return Err(Box::new(unavailable(&failure))),
-            },
-            Bearer::Malformed => return Err(Box::new(self.refuse(peer))),
-            Bearer::Absent if self.is_let_in_without_token(request.headers()) => Caller::local(transport),
-            Bearer::Absent => return Err(Box::new(unauthorized(false))),
-        };
-        caller.session = peer.map(|peer| peer.id.to_string());
-        caller.client = request
+        let session = request.extensions().get::<Peer>().map(|peer| peer.id.to_string());
+        let client = request
             .headers()
             .get(USER_AGENT)
             .and_then(|it| it.to_str().ok())
             .map(|name| name.chars().filter(|it| !it.is_control()).take(MAX_CLIENT_CHARS).collect());
-        Ok(caller)
+        let refused = |presented: bool, name: Option<String>, reason: &str| {
+            let unknown = Caller::unknown(transport);
+            let caller = Caller {
+                name: name.unwrap_or(unknown.name),
+                client: Clone::clone(&client),
+                session: session.clone(),
+                ..unknown
+            };
+            NotAdmitted::Refused { caller, presented, reason: reason.to_owned() }
+        };
+        let caller = match bearer(request.headers()) {
+            Bearer::Token(token) => match self.keys.verify(token, transport) {
+                Ok(Some(caller)) => caller,
+                Ok(None) => {
+                    let (name, reason) = self.keys.why_refused(token);
+                    return Err(refused(true, name, &reason));
+                }
+                // Not a word about the token: a client that gets 401 throws its login away.
+                Err(failure) => return Err(NotAdmitted::Unavailable(failure)),
+            },
+            Bearer::Malformed => {
+                return Err(refused(true, None, "the header `Authorization` is not one bearer token"));
+            }
+            Bearer::Absent if self.is_let_in_without_token(request.headers()) => Caller::local(transport),
+            Bearer::Absent => return Err(refused(false, None, "no token was sent")),
+        };
+        Ok(Caller { session, client, ..caller })
     }
 
     /// Returns whether a request needs no token: it must come from a program of this computer, or from a page that the
@@ -163,19 +191,47 @@ impl Guard {
         self.allow_without_token && Hosts::is_from_here(headers) && self.origins.accept_without_token(headers)
     }
 
-    fn refuse(&self, peer: Option<&Peer>) -> Response {
-        let wait = peer.and_then(|peer| self.throttle.strike(peer.address));
-        wait.map_or_else(|| unauthorized(true), slow_down)
+    /// Records and answers a request without a valid token.
+    async fn refuse(&self, peer: Option<&Peer>, caller: &Caller, presented: bool, reason: &str) -> Response {
+        let address = peer.map(|peer| peer.address);
+        let warnings = self.refusals.record(&self.service, caller, address, reason).await;
+        let wait = address.filter(|_| presented).and_then(|address| self.throttle.strike(address));
+        wait.map_or_else(|| unauthorized(presented, &warnings), |wait| slow_down(wait, &warnings))
+    }
+
+    /// Records and answers a request of a known caller whose body is not taken.
+    async fn refuse_body(&self, caller: &Caller, status: StatusCode) -> Response {
+        let (code, message) = match status {
+            StatusCode::REQUEST_TIMEOUT => {
+                (ErrorCode::Timeout, "the body took too long to arrive".to_owned())
+            }
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => (
+                ErrorCode::InvalidRequest,
+                "the body must be JSON as it is: Content-Type: application/json, no Content-Encoding"
+                    .to_owned(),
+            ),
+            StatusCode::SERVICE_UNAVAILABLE => (
+                ErrorCode::ProviderUnavailable,
+                "too many requests are in flight; this one has waited for its turn in vain".to_owned(),
+            ),
+            _ => (
+                ErrorCode::InvalidRequest,
+                format!("the body must arrive whole and have at most {MAX_BODY_BYTES} bytes"),
+            ),
+        };
+        let gone = CancellationToken::new();
+        let outcome = self.service.handle(caller, Err(Failure::new(code, message)), &gone).await;
+        let mut response = json(status, outcome.into_reply().into_text());
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
     }
 }
 
-fn check_body_headers(headers: &HeaderMap) -> Result<(), Box<Response>> {
+fn check_body_headers(headers: &HeaderMap) -> Result<(), StatusCode> {
     if !is_json(headers) || headers.contains_key(CONTENT_ENCODING) {
-        return Err(Box::new(refusal(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "invalid_request",
-            "the body must be JSON as it is: Content-Type: application/json, no Content-Encoding",
-        )));
+        return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE);
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use tower::ServiceExt;
 use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_engine::service::{Service, Shares};
 
-use super::super::auth::{KeyRing, Throttle};
+use super::super::auth::{KeyRing, Refusals, Throttle};
 use super::body::{Answer, Taken};
 use super::connections::{Connections, Place};
 use super::guard::{Guard, Peer};
@@ -103,6 +103,8 @@ impl Server {
             origins: Origins::new(&settings.allowed_origins),
             keys,
             throttle: Throttle::default(),
+            refusals: Refusals::default(),
+            service: Arc::clone(&service),
             allow_without_token: settings.allow_loopback_without_token && address.ip().is_loopback(),
             requests: Shares::new(MAX_REQUESTS),
             bodies: Shares::new(MAX_BODIES_BYTES),

@@ -24,6 +24,15 @@ pub(super) fn refusal(status: StatusCode, code: &str, message: &str) -> Response
     json(status, error_body(code, message).to_string())
 }
 
+/// As [`refusal`], with what is to be said about its record.
+fn refusal_with(status: StatusCode, code: &str, message: &str, warnings: &[String]) -> Response {
+    let mut body = error_body(code, message);
+    if !warnings.is_empty() {
+        body["warnings"] = Value::from(warnings);
+    }
+    json(status, body.to_string())
+}
+
 /// Makes the answer to an MCP message that cannot be read: a JSON-RPC error, for nobody knows which id.
 pub(super) fn unreadable() -> Response {
     let message = "the body is not a JSON-RPC message: JSON in UTF-8, at most 128 levels deep";
@@ -36,11 +45,12 @@ fn error_body(code: &str, message: &str) -> Value {
 }
 
 /// Makes the answer to a request without a good token; it does not say what was wrong with the token.
-pub(super) fn unauthorized(presented: bool) -> Response {
-    let mut response = refusal(
+pub(super) fn unauthorized(presented: bool, warnings: &[String]) -> Response {
+    let mut response = refusal_with(
         StatusCode::UNAUTHORIZED,
         "permission_denied",
         "a bearer token is needed: Authorization: Bearer bwl_… (`bailiwick token create NAME` makes one)",
+        warnings,
     );
     let challenge = if presented {
         r#"Bearer realm="bailiwick", error="invalid_token""#
@@ -51,14 +61,6 @@ pub(super) fn unauthorized(presented: bool) -> Response {
     response
 }
 
-/// Makes the answer to a request that has not had its turn in time.
-pub(super) fn busy() -> Response {
-    let message = "too many requests are in flight; this one has waited for its turn in vain";
-    let mut response = refusal(StatusCode::SERVICE_UNAVAILABLE, "provider_unavailable", message);
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-    response
-}
-
 /// Makes the answer while nothing can be said about any token.
 pub(super) fn unavailable(failure: &Failure) -> Response {
     let error = json!({"ok": false, "error": failure.to_json()});
@@ -66,9 +68,9 @@ pub(super) fn unavailable(failure: &Failure) -> Response {
 }
 
 /// Makes the answer to an address that presents too many bad tokens.
-pub(super) fn slow_down(wait: std::time::Duration) -> Response {
-    let mut response =
-        refusal(StatusCode::TOO_MANY_REQUESTS, "permission_denied", "too many requests with a bad token");
+pub(super) fn slow_down(wait: std::time::Duration, warnings: &[String]) -> Response {
+    let (code, message) = ("permission_denied", "too many requests with a bad token");
+    let mut response = refusal_with(StatusCode::TOO_MANY_REQUESTS, code, message, warnings);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
     response
 }

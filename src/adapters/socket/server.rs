@@ -16,7 +16,7 @@ use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Progress, Transpo
 use bailiwick_engine::service::Service;
 use bailiwick_platform::local_socket::{self, Listener, Stream, WriteHalf};
 
-use super::super::auth::KeyRing;
+use super::super::auth::{KeyRing, Refusals};
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
 use super::super::offer::Offer;
 use super::frame::{Answer, Ask, Hello, PROTOCOL, Request, line};
@@ -40,14 +40,22 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let refusals = Arc::<Refusals>::default();
     let mut connections = JoinSet::new();
     loop {
         let place = tokio::select! {
             place = Arc::clone(&places).acquire_owned() => place.expect("the semaphore is never closed"),
             () = shutdown.cancelled() => break,
         };
+        let refused = |reason| {
+            let (service, refusals) = (Arc::clone(&service), Arc::clone(&refusals));
+            tokio::spawn(async move {
+                // There is nobody to answer.
+                refusals.record(&service, &Caller::unknown(Transport::Socket), None, reason).await
+            });
+        };
         let stream = tokio::select! {
-            stream = listener.accept() => stream,
+            stream = listener.accept_or(refused) => stream,
             () = shutdown.cancelled() => break,
         };
         let Ok(stream) = stream else {
@@ -56,11 +64,11 @@ pub async fn serve(
             continue;
         };
         while connections.try_join_next().is_some() {}
-        let (service, keys) = (Arc::clone(&service), Arc::clone(&keys));
+        let (service, keys, refusals) = (Arc::clone(&service), Arc::clone(&keys), Arc::clone(&refusals));
         let stop = shutdown.child_token();
         connections.spawn(async move {
             // A connection that breaks is over; there is nobody to tell.
-            let _ = attend(stream, &service, &keys, &stop).await;
+            let _ = attend(stream, &service, &keys, &refusals, &stop).await;
             drop(place);
         });
     }
@@ -74,6 +82,7 @@ async fn attend(
     stream: Stream,
     service: &Arc<Service>,
     keys: &Arc<KeyRing>,
+    refusals: &Refusals,
     stop: &CancellationToken,
 ) -> io::Result<()> {
     let (input, mut output) = local_socket::split(stream);
@@ -86,7 +95,12 @@ async fn attend(
     let connection = id::new_id();
     let caller = match admit(first?, keys) {
         Ok(caller) => Caller { connection: Some(connection.clone()), ..caller },
-        Err(failure) => return output.write_all(&line(&Answer::Refused(failure.into()))).await,
+        Err(mut failure) => {
+            let caller = Caller::unknown(Transport::Socket);
+            let warnings = refusals.record(service, &caller, None, &failure.message).await;
+            failure.hints.extend(warnings);
+            return output.write_all(&line(&Answer::Refused(failure.into()))).await;
+        }
     };
     let version = env!("CARGO_PKG_VERSION").to_owned();
     output.write_all(&line(&Answer::Welcome { protocol: PROTOCOL, version })).await?;

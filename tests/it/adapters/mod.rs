@@ -18,6 +18,7 @@ mod openapi;
 // Signals, and pipes that are polled.
 #[cfg(target_os = "linux")]
 mod program;
+mod refused_logins;
 mod same_outcome;
 pub(crate) mod stdio_client;
 // Only there a process reads what it holds from a file.

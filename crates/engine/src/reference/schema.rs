@@ -53,7 +53,7 @@ pub fn outcome_schema() -> Value {
     let warnings = json!({
         "type": "array",
         "items": {"type": "string"},
-        "description": "What the client should know although the operation succeeded."
+        "description": "What the client should know besides the result. A failure has them where there are any."
     });
     let head = ["ok", "operationId", "scope", "op", "startedAt", "durationMs"];
     json!({
@@ -87,7 +87,7 @@ pub fn outcome_schema() -> Value {
             },
             "failure": {
                 "type": "object",
-                "properties": with(json!({"ok": {"const": false}, "error": {"$ref": "#/$defs/error"}})),
+                "properties": with(json!({"ok": {"const": false}, "error": {"$ref": "#/$defs/error"}, "warnings": warnings})),
                 "required": ([&head[..], &["error"]].concat()),
                 "additionalProperties": false
             },

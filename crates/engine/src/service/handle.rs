@@ -67,6 +67,13 @@ impl Service {
         request.await.unwrap_or_else(|_| unfinished.abandon(dispatch::panicked()))
     }
 
+    /// Records that somebody was not let in. Returns what their answer should say of that.
+    pub async fn refuse_login(&self, caller: &Caller, source: &str, failure: Failure) -> Vec<String> {
+        let mut record = Record::begin(Instant::now(), caller, self.history().clone(), Ended::default());
+        record.login(source);
+        record.refuse(failure).await.warnings
+    }
+
     /// Waits until the token of a request opens nothing any more.
     async fn token_ends(&self, lease: Option<TokenLease>) -> Failure {
         let Some(lease) = lease else { return pending().await };

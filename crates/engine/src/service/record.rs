@@ -9,6 +9,8 @@ use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Image, Json, Outc
 use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Pending, Phase};
 use bailiwick_policy::{Denial, Permit};
 
+/// What the history calls a refused login; no operation has this name.
+const LOGIN: &str = "login";
 /// How much of the name of a scope, operation or field a row keeps.
 const MAX_NAME_CHARS: usize = 120;
 /// How much of a target a row keeps: the longest path.
@@ -104,6 +106,12 @@ impl Record {
 
     pub fn history(&self) -> &HistoryHandle {
         &self.history
+    }
+
+    /// Notes that somebody was refused before anything could be asked, and where they are.
+    pub fn login(&mut self, source: &str) {
+        LOGIN.clone_into(&mut self.event.op);
+        self.event.target = Some(clip(source, MAX_NAME_CHARS));
     }
 
     /// Notes what was asked.
@@ -213,8 +221,8 @@ impl Record {
     fn close(&mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
         let result = self.ended.judge(result, self.event.has_effect);
         let (warnings, images, summary) = notes;
-        // Pictures are part of what may not be seen any more.
-        let images = if result.is_ok() { images } else { Vec::new() };
+        // Of a failure nothing but the failure goes to the client, and later that it has no row.
+        let (warnings, images) = if result.is_ok() { (warnings, images) } else { Default::default() };
         let event = &mut self.event;
         event.phase = Phase::Finished;
         event.duration_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);

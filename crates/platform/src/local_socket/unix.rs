@@ -76,14 +76,26 @@ impl Listener {
     /// # Errors
     /// Those of the system, such as too many open files.
     pub async fn accept(&self) -> io::Result<UnixStream> {
+        self.accept_or(|_| ()).await
+    }
+
+    /// As [`Listener::accept`]; hands on why a connection was closed unheard.
+    ///
+    /// # Errors
+    /// As [`Listener::accept`].
+    pub async fn accept_or(&self, mut refused: impl FnMut(&'static str)) -> io::Result<UnixStream> {
         loop {
             let (stream, _) = self.socket.accept().await?;
-            let is_own = stream.peer_cred().is_ok_and(|peer| is_own_user(peer.uid()));
-            #[cfg(target_os = "linux")]
-            let is_own = is_own && !super::peer::is_started_by_bailiwick(&stream);
-            if is_own {
-                return Ok(stream);
+            if !stream.peer_cred().is_ok_and(|peer| is_own_user(peer.uid())) {
+                refused("a program of another user");
+                continue;
             }
+            #[cfg(target_os = "linux")]
+            if super::peer::is_started_by_bailiwick(&stream) {
+                refused("a program that Bailiwick started");
+                continue;
+            }
+            return Ok(stream);
         }
     }
 }

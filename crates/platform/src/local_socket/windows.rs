@@ -82,6 +82,14 @@ impl Listener {
         let taken = std::mem::replace(&mut *next, private_pipe(&further, &self.name)?);
         connected.map(|()| Box::new(taken) as Stream)
     }
+
+    /// As [`Listener::accept`]: the system closes the connections of others.
+    ///
+    /// # Errors
+    /// As [`Listener::accept`].
+    pub async fn accept_or(&self, _refused: impl FnMut(&'static str)) -> io::Result<Stream> {
+        self.accept().await
+    }
 }
 
 /// Connects to the service that holds the pipe of this path, if it is one of this user.

@@ -121,9 +121,18 @@ fn report(printer: Printer, mut outcome: Value) -> Report {
         return report;
     }
     let failure = failure_of(&outcome["error"]);
+    let warnings: Vec<String> = outcome["warnings"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(one_line)
+        .map(|text| format!("warning: {text}"))
+        .collect();
     let exit = failure.code.facts().exit_code;
     let mut report = Report::new("", outcome);
     report.notes.push(failure_text(&failure));
+    report.notes.extend(warnings);
     Report { exit, ..report }
 }
 
