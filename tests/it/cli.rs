@@ -10,6 +10,7 @@ mod completions;
 mod config;
 mod help;
 mod hints;
+mod reach;
 mod scopes;
 
 use std::fs;

@@ -12,17 +12,17 @@ use serde_json::Value;
 use bailiwick_config::Config;
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Secret};
-use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::launch::kept::{Control, ControlError};
 use bailiwick_platform::tty::{Line, Tty};
 use bailiwick_policy::{OwnFolders, Scopes, Standing};
-use bailiwick_providers::process::{Process, Processes};
+use bailiwick_providers::process::Process;
 use bailiwick_providers::secret_prompt::{Claim, Prompt, PromptError, Prompts};
 use bailiwick_providers::terminal::Screens;
 
 use super::args::ApproveArgs;
 use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint};
+use super::running::prompts_to_answer;
 use super::runtime;
 
 /// How often is looked for what comes.
@@ -131,7 +131,7 @@ pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
 /// What the command works on.
 struct Desk {
     prompts: Prompts,
-    processes: Processes,
+    home: Home,
     scopes: Scopes,
     screens: Screens,
 }
@@ -141,8 +141,7 @@ impl Desk {
         let config: Config = home.config()?;
         Ok(Self {
             prompts: Prompts::new(&home.dirs.state),
-            // It starts nothing until something is started by it, which nothing is.
-            processes: Processes::new(&home.dirs, Arc::new(Launcher::new())),
+            home: home.clone(),
             scopes: Scopes::compile(&config, &OwnFolders::of(&home.dirs))?,
             screens: Screens::default(),
         })
@@ -150,22 +149,13 @@ impl Desk {
 
     /// Gives what waits and can still be answered: the process lives, and its scope still lets clients write to it.
     fn waiting(&self) -> Result<Vec<Waiting>, Failure> {
-        let waiting = self.prompts.waiting().map_err(|error| unreadable(&error))?;
-        Ok(waiting.into_iter().filter_map(|prompt| self.look_up(prompt)).collect())
-    }
-
-    fn look_up(&self, prompt: Prompt) -> Option<Waiting> {
-        let scope = self.scopes.find(&prompt.scope)?;
-        if !matches!(scope.standing(Capability::ProcessManage), Standing::Granted | Standing::Ask) {
-            return None;
-        }
-        let process = self.processes.find(&prompt.scope, &prompt.process_id).ok()?;
-        let is_alive = process.status().is_ok_and(|status| !status.state.is_final());
-        if !is_alive {
-            let _ = self.prompts.withdraw(&prompt);
-            return None;
-        }
-        Some(Waiting { prompt, process })
+        let waiting = prompts_to_answer(&self.home).map_err(|error| unreadable(&error))?;
+        let may_be_written = |scope: &str| {
+            let standing = self.scopes.find(scope).map(|scope| scope.standing(Capability::ProcessManage));
+            matches!(standing, Some(Standing::Granted | Standing::Ask))
+        };
+        let answerable = waiting.into_iter().filter(|(prompt, _)| may_be_written(&prompt.scope));
+        Ok(answerable.map(|(prompt, process)| Waiting { prompt, process }).collect())
     }
 
     fn refuse_all(&self, waiting: &[Waiting]) -> Result<Report, Failure> {

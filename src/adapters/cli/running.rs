@@ -1,16 +1,20 @@
 //! Where a running service can be reached, by a note that `start` leaves beside the socket; and what goes on without it.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use bailiwick_config::TokenRecord;
+use bailiwick_contract::time::now_ms;
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{Secrecy, create_private_dir, read_own_file, replace_private_file};
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::launch::kept::Status;
-use bailiwick_providers::process::Processes;
+use bailiwick_providers::process::{Process, Processes};
+use bailiwick_providers::secret_prompt::{Prompt, Prompts};
 
 use super::home::Home;
 
@@ -22,6 +26,17 @@ pub struct RunningNote {
     pub process_id: u32,
     /// The URL of the MCP endpoint.
     pub url: String,
+    /// The address that is listened on, if other computers can reach it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_to_network: Option<String>,
+}
+
+/// Says who can reach an address, if that is more than this computer.
+pub fn exposure(address: &str) -> String {
+    format!(
+        "other computers can reach {address}, and need a token; the connection is not encrypted, so anyone between can \
+         read tokens and answers"
+    )
 }
 
 impl RunningNote {
@@ -47,6 +62,22 @@ impl RunningNote {
         let (text, _) = read_own_file(&Self::path(dirs), Secrecy::Secret, 4_096).ok()?;
         serde_json::from_slice(&text).ok()
     }
+}
+
+/// Returns the secrets that programs ask for and that can be given to them now.
+///
+/// # Errors
+/// Those of the file system.
+pub fn prompts_to_answer(home: &Home) -> io::Result<Vec<(Prompt, Arc<Process>)>> {
+    // The launcher starts nothing until something is started by it, which nothing is.
+    let processes = Processes::new(&home.dirs, Arc::new(Launcher::new()));
+    let tokens = home.tokens().ok();
+    let is_known = |owner: &str| {
+        let is_token = |record: &TokenRecord| record.id == owner && !record.is_expired(now_ms());
+        // While the tokens cannot be read, nothing is known against one.
+        owner == "local" || tokens.as_ref().is_none_or(|tokens| tokens.records().iter().any(is_token))
+    };
+    Prompts::new(&home.dirs.state).answerable(&processes, is_known)
 }
 
 /// Counts the processes that clients started to last, and that run.

@@ -22,7 +22,7 @@ use super::connect::url;
 use super::home::Home;
 use super::live::{self, Event, Form, LiveView};
 use super::printer::{Printer, one_line};
-use super::running::{RunningNote, processes_that_go_on};
+use super::running::{RunningNote, exposure, processes_that_go_on};
 use super::{runtime, service};
 
 /// How long what runs may take to end; with what follows, the process is gone within 2 s.
@@ -84,8 +84,13 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
             process_id: std::process::id(),
             scopes: config.scopes.iter().map(|scope| scope.id.clone()).collect(),
         };
-        RunningNote { process_id: started.process_id, url: started.url.clone() }.leave(&home.dirs);
+        let open_to_network = (!address.ip().is_loopback()).then(|| address.to_string());
+        RunningNote { process_id: started.process_id, url: started.url.clone(), open_to_network }
+            .leave(&home.dirs);
         let form = form(printer, args);
+        if !address.ip().is_loopback() {
+            printer.talk(&format!("Warning: {}.", exposure(&started.address)));
+        }
         announce(printer, &started, (has_tokens, needs_token), form);
         let view = form.map(|form| LiveView::start(home, printer, form));
 

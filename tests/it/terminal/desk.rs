@@ -20,7 +20,7 @@ use crate::temporary::TemporaryFolder;
 /// Two scopes with a folder each: `app`, where clients start programs, and `person`, whose programs are held by
 /// nothing. The person's terminal is one of theirs: that of `bailiwick approve`.
 pub struct Desk {
-    service: Arc<Service>,
+    pub service: Arc<Service>,
     config: PathBuf,
     folder: TemporaryFolder,
 }

@@ -1,11 +1,14 @@
 //! Secrets that a program asks for: the person types them at `bailiwick approve`, and nobody else learns them.
 
+use bailiwick::adapters::auth::KeyRing;
 use bailiwick::contract::{Caller, Transport};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::desk::{Desk, Program, data};
 use crate::needs::require_program;
+use crate::patience::eventually;
 
 /// Asks for a password as sudo does, and tells what it got without telling it; then it repeats it aloud, at once and
 /// in parts.
@@ -324,4 +327,45 @@ async fn nobody_is_asked_for_what_could_not_be_written() {
     let sleeper = desk.start(&["sleep", "1000"], json!(false)).await;
     let ninth = desk.send(request("app", &sleeper.id, json!({"prompt": "Password"}))).await;
     assert_eq!(ninth["error"]["details"]["rule"], "too-many-prompts", "{ninth:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_that_cannot_be_answered_any_more_is_in_no_list() {
+    require_program("python3");
+    let desk = Desk::new();
+    let status = || -> Value {
+        let told = desk.cli(&["status", "--json"]);
+        serde_json::from_slice(&told.stdout).unwrap_or_else(|error| panic!("{error}: {told:?}"))
+    };
+    // Its owner is gone.
+    let created = desk.cli(&["token", "create", "one", "--scope", "app", "--json"]);
+    assert!(created.status.success(), "{created:?}");
+    let keys = KeyRing::open(desk.service.facts().dirs.clone());
+    let one = keys.profile("one", Transport::Stdio).expect("readable").expect("it was made");
+    let asks = asking(&desk).await;
+    let never = CancellationToken::new();
+    let answer = desk.send_as(&one, secret_request(&asks, json!({"prompt": "Password"}), 1), &never).await;
+    assert_eq!(data(&answer)["secret"], "pending", "{answer:#}");
+    assert_eq!((status()["waiting"].clone(), desk.waiting().len()), (json!(1), 1));
+    assert!(desk.cli(&["token", "revoke", "one"]).status.success());
+    assert_eq!((status()["waiting"].clone(), desk.waiting().len()), (json!(0), 0));
+    // Its process is gone, with the keeper that would have told.
+    pending(&desk, &asks).await;
+    assert_eq!(status()["waiting"], 1);
+    for process in desk.service.facts().processes.all() {
+        if let Ok(status) = process.status()
+            && let Some(keeper) = i32::try_from(status.process_id).ok().and_then(Pid::from_raw)
+        {
+            let _ = kill_process(keeper, Signal::KILL);
+        }
+    }
+    eventually("the process is gone", || {
+        desk.service
+            .facts()
+            .processes
+            .all()
+            .iter()
+            .all(|it| it.status().is_ok_and(|status| status.state.is_final()))
+    });
+    assert_eq!((status()["waiting"].clone(), desk.waiting().len()), (json!(0), 0));
 }

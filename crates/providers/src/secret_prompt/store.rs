@@ -9,12 +9,14 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bailiwick_contract::{id, time};
 use bailiwick_platform::fs::{Secrecy, claim_file, create_private_dir, read_own_file, replace_private_file};
 
 use super::Prompt;
+use crate::process::{Process, Processes};
 
 /// How many prompts of one scope may wait at the same time.
 pub const MAX_OPEN: usize = 8;
@@ -126,6 +128,29 @@ impl Prompts {
             }
         }
         found.sort_by(|one, other| (one.opened_at_ms, &one.id).cmp(&(other.opened_at_ms, &other.id)));
+        Ok(found)
+    }
+
+    /// Returns the prompts that can be answered, with their processes, oldest first. Withdraws those whose process has
+    /// ended or is gone, and those of owners who are not known any more.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn answerable(
+        &self,
+        processes: &Processes,
+        is_known: impl Fn(&str) -> bool,
+    ) -> io::Result<Vec<(Prompt, Arc<Process>)>> {
+        let mut found = Vec::new();
+        for prompt in self.waiting()? {
+            let process = processes.find(&prompt.scope, &prompt.process_id).ok().filter(|process| {
+                is_known(&prompt.caller_id) && process.status().is_ok_and(|status| !status.state.is_final())
+            });
+            match process {
+                Some(process) => found.push((prompt, process)),
+                None => drop(self.withdraw(&prompt)?),
+            }
+        }
         Ok(found)
     }
 

@@ -12,11 +12,10 @@ use crate::adapters::socket;
 use bailiwick_config::Config;
 use bailiwick_contract::Transport;
 use bailiwick_platform::fs::modes::FileTypeExt;
-use bailiwick_providers::secret_prompt::Prompts;
 
 use super::super::call::backend;
 use super::super::home::Home;
-use super::super::running::RunningNote;
+use super::super::running::{RunningNote, exposure, prompts_to_answer};
 use super::super::runtime;
 use super::super::service_facts::service_facts;
 use super::finding::Findings;
@@ -38,7 +37,7 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
             port(config, found);
         }
     }
-    let waiting = Prompts::new(&home.dirs.state).waiting().map_or(0, |waiting| waiting.len());
+    let waiting = prompts_to_answer(home).map_or(0, |waiting| waiting.len());
     if waiting > 0 {
         found.warn("waiting", format!("{waiting} questions wait for you"), "Run `bailiwick approve`.");
     }
@@ -86,6 +85,13 @@ fn running(home: &Home, found: &mut Findings) {
             "service-program",
             format!("the program of the running service{who} was replaced or removed"),
             restart,
+        );
+    }
+    if let Some(address) = &note.open_to_network {
+        found.warn(
+            "service-network",
+            exposure(address),
+            "Start it on 127.0.0.1, and put a tunnel or a proxy with TLS in front of it.",
         );
     }
     match healthy(&note.url) {

@@ -5,13 +5,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use bailiwick_contract::{ErrorCode, Failure, Transport};
-use bailiwick_providers::secret_prompt::Prompts;
 
 use super::super::call::backend;
 use super::super::doctor::{Configured, configured};
 use super::super::home::Home;
 use super::super::printer::Report;
-use super::super::running::RunningNote;
+use super::super::running::{RunningNote, prompts_to_answer};
 use super::super::runtime;
 use super::super::scope::states;
 use super::super::service_facts::service_facts;
@@ -40,7 +39,7 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         history => serde_json::from_value(history).unwrap_or_default(),
     };
     let note = if is_remote { RunningNote::read(&home.dirs) } else { None };
-    let waiting = Prompts::new(&home.dirs.state).waiting().map_or(0, |waiting| waiting.len());
+    let waiting = prompts_to_answer(home).map_or(0, |waiting| waiting.len());
     let clients = configured(home, &config);
     let has_problem = is_silent || !history.ok || scopes.iter().any(|scope| scope.problem.is_some());
     let mut output = StatusOutput {

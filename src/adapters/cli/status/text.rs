@@ -7,6 +7,7 @@ use bailiwick_config::Config;
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Paint, labelled, one_line, paint};
+use super::super::running::exposure;
 use super::super::table::{Fit, Table, table};
 use super::output::{ScopeState, StatusOutput};
 
@@ -36,6 +37,9 @@ pub fn text(
     }
     for notice in &output.history.notices {
         lines.push(("Note", format!("the history: {}", one_line(notice))));
+    }
+    if let Some(address) = output.service.as_ref().and_then(|note| note.open_to_network.as_ref()) {
+        lines.push(("Warning", exposure(&one_line(address))));
     }
     if output.waiting > 0 {
         let secrets = if output.waiting == 1 { "1 secret is" } else { "secrets are" };
