@@ -6,7 +6,8 @@
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 use serde::{Deserialize, Serialize};
 
-use bailiwick_contract::{hex, time};
+use bailiwick_contract::hex;
+use bailiwick_platform::fs::RetentionClock;
 
 use super::board::Board;
 use super::database::{Database, StoreError};
@@ -38,7 +39,9 @@ pub fn remove_batch(
     board: &Board,
 ) -> Result<bool, StoreError> {
     let connection = &database.connection;
-    let oldest_ms = time::now_ms() - i64::from(settings.max_age_days) * MS_PER_DAY;
+    // A jump of the computer's clock makes no row old.
+    let oldest_ms =
+        RetentionClock::below(&settings.folder).now_ms() - i64::from(settings.max_age_days) * MS_PER_DAY;
     let too_large = used_bytes(database)? > u64::from(settings.max_megabytes) * 1_048_576;
     let first: Option<(i64, i64)> = connection
         .prepare_cached("SELECT seq, at_ms FROM events ORDER BY seq LIMIT 1")?

@@ -427,6 +427,35 @@ fn retention_by_age_keeps_the_chain() {
 }
 
 #[test]
+fn a_clock_that_is_ahead_makes_no_row_old() {
+    let folder = Folder::new();
+    let day_ms = 86_400_000;
+    let old_ms = time::now_ms() - 100 * day_ms;
+    // As if the computer's clock had been 100 days back until now: what is in between is a jump.
+    let uptime = bailiwick_platform::machine::uptime().as_millis();
+    let clock = bailiwick_platform::fs::RetentionClock::below(&folder.0);
+    assert_eq!(clock.now_at(old_ms, i64::try_from(uptime).expect("it fits")), old_ms);
+    {
+        let history = HistoryHandle::start(HistorySettings { max_age_days: 36_500, ..settings(&folder.0) });
+        for at in 0..1_200 {
+            // Half of them were old before the jump.
+            let at_ms = if at < 600 { old_ms - 200 * day_ms } else { old_ms };
+            history.append(EventDraft { at_ms, ..event(&format!("old/{at}")) }).expect("written");
+        }
+    }
+    let history = folder.start();
+    history.append(event("newest")).expect("written");
+    let gone = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        verify(&folder.0).is_ok_and(|report| report.removed_through == 600)
+    });
+    assert!(gone, "{:?}", verify(&folder.0));
+    drop(history);
+    let report = verify(&folder.0).expect("readable");
+    assert_eq!((report.ok, report.removed_through), (true, 600), "{report:?}");
+}
+
+#[test]
 fn retention_by_size_bounds_the_file() {
     let folder = Folder::new();
     let history = HistoryHandle::start(HistorySettings { max_megabytes: 2, ..settings(&folder.0) });

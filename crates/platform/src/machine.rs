@@ -59,13 +59,20 @@ pub fn needed_environment() -> impl Iterator<Item = (&'static str, OsString)> {
 pub const HOME: &str = NAMES[2];
 
 /// Returns how long the computer has been running, at least: a measure of time that no change of its clock moves.
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 pub fn uptime() -> Duration {
-    Duration::from_secs(u64::try_from(rustix::system::sysinfo().uptime).unwrap_or(0))
+    use nix::time::{ClockId, clock_gettime};
+
+    // With the time that it was asleep, where the system counts that.
+    #[cfg(target_os = "linux")]
+    const CLOCK: ClockId = ClockId::CLOCK_BOOTTIME;
+    #[cfg(not(target_os = "linux"))]
+    const CLOCK: ClockId = ClockId::CLOCK_MONOTONIC;
+    clock_gettime(CLOCK).map_or(Duration::ZERO, Duration::from)
 }
 
 /// Returns how long this process has asked for it, which the computer has been running at least.
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
 pub fn uptime() -> Duration {
     static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     FIRST.get_or_init(std::time::Instant::now).elapsed()

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// Renames a file within its folder so that of several callers, in this process and in others, one alone succeeds.
 ///
@@ -11,6 +12,30 @@ use std::path::Path;
 pub fn claim_file(from: &Path, to: &Path) -> io::Result<()> {
     let _turn = turn(from)?;
     fs::rename(from, to)
+}
+
+/// Marks a file as in use for as long as it is open, whatever its process does.
+#[cfg(unix)]
+pub fn hold_file(file: &fs::File) {
+    // A file system without locks: then it counts as in use while it is new.
+    let _ = file.try_lock();
+}
+
+/// Marks nothing: a lock would keep others from reading what the file becomes.
+#[cfg(windows)]
+pub const fn hold_file(_: &fs::File) {}
+
+/// How old a file is, at least, that was marked by [`hold_file`] and belongs to nobody any more: it is made first and
+/// marked then.
+#[cfg(unix)]
+pub const ABANDONED_AFTER: Duration = Duration::from_secs(5);
+/// How old a file is, at least, that belongs to nobody any more, where files are not marked.
+#[cfg(windows)]
+pub const ABANDONED_AFTER: Duration = Duration::from_secs(3_600);
+
+/// Tells whether nobody has marked a file by [`hold_file`] and has it open.
+pub fn is_unheld(file: &fs::File) -> bool {
+    file.try_lock().is_ok()
 }
 
 /// What is held while a file is renamed: nothing, as renaming is one step, by names.

@@ -80,7 +80,7 @@ mod watch;
 mod watch_windows;
 
 pub use attributes::Attributes;
-pub use claim::claim_file;
+pub use claim::{ABANDONED_AFTER, claim_file, hold_file, is_unheld};
 pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;
 pub use file_lock::FileLock;

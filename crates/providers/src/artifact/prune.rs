@@ -6,6 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use bailiwick_contract::time;
+use bailiwick_platform::fs::RetentionClock;
+
 use super::store::{FACTS, PICTURE};
 
 /// How much is kept.
@@ -34,11 +37,12 @@ struct OwnFile {
 }
 
 /// Removes what is too old, then the oldest until the rest is within bounds. What cannot be removed stays.
-pub(super) fn prune(folder: &Path, bounds: Bounds) {
-    let now = SystemTime::now();
+pub(super) fn prune(folder: &Path, clock: &RetentionClock, bounds: Bounds) {
+    let now_ms = clock.now_ms();
     let (mut pictures, mut facts) = (Vec::new(), Vec::new());
     for file in files(folder) {
-        let old = now.duration_since(file.modified).is_ok_and(|age| age > bounds.max_age);
+        let age_ms = now_ms.saturating_sub(time::to_ms(file.modified));
+        let old = u64::try_from(age_ms).is_ok_and(|age_ms| Duration::from_millis(age_ms) > bounds.max_age);
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if old {
             let _ = fs::remove_file(&file.path);
@@ -77,7 +81,7 @@ fn files(folder: &Path) -> Vec<OwnFile> {
 
 #[cfg(test)]
 mod tests {
-    use bailiwick_contract::{id, time};
+    use bailiwick_contract::id;
 
     use super::super::{Area, CaptureFacts, CaptureKind, CaptureStore};
     use super::*;
@@ -172,7 +176,7 @@ mod tests {
             })
             .collect();
         let left = |bounds| -> Vec<usize> {
-            prune(&folder, bounds);
+            prune(&folder, &RetentionClock::below(&ground.0), bounds);
             let kept = store.kept("screen");
             (0..4).filter(|at| kept.iter().any(|facts| facts.capture_id == ids[*at])).collect()
         };
@@ -182,6 +186,10 @@ mod tests {
         assert_eq!(left(Bounds { max_picture_bytes: 250, ..Bounds::USUAL }), [2, 3]);
         assert_eq!(left(Bounds { max_facts: 1, ..Bounds::USUAL }), [3]);
         assert!(store.find("screen", &ids[2]).is_none());
+        // A clock that is ahead by 200 days makes none old.
+        let (clock, uptime_ms) = (RetentionClock::below(&ground.0), 5_000);
+        let jumped_ms = clock.now_at(time::now_ms() + 200 * 24 * 3_600 * 1_000, uptime_ms);
+        assert!(jumped_ms < time::now_ms() + 3_600_000, "an hour at most");
         assert!(left(Bounds { max_age: Duration::from_secs(1), ..Bounds::USUAL }).is_empty());
         assert!(files(&folder).is_empty());
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::file::sha256_hex;
 use bailiwick_contract::{id, time};
-use bailiwick_platform::fs::{Secrecy, create_private_dir, new_private_file, read_own_file};
+use bailiwick_platform::fs::{RetentionClock, Secrecy, create_private_dir, new_private_file, read_own_file};
 
 use super::prune::{Bounds, prune};
 use super::{CaptureFacts, KeptPicture};
@@ -26,6 +26,7 @@ pub(super) const PICTURE: &str = ".picture";
 #[derive(Debug, Clone)]
 pub struct CaptureStore {
     folder: PathBuf,
+    clock: RetentionClock,
 }
 
 impl CaptureStore {
@@ -34,7 +35,7 @@ impl CaptureStore {
 
     /// Finds the store in Bailiwick's state folder. Nothing is opened or made.
     pub fn below(state: &Path) -> Self {
-        Self { folder: state.join("captures") }
+        Self { folder: state.join("captures"), clock: RetentionClock::below(state) }
     }
 
     /// Keeps the facts of a picture, and the picture where one is given; what it is like is then added to the facts.
@@ -94,7 +95,7 @@ impl CaptureStore {
 
     /// Removes what is over its time, or too much.
     pub fn prune(&self) {
-        prune(&self.folder, Bounds::USUAL);
+        prune(&self.folder, &self.clock, Bounds::USUAL);
     }
 
     /// Makes a file. One that a crash cut off cannot be read, or has another hash: it counts for none.

@@ -152,7 +152,7 @@ fn check_new_text(text: &Text, name: Name, new: &str) -> Result<(), Failure> {
         return Err(unstorable(text, character, &format!("{name}: its new text"))
             .detail(if name.kind == "hunk" { "hunk" } else { "edit" }, name.number));
     }
-    match redaction_mark(new).filter(|mark| !text.content().contains(mark)) {
+    match redaction_marks(new).find(|mark| !text.content().contains(mark)) {
         None => Ok(()),
         Some(mark) => Err(refused(
             name,
@@ -175,11 +175,11 @@ pub fn unstorable(text: &Text, character: char, what: &str) -> Failure {
         .hint("Or store the whole file in UTF-8, by file.write.")
 }
 
-/// Finds a mark that the redaction puts in place of a secret: `[redacted:kind:8 hex digits]`.
-pub fn redaction_mark(text: &str) -> Option<&str> {
+/// Finds the marks that the redaction puts in place of secrets: `[redacted:kind:8 hex digits]`.
+pub fn redaction_marks(text: &str) -> impl Iterator<Item = &str> {
     const START: &str = "[redacted:";
     const HASH_DIGITS: usize = 8;
-    text.match_indices(START).find_map(|(at, _)| {
+    text.match_indices(START).filter_map(|(at, _)| {
         let rest = &text[at + START.len()..];
         let kind = rest.bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'-').count();
         let hash = rest[kind..].strip_prefix(':')?;

@@ -34,7 +34,7 @@ mod unified;
 
 pub use anchor::{Anchor, anchor};
 pub use anchored::LineEdit;
-pub use apply::{Applied, Edits, Landed, apply, unstorable};
+pub use apply::{Applied, Edits, Landed, apply, redaction_marks, unstorable};
 pub use diff::{Change, text_diff, unified_diff};
 pub use failure::{Failures, anchored as show_lines};
 pub use hunk::{FilePatch, Hunk, PatchAction, parse_patch};

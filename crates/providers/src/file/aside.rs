@@ -10,11 +10,11 @@ use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, NO_USER, RelP
 use bailiwick_platform::machine::user_id;
 use bailiwick_policy::PermittedPath;
 
-use super::Place;
 use super::remove::remove_tree;
-use super::temporary::temporary_name;
+use super::temporary::{TemporaryName, sweep};
 use super::transfer::{Source, copy_entry, copy_tree};
 use super::tree::{Counts, Fingerprint, Survey};
+use super::{Locks, Place};
 
 /// The largest file whose content is kept with the record of a change.
 pub const MAX_PLAIN_BYTES: u64 = 16 << 20;
@@ -199,7 +199,13 @@ pub(super) fn copy_aside(place: &Place, whole: &Whole, slot: &Slot, cancel: &Can
 ///
 /// # Errors
 /// The usual ones; nothing is changed then.
-pub fn put_back(slot: &Slot, whole: &Whole, place: &Place, cancel: &Cancel) -> Result<(), Failure> {
+pub fn put_back(
+    slot: &Slot,
+    whole: &Whole,
+    place: &Place,
+    locks: &Locks,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
     let failed = |error: DoorError| place.failure(&error);
     match move_entry((&slot.dir, &slot.name), whole, (&place.dir, &place.name)) {
         Ok(()) => {
@@ -209,23 +215,25 @@ pub fn put_back(slot: &Slot, whole: &Whole, place: &Place, cancel: &Cancel) -> R
         Err(DoorError::CrossDevice) => {}
         Err(error) => return Err(failed(error)),
     }
-    let temporary = temporary_name();
+    sweep(&place.dir, locks.folder());
+    let named = TemporaryName::new(locks.folder())?;
+    let temporary = &named.name;
     let copied = match &whole.survey {
         Some(survey) => {
             let source = Source::Kept(&slot.dir, &slot.name);
-            copy_tree(survey, &source, &place.dir, &temporary, &place.path, cancel)
+            copy_tree(survey, &source, &place.dir, temporary, &place.path, cancel)
         }
         None => {
-            let (from, to) = ((&slot.dir, &*slot.name), (&place.dir, &*temporary));
+            let (from, to) = ((&slot.dir, &*slot.name), (&place.dir, &**temporary));
             copy_entry(from, &whole.stat, &place.path, to, cancel)
         }
     };
     let done = copied.and_then(|()| {
         place.dir.sync_below().map_err(failed)?;
-        place.dir.rename_to_free(&temporary, &place.dir, &place.name).map_err(failed)
+        place.dir.rename_to_free(temporary, &place.dir, &place.name).map_err(failed)
     });
     if done.is_err() {
-        discard(&place.dir, &temporary, whole.stat.kind);
+        discard(&place.dir, temporary, whole.stat.kind);
         return done;
     }
     place.dir.sync().map_err(failed)?;

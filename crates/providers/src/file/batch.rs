@@ -3,7 +3,6 @@
 //! Each file is old or new at every moment, also when the process is killed; which files are new by then
 //! is not remembered.
 
-use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use bailiwick_policy::PermittedPath;
 use super::aside::{Outgoing, Slot};
 use super::change::{existing, not_a_file};
 use super::replace::replace_held;
-use super::temporary::temporary_name;
+use super::temporary::TemporaryName;
 use crate::versions::FileFacts;
 
 use super::{Held, IfExists, Known, Place, Replacement, find_place};
@@ -80,7 +79,7 @@ pub struct Done {
 enum Undo {
     Content { place: Place, version: String, content: Arc<Vec<u8>>, mode: Option<u32> },
     New { place: Place, version: String },
-    Removed { place: Place, aside: OsString },
+    Removed { place: Place, aside: TemporaryName },
     Renamed { from: Place, to: Place },
 }
 
@@ -110,7 +109,7 @@ pub fn perform(steps: Vec<Step>, held: &Held, cancel: &Cancel) -> Result<Vec<Don
     for it in undo {
         if let Undo::Removed { place, aside } = it {
             // It is gone from its name; what cannot be removed now, a later sweep removes.
-            let _ = place.dir.remove_file(&aside);
+            let _ = place.dir.remove_file(&aside.name);
         }
     }
     Ok(done)
@@ -165,9 +164,9 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
         }
         Step::Remove { place, version } => {
             check(&place, &version, cancel)?;
-            let aside = temporary_name();
+            let aside = TemporaryName::new(held.folder())?;
             let dir = &place.dir;
-            dir.rename_to_free(&place.name, dir, &aside).map_err(|error| place.failure(&error))?;
+            dir.rename_to_free(&place.name, dir, &aside.name).map_err(|error| place.failure(&error))?;
             let synced = dir.sync().map_err(|error| place.failure(&error));
             let path = place.path.clone();
             undo.push(Undo::Removed { place, aside });
@@ -228,7 +227,7 @@ fn roll_back(undo: Vec<Undo>, held: &Held) -> Vec<String> {
                 (place.path.shown(), removed)
             }
             Undo::Removed { place, aside } => {
-                let back = place.dir.rename_to_free(&aside, &place.dir, &place.name);
+                let back = place.dir.rename_to_free(&aside.name, &place.dir, &place.name);
                 (place.path.shown(), back.is_ok())
             }
             Undo::Renamed { from, to } => {

@@ -27,13 +27,26 @@ pub struct Locks {
 /// Held locks; dropping them lets go.
 #[derive(Debug)]
 pub struct Held {
+    folder: PathBuf,
     _locks: Vec<FileLock>,
+}
+
+impl Held {
+    /// Returns the folder of the locks.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
 }
 
 impl Locks {
     /// Finds the locks in Bailiwick's state folder.
     pub fn below(state: &Path) -> Self {
         Self { folder: state.join("locks") }
+    }
+
+    /// Returns the folder of the locks.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Waits for the locks of some places and takes them, always in the same order.
@@ -64,7 +77,7 @@ impl Locks {
                 }
             }
         }
-        Ok(Held { _locks: locks })
+        Ok(Held { folder: self.folder.clone(), _locks: locks })
     }
 }
 

@@ -56,7 +56,8 @@ impl Place {
     /// Those of the path door; `invalid_request` for the root and for temporary names.
     pub fn of(path: &PermittedPath) -> Result<Self, Failure> {
         let (dir, name, path) = path.open_parent()?;
-        if is_temporary(&name) {
+        let is_entry = || dir.stat(&name).is_ok_and(|stat| stat.kind != FileKind::File);
+        if is_temporary(&name) && !is_entry() {
             return Err(Failure::invalid(
                 "target",
                 format!("`{}` has the form of Bailiwick's temporary names", path.shown()),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
-use bailiwick_platform::fs::{Attributes, DoorError, Stat};
+use bailiwick_platform::fs::{Attributes, DoorError, Stat, hold_file};
 
 use super::aside::{Keep, Outgoing, Whole, save_aside};
 use super::change::{conflict, not_a_file};
@@ -90,7 +90,7 @@ pub fn replace_held(
     place: &Place,
     replacement: &Replacement<'_>,
     keep: &mut Keep<'_>,
-    _held: &Held,
+    held: &Held,
     cancel: &Cancel,
 ) -> Result<Replaced, Failure> {
     if replacement.if_exists == IfExists::Fail
@@ -115,7 +115,7 @@ pub fn replace_held(
         ));
     }
     if !replacement.dry_run {
-        sweep(&place.dir);
+        sweep(&place.dir, held.folder());
         let beside = Beside { place, replacement, version: &version, cancel };
         beside.write(before.as_mut(), keep, &mut warnings)?;
     }
@@ -142,6 +142,7 @@ impl Beside<'_> {
         // Until it has the mode of the file that it replaces, nobody else may look into it.
         let mode = if before.is_some() || replacement.mode.is_some() { 0o600 } else { NEW_MODE };
         let file = place.dir.create_file(&temporary, mode).map_err(|error| place.failure(&error))?;
+        hold_file(&file);
         let written = self.fill(file, &temporary, before, keep, warnings);
         if written.is_err() {
             // It is ours alone; if it cannot be removed, a later sweep does it.
@@ -186,7 +187,6 @@ impl Beside<'_> {
             let _ = file.set_modified_ns(modified_ns.into());
         }
         file.sync_all().map_err(|error| place.failure(&error.into()))?;
-        drop(file);
         cancel.check()?;
         let look = |name: &OsStr, stat: Stat| {
             Whole::of(&place.dir, name, stat, None).map_err(|error| place.failure(&error))

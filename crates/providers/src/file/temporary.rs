@@ -1,18 +1,21 @@
 //! Temporary siblings: the names under which new content waits until it is complete.
+//!
+//! After a crash they are left. What belongs to nobody any more is known by locks, which the system lets go of with the
+//! process: a file that is written is locked itself; whatever else has such a name has a lock in Bailiwick's state
+//! folder. So nothing is removed for its age alone, and nothing that others have made.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bailiwick_contract::{id, time};
-use bailiwick_platform::fs::{Dir, FileId, FileKind};
+use bailiwick_contract::{ErrorCode, Failure, id, time};
+use bailiwick_platform::fs::{ABANDONED_AFTER, Dir, FileId, FileKind, FileLock, is_unheld};
 use bailiwick_platform::names::OsStrExt;
 
 const START: &str = ".bailiwick-";
 const END: &str = ".tmp";
-/// A temporary that was not touched for this long belongs to nobody any more.
-const STALE_MS: i64 = 3_600_000;
 /// How long a folder that was swept is left alone, so that many writes to it cost one look.
 const SWEPT_FOR: Duration = Duration::from_secs(1);
 /// How many folders are remembered as swept.
@@ -25,15 +28,54 @@ pub(super) fn temporary_name() -> OsString {
     format!("{START}{}{END}", id::new_id()).into()
 }
 
-/// Tells whether a name has the form of a temporary. Such names are not shown and not taken as targets.
-pub fn is_temporary(name: &OsStr) -> bool {
-    let middle =
-        name.as_bytes().strip_prefix(START.as_bytes()).and_then(|rest| rest.strip_suffix(END.as_bytes()));
-    middle.is_some_and(|middle| std::str::from_utf8(middle).is_ok_and(id::is_id))
+/// A temporary name that is not that of a file which is being written: locked as long as the value lives.
+#[derive(Debug)]
+pub(super) struct TemporaryName {
+    pub(super) name: OsString,
+    lock: PathBuf,
+    _lock: FileLock,
 }
 
-/// Removes temporary files that a crash left in a folder. Looks at each folder once in a while.
-pub(super) fn sweep(dir: &Dir) {
+impl TemporaryName {
+    /// Makes one. `locks` is the folder of Bailiwick's locks.
+    pub(super) fn new(locks: &Path) -> Result<Self, Failure> {
+        let (id, folder) = (id::new_id(), names_folder(locks));
+        match FileLock::try_take(&folder, &id) {
+            Ok(Some(lock)) => {
+                Ok(Self { name: format!("{START}{id}{END}").into(), lock: folder.join(&id), _lock: lock })
+            }
+            Ok(None) | Err(_) => {
+                Err(Failure::new(ErrorCode::ProviderUnavailable, "Bailiwick's lock files cannot be used")
+                    .hint("Check the permissions of Bailiwick's state folder."))
+            }
+        }
+    }
+}
+
+impl Drop for TemporaryName {
+    #[expect(clippy::disallowed_methods, reason = "the file is Bailiwick's own, in its state folder")]
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.lock);
+    }
+}
+
+fn names_folder(locks: &Path) -> PathBuf {
+    locks.join("names")
+}
+
+/// Tells whether a name has the form of a temporary. Files of such names are not shown, and no targets.
+pub fn is_temporary(name: &OsStr) -> bool {
+    id_of(name).is_some()
+}
+
+fn id_of(name: &OsStr) -> Option<&str> {
+    let middle = name.as_bytes().strip_prefix(START.as_bytes())?.strip_suffix(END.as_bytes())?;
+    std::str::from_utf8(middle).ok().filter(|middle| id::is_id(middle))
+}
+
+/// Removes what a crash left in a folder. Looks at each folder once in a while. `locks` is the folder of Bailiwick's
+/// locks.
+pub(super) fn sweep(dir: &Dir, locks: &Path) {
     {
         let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let swept = swept.get_or_insert_default();
@@ -45,6 +87,11 @@ pub(super) fn sweep(dir: &Dir) {
         }
         swept.insert(dir.id(), Instant::now());
     }
+    sweep_now(dir, locks);
+}
+
+#[expect(clippy::disallowed_methods, reason = "the locks are Bailiwick's own, in its state folder")]
+fn sweep_now(dir: &Dir, locks: &Path) {
     let mut temporary = Vec::new();
     let read = dir.for_each_entry(|name, _| {
         if is_temporary(name) {
@@ -54,20 +101,79 @@ pub(super) fn sweep(dir: &Dir) {
     if read.is_err() {
         return;
     }
+    let names = names_folder(locks);
     for name in temporary {
-        let stale = dir.stat(&name).is_ok_and(|stat| {
-            stat.kind == FileKind::File && time::now_ms().saturating_sub(stat.modified_ms()) > STALE_MS
-        });
-        if stale {
-            // Someone else may have removed it; the next sweep finds what stays.
+        let (Some(id), Ok(stat)) = (id_of(&name), dir.stat(&name)) else { continue };
+        // Someone else may have removed it; the next sweep finds what stays.
+        if std::fs::symlink_metadata(names.join(id)).is_ok() {
+            let Ok(Some(_lock)) = FileLock::try_take(&names, id) else { continue };
+            let removed = match stat.kind {
+                FileKind::Dir => dir.remove_tree(&name),
+                _ => dir.remove_file(&name),
+            };
+            if removed.is_ok() {
+                let _ = std::fs::remove_file(names.join(id));
+            }
+        } else if stat.kind == FileKind::File && is_abandoned(dir, &name) {
             let _ = dir.remove_file(&name);
         }
     }
 }
 
+/// Tells whether a file that was being written belongs to nobody any more.
+fn is_abandoned(dir: &Dir, name: &OsStr) -> bool {
+    let Ok(opened) = dir.open_file(name) else { return false };
+    let age_ms = i128::from(time::now_ms()) - opened.stat.changed_ns / 1_000_000;
+    // Longer than making and locking takes, also if the clock was set back since.
+    age_ms.unsigned_abs() > ABANDONED_AFTER.as_millis() && is_unheld(&opened.file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_has_locked_any_more_goes_and_nothing_else() {
+        use std::fs;
+
+        use bailiwick_platform::fs::modes::symlink;
+        use bailiwick_platform::fs::{RelPath, Root, hold_file, remove_tree};
+
+        let folder = std::env::temp_dir().join(format!("bailiwick-sweep-{}", id::new_id()));
+        let (scope, locks) = (folder.join("scope"), folder.join("locks"));
+        fs::create_dir_all(&scope).expect("made");
+        let root = Root::open(&scope).expect("it is there");
+        let dir = root.open_dir(&RelPath::root()).expect("it is there");
+        // As a crash leaves it: the name is known, and its lock is free.
+        let left = || {
+            let TemporaryName { name, lock, .. } = &TemporaryName::new(&locks).expect("made");
+            let name = name.clone();
+            fs::write(lock.with_extension("kept"), "").expect("written");
+            (name, lock.clone())
+        };
+        let (crashed, crashed_lock) = left();
+        fs::rename(crashed_lock.with_extension("kept"), &crashed_lock).expect("renamed");
+        fs::create_dir_all(scope.join(&crashed).join("deep/er")).expect("made");
+        fs::write(scope.join(&crashed).join("deep/file"), "half").expect("written");
+        let alive = TemporaryName::new(&locks).expect("made");
+        fs::create_dir(scope.join(&alive.name)).expect("made");
+        let foreign = temporary_name();
+        fs::create_dir(scope.join(&foreign)).expect("made");
+        let link = temporary_name();
+        let has_link = symlink("scope", scope.join(&link)).is_ok();
+        // A file that is being written, and one that is new.
+        let (held, new) = (temporary_name(), temporary_name());
+        let file = fs::File::create(scope.join(&held)).expect("made");
+        hold_file(&file);
+        fs::write(scope.join(&new), "").expect("written");
+        sweep_now(&dir, &locks);
+        let is_there = |name: &OsStr| fs::symlink_metadata(scope.join(name)).is_ok();
+        assert!(!is_there(&crashed) && !crashed_lock.exists());
+        assert!(is_there(&alive.name) && is_there(&foreign) && is_there(&held) && is_there(&new));
+        assert!(is_there(&link) || !has_link);
+        drop((alive, file));
+        remove_tree(&folder).expect("it was made above");
+    }
 
     #[test]
     fn only_our_own_form_is_a_temporary() {

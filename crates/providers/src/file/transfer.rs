@@ -11,7 +11,7 @@ use bailiwick_policy::{PermittedPath, door_failure};
 use super::aside::{Keep, Outgoing, Slot, Whole, check_keepable, copy_aside, move_entry, save_aside};
 use super::remove::{open_below, remove_tree, untouched};
 use super::replace::IfExists;
-use super::temporary::{is_temporary, sweep, temporary_name};
+use super::temporary::{TemporaryName, is_temporary, sweep, temporary_name};
 use super::tree::{Counts, Folder, Survey};
 use super::version::{content_version, hash_file};
 use super::{Locks, Place};
@@ -107,7 +107,6 @@ pub fn copy(
     let stat = from.must_stat()?;
     taken(from, &stat, to, transfer)?;
     let old = Whole::at(to, None, cancel).map_err(untouched)?;
-    let temporary = temporary_name();
     let mut counts = Counts::default();
     let survey = match stat.kind {
         FileKind::Dir => {
@@ -126,22 +125,24 @@ pub fn copy(
     if transfer.dry_run {
         return Ok(done);
     }
-    sweep(&to.dir);
+    sweep(&to.dir, locks.folder());
+    let named = TemporaryName::new(locks.folder())?;
+    let temporary = &named.name;
     let made = match &survey {
-        Some(survey) => copy_tree(survey, &Source::Judged, &to.dir, &temporary, &to.path, cancel),
-        None => copy_entry((&from.dir, &from.name), &stat, &from.path, (&to.dir, &temporary), cancel),
+        Some(survey) => copy_tree(survey, &Source::Judged, &to.dir, temporary, &to.path, cancel),
+        None => copy_entry((&from.dir, &from.name), &stat, &from.path, (&to.dir, temporary), cancel),
     };
     let result = made.and_then(|()| {
         to.dir.sync_below().map_err(|error| to.failure(&error))?;
         cancel.check()?;
-        commit_copy(to, &temporary, old.as_ref(), keep, cancel)
+        commit_copy(to, temporary, old.as_ref(), keep, cancel)
     });
     if result.is_err() || old.as_ref().is_some_and(|old| old.survey.is_some()) {
         // What has the temporary name now is our own copy, or the folder that it has replaced, which was looked through
         // and is kept, or is not wanted any more. What stays is removed by nobody but costs only space.
         let _ = match stat.kind {
-            FileKind::Dir => to.dir.remove_tree(&temporary),
-            _ => to.dir.remove_file(&temporary),
+            FileKind::Dir => to.dir.remove_tree(temporary),
+            _ => to.dir.remove_file(temporary),
         };
     }
     result?;

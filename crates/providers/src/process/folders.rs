@@ -7,9 +7,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bailiwick_contract::id::{is_id, new_id};
+use bailiwick_contract::time;
 use bailiwick_platform::fs::{create_private_dir, remove_tree};
 
 use super::Facts;
@@ -69,12 +70,13 @@ pub fn bytes(folder: &Path) -> u64 {
 }
 
 /// Tells how long ago anything in a folder was written.
-pub fn age(folder: &Path) -> Duration {
+pub fn age(folder: &Path, now_ms: i64) -> Duration {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let inside = entries.filter_map(|entry| entry.metadata().ok());
     let all = inside.chain(fs::symlink_metadata(folder).ok());
     let newest = all.filter_map(|facts| facts.modified().ok()).max();
-    newest.and_then(|at| SystemTime::now().duration_since(at).ok()).unwrap_or_default()
+    let age_ms = newest.map_or(0, |at| now_ms.saturating_sub(time::to_ms(at)));
+    Duration::from_millis(u64::try_from(age_ms).unwrap_or(0))
 }
 
 /// Removes a folder: at once from its name, so that nobody finds half of it.
@@ -92,11 +94,11 @@ pub fn remove_temporary(folder: &Path) {
 }
 
 /// Removes what was being made or removed by a service that did not come to an end with it.
-pub fn remove_abandoned(inside: &Path) {
+pub fn remove_abandoned(inside: &Path, now_ms: i64) {
     let Ok(entries) = fs::read_dir(inside) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        if name.to_string_lossy().starts_with(UNFINISHED) && age(&entry.path()) > ABANDONED {
+        if name.to_string_lossy().starts_with(UNFINISHED) && age(&entry.path(), now_ms) > ABANDONED {
             let _ = remove_tree(&entry.path());
         }
     }

@@ -8,6 +8,7 @@ use std::time::Instant;
 use bailiwick_contract::id::is_id;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::fs::RetentionClock;
 use bailiwick_platform::launch::Launcher;
 
 use super::{Facts, Process, folders};
@@ -16,6 +17,7 @@ use super::{Facts, Process, folders};
 #[derive(Debug)]
 pub struct Processes {
     pub(super) folder: PathBuf,
+    pub(super) clock: RetentionClock,
     pub(super) launcher: Arc<Launcher>,
     known: Mutex<BTreeMap<String, Known>>,
     /// The scope of each process that is being started, by its id.
@@ -38,6 +40,7 @@ impl Processes {
     pub fn new(dirs: &Dirs, launcher: Arc<Launcher>) -> Self {
         Self {
             folder: dirs.state.join("processes"),
+            clock: RetentionClock::below(&dirs.state),
             launcher,
             known: Mutex::default(),
             starting: Mutex::default(),

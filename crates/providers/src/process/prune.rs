@@ -3,8 +3,6 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use bailiwick_contract::time;
-
 use super::{Process, Processes, folders};
 
 /// How long a process that is over can be read.
@@ -40,17 +38,18 @@ impl Processes {
     }
 
     pub(super) fn prune_to(&self, bounds: Bounds) {
-        folders::remove_abandoned(&self.folder);
+        let now_ms = self.clock.now_ms();
+        folders::remove_abandoned(&self.folder, now_ms);
         let all = self.all();
         for (id, _) in self.damaged() {
-            if folders::age(&self.folder.join(&id)) > bounds.max_age {
+            if folders::age(&self.folder.join(&id), now_ms) > bounds.max_age {
                 self.remove(&id);
             }
         }
         // Newest first, so that the oldest are over the bound.
         let mut bytes = 0_u64;
         for process in all {
-            let Some(age) = age(&process) else {
+            let Some(age) = age(&process, now_ms) else {
                 bytes = bytes.saturating_add(process.disk_bytes());
                 continue;
             };
@@ -64,19 +63,19 @@ impl Processes {
 }
 
 /// Tells how long a process has been over; none for one that lives.
-fn age(process: &Arc<Process>) -> Option<Duration> {
+fn age(process: &Arc<Process>, now_ms: i64) -> Option<Duration> {
     let status = match process.status() {
         Ok(status) if !status.state.is_final() => return None,
         Ok(status) => status,
         Err(failure) if failure.rule() == Some("damaged-process") => {
-            return Some(folders::age(process.folder()));
+            return Some(folders::age(process.folder(), now_ms));
         }
         Err(_) => return None,
     };
     match status.ended_at_ms {
-        Some(at) => Some(Duration::from_millis(u64::try_from(time::now_ms() - at).unwrap_or(0))),
+        Some(at) => Some(Duration::from_millis(u64::try_from(now_ms - at).unwrap_or(0))),
         // Its keeper was killed: nobody wrote down when.
-        None => Some(folders::age(process.folder())),
+        None => Some(folders::age(process.folder(), now_ms)),
     }
 }
 

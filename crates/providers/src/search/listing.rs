@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::ffi::OsString;
 
+use crate::file::is_temporary;
 use bailiwick_contract::Access;
 use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath};
 use bailiwick_platform::names::OsStrExt;
@@ -10,9 +11,6 @@ use bailiwick_policy::PathRules;
 
 use super::IgnoreRules;
 use super::skip::Skip;
-
-/// The beginning of the names of files that Bailiwick itself writes for a moment.
-const TEMPORARY: &[u8] = b".bailiwick-";
 
 /// What a walk leaves out.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +92,12 @@ fn judge(
     let mut entries: Vec<Listed> = Vec::with_capacity(found.len());
     for entry in found {
         let name = entry.name.as_bytes();
-        if name.starts_with(TEMPORARY) || name.eq_ignore_ascii_case(b".git") {
+        if name.eq_ignore_ascii_case(b".git") {
+            continue;
+        }
+        let kind = || entry.kind.or_else(|| dir.stat(&entry.name).ok().map(|stat| stat.kind));
+        // A folder of such a name is shown: nothing hides in it.
+        if is_temporary(&entry.name) && kind() == Some(FileKind::File) {
             continue;
         }
         let mut verdict = || {

@@ -203,7 +203,10 @@ impl Found {
         self.names.reserve(entries.len());
         for entry in entries {
             let hidden = entry.name.as_encoded_bytes().starts_with(b".");
-            if is_temporary(&entry.name) || (hidden && !options.include_hidden) {
+            let kind = || entry.kind.or_else(|| dir.stat(&entry.name).ok().map(|stat| stat.kind));
+            // A folder of such a name is shown: nothing hides in it.
+            let is_own = is_temporary(&entry.name) && kind() == Some(FileKind::File);
+            if is_own || (hidden && !options.include_hidden) {
                 continue;
             }
             let rel = path.rel().child(&entry.name);

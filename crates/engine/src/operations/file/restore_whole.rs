@@ -50,7 +50,8 @@ pub fn restore_whole(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resu
             Site::Missing(_) => None,
         })
         .collect();
-    let _held = Locks::below(&cx.service.dirs.state).take(&opened, &cx.cancel)?;
+    let locks = Locks::below(&cx.service.dirs.state);
+    let _held = locks.take(&opened, &cx.cancel)?;
     let steps = work_out(cx, found, places, dry_run)?;
     let files = restored(&steps);
     let names: Vec<&str> = files.iter().take(8).map(|file| file.path.as_str()).collect();
@@ -63,10 +64,10 @@ pub fn restore_whole(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resu
     let mut done: Vec<&Step> = Vec::with_capacity(steps.len());
     let mut result = Ok(());
     for step in &steps {
-        result = carry_out(cx, step, &undo);
+        result = carry_out(cx, step, &undo, &locks);
         if result.is_err() {
             // What was done is taken back, the last first; nothing is lost where that fails.
-            done.iter().rev().for_each(|step| drop(carry_back(cx, step, &undo)));
+            done.iter().rev().for_each(|step| drop(carry_back(cx, step, &undo, &locks)));
             break;
         }
         done.push(step);
@@ -207,22 +208,22 @@ fn keep(undo: &mut Undo<'_>, steps: &[Step]) -> Result<(), Failure> {
     }
 }
 
-fn carry_out(cx: &Context, step: &Step, undo: &Undo<'_>) -> Result<(), Failure> {
+fn carry_out(cx: &Context, step: &Step, undo: &Undo<'_>, locks: &Locks) -> Result<(), Failure> {
     match (&step.from, &step.to) {
         (Spot::Place(from), Spot::Place(to)) => exchange_names(from, to),
         (Spot::Place(from), Spot::Aside(number)) => {
             put_aside(from, &step.thing, &undo.slot(*number)?, &cx.cancel)
         }
-        (Spot::Kept(slot), Spot::Place(to)) => put_back(slot, &step.thing, to, &cx.cancel),
+        (Spot::Kept(slot), Spot::Place(to)) => put_back(slot, &step.thing, to, locks, &cx.cancel),
         (Spot::Place(_), Spot::Kept(_)) | (Spot::Kept(_) | Spot::Aside(_), _) => Err(not_kept("that change")),
     }
 }
 
-fn carry_back(cx: &Context, step: &Step, undo: &Undo<'_>) -> Result<(), Failure> {
+fn carry_back(cx: &Context, step: &Step, undo: &Undo<'_>, locks: &Locks) -> Result<(), Failure> {
     match (&step.from, &step.to) {
         (Spot::Place(from), Spot::Place(to)) => exchange_names(to, from),
         (Spot::Place(from), Spot::Aside(number)) => {
-            put_back(&undo.slot(*number)?, &step.thing, from, &cx.cancel)
+            put_back(&undo.slot(*number)?, &step.thing, from, locks, &cx.cancel)
         }
         (Spot::Kept(slot), Spot::Place(to)) => put_aside(to, &step.thing, slot, &cx.cancel),
         (Spot::Place(_), Spot::Kept(_)) | (Spot::Kept(_) | Spot::Aside(_), _) => Ok(()),

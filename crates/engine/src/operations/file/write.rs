@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use bailiwick_contract::{
     ScopeType, TargetRule, Threads,
 };
 use bailiwick_policy::{InputPath, Permit};
-use bailiwick_providers::edit::Text;
+use bailiwick_providers::edit::{Text, redaction_marks};
 use bailiwick_providers::file::{
     IfExists, Known, Locks, MAX_PLAIN_BYTES, Outgoing, Place, Replacement, Slot, content_version, find_place,
     replace, sha256_hex,
@@ -202,6 +203,7 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         after: Side { text: new.content(), version: &version },
         regions: Vec::new(),
     });
+    refuse_redaction_mark(&place, request.content, before.as_ref().map(|(_, before)| &before.content[..]))?;
     let mut undo = Undo::new(cx, permit, request.without_undo);
     let done = around(cx, permit, request.check, subject.as_slice(), || {
         let mut keep = |change: &Outgoing<'_>| keep(&mut undo, cx, &place, before.as_ref(), change);
@@ -224,6 +226,24 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         undo_id,
         dry_run,
     })
+}
+
+/// Refuses a text with a mark that stands for a secret, unless the file has that mark already.
+fn refuse_redaction_mark(place: &Place, content: &[u8], before: Option<&[u8]>) -> Result<(), Failure> {
+    let Ok(text) = str::from_utf8(content) else { return Ok(()) };
+    let known = |mark: &str| before.is_some_and(|before| memmem::find(before, mark.as_bytes()).is_some());
+    match redaction_marks(text).find(|mark| !known(mark)) {
+        None => Ok(()),
+        Some(mark) => Err(Failure::invalid(
+            "input.content",
+            format!(
+                "`{mark}` stands for a secret and is not the secret, so `{}` is not written",
+                place.path.shown()
+            ),
+        )
+        .detail("rule", "redaction-mark")
+        .hint("Change the lines around the secret by file.patch, and leave its line as it is.")),
+    }
 }
 
 /// Keeps what is replaced. `before` is what was read a moment ago.

@@ -1,5 +1,7 @@
 //! `git.stage`: put changes into the index, to be committed.
 
+use std::ffi::OsStr;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -8,7 +10,9 @@ use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads,
 };
+use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{InputPath, Permit};
+use bailiwick_providers::file::is_temporary;
 use bailiwick_providers::git::{Asked, Change, Fields, Git, StatusEntry, Untracked, lossy, status, whole};
 use bailiwick_providers::search::Room;
 
@@ -77,7 +81,14 @@ impl Operation for Op {
             if entry.work_tree.is_none() && entry.conflict.is_none() {
                 continue;
             }
-            if entry.folder {
+            let is_own = entry.work_tree == Some(Change::Untracked)
+                && entry.seen.rel.components().any(|name| is_temporary(OsStr::from_bytes(name)));
+            if is_own {
+                cx.warn(format!(
+                    "`{}` is a temporary file of Bailiwick's and was left alone",
+                    entry.seen.shown
+                ));
+            } else if entry.folder {
                 cx.warn(format!("`{}` is a repository of its own and was left alone", entry.seen.shown));
             } else if entry.seen.closed.is_some() {
                 closed.push(entry.seen.shown.clone());

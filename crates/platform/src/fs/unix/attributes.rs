@@ -11,8 +11,10 @@ use rustix::io::Errno;
 
 use super::{Dir, DoorError, Stat};
 
-/// How often a list or value that grows meanwhile is read again.
-const RETRIES: usize = 8;
+/// How much room a list or a value gets at first.
+const FIRST_BYTES: usize = 1_024;
+/// The most that it gets: more than any system allows.
+const MAX_BYTES: usize = 64 << 20;
 
 /// Something open whose facts can be changed.
 pub trait Attributes {
@@ -109,26 +111,21 @@ pub trait Attributes {
     }
 }
 
-/// Reads what has no known size into a buffer that is large enough; `None` where there is none.
+/// Reads what has no known size into a buffer that grows until it is large enough; `None` where there is none.
 fn read_growing(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> Result<Option<Vec<u8>>, DoorError> {
-    for _ in 0..RETRIES {
-        let answer = read(&mut []).and_then(|length| {
-            let mut bytes = vec![0; length];
-            // A size of 0 would ask for the size again.
-            let length = if length == 0 { 0 } else { read(&mut bytes)? };
-            bytes.truncate(length);
-            Ok(bytes)
-        });
-        return match answer {
-            Ok(bytes) => Ok(Some(bytes)),
-            // It has grown since its size was told.
-            Err(Errno::RANGE) => continue,
-            Err(Errno::NOTSUP | Errno::NOSYS) => Ok(None),
-            Err(errno) if is_missing(errno) => Ok(None),
-            Err(errno) => Err(errno.into()),
-        };
+    let mut bytes = vec![0; FIRST_BYTES];
+    loop {
+        match read(&mut bytes) {
+            Ok(length) => {
+                bytes.truncate(length);
+                return Ok(Some(bytes));
+            }
+            Err(Errno::RANGE) if bytes.len() < MAX_BYTES => bytes = vec![0; bytes.len() * 4],
+            Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(None),
+            Err(errno) if is_missing(errno) => return Ok(None),
+            Err(errno) => return Err(errno.into()),
+        }
     }
-    Err(DoorError::Io(std::io::ErrorKind::ResourceBusy.into()))
 }
 
 #[cfg(target_os = "linux")]
