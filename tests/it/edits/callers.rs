@@ -256,3 +256,54 @@ pub(super) fn kill_patches(count: u32) {
         }
     }
 }
+
+/// Sends an envelope as a client with a connection of its own.
+fn call_as(service: &Arc<Service>, session: &str, envelope: &Value) -> Value {
+    let envelope = Envelope::from_json(envelope.to_string().as_bytes());
+    let caller = Caller { session: Some(session.to_owned()), ..Caller::local(Transport::Stdio) };
+    let cancelled = CancellationToken::new();
+    let handling = service.handle(&caller, envelope, &cancelled);
+    RUNTIME.block_on(handling).into_reply().into_value()
+}
+
+#[test]
+fn what_another_client_wrote_is_overwritten_only_by_who_has_read_it_or_says_so() {
+    let world = World::new();
+    let service = world.service();
+    let write = |content: &str| json!({"op": "file.write", "target": "a.txt", "input": {"content": content}});
+    let read = json!({"op": "file.read", "target": "a.txt"});
+    let is_done = |session: &str, envelope: &Value| {
+        let answer = call_as(&service, session, envelope);
+        assert_eq!(answer["ok"], true, "{session}: {answer}");
+        answer["data"].clone()
+    };
+    let is_refused = |session: &str, envelope: &Value| {
+        let answer = call_as(&service, session, envelope);
+        assert_eq!(answer["error"]["details"]["rule"], "written-by-another", "{session}: {answer}");
+    };
+    // One client alone, and one over what nobody that we know of wrote.
+    fs::write(world.root().join("a.txt"), "from elsewhere").expect("the scope can be written");
+    is_done("one", &write("1"));
+    is_done("one", &write("2"));
+    // Another one has never read it, or read what was there before.
+    is_refused("two", &write("3"));
+    let mut looking = write("3");
+    looking["options"] = json!({"dryRun": true});
+    is_refused("two", &looking);
+    is_done("two", &read);
+    is_done("one", &edit("a.txt", "2", "4"));
+    is_refused("two", &write("5"));
+    assert_eq!(fs::read_to_string(world.root().join("a.txt")).expect("it is there"), "4");
+    is_done("two", &read);
+    let written = is_done("two", &write("5"));
+    // With a version that holds, and with the word for it.
+    let mut versioned = write("6");
+    versioned["options"] = json!({"ifVersion": written["version"]});
+    is_done("one", &versioned);
+    let mut forced = write("7");
+    forced["options"] = json!({"overwrite": true});
+    is_done("two", &forced);
+    // What another program wrote since is nobody's here, as ever.
+    fs::write(world.root().join("a.txt"), "from elsewhere").expect("the scope can be written");
+    is_done("one", &write("8"));
+}

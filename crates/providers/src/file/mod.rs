@@ -27,7 +27,7 @@ pub use locks::{Held, Locks};
 pub use place::{Place, find_place};
 pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_image};
 pub use remove::{Removal, Removed, remove};
-pub use replace::{IfExists, Replaced, Replacement, replace, replace_held};
+pub use replace::{IfExists, Replaced, Replacement, replace_held};
 pub use single_byte::{decode_single_byte, encode_single_byte, single_byte_text};
 pub use temporary::is_temporary;
 pub use text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_len};

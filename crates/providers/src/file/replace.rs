@@ -16,7 +16,7 @@ use super::temporary::{sweep, temporary_name};
 use super::version::{content_version, facts_version, sha256_hex};
 use crate::versions::FileFacts;
 
-use super::{Existing, Held, Known, Locks, Place, existing};
+use super::{Existing, Held, Known, Place, existing};
 
 /// How much is written between two looks at the cancellation flag.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -66,26 +66,11 @@ pub struct Replaced {
     pub warnings: Vec<String>,
 }
 
-/// Replaces or makes the file at a place. `keep` is asked right before.
+/// Replaces or makes the file at a place whose lock is held already. `keep` is asked right before.
 ///
 /// # Errors
 /// `conflict`, `invalid_request` where something else than a file has the name, `cancelled`, `timeout`,
 /// `os_permission_required`, `execution_failed` (no space left, among others). Nothing is changed then.
-pub fn replace(
-    place: &Place,
-    replacement: &Replacement<'_>,
-    keep: &mut Keep<'_>,
-    locks: &Locks,
-    cancel: &Cancel,
-) -> Result<Replaced, Failure> {
-    let held = locks.take(&[place], cancel)?;
-    replace_held(place, replacement, keep, &held, cancel)
-}
-
-/// Replaces or makes the file at a place whose lock is held already, or which nothing else can know.
-///
-/// # Errors
-/// As [`replace`].
 pub fn replace_held(
     place: &Place,
     replacement: &Replacement<'_>,

@@ -5,10 +5,12 @@
 //! the same. Bounded by age and size. What was only read is kept in memory for a while, see `seen`. What cannot be kept
 //! stops the change, unless the client does without undo.
 
+mod authors;
 mod record;
 mod seen;
 mod store;
 
+pub use authors::Authors;
 pub use record::{FileFacts, Kept, Location, Record, Relocation};
 pub use seen::{MAX_SEEN_BYTES, Seen};
 pub use store::{Before, Deposit, FileChange, FoundRecord, VersionStore};

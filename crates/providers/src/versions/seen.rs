@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::Authors;
+
 /// How many bytes are held in all.
 const MAX_BYTES: usize = 4 << 20;
 /// The largest content that is held: beyond it, memory that is not used again would be felt by reading.
@@ -28,6 +30,8 @@ struct Content {
 /// The contents that one service has read.
 #[derive(Default)]
 pub struct Seen {
+    /// Who has written what.
+    pub authors: Authors,
     /// Oldest first, and how many bytes they have.
     contents: Mutex<(VecDeque<Content>, usize)>,
 }

@@ -83,6 +83,7 @@ impl Operation for Op {
             if_exists: IfExists::Fail,
             check: options.check,
             without_undo: false,
+            overwrite: false,
         };
         write::write(cx, permit, &request)
     }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use crate::registry::Context;
-use bailiwick_contract::{Cancel, Capability, Failure};
+use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure};
 use bailiwick_policy::{PathRules, Permit, PermittedPath, Standing};
 use bailiwick_providers::file::{
     Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current, sha256_hex,
@@ -52,6 +52,36 @@ pub fn see(cx: &Context, permit: &Permit, path: &PermittedPath, version: &str, c
     if may_write && !PathRules::is_sensitive(path.rel()) {
         cx.service.seen.hold(scope_key(permit), path.shown(), version, content);
     }
+}
+
+/// Names who asks: the caller, and its connection where it has one.
+fn asker(cx: &Context) -> String {
+    format!("{}\0{}", cx.caller.identity(), cx.caller.session.as_deref().unwrap_or_default())
+}
+
+/// Remembers that the caller has read a version of a file.
+pub fn has_read(cx: &Context, permit: &Permit, path: &str, version: &str) {
+    cx.service.seen.authors.read(&scope_key(permit), path, version, &asker(cx));
+}
+
+/// Remembers that the caller has written a version of a file. Call it with the file's lock held.
+pub fn has_written(cx: &Context, permit: &Permit, path: String, version: &str) {
+    cx.service.seen.authors.write(scope_key(permit), path, version, &asker(cx));
+}
+
+/// Refuses to write over what another caller has written, and this one has not read.
+///
+/// # Errors
+/// `conflict` with the rule `written-by-another`.
+pub fn refuse_unknown(cx: &Context, permit: &Permit, path: &str, version: &str) -> Result<(), Failure> {
+    if !cx.service.seen.authors.is_unknown_to(&scope_key(permit), path, version, &asker(cx)) {
+        return Ok(());
+    }
+    Err(Failure::new(ErrorCode::Conflict, format!("another client wrote `{path}`, and you have not read that"))
+        .detail("rule", "written-by-another")
+        .detail("version", version)
+        .hint("Read the file, and write what takes its content into account.")
+        .hint("Or set `options.overwrite` to true to replace it whatever it holds."))
 }
 
 /// Gives the content that a file had in a version, if it is held or kept.

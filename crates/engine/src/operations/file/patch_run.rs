@@ -221,6 +221,11 @@ impl Runner<'_> {
         let mut undo = Undo::new(self.cx, self.permit, self.options.without_undo);
         undo.contents(&changes)?;
         let (done, undo_id) = undo.settle(perform(steps, held, &self.cx.cancel))?;
+        for it in ready {
+            if let Some(version) = &it.changed.version {
+                kept::has_written(self.cx, self.permit, it.changed.path.clone(), version);
+            }
+        }
         for Done { warnings, .. } in done {
             for warning in warnings {
                 self.cx.warn(warning);

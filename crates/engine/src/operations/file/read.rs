@@ -231,6 +231,7 @@ pub fn read_path(
     json_bytes: usize,
 ) -> Result<Output, Failure> {
     let mut content = read_content(path.open_file()?, request, json_bytes, &cx.cancel)?;
+    kept::has_read(cx, permit, &content.path.shown(), &content.version);
     if let Some(whole) = content.whole.take() {
         kept::see(cx, permit, &content.path, &content.version, whole);
     }

@@ -221,6 +221,11 @@ fn restore(cx: &Context, permit: &Permit, wanted: Vec<Wanted>) -> Result<Output,
         let steps = ready.iter_mut().flat_map(|it| std::mem::take(&mut it.steps)).collect();
         let done;
         (done, undo_id) = undo.settle(perform(steps, &held, &cx.cancel))?;
+        for it in &ready {
+            if let Some(version) = &it.restored.version {
+                kept::has_written(cx, permit, it.restored.path.clone(), version);
+            }
+        }
         done.into_iter().flat_map(|done| done.warnings).for_each(|warning| cx.warn(warning));
     }
     let files: Vec<Restored> = ready.into_iter().map(|it| it.restored).collect();

@@ -15,7 +15,7 @@ use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::edit::{Text, redaction_marks};
 use bailiwick_providers::file::{
     IfExists, Known, Locks, MAX_PLAIN_BYTES, Outgoing, Place, Replacement, Slot, content_version, find_place,
-    replace, sha256_hex,
+    replace_held, sha256_hex,
 };
 use bailiwick_providers::syntax::Side;
 use bailiwick_providers::versions::{Before, FileChange, Location, Relocation};
@@ -52,6 +52,8 @@ pub struct Options {
     pub check: Check,
     /// Do it also where it cannot be undone, and keep nothing for undo; default false.
     pub without_undo: bool,
+    /// Replace the file also where another client wrote it and you have not read that; default false.
+    pub overwrite: bool,
 }
 
 /// What happened.
@@ -84,7 +86,8 @@ impl Operation for Op {
         details: "The content is written beside the file, synced, and renamed over it: readers see the old or \
                   the new content, never a mix. Mode, owner and extended attributes stay. A link inside the \
                   scope is followed and stays; of a file with several names only this one gets the new content. \
-                  With `ifVersion`, one of several writers wins and the others get `conflict`.",
+                  With `ifVersion`, one of several writers wins and the others get `conflict`; so does who writes over \
+                  what another client wrote within the last hour and has not read it.",
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Writes,
         target: TargetRule::Path(Access::Write),
@@ -93,7 +96,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
         threads: Threads::Blocking,
-        audited_fields: &["createParents", "ifVersion", "mode", "check", "withoutUndo"],
+        audited_fields: &["createParents", "ifVersion", "mode", "check", "withoutUndo", "overwrite"],
         example: r#"{"op":"file.write","target":"notes.md","input":{"content":"hello\n"}}"#,
     };
     type Input = Input;
@@ -123,6 +126,7 @@ impl Operation for Op {
             if_exists: IfExists::Replace,
             check: options.check,
             without_undo: options.without_undo,
+            overwrite: options.overwrite,
         };
         write(cx, permit, &request)
     }
@@ -144,6 +148,8 @@ pub struct WriteRequest<'a> {
     pub check: Check,
     /// Whether nothing is kept for undo.
     pub without_undo: bool,
+    /// Whether it does not matter what another caller has written.
+    pub overwrite: bool,
 }
 
 /// Writes to the permitted target.
@@ -204,10 +210,28 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         regions: Vec::new(),
     });
     refuse_redaction_mark(&place, request.content, before.as_ref().map(|(_, before)| &before.content[..]))?;
+    let shown = place.path.shown();
+    let refuse_unknown = |version: Option<&str>| match version {
+        Some(version) if request.if_version.is_none() && !request.overwrite => {
+            kept::refuse_unknown(cx, permit, &shown, version)
+        }
+        Some(_) | None => Ok(()),
+    };
+    if dry_run {
+        refuse_unknown(before.as_ref().map(|(version, _)| &**version))?;
+    }
     let mut undo = Undo::new(cx, permit, request.without_undo);
     let done = around(cx, permit, request.check, subject.as_slice(), || {
-        let mut keep = |change: &Outgoing<'_>| keep(&mut undo, cx, &place, before.as_ref(), change);
-        replace(&place, &replacement, &mut keep, &Locks::below(&cx.service.dirs.state), &cx.cancel)
+        let mut keep = |change: &Outgoing<'_>| {
+            refuse_unknown(change.old_version)?;
+            keep(&mut undo, cx, &place, before.as_ref(), change)
+        };
+        let held = Locks::below(&cx.service.dirs.state).take(&[&place], &cx.cancel)?;
+        let replaced = replace_held(&place, &replacement, &mut keep, &held, &cx.cancel)?;
+        if !dry_run {
+            kept::has_written(cx, permit, shown.clone(), &replaced.version);
+        }
+        Ok(replaced)
     });
     let ((replaced, mut syntax), undo_id) = undo.settle(done)?;
     for warning in &replaced.warnings {
