@@ -49,6 +49,47 @@ fn an_inner_sandbox_can_be_made_and_leads_nowhere() {
     assert!(!held.layers.contains(&"landlock"), "what is not in force is not claimed: {held:?}");
 }
 
+/// Makes a namespace of users and mounts inside, and tries to reach a closed file in it; then leaves everything but the
+/// root behind, as `bwrap` does, and tries to move the folder.
+const TRIES_ON_CLOSED: &str = r#"
+unshare --user --map-root-user --mount --fork sh -c '
+    echo inner
+    umount -l ROOT/sub/.env; cat ROOT/sub/.env
+    umount -l /.bailiwick-closed; cat /.bailiwick-closed/root-0/sub/.env
+    mkdir /dev/shm/new; mount --bind ROOT /dev/shm/new; cat /dev/shm/new/sub/.env
+    mount --rbind ROOT /dev/shm/new && echo bound; cat /dev/shm/new/sub/.env
+    mv ROOT/sub ROOT/moved && echo OUT-moved
+    python3 -c "
+import ctypes, os
+libc = ctypes.CDLL(None)
+os.chdir(\"/dev/shm/new\")
+left = libc.syscall({\"x86_64\": 155, \"aarch64\": 41}[os.uname().machine], b\".\", b\".\") or libc.umount2(b\".\", 2)
+print(\"left\", left, os.listdir(\"/\"))
+print(open(\"/sub/.env\", \"rb\").read())
+os.rename(\"/sub\", \"/moved\")
+print(\"OUT-moved\")
+"
+' 2>&1
+true
+"#;
+
+#[test]
+fn an_inner_sandbox_reads_no_closed_file_and_moves_no_folder_above_one() {
+    let mut place = Place::new();
+    place.inner = InnerSandboxes::Allowed;
+    place.network = Network::Full;
+    let file = place.root().join("sub/.env");
+    fs::create_dir(place.root().join("sub")).expect("made");
+    fs::write(&file, "OUT-secret").expect("written");
+    place.closed = vec![file.clone()];
+    let script = TRIES_ON_CLOSED.replace("ROOT", place.root().to_str().expect("text"));
+    let finished = place.run(Containment::Full, shell(&script));
+    assert!(finished.out.contains("bound\n"), "{}", finished.out);
+    assert!(finished.out.contains("left 0 ['sub']"), "{}", finished.out);
+    assert!(!finished.out.contains("OUT"), "{}", finished.out);
+    assert_eq!(fs::read_to_string(&file).expect("there"), "OUT-secret");
+}
+
 #[test]
 fn without_the_word_no_inner_sandbox_can_be_made() {
     let place = Place::new();

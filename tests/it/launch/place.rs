@@ -40,6 +40,7 @@ pub struct Place {
     pub environment: Vec<(OsString, OsString)>,
     pub read_only: Vec<PathBuf>,
     pub protected: Vec<PathBuf>,
+    pub closed: Vec<PathBuf>,
     pub network: Network,
     pub inner: InnerSandboxes,
 }
@@ -147,6 +148,7 @@ impl Place {
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             read_only: Vec::new(),
             protected: Vec::new(),
+            closed: Vec::new(),
             network: Network::Loopback,
             inner: InnerSandboxes::Refused,
         }
@@ -176,7 +178,7 @@ impl Place {
                 .map(|path| Protected { path: path.clone(), stand_in: StandIn::Folder })
                 .collect(),
             lacks_protected: false,
-            closed: Vec::new(),
+            closed: self.closed.clone(),
             lacks_closed: false,
             home: grant(&self.folder.path().join("home")),
             inner: self.inner,

@@ -80,7 +80,7 @@ pub(super) fn warning(closed: &[ClosedFile], cwd: &Path, rules: &PathRules) -> O
     };
     let mut text = match names.len() {
         0 => return None,
-        _ => format!("commands of this scope cannot read {}{more}, closed as sensitive.", shown.join(", ")),
+        _ => format!("commands of this scope cannot read {}{more}, closed in this scope.", shown.join(", ")),
     };
     let can_open = |file: &&&ClosedFile| rule_for(&file.rel, rules) != Some(CLOSED_FILES);
     let to_open: Vec<String> =

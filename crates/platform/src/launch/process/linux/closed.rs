@@ -2,7 +2,8 @@
 //!
 //! The folders on the way to one cannot be renamed either, or the next plan could find it where it is not closed. The
 //! kernel renames no folder that something is mounted on, in whatever copy of the mount: so they are mounted on in a
-//! copy of the root that nobody can reach. In the root itself files are moved freely from folder to folder.
+//! copy of the root that nobody can reach. In the root itself files are moved freely from folder to folder. A plan that
+//! makes sandboxes of its own can leave that copy behind: for it they are mounted over themselves.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,12 +18,29 @@ use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 
 use super::super::prepare::failed;
 use super::tree::{READ_ONLY, Tree};
-use crate::launch::{Hold, LaunchError, sys};
+use crate::launch::{Hold, InnerSandboxes, LaunchError, sys};
 
 /// The folder at the top of the new tree that holds what is mounted, until it is covered.
 const SHELF: &str = ".bailiwick-closed";
 /// What is mounted over folders.
 const NO_FOLDER: &str = "folder";
+
+/// Keeps the folders on the way to closed files where they are, for a plan that makes sandboxes of its own.
+pub(super) fn fix_for_inner(tree: &Tree, hold: &Hold) -> Result<(), LaunchError> {
+    if hold.inner == InnerSandboxes::Refused {
+        return Ok(());
+    }
+    for root in &hold.read_write {
+        for folder in folders_above(&hold.closed, &root.path) {
+            let path = root.path.join(folder);
+            match tree.pin(&path, false) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                other => other.map_err(|error| failed("closed files")(named(&path, error)))?,
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Hides the closed files of a plan.
 pub(super) fn hide(tree: &Tree, hold: &Hold) -> Result<(), LaunchError> {
@@ -35,7 +53,7 @@ pub(super) fn hide(tree: &Tree, hold: &Hold) -> Result<(), LaunchError> {
     }
     for (number, root) in hold.read_write.iter().enumerate() {
         let above = folders_above(&hold.closed, &root.path);
-        if !above.is_empty() {
+        if !above.is_empty() && hold.inner == InnerSandboxes::Refused {
             shelf
                 .fix_folders(&root.path, &above, number)
                 .map_err(|error| failed("closed files")(named(&root.path, error)))?;

@@ -78,6 +78,7 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
             tree.hide(&path).map_err(failed("private files"))?;
         }
     }
+    closed::fix_for_inner(&tree, &order.hold)?;
     for pin in &order.pins {
         let named = |error: io::Error| io::Error::other(format!("{}: {error}", pin.path.display()));
         tree.pin(&pin.path, pin.read_only).map_err(named).map_err(failed("protect names"))?;
@@ -297,7 +298,7 @@ impl Tree {
     }
 
     /// Mounts a place of a root over itself, so that it cannot be renamed or replaced.
-    fn pin(&self, path: &Path, read_only: bool) -> io::Result<()> {
+    pub(super) fn pin(&self, path: &Path, read_only: bool) -> io::Result<()> {
         let place = self.open(path)?;
         let flags = OpenTreeFlags::OPEN_TREE_CLONE
             | OpenTreeFlags::OPEN_TREE_CLOEXEC
