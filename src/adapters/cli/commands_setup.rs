@@ -131,7 +131,14 @@ pub fn system_path() -> Vec<PathBuf> {
 ///
 /// # Errors
 /// When a rule does not compile.
-pub fn describe(policy: &ScopePolicy) -> Result<Vec<(&'static str, String)>, Failure> {
+pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Failure> {
+    let policy = &scope.policy;
+    let may_write = scope.grants(Capability::FsWrite) && !scope.ask.contains(&Capability::FsWrite);
+    let changes = match policy.sandbox {
+        _ if may_write => "What runs can change files here.",
+        SandboxLevel::None => "What runs can change files here, although fs:write is not granted.",
+        _ => "What runs can change no files here, as fs:write is not granted.",
+    };
     let implications = Rules::compile(policy)?.implications();
     let names = |any_code: bool| {
         let names = implications.iter().filter(|(_, why)| why.is_some() == any_code);
@@ -163,17 +170,14 @@ pub fn describe(policy: &ScopePolicy) -> Result<Vec<(&'static str, String)>, Fai
     if Commands::compile("", policy)?.runs_any_program() {
         said.push((
             "may run",
-            "any program and any text for bash, where this computer has a full sandbox:\nit has none of your keys, \
-             tokens and agents and no network but its own loopback.\nWhat runs can change files here, whatever else \
-             is granted."
-                .to_owned(),
+            format!(
+                "any program and any text for bash, where this computer has a full sandbox:\nit has none of your keys, \
+                 tokens and agents and no network but its own loopback.\n{changes}"
+            ),
         ));
         said.push(("otherwise", format!("{} {}", names(false), names(true))));
     } else {
-        said.push((
-            "may run",
-            format!("{}\nWhat runs can change files here, whatever else is granted.", names(false)),
-        ));
+        said.push(("may run", format!("{}\n{changes}", names(false))));
         said.push((
             "any code",
             format!(

@@ -7,6 +7,7 @@ mod git_later;
 mod held;
 mod natural;
 mod output;
+mod read_only;
 mod repository;
 mod roots;
 mod tools;

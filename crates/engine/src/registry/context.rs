@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bailiwick_config::Config;
-use bailiwick_contract::{Caller, Cancel, Image, Progress};
+use bailiwick_contract::{Caller, Cancel, Capability, Image, Progress};
 use bailiwick_history::HistoryHandle;
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::Displays;
-use bailiwick_policy::Scopes;
+use bailiwick_policy::{Scope, Scopes, Standing};
 use bailiwick_providers::code::index::SymbolIndexes;
+use bailiwick_providers::command::FolderAccess;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 use bailiwick_providers::repositories::Repositories;
@@ -80,6 +81,22 @@ impl Context {
         history: HistoryHandle,
     ) -> Self {
         Self { caller, cancel, progress, service, history, notes: Mutex::default() }
+    }
+
+    /// Returns whether scope and caller both grant a capability, without asking anyone.
+    pub fn grants(&self, scope: &Scope, capability: Capability) -> bool {
+        self.caller.capabilities.allows(capability) && scope.standing(capability) == Standing::Granted
+    }
+
+    /// Returns what commands may do in the folders of a scope: programs write no more than `file.*` may.
+    pub fn folder_access(&self, scope: &Scope) -> FolderAccess {
+        if self.grants(scope, Capability::FsWrite) {
+            FolderAccess::Write
+        } else if scope.standing(Capability::FsWrite) == Standing::Granted {
+            FolderAccess::ReadByCaller
+        } else {
+            FolderAccess::ReadByScope
+        }
     }
 
     /// Tells the client something although the operation succeeds.

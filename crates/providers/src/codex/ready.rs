@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{
-    MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, granted,
-    let_git_pass, level, make_shared, must_be_full, readable, unique,
+    FolderAccess, MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders,
+    granted, let_git_pass, level, make_shared, must_be_full, readable, unique,
 };
 use crate::repositories::{Repositories, Review};
 use bailiwick_config::SandboxLevel;
@@ -282,8 +282,12 @@ impl Confined {
                     ),
                 )
             })?;
+        let access = match mode {
+            Mode::WorkspaceWrite => FolderAccess::Write,
+            Mode::ReadOnly => FolderAccess::Read,
+        };
         let Roots { folders: roots, protected, lacks_protected, closed: closed_files, lacks_closed, review } =
-            Roots::new(&around.repositories, &around.scope, cwd, found.level)?;
+            Roots::new(&around.repositories, &around.scope, access, cwd, found.level)?;
         let package = &found.installation.package;
         let tools = found.installation.tools.clone();
         let mut read_only = unique(trusted.iter().cloned().chain([package.clone()]));

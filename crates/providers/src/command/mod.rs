@@ -17,7 +17,7 @@ pub(super) use ansi::Stripper;
 pub use capture::{Capture, Kept};
 pub(super) use environment::let_git_pass;
 pub use hold::{level, must_be_full};
-pub use prepare::{CommandRequest, Keeping, Prepared, Tool};
+pub use prepare::{CommandRequest, FolderAccess, Keeping, Prepared, Tool};
 pub(super) use prepare::{
     MAX_OPEN_FILES, Roots, SANDBOX_TEMPORARY, closed_folders, granted, readable, unique,
 };

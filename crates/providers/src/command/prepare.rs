@@ -24,7 +24,7 @@ use super::environment::{Surroundings, environment, let_git_pass};
 use super::hold;
 use super::program::SearchPath;
 use super::temporary::TemporaryFolder;
-use crate::repositories::{ProtectedNames, Repositories, Review};
+use crate::repositories::{Repositories, Review};
 
 /// How many files each process may have open.
 pub(in super::super) const MAX_OPEN_FILES: u64 = 8_192;
@@ -40,6 +40,8 @@ pub struct CommandRequest {
     pub folder: PermittedPath,
     /// The scope that it runs in.
     pub scope: Arc<Scope>,
+    /// What it may do in the scope's folders.
+    pub access: FolderAccess,
     /// All scopes: no program is taken out of any of their folders.
     pub scopes: Arc<Scopes>,
     /// The repositories below their folders.
@@ -54,6 +56,41 @@ pub struct CommandRequest {
     pub has_terminal: bool,
 }
 
+/// What a command may do in the folders of its scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FolderAccess {
+    /// Read and write.
+    Write,
+    /// Read, since the caller asked for no more.
+    Read,
+    /// Read, since the scope lacks `fs:write`.
+    ReadByScope,
+    /// Read, since the caller lacks `fs:write`.
+    ReadByCaller,
+}
+
+impl FolderAccess {
+    /// Returns whether a command can write there at a level: without a sandbox nothing keeps it from it.
+    pub fn can_write(self, level: Containment) -> bool {
+        self == Self::Write || level == Containment::None
+    }
+
+    /// Returns what a failed command says of it.
+    fn warning(self, scope: &str) -> Option<String> {
+        match self {
+            Self::Write | Self::Read => None,
+            Self::ReadByScope => Some(format!(
+                "commands can write nothing in the folders of scope `{scope}`, which lacks fs:write. For the person: \
+                 `bailiwick scope allow {scope} fs:write`."
+            )),
+            Self::ReadByCaller => Some(format!(
+                "commands of this caller can write nothing in the folders of scope `{scope}`: its token lacks \
+                 fs:write. For the person: give the caller's token the capability fs:write."
+            )),
+        }
+    }
+}
+
 /// A command that can be started as it is.
 #[derive(Debug)]
 pub struct Prepared {
@@ -65,6 +102,8 @@ pub struct Prepared {
     pub network: Network,
     /// Whether a shell reads it, so that the sandbox alone holds it.
     pub advisory: bool,
+    /// Whether it can write in the folders of its scope.
+    pub writes: bool,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) cwd: Handle,
     pub(super) cwd_path: PathBuf,
@@ -120,6 +159,7 @@ impl Prepared {
             level: hold.level,
             network: hold.network,
             advisory: false,
+            writes: true,
             environment,
             cwd,
             cwd_path,
@@ -198,8 +238,8 @@ impl CommandRequest {
         let trusted = search.trusted();
         let home = self.dirs.state.join("homes").join(format!("scope-{}", self.scope.id()));
         let temporary = private_home(&home, level)?;
-        let Roots { folders: read_write, protected, lacks_protected, closed, lacks_closed, review } =
-            Roots::new(&self.repositories, &self.scope, &cwd_path, level)?;
+        let Roots { folders, protected, lacks_protected, closed, lacks_closed, review } =
+            Roots::new(&self.repositories, &self.scope, self.access, &cwd_path, level)?;
         let mut variables = environment(
             &Surroundings {
                 search_path: &trusted,
@@ -216,11 +256,19 @@ impl CommandRequest {
         }
         let mut read_only = unique(trusted.iter().cloned().chain(program_folders));
         read_only.extend(readable(&self.scopes, &policy.read_paths)?);
+        let writes = self.access.can_write(level);
+        let read_write = if writes {
+            folders
+        } else {
+            read_only.extend(folders);
+            Vec::new()
+        };
         Ok(Prepared {
             plan: steps,
             level,
             network: policy.network,
             advisory: self.command.is_advisory(),
+            writes,
             environment: variables,
             cwd: folder.into_handle(),
             cwd_path,
@@ -275,6 +323,7 @@ impl Roots {
     pub fn new(
         repositories: &Arc<Repositories>,
         scope: &Arc<Scope>,
+        access: FolderAccess,
         cwd: &Path,
         level: Containment,
     ) -> Result<Self, Failure> {
@@ -282,20 +331,31 @@ impl Roots {
         let folders: Vec<PathGrant> = roots
             .filter_map(|door| Some(PathGrant { path: door.current_path()?, identity: door.id() }))
             .collect();
-        if !holds_names(level) {
-            return Ok(Self {
-                folders,
-                protected: Vec::new(),
-                lacks_protected: true,
-                closed: Vec::new(),
-                lacks_closed: true,
-                review: None,
-            });
+        let mut roots = Self {
+            folders,
+            protected: Vec::new(),
+            lacks_protected: access.can_write(level),
+            closed: Vec::new(),
+            lacks_closed: true,
+            review: None,
+        };
+        let mut review = Review::default();
+        if holds_names(level) {
+            let found = repositories.survey(scope, &roots.folders, cwd, hides_files(level))?;
+            roots.lacks_closed = !found.is_complete || !hides_files(level);
+            roots.closed = found.closed;
+            review = found.review;
+            // Where nothing can be written every name stays as it is.
+            if access.can_write(level) {
+                roots.lacks_protected = !found.is_complete;
+                roots.protected = found.protected;
+            }
         }
-        let ProtectedNames { protected, lacks_protected, closed, review } =
-            repositories.survey(scope, &folders, cwd, hides_files(level))?;
-        let lacks_closed = lacks_protected || !hides_files(level);
-        Ok(Self { folders, protected, lacks_protected, closed, lacks_closed, review: Some(review) })
+        if level > Containment::None {
+            review.warn_of_failure(access.warning(scope.id()));
+        }
+        roots.review = Some(review);
+        Ok(roots)
     }
 }
 

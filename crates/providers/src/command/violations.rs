@@ -16,6 +16,8 @@ pub struct Failed<'a> {
     pub level: Containment,
     /// What it could reach.
     pub network: Network,
+    /// Whether it could write in the folders of its scope.
+    pub writes: bool,
     /// The signal that ended it.
     pub signal: Option<i32>,
 }
@@ -51,14 +53,14 @@ const SIGNS: &[Sign] = &[
     },
     Sign {
         words: &["read-only file system", "erofs", "os error 30"],
-        holds: |failed| failed.level == Containment::Full,
+        holds: |failed| failed.level == Containment::Full && failed.writes,
         hint: "The sandbox lets a command write only in the scope's folders, in its private HOME and in /tmp. \
                For the person: `bailiwick scope add FOLDER` opens a further folder, or point the tool's cache \
                into the HOME with `policy.environment`.",
     },
     Sign {
         words: &["permission denied", "eacces", "os error 13"],
-        holds: |failed| failed.level == Containment::Partial,
+        holds: |failed| failed.level == Containment::Partial && failed.writes,
         hint: "The sandbox lets a command read only system folders and the scope's, and write only the scope's \
                and its private HOME. For the person: `policy.readPaths` opens a folder for reading, \
                `bailiwick scope add FOLDER` for writing.",
@@ -151,7 +153,8 @@ mod tests {
     use super::*;
 
     fn first(printed: &str, level: Containment, network: Network) -> Option<&'static str> {
-        let failed = Failed { printed: [printed.as_bytes(), b""], level, network, signal: None };
+        let failed =
+            Failed { printed: [printed.as_bytes(), b""], level, network, writes: true, signal: None };
         hints(&failed).first().copied()
     }
 

@@ -21,28 +21,18 @@ use super::survey::Repositories;
 /// How many repositories are named.
 const MAX_NAMED: usize = 5;
 
-/// The repositories before a command ran, to be held against those afterwards.
-#[derive(Debug)]
+/// What is said of a command when it has ended.
+#[derive(Debug, Default)]
 pub struct Review {
-    repositories: Arc<Repositories>,
-    scope: Arc<Scope>,
-    roots: Vec<PathGrant>,
-    before: BTreeSet<PathBuf>,
-    settings: Vec<(PathBuf, Option<Stat>)>,
-    /// What is said where the command fails.
+    /// What it has left for Git; none where it is not looked for.
+    left: Option<LeftForGit>,
+    /// What is said where it has failed.
     of_failure: Vec<String>,
 }
 
 impl Review {
-    pub(super) fn new(
-        repositories: Arc<Repositories>,
-        scope: Arc<Scope>,
-        roots: &[PathGrant],
-        before: BTreeSet<PathBuf>,
-        settings: &[PathBuf],
-    ) -> Self {
-        let settings = settings.iter().map(|path| (path.clone(), Stat::of(path))).collect();
-        Self { repositories, scope, roots: roots.to_vec(), before, settings, of_failure: Vec::new() }
+    pub(super) fn new(left: LeftForGit) -> Self {
+        Self { left: Some(left), of_failure: Vec::new() }
     }
 
     /// Adds what is said where the command fails.
@@ -52,9 +42,39 @@ impl Review {
 
     /// Returns what a person should know before Git is used here again, and what may have made the command fail: a
     /// sentence each.
-    pub fn finish(mut self, has_failed: bool) -> Vec<String> {
+    pub fn finish(self, has_failed: bool) -> Vec<String> {
+        let mut warnings = if has_failed { self.of_failure } else { Vec::new() };
+        warnings.extend(self.left.map(LeftForGit::finish).unwrap_or_default());
+        warnings
+    }
+}
+
+/// The repositories before a command ran, to be held against those afterwards.
+#[derive(Debug)]
+pub(super) struct LeftForGit {
+    repositories: Arc<Repositories>,
+    scope: Arc<Scope>,
+    roots: Vec<PathGrant>,
+    before: BTreeSet<PathBuf>,
+    settings: Vec<(PathBuf, Option<Stat>)>,
+}
+
+impl LeftForGit {
+    pub fn new(
+        repositories: Arc<Repositories>,
+        scope: Arc<Scope>,
+        roots: &[PathGrant],
+        before: BTreeSet<PathBuf>,
+        settings: &[PathBuf],
+    ) -> Self {
+        let settings = settings.iter().map(|path| (path.clone(), Stat::of(path))).collect();
+        Self { repositories, scope, roots: roots.to_vec(), before, settings }
+    }
+
+    /// Returns what a person should know before Git is used here again: a sentence each.
+    fn finish(self) -> Vec<String> {
         let after = self.repositories.find(&self.scope, &self.roots).repositories;
-        let mut warnings = if has_failed { std::mem::take(&mut self.of_failure) } else { Vec::new() };
+        let mut warnings = Vec::new();
         let new: Vec<&PathBuf> = after.difference(&self.before).collect();
         for folder in new.iter().take(MAX_NAMED) {
             let git = folder.join(".git");

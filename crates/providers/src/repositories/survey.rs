@@ -14,7 +14,7 @@ use bailiwick_policy::{PathRules, Scope};
 use super::closed::{self, ClosedFile};
 use super::finder::{Finder, RootContents};
 use super::names;
-use super::review::Review;
+use super::review::{LeftForGit, Review};
 
 /// How many sets of rules a root is looked at by: those of two scopes with the same folder, or of one whose rules were
 /// changed.
@@ -39,8 +39,8 @@ struct RulesFinder {
 pub struct ProtectedNames {
     /// Names that stay as they are.
     pub protected: Vec<Protected>,
-    /// Whether some may be missing: not every folder could be looked at.
-    pub lacks_protected: bool,
+    /// Whether none is missing: every folder could be looked at.
+    pub is_complete: bool,
     /// The files and folders that the scope closes to commands.
     pub closed: Vec<PathBuf>,
     /// Tells afterwards what the command has made.
@@ -76,12 +76,12 @@ impl Repositories {
         let closed = if hides_files { closed } else { Vec::new() };
         closed::check_count(&closed, scope.path_rules())?;
         let names = names::names(roots, &repositories, unreadable, cwd);
-        let mut review =
-            Review::new(Arc::clone(self), Arc::clone(scope), roots, repositories, &names.settings);
+        let left = LeftForGit::new(Arc::clone(self), Arc::clone(scope), roots, repositories, &names.settings);
+        let mut review = Review::new(left);
         review.warn_of_failure(closed::warning(&closed, cwd, scope.path_rules()));
         Ok(ProtectedNames {
             protected: names.protected,
-            lacks_protected: !is_complete,
+            is_complete,
             closed: closed.into_iter().map(|file| file.path).collect(),
             review,
         })
@@ -117,6 +117,9 @@ impl Repositories {
                 }
             }
         }
+        // A root can be inside another one.
+        lists.closed.sort_by(|a, b| a.path.cmp(&b.path));
+        lists.closed.dedup_by(|later, earlier| later.path == earlier.path);
         lists
     }
 

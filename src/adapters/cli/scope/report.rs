@@ -83,7 +83,7 @@ pub fn told(
     if runs_commands(after) {
         if !before.is_some_and(runs_commands) {
             text.push_str("commands\n");
-            text.push_str(&labelled(&commands_setup::describe(&after.policy)?));
+            text.push_str(&labelled(&commands_setup::describe(after)?));
         }
         if after.policy.allowed_commands.is_empty() {
             note = Some(format!(

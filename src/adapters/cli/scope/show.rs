@@ -256,7 +256,7 @@ fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result
     let mut text = format!("Scope `{}`{title}\n{}", scope.id, labelled(&lines));
     if let Some(commands) = &effective.commands {
         text.push_str("commands\n");
-        text.push_str(&labelled(&commands_setup::describe(&scope.policy)?));
+        text.push_str(&labelled(&commands_setup::describe(scope)?));
         let bound = |bytes: Option<u64>| bytes.map_or("no bound".to_owned(), |it| format!("{} MB", it >> 20));
         let limits = format!(
             "memory {}, {} processes, files of {}\nstarted ones: {} at a time, {} s each, lifetime {}",

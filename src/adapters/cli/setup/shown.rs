@@ -41,7 +41,7 @@ pub fn opening(plan: &Plan) -> Result<String, Failure> {
         .to_owned(),
     )]));
     if scope.capabilities.contains(&Capability::CommandRun) {
-        text.push_str(&format!("\nCommands:\n{}", labelled(&commands_setup::describe(&scope.policy)?)));
+        text.push_str(&format!("\nCommands:\n{}", labelled(&commands_setup::describe(scope)?)));
     }
     Ok(text)
 }

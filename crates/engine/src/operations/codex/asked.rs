@@ -9,7 +9,7 @@ use crate::operations::command::{Planned, Sandbox, plan_of};
 use crate::registry::Context;
 use bailiwick_contract::{Capability, CommandInput, ErrorCode, Failure};
 use bailiwick_policy::command::Grant;
-use bailiwick_policy::{Permit, Scope, Standing};
+use bailiwick_policy::{Permit, Scope};
 use bailiwick_providers::codex::{Around, Asked, Mode, Ready, is_session_id, sessions};
 
 /// The longest prompt, in characters: Codex takes no longer one.
@@ -153,8 +153,7 @@ fn check_prompt(prompt: &str) -> Result<(), Failure> {
 
 /// Finds what Codex may do: no more than the scope and the caller may.
 fn mode(cx: &Context, scope: &Scope, asked: Option<Mode>) -> Result<Mode, Failure> {
-    let may_write = cx.caller.capabilities.allows(Capability::FsWrite)
-        && scope.standing(Capability::FsWrite) == Standing::Granted;
+    let may_write = cx.grants(scope, Capability::FsWrite);
     match asked {
         Some(Mode::ReadOnly) => Ok(Mode::ReadOnly),
         Some(Mode::WorkspaceWrite) if !may_write => Err(Failure::denied(

@@ -149,7 +149,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     let is_concise = permit.common().detail == Detail::Concise && encoding == Encoding::Text;
     let mut recording =
         if is_concise { Recording::begin(cx, permit, &command, (room, advisory)) } else { None };
-    let (level, network) = (prepared.level, prepared.network);
+    let (level, network, writes) = (prepared.level, prepared.network, prepared.writes);
     let capture = || match encoding {
         Encoding::Base64 => Capture::new(room, 0),
         Encoding::Text => {
@@ -167,7 +167,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     for warning in ran.warnings.iter() {
         cx.warn(warning);
     }
-    let mut output = report(cx, ran, room, encoding, (level, network, advisory));
+    let mut output = report(cx, ran, room, encoding, (level, network, advisory, writes));
     if let Some(recording) = recording
         && let Some((digest, raw_output)) = recording.finish(end, !output.truncated).await
     {
@@ -185,7 +185,7 @@ fn report(
     ran: Ran,
     room: usize,
     encoding: Encoding,
-    (level, network, advisory): (Containment, Network, bool),
+    (level, network, advisory, writes): (Containment, Network, bool, bool),
 ) -> CommandOutput {
     let ended = ran.ended;
     let (exit_code, signal) = ended.as_ref().map_or((None, None), |ended| (ended.exit_code, ended.signal));
@@ -201,7 +201,7 @@ fn report(
     if failed {
         let network = ended.as_ref().map_or(network, |ended| ended.held.network);
         let printed = [end_of(&ran.stderr), end_of(&ran.stdout)];
-        for hint in hints(&Failed { printed, level, network, signal }) {
+        for hint in hints(&Failed { printed, level, network, writes, signal }) {
             cx.warn(hint);
         }
     }

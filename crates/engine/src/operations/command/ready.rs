@@ -99,6 +99,7 @@ pub async fn make_ready(
         command,
         folder: permit.path().clone(),
         scope: Arc::clone(scope),
+        access: cx.folder_access(scope),
         scopes: Arc::clone(&cx.service.scopes),
         repositories: Arc::clone(&cx.service.repositories),
         dirs: cx.service.dirs.clone(),

@@ -222,6 +222,10 @@ fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
         "closedFiles": level.map(closed_files),
         "accepts": accepts,
         "programs": programs,
+        "folders": level.map(|level| match cx.folder_access(scope).can_write(level) {
+            true => "writable",
+            false => "read-only",
+        }),
         "problem": problem,
         "network": hold.network,
         "allowedEnvironment": hold.allowed_environment,

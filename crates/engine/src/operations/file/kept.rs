@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::registry::Context;
 use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure};
-use bailiwick_policy::{PathRules, Permit, PermittedPath, Standing};
+use bailiwick_policy::{PathRules, Permit, PermittedPath};
 use bailiwick_providers::file::{
     Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current, sha256_hex,
 };
@@ -47,8 +47,7 @@ pub fn scope_key(permit: &Permit) -> String {
 /// Holds a content that a caller has read who may also write it, so that edits for it can be merged with what
 /// comes meanwhile. Sensitive files are never held.
 pub fn see(cx: &Context, permit: &Permit, path: &PermittedPath, version: &str, content: Vec<u8>) {
-    let may_write = cx.caller.capabilities.allows(Capability::FsWrite)
-        && permit.scope().is_some_and(|it| it.standing(Capability::FsWrite) == Standing::Granted);
+    let may_write = permit.scope().is_some_and(|scope| cx.grants(scope, Capability::FsWrite));
     if may_write && !PathRules::is_sensitive(path.rel()) {
         cx.service.seen.hold(scope_key(permit), path.shown(), version, content);
     }

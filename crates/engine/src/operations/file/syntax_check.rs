@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::registry::Context;
 use bailiwick_contract::{Capability, ErrorCode, Failure};
-use bailiwick_policy::{Permit, Standing};
+use bailiwick_policy::Permit;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::syntax::{Checked, Fault, Language, Region, Side};
 
@@ -126,8 +126,7 @@ pub fn has_grammar(path: &str) -> bool {
 
 /// Tells whether the caller may see lines of files.
 pub fn may_read(cx: &Context, permit: &Permit) -> bool {
-    cx.caller.capabilities.allows(Capability::FsRead)
-        && permit.scope().is_some_and(|it| it.standing(Capability::FsRead) == Standing::Granted)
+    permit.scope().is_some_and(|scope| cx.grants(scope, Capability::FsRead))
 }
 
 fn all(parsers: &ParserPool, subjects: &[Subject<'_>], time: Duration, told: bool) -> Vec<Option<Syntax>> {
