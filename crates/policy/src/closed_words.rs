@@ -2,20 +2,19 @@
 //!
 //! A guard, so that `cat .env` is refused as `file.read` of it is: a program can read a file that no word names.
 
-use bailiwick_contract::{Access, CommandPlan, Failure};
+use bailiwick_contract::{Access, Failure};
 use bailiwick_platform::fs::RelPath;
 use bailiwick_platform::paths;
 
 use super::PermittedPath;
+use super::command::PermittedCommand;
 
-/// Refuses a plan that names a closed file, one that is there or one in a commit; so do the commands that were found
-/// in a text for bash.
+/// Refuses a command that names a closed file: one that is there, or one in a commit.
 ///
 /// # Errors
 /// `permission_denied` by the rule that closes the file.
-pub(super) fn check(plan: &CommandPlan, found: &[Vec<String>], folder: &PermittedPath) -> Result<(), Failure> {
-    let commands = plan.commands().map(|command| command.argv.as_slice());
-    for argv in commands.chain(found.iter().map(Vec::as_slice)) {
+pub(super) fn check(command: &PermittedCommand, folder: &PermittedPath) -> Result<(), Failure> {
+    for argv in command.commands() {
         let Some((program, words)) = argv.split_first() else { continue };
         for word in words {
             check_word(program, word, folder)?;

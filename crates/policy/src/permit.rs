@@ -102,7 +102,7 @@ impl Permit {
         let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
         let judged = scope.commands().judge(command, grant).map_err(|failure| failure.at_stage("command"))?;
         if let PermittedTarget::Path(folder) = &self.target {
-            closed_words::check(judged.permitted.plan(), &judged.found, folder)?;
+            closed_words::check(&judged.permitted, folder)?;
         }
         match judged.refusal() {
             Some(failure) if judged.verdict.decision == Decision::Ask => Err(failure.at_stage("approval")),

@@ -26,26 +26,12 @@ const PLAIN_PROGRAMS: &[&str] = &[
     "mkdir", "touch",
 ];
 /// What is asked about although a rule or the sandbox allows it: what others get, and what runs elsewhere.
-const ASKED: &[&str] = &[
-    "git push *",
-    "git remote add *",
-    "gh *",
-    "glab *",
-    "npm publish *",
-    "cargo publish *",
-    "twine upload *",
-    "gem push *",
-    "docker push *",
-    "podman push *",
-    "helm push *",
-    "terraform apply *",
-];
+const ASKED: &[&str] = &["git push *", "git remote add *", "gem push *", "docker push *"];
 /// What is asked about, word for word: one of each.
 const ASKED_WORDS: &[&[&[&str]]] = &[
     &[&["npm", "pnpm", "yarn", "bun"], &["run"], RELEASES],
     &[&["pnpm", "yarn", "bun", "deno", "uv", "poetry", "hatch", "flit"], RELEASES],
     &[&["make", "gmake", "just", "task", "rake", "invoke"], RELEASES],
-    &[&["vercel", "netlify", "wrangler", "firebase", "serverless", "fly", "flyctl"], RELEASES],
     &[&["python", "python3"], &["-m"], &["twine"]],
 ];
 /// Names of scripts and of subcommands that give something away.

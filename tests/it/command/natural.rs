@@ -4,7 +4,8 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use bailiwick::contract::Containment;
+use bailiwick::contract::{CommandInput, Containment};
+use bailiwick::policy::command::{Commands, Decision, Grant};
 use serde_json::{Value, json};
 
 use super::yard::{Yard, available};
@@ -36,6 +37,22 @@ fn the_preset_has_the_rules_by_which_natural_commands_are_judged() {
         assert_eq!(&policy[field], value, "{field}");
     }
     assert_eq!(policy["network"], Value::Null, "the network is the loopback of the commands");
+}
+
+#[test]
+fn the_preset_asks_about_scripts_that_release_also_through_package_run() {
+    let policy = serde_json::from_value(preset()).expect("a policy");
+    let commands = Commands::compile(&policy).expect("good rules");
+    let decide = |line: &str| {
+        let argv = line.split(' ').map(str::to_owned).collect();
+        commands.verdict(&CommandInput::Argv(argv), Grant::Package).expect("words").decision
+    };
+    for line in ["npm run deploy", "pnpm run release:minor", "yarn publish", "make deploy", "just release", "npm publish"] {
+        assert_eq!(decide(line), Decision::Ask, "{line}");
+    }
+    for line in ["npm run build", "make all", "just test", "npm run prepublish-check"] {
+        assert_eq!(decide(line), Decision::Allow, "{line}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

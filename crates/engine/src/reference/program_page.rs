@@ -14,6 +14,7 @@ pub fn page() -> String {
          - **never**: it does not run, whatever a rule or a sandbox says.\n\
          - **refused**: it does not run.\n\
          - **asks**: it needs approval. Approvals are not available yet, so it is refused.\n\
+         - **always asks**: the same, also where `policy.shell` lets any program run in a full sandbox.\n\
          - **full**: it runs in a full sandbox only; where the scope asks for a weaker one, it is refused as **asks** is.\n\
          - **shell**: it runs in a full sandbox only, where `policy.shell` is `sandboxed`.\n\
          - **shell text**: the same, or by a rule that is the whole command, word for word.\n\
@@ -42,6 +43,7 @@ fn rows(profile: &Profile) -> Vec<Vec<String>> {
                 Then::Never => "never",
                 Then::Refuse => "refused",
                 Then::Ask => "asks",
+                Then::AskAlways => "always asks",
                 Then::Held => "full",
                 Then::Shell => "shell",
                 Then::ShellText => "shell text",

@@ -99,7 +99,7 @@ pub struct PermittedCommand {
     hold: Arc<CommandPolicy>,
     must_be_full: Option<String>,
     otherwise: Option<Box<Failure>>,
-    advisory: bool,
+    found: Option<Vec<Vec<String>>>,
 }
 
 impl PermittedCommand {
@@ -125,7 +125,18 @@ impl PermittedCommand {
 
     /// Returns whether no rule allowed it, so that the rules could only advise and the sandbox alone holds it.
     pub fn is_advisory(&self) -> bool {
-        self.advisory
+        self.otherwise.is_some()
+    }
+
+    /// Returns whether bash reads it.
+    pub fn is_for_bash(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// Returns the words of its commands; of a text for bash those that were found in it, as far as they are literal.
+    pub fn commands(&self) -> impl Iterator<Item = &[String]> {
+        let planned = self.found.is_none().then(|| self.plan.commands().map(|command| command.argv.as_slice()));
+        planned.into_iter().flatten().chain(self.found.iter().flatten().map(Vec::as_slice))
     }
 }
 
@@ -148,8 +159,6 @@ pub struct JudgedCommand {
     pub permitted: PermittedCommand,
     /// What the rules say.
     pub verdict: Verdict,
-    /// The commands that were found in a text for bash, as far as their words are literal.
-    pub found: Vec<Vec<String>>,
     /// The commands that change the scope so that it is allowed, if it is not and there are some.
     allowed_by: Option<Vec<String>>,
 }
@@ -278,9 +287,9 @@ impl Commands {
                 hold: Arc::clone(&self.hold),
                 must_be_full,
                 otherwise: None,
-                advisory: false,
+                found: None,
             };
-            JudgedCommand { permitted, verdict, found: Vec::new(), allowed_by }
+            JudgedCommand { permitted, verdict, allowed_by }
         });
         if grant != Grant::Rules || !self.runs_any_program() {
             return strict.map_err(|refused| self.with_hint(input, refused));
@@ -322,7 +331,7 @@ impl Commands {
             (Ok(judged), _) => {
                 let plan = judged.permitted.plan.clone();
                 let verdict = self.judged(|rules| rules.judge_sandboxed(&plan));
-                (plan, verdict, Vec::new())
+                (plan, verdict, None)
             }
             (Err(_), CommandInput::Line(text)) if text.contains('\0') || text.len() > MAX_TEXT_BYTES => return None,
             (Err(failure), input) if !is_for_a_shell(failure) && !is_long(input) => return None,
@@ -330,7 +339,7 @@ impl Commands {
                 let argv = bash(&["bash", "--noprofile", "--norc", "-c", text]);
                 let found = text::pieces(text);
                 let verdict = self.judged(|rules| rules.judge_text(&argv, &found));
-                (CommandPlan::of_argv(argv), verdict, found)
+                (CommandPlan::of_argv(argv), verdict, Some(found))
             }
             // A program that is named by its path starts inside the sandbox, whose tree has it or has it not.
             (Err(_), CommandInput::Argv(words)) if words.first().is_some_and(|word| word.contains('/')) => {
@@ -338,7 +347,7 @@ impl Commands {
                 argv.extend(words.iter().cloned());
                 let judged = CommandPlan::of_argv(words.clone());
                 let verdict = self.judged(|rules| rules.judge_sandboxed(&judged));
-                (CommandPlan::of_argv(argv), verdict, Vec::new())
+                (CommandPlan::of_argv(argv), verdict, Some(vec![words.clone()]))
             }
             (Err(_), _) => return None,
         };
@@ -347,9 +356,9 @@ impl Commands {
             hold: Arc::clone(&self.hold),
             must_be_full: verdict.must_be_full().map(str::to_owned),
             otherwise: Some(Box::new(refused)),
-            advisory: true,
+            found,
         };
-        Some(JudgedCommand { permitted, verdict, found, allowed_by })
+        Some(JudgedCommand { permitted, verdict, allowed_by })
     }
 
     /// Adds what would let a shell have a text, or why it may not.

@@ -96,12 +96,7 @@ impl Rules {
                 if !inner {
                     profile = profile.or(reading.profile.map(Profile::name));
                 }
-                let never = care(reading).into_iter().filter(|found| found.row.then == Then::Never);
-                reasons.extend(never.map(|found| Reason {
-                    decision: Decision::Deny,
-                    source: Source::Profile(found.program),
-                    why: found.row.why.to_owned(),
-                }));
+                reasons.extend(care(reading).iter().filter_map(|found| self.even_sandboxed(found, reading)));
             });
         }
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.decision));
@@ -113,6 +108,25 @@ impl Rules {
             implies: None,
             profile,
         }
+    }
+
+    /// Returns what a row says that no sandbox makes up for.
+    fn even_sandboxed(&self, found: &Care, reading: &Reading<'_>) -> Option<Reason> {
+        let decision = match found.row.then {
+            Then::Never => Decision::Deny,
+            Then::AskAlways => Decision::Ask,
+            _ => return None,
+        };
+        let names = |rule: &Pattern| {
+            !found.words.is_empty()
+                && found.words.iter().all(|word| rule.names(word))
+                && rule.allows(&reading.hoisted, reading)
+        };
+        if decision == Decision::Ask && self.allowed.iter().any(names) {
+            return None;
+        }
+        let (source, why) = (Source::Profile(found.program), found.row.why.to_owned());
+        Some(Reason { decision, source, why })
     }
 
     /// Gives the programs that the allowing rules name, each with why it can run any code, if it can.
@@ -241,14 +255,14 @@ impl Rules {
                 verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
             }
             Then::Shell | Then::ShellText if self.shell == ShellMode::Off => reason(Decision::Deny),
-            Then::Refuse | Then::Ask | Then::Held if lifted => {
+            Then::Refuse | Then::Ask | Then::AskAlways | Then::Held if lifted => {
                 reason(Decision::Allow);
                 if found.row.then == Then::Refuse {
                     verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
                 }
             }
             Then::Never | Then::Refuse => reason(Decision::Deny),
-            Then::Ask => reason(Decision::Ask),
+            Then::Ask | Then::AskAlways => reason(Decision::Ask),
             Then::Held | Then::Shell | Then::ShellText if self.may_be_full => {
                 reason(Decision::Allow);
                 verdict.must_be_full.get_or_insert(said);

@@ -28,7 +28,7 @@ fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
         draft.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "a command runs inside a scope"))?;
     let judged = scope.commands().judge(command, Grant::Rules)?;
     if let PermittedTarget::Path(folder) = &draft.target {
-        closed_words::check(judged.permitted.plan(), &judged.found, folder)?;
+        closed_words::check(&judged.permitted, folder)?;
     }
     draft.command = Some(judged);
     Ok(())

@@ -112,7 +112,7 @@ pub struct ScopeEditArgs {
     #[arg(long, value_name = "LEVEL", hide_possible_values = true,
         value_parser = word::<SandboxLevel>(&["auto", "full", "partial", "none"]))]
     pub sandbox: Option<SandboxLevel>,
-    /// What no rule allows and texts for bash: off, or sandboxed (in a full sandbox)
+    /// Any program, texts for bash: off or sandboxed
     #[arg(long, value_name = "MODE", hide_possible_values = true,
         value_parser = word::<ShellMode>(&["off", "sandboxed"]))]
     pub shell: Option<ShellMode>,

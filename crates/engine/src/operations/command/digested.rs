@@ -87,15 +87,24 @@ impl Recording {
     }
 }
 
+/// What prints nothing of its own in a text for bash, and what looks like a command there.
+const SILENT: &[&str] = &[
+    "", ".", ":", "[", "[[", "}", "case", "cd", "cp", "done", "esac", "exit", "export", "fi", "for", "local",
+    "mkdir", "mv", "popd", "pushd", "read", "rm", "set", "shift", "sleep", "source", "test", "touch", "true",
+    "unset", "wait",
+];
+
 /// Gives the words of the command that says most about what will be printed: the first of the first pipeline that
 /// does more than show a text.
 fn telling_words(command: &PermittedCommand) -> Vec<&str> {
+    let words = |argv| <[String]>::iter(argv).map(String::as_str).collect::<Vec<_>>();
     let plan = command.plan();
     let pipelines = std::iter::once(&plan.first).chain(plan.rest.iter().map(|(_, pipeline)| pipeline));
-    let all: Vec<Vec<&str>> = pipelines
-        .filter_map(|pipeline| pipeline.commands.first())
-        .map(|command| command.argv.iter().map(String::as_str).collect())
-        .collect();
+    let all: Vec<Vec<&str>> = if command.is_for_bash() {
+        command.commands().map(words).filter(|argv| !argv.first().is_some_and(|it| SILENT.contains(it))).collect()
+    } else {
+        pipelines.filter_map(|pipeline| pipeline.commands.first()).map(|it| words(&it.argv)).collect()
+    };
     let telling = all.iter().find(|argv| !Digester::is_viewer(argv)).or(all.first());
     telling.cloned().unwrap_or_default()
 }

@@ -214,14 +214,11 @@ fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
         true => "any program; a string may be any text for bash",
         false => "the programs that the rules allow; a string of literal words",
     };
-    let programs = (!runs_any).then(|| scope.commands().rules().implications());
-    let programs: Option<Vec<String>> = programs.map(|it| it.into_iter().map(|(name, _)| name).collect());
-    Some(json!({
+    let mut described = json!({
         "sandbox": hold.sandbox.as_str(),
         "level": level,
         "closedFiles": level.map(closed_files),
         "accepts": accepts,
-        "programs": programs,
         "folders": level.map(|level| match cx.folder_access(scope).can_write(level) {
             true => "writable",
             false => "read-only",
@@ -229,7 +226,12 @@ fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
         "problem": problem,
         "network": hold.network,
         "allowedEnvironment": hold.allowed_environment,
-    }))
+    });
+    if !runs_any {
+        let programs = scope.commands().rules().implications().into_iter();
+        described["programs"] = programs.map(|(name, _)| Value::String(name)).collect();
+    }
+    Some(described)
 }
 
 fn describe_scope(cx: &Context, scope: &Scope) -> Value {

@@ -2,7 +2,7 @@
 
 use super::super::care::stays_inside;
 use super::super::reading::Reading;
-use super::{At, Known, Profile, Row, What, ask, code, held, never, refuse, value};
+use super::{At, Known, Profile, Row, What, ask, ask_always, code, held, never, refuse, value};
 
 const BUILDS: &str = "runs build scripts, macros and tests of the project and of what it depends on";
 const CHANGES_CRATES: &str = "publishes, or changes what others get";
@@ -185,7 +185,7 @@ const ROWS: &[Row] = &[
         "fetches a program and builds it for the account",
         "cargo install x",
     ),
-    ask(What::Sub(&["publish", "yank", "owner"]), CHANGES_CRATES, "cargo publish --dry"),
+    ask_always(What::Sub(&["publish", "yank", "owner"]), CHANGES_CRATES, "cargo publish --dry"),
     ask(
         What::UnknownSub,
         "is none of Cargo's own subcommands: an alias or another program",

@@ -1,7 +1,7 @@
 //! Node and the package managers of JavaScript.
 
 use super::super::reading::Reading;
-use super::{At, Known, Profile, Row, Syntax, What, ask, code, held, refuse, value};
+use super::{At, Known, Profile, Row, Syntax, What, ask, ask_always, code, held, refuse, value};
 
 const SCRIPTS: &str = "runs scripts of the project, which can do anything";
 const INSTALLS: &str = "fetches packages and runs their scripts";
@@ -134,7 +134,7 @@ pub const PROFILES: &[Profile] = &[
             "x",
         ],
         rows: &[
-            ask(What::Sub(&["publish", "upgrade"]), PUBLISHES, "deno publish"),
+            ask_always(What::Sub(&["publish", "upgrade"]), PUBLISHES, "deno publish"),
             held(What::Sub(&["install", "add", "x"]), INSTALLS, "deno install x"),
         ],
         ordinary: &["deno test", "deno fmt --check", "deno lint"],
@@ -394,7 +394,7 @@ const NPM_ROWS: &[Row] = &[
         "works for the whole account",
         "npm ls -g",
     ),
-    ask(
+    ask_always(
         What::Sub(&[
             "publish",
             "unpublish",
@@ -531,7 +531,7 @@ const PNPM_ROWS: &[Row] = &[
         "pnpm -C ../x test",
     ),
     held(What::Option(At::Any, &["--global", "-g"]), "works for the whole account", "pnpm list -g"),
-    ask(What::Sub(&["publish"]), PUBLISHES, "pnpm publish"),
+    ask_always(What::Sub(&["publish"]), PUBLISHES, "pnpm publish"),
     code(What::Sub(&["run", "test", "start", "stop", "restart", "pack"]), SCRIPTS, "pnpm t"),
     code(What::UnknownSub, SCRIPTS, "pnpm build"),
 ];
@@ -638,7 +638,7 @@ const YARN_ROWS: &[Row] = &[
         "yarn",
     ),
     held(What::OptionOutside(At::Any, &["--cwd"]), "works in another folder", "yarn --cwd ../x test"),
-    ask(What::Sub(&["publish", "npm", "tag", "owner", "team", "access"]), PUBLISHES, "yarn npm publish"),
+    ask_always(What::Sub(&["publish", "npm", "tag", "owner", "team", "access"]), PUBLISHES, "yarn npm publish"),
     code(
         What::Sub(&["run", "test", "start", "stop", "restart", "pack", "workspace", "workspaces", "version"]),
         SCRIPTS,
@@ -654,7 +654,7 @@ const BUN_ROWS: &[Row] = &[
     held(What::Sub(&["exec"]), "hands a text to a shell", "bun exec id"),
     held(What::Sub(&["install", "add", "update", "remove", "link", "patch"]), INSTALLS, "bun i"),
     held(What::OptionOutside(At::Any, &["--cwd"]), "works in another folder", "bun --cwd ../x test"),
-    ask(What::Sub(&["publish"]), PUBLISHES, "bun publish"),
+    ask_always(What::Sub(&["publish"]), PUBLISHES, "bun publish"),
 ];
 
 const NODE_ROWS: &[Row] = &[

@@ -24,5 +24,5 @@ mod tests;
 
 pub use git::as_push;
 pub use row::{At, Known, Profile, Row, Starts, Syntax, Takes, Then, What};
-use row::{ask, attached, code, flag, held, never, refuse, row, value};
+use row::{ask, ask_always, attached, code, flag, held, never, refuse, row, value};
 pub use table::{SAME_AS, all, find};

@@ -1,6 +1,6 @@
 //! Python and its package managers.
 
-use super::{At, Profile, What, ask, code, held, refuse, value};
+use super::{At, Profile, What, ask_always, code, held, refuse, value};
 
 const INSTALLS: &str = "fetches packages and runs their set-up";
 const PUBLISHES: &str = "publishes, or changes what others get";
@@ -102,7 +102,7 @@ pub const PROFILES: &[Profile] = &[
                 INSTALLS,
                 "uv sync",
             ),
-            ask(What::Sub(&["publish"]), PUBLISHES, "poetry publish"),
+            ask_always(What::Sub(&["publish"]), PUBLISHES, "poetry publish"),
             code(What::Sub(&["run", "test"]), RUNS, "uv run id"),
         ],
         ordinary: &["uv tree", "poetry show", "uv run pytest"],

@@ -164,7 +164,7 @@ pub enum What {
 }
 
 /// What happens to a command that a row catches. A rule that names the words literally lifts
-/// [`Then::Refuse`], [`Then::Ask`] and [`Then::Held`].
+/// [`Then::Refuse`], [`Then::Ask`], [`Then::AskAlways`] and [`Then::Held`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     /// It does not run, in a sandbox neither: no rule lifts this.
@@ -173,6 +173,8 @@ pub enum Then {
     Refuse,
     /// It needs approval.
     Ask,
+    /// The same, and a full sandbox alone makes no difference: others would get something, or see it changed.
+    AskAlways,
     /// It runs in a full sandbox, or needs approval.
     Held,
     /// It runs where a scope lets a shell run, in a full sandbox; no rule lifts this.
@@ -198,6 +200,10 @@ pub(super) const fn refuse(what: What, why: &'static str, sample: &'static str) 
 
 pub(super) const fn ask(what: What, why: &'static str, sample: &'static str) -> Row {
     row(Then::Ask, what, why, sample)
+}
+
+pub(super) const fn ask_always(what: What, why: &'static str, sample: &'static str) -> Row {
+    row(Then::AskAlways, what, why, sample)
 }
 
 pub(super) const fn held(what: What, why: &'static str, sample: &'static str) -> Row {

@@ -60,7 +60,7 @@ fn a_rule_that_allows_the_whole_program_does_not_allow_what_a_row_refuses() {
             let (full, partial) = (judge(&plain, row.sample), judge(&weak, row.sample));
             let right = match row.then {
                 Then::Never | Then::Refuse | Then::Shell | Then::ShellText => full.decision == Decision::Deny,
-                Then::Ask => full.decision >= Decision::Ask,
+                Then::Ask | Then::AskAlways => full.decision >= Decision::Ask,
                 Then::Held => {
                     (full.decision >= Decision::Ask || full.must_be_full().is_some())
                         && partial.decision >= Decision::Ask

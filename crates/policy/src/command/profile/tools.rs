@@ -1,6 +1,6 @@
 //! Build tools, compilers and other tools whose input is code.
 
-use super::{At, Profile, Row, Starts, What, ask, code, held, refuse, value};
+use super::{At, Profile, Row, Starts, What, ask, ask_always, code, held, refuse, value};
 
 const BUILDS: &str = "runs what the project's build files say, which can be anything";
 const COMPILES: &str = "starts programs that its options name";
@@ -177,14 +177,19 @@ pub const PROFILES: &[Profile] = &[
             "ansible",
             "ansible-playbook",
             "heroku",
+            "fly",
             "flyctl",
+            "serverless",
+            "railway",
+            "doctl",
+            "twine",
             "vercel",
             "netlify",
             "wrangler",
             "firebase",
         ],
         starts: Starts::Words,
-        rows: &[ask(What::Program, "acts elsewhere in your name", "gh pr list")],
+        rows: &[ask_always(What::Program, "acts elsewhere in your name", "gh pr list")],
         ..Profile::PLAIN
     },
     Profile {
