@@ -211,8 +211,9 @@ fn hostile_nesting_is_refused_and_never_aborts() {
         "a ",
     ];
     let policy = serde_json::json!({"shell": "sandboxed", "askCommands": ["git push *"]});
-    let sandboxed =
-        Commands::compile("app", &serde_json::from_value(policy).expect("a policy")).map(Arc::new).expect("good rules");
+    let sandboxed = Commands::compile("app", &serde_json::from_value(policy).expect("a policy"))
+        .map(Arc::new)
+        .expect("good rules");
     for opener in openers {
         for prefix in ["", "git ", "git \"", "git 'a' "] {
             let mut line = prefix.to_owned();

@@ -1,7 +1,7 @@
 //! Rules over commands, and the profiles of programs, as a scope uses them.
 
 use bailiwick::config::{CommandRule, ScopePolicy};
-use bailiwick::contract::{CommandInput, CommandPlan, Failure};
+use bailiwick::contract::{CommandInput, CommandPlan, Containment, Failure};
 use bailiwick::policy::command::{Commands, Decision, Grant, Rules, Verdict};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -412,6 +412,21 @@ fn a_shell_runs_only_in_a_full_sandbox_and_only_where_the_scope_says_so() {
         let failure = on.judge(&line(text), Grant::Rules).expect_err("the rules are heard");
         assert_eq!(failure.rule(), Some("deniedCommands[0]"), "{text}");
     }
+    // On a computer without a full sandbox the strict rules decide, questions included.
+    let asks = commands(json!({"shell": "sandboxed", "allowedCommands": ["cargo *"]}));
+    let nextest = line("cargo nextest run");
+    assert!(
+        asks.judge(&nextest, Grant::Rules).is_ok_and(|judged| judged.verdict.decision == Decision::Allow)
+    );
+    let judged = asks.judge_at(&nextest, Grant::Rules, Containment::Partial).expect("it is asked about");
+    assert_eq!((judged.verdict.decision, judged.permitted.is_advisory()), (Decision::Ask, false));
+    let failure = asks.judge_at(&line("echo $(id)"), Grant::Rules, Containment::Partial).expect_err("strict");
+    assert_eq!(failure.rule(), Some("not-literal"));
+    assert!(
+        failure.hints.iter().any(|hint| hint.contains("this computer has `partial`")),
+        "{:?}",
+        failure.hints
+    );
     let weak = commands(json!({"shell": "sandboxed", "sandbox": "partial"}));
     assert_eq!(
         weak.judge(&line("echo $(id)"), Grant::Rules).err().and_then(|it| it.rule().map(str::to_owned)),

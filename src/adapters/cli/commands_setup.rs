@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bailiwick_config::{CommandRule, SandboxLevel, ScopeConfig, ScopePolicy, ShellMode, TokenPattern, TokenRule};
+use bailiwick_config::{CommandRule, SandboxLevel, ScopeConfig, ShellMode, TokenPattern, TokenRule};
 use bailiwick_contract::{Capability, Failure};
 use bailiwick_platform::fs::modes::MetadataExt;
 use bailiwick_platform::fs::{Others, Ownership};
@@ -131,10 +131,8 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
         names.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ")
     };
     let lines = |rules: &[CommandRule]| {
-        let lines: Vec<String> = rules
-            .iter()
-            .map(|rule| rule_text(rule).trim_matches('`').to_owned())
-            .collect();
+        let lines: Vec<String> =
+            rules.iter().map(|rule| rule_text(rule).trim_matches('`').to_owned()).collect();
         if lines.is_empty() { "nothing".to_owned() } else { lines.join(", ") }
     };
     let network = match (policy.sandbox, policy.network) {
@@ -157,8 +155,8 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
         said.push((
             "may run",
             format!(
-                "any program and any text for bash, where this computer has a full sandbox:\nit has none of your keys, \
-                 tokens and agents and no network but its own loopback.\n{changes}"
+                "any program and any text for bash, where this computer has a full sandbox:\nit has none of your \
+                 keys, tokens and agents and no network but its own loopback.\n{changes}"
             ),
         ));
         said.push(("otherwise", format!("{} {}", names(false), names(true))));

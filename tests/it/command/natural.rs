@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use bailiwick::contract::{CommandInput, Containment};
+use bailiwick::contract::{Caller, Capability, CapabilityGrant, CommandInput, Containment, Transport};
 use bailiwick::policy::command::{Commands, Decision, Grant};
 use serde_json::{Value, json};
 
@@ -47,7 +47,14 @@ fn the_preset_asks_about_scripts_that_release_also_through_package_run() {
         let argv = line.split(' ').map(str::to_owned).collect();
         commands.verdict(&CommandInput::Argv(argv), Grant::Package).expect("words").decision
     };
-    for line in ["npm run deploy", "pnpm run release:minor", "yarn publish", "make deploy", "just release", "npm publish"] {
+    for line in [
+        "npm run deploy",
+        "pnpm run release:minor",
+        "yarn publish",
+        "make deploy",
+        "just release",
+        "npm publish",
+    ] {
         assert_eq!(decide(line), Decision::Ask, "{line}");
     }
     for line in ["npm run build", "make all", "just test", "npm run prepublish-check"] {
@@ -61,7 +68,11 @@ async fn commands_as_agents_write_them_run_at_the_first_try() {
         return;
     }
     let yard = Yard::new(preset());
-    write_script(&yard, ".venv/bin/pytest", "#!/bin/bash\nfor i in 1 2 3; do echo \"$FOO $i $*\"; done\necho bad >&2\n");
+    write_script(
+        &yard,
+        ".venv/bin/pytest",
+        "#!/bin/bash\nfor i in 1 2 3; do echo \"$FOO $i $*\"; done\necho bad >&2\n",
+    );
     write_script(&yard, "gradlew", "#!/bin/sh\necho \"gradle $1\"\n");
     fs::create_dir_all(yard.path("node_modules/.bin")).expect("made");
     symlink("../../gradlew", yard.path("node_modules/.bin/tsc")).expect("a link");
@@ -74,9 +85,15 @@ async fn commands_as_agents_write_them_run_at_the_first_try() {
         (json!(["./gradlew", "$(test)"]), "gradle $(test)\n"),
         (json!("node_modules/.bin/tsc --noEmit"), "gradle --noEmit\n"),
         (json!(["bash", "-lc", "cd src && ls *.py | wc -l"]), "2\n"),
-        (json!("grep -rl old src | sort | xargs sed -i 's/old/new/g' && cat src/*.py"), "import os\nnew = 1\nnew = 2\n"),
+        (
+            json!("grep -rl old src | sort | xargs sed -i 's/old/new/g' && cat src/*.py"),
+            "import os\nnew = 1\nnew = 2\n",
+        ),
         (json!(["find", "src", "-name", "b.py", "-delete"]), ""),
-        (json!("cat > notes.md <<'EOF'\ngit push; \"quoted\" $HOME\nEOF\ncat notes.md"), "git push; \"quoted\" $HOME\n"),
+        (
+            json!("cat > notes.md <<'EOF'\ngit push; \"quoted\" $HOME\nEOF\ncat notes.md"),
+            "git push; \"quoted\" $HOME\n",
+        ),
         (json!("rm -rf src && [ -d src ] || echo gone"), "gone\n"),
         (json!("for f in a b; do touch $f.{c,h}; done; echo *.c *.h"), "a.c b.c a.h b.h\n"),
         (json!("x=$(printf '%s' hi) && echo \"${x}!\""), "hi!\n"),
@@ -109,7 +126,9 @@ async fn what_leads_outside_or_is_closed_is_not_reached_by_a_text() {
         assert!(!data["stdout"].as_str().expect("text").contains("outside"), "{command}: {data:#}");
     }
     assert_eq!(fs::read_to_string(&outside).expect("it is there"), "outside");
-    for command in [json!("cd . && cat .env"), json!("x=$(<.env)"), json!("sort < .env $X"), json!(["xxd", ".env"])] {
+    for command in
+        [json!("cd . && cat .env"), json!("x=$(<.env)"), json!("sort < .env $X"), json!(["xxd", ".env"])]
+    {
         let answer = yard.answer(command.clone(), json!({})).await;
         assert_eq!(answer["error"]["code"], "permission_denied", "{command}: {answer:#}");
     }
@@ -125,7 +144,9 @@ async fn what_no_rule_sees_in_a_text_reaches_neither_the_network_nor_credentials
     let port = listener.local_addr().expect("it is bound").port();
     let place = Installation::new();
     assert_eq!(place.run(&["setup", "project", "--preset", "full", "--yes"]).exit, 0);
-    for (path, text) in [(".netrc", "machine"), (".npmrc", "token"), (".config/gh/hosts.yml", "oauth"), (".ssh/id_x", "key")] {
+    for (path, text) in
+        [(".netrc", "machine"), (".npmrc", "token"), (".config/gh/hosts.yml", "oauth"), (".ssh/id_x", "key")]
+    {
         let path = place.folder.path().join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
         fs::write(path, format!("secret-{text}")).expect("written");
@@ -140,7 +161,11 @@ async fn what_no_rule_sees_in_a_text_reaches_neither_the_network_nor_credentials
     let input = json!({"command": text}).to_string();
     let ran = place
         .command(&["call", "command.run", "--input", &input, "--json"])
-        .envs([("SSH_AUTH_SOCK", "/run/secret-agent"), ("GH_TOKEN", "secret-gh"), ("NPM_TOKEN", "secret-npm")])
+        .envs([
+            ("SSH_AUTH_SOCK", "/run/secret-agent"),
+            ("GH_TOKEN", "secret-gh"),
+            ("NPM_TOKEN", "secret-npm"),
+        ])
         .output()
         .expect("the binary runs");
     let answer: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
@@ -174,5 +199,30 @@ async fn where_no_full_sandbox_or_the_network_is_the_strict_rules_apply_and_say_
             assert_eq!(answer["error"]["details"]["rule"], rule, "{level} {command}: {answer:#}");
         }
         assert_eq!(yard.run(json!(["echo", "a"])).await["stdout"], "a\n");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sandboxed_command_changes_files_only_with_the_right_to_write() {
+    for level in available() {
+        let yard = Yard::new(json!({"sandbox": level, "allowedCommands": ["touch *", "ls *"]}));
+        yard.write("there", "");
+        let caller = Caller::local(Transport::Stdio);
+        let reader = Caller {
+            capabilities: CapabilityGrant::Only(
+                [Capability::FsRead, Capability::CommandRun].into_iter().collect(),
+            ),
+            ..caller.clone()
+        };
+        for (caller, name, may_write) in [(&reader, "a", level == Containment::None), (&caller, "b", true)] {
+            let envelope =
+                json!({"scope": "app", "op": "command.run", "input": {"command": ["touch", name]}});
+            let answer = yard.send_as(caller, envelope).await;
+            assert_eq!(answer["data"]["exitCode"] == json!(0), may_write, "{level} {name}: {answer:#}");
+            assert_eq!(yard.path(name).exists(), may_write, "{level} {name}");
+            let envelope =
+                json!({"scope": "app", "op": "command.run", "input": {"command": ["ls", "there"]}});
+            assert_eq!(yard.send_as(caller, envelope).await["data"]["stdout"], "there\n", "{level}");
+        }
     }
 }

@@ -48,7 +48,7 @@ impl Ground {
             json!({
                 "id": id,
                 "roots": [folder.path().join(id)],
-                "capabilities": ["command:run", "package:run", "process:manage", "history:read"],
+                "capabilities": ["fs:write", "command:run", "package:run", "process:manage", "history:read"],
                 "policy": policy,
             })
         };

@@ -144,7 +144,10 @@ async fn a_server_is_awaited_by_its_port_and_by_its_answer_in_its_own_network() 
     if !lacks_full_sandbox() {
         let elsewhere = json!({"until": "port", "process": other, "port": port});
         let data = hall.wait(json!({"any": [elsewhere]})).await;
-        assert_eq!(data["outcome"], "held", "those of one caller in one scope share their loopback: {data:#}");
+        assert_eq!(
+            data["outcome"], "held",
+            "those of one caller in one scope share their loopback: {data:#}"
+        );
     }
 }
 

@@ -633,13 +633,8 @@ mod tests {
         for kind in [Kind::Job, Kind::JobWithInput, Kind::Kept] {
             let placeholders = vec!["hooks".into(), "config".into()];
             let network_group = Some("a b".to_owned());
-            let sent = Head {
-                level: Containment::Full,
-                network: Network::None,
-                network_group,
-                kind,
-                placeholders,
-            };
+            let sent =
+                Head { level: Containment::Full, network: Network::None, network_group, kind, placeholders };
             let bytes = sent.encode();
             assert_eq!(Head::decode(&bytes[..bytes.len() - 1]), Err(Garbled));
             assert_eq!(Head::decode(&bytes), Ok(sent));

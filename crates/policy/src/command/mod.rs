@@ -20,8 +20,8 @@ mod second_reading;
 mod text;
 mod verdict;
 
-pub(super) use permitted::JudgedCommand;
 pub use pattern::show as rule_text;
+pub(super) use permitted::JudgedCommand;
 pub use permitted::{CommandLimits, CommandPolicy, Commands, Grant, PermittedCommand};
 pub use rules::Rules;
 pub use verdict::{CommandVerdict, Decision, Implied, Reason, Source, Verdict};

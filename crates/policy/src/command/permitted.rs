@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bailiwick_config::{SandboxLevel, ScopePolicy, ShellMode};
 use bailiwick_contract::environment::{dangerous, is_name};
-use bailiwick_contract::{CommandInput, CommandPlan, Failure, Network};
+use bailiwick_contract::{CommandInput, CommandPlan, Containment, Failure, Network};
 use bailiwick_platform::programs::usual_folders;
 
 use super::instead::instead;
@@ -135,7 +135,8 @@ impl PermittedCommand {
 
     /// Returns the words of its commands; of a text for bash those that were found in it, as far as they are literal.
     pub fn commands(&self) -> impl Iterator<Item = &[String]> {
-        let planned = self.found.is_none().then(|| self.plan.commands().map(|command| command.argv.as_slice()));
+        let planned =
+            self.found.is_none().then(|| self.plan.commands().map(|command| command.argv.as_slice()));
         planned.into_iter().flatten().chain(self.found.iter().flatten().map(Vec::as_slice))
     }
 }
@@ -242,7 +243,31 @@ impl Commands {
     /// # Errors
     /// `invalid_request` for text that is no command, `permission_denied` with the rule.
     pub fn judge(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
-        let judged = self.explain(input, grant)?;
+        self.not_denied(self.explain(input, grant)?)
+    }
+
+    /// Judges a command on a computer that can hold it so strongly: what only a full sandbox lets run is judged by the
+    /// strict rules where there is none.
+    ///
+    /// # Errors
+    /// As [`Commands::judge`].
+    pub fn judge_at(
+        &self,
+        input: &CommandInput,
+        grant: Grant,
+        strongest: Containment,
+    ) -> Result<JudgedCommand, Failure> {
+        if strongest == Containment::Full || !self.runs_any_program() {
+            return self.judge(input, grant);
+        }
+        self.strict(input, grant).and_then(|judged| self.not_denied(judged)).map_err(|refused| {
+            refused.hint(format!(
+                "Any program and any text for bash may run in a full sandbox only; this computer has `{strongest}`."
+            ))
+        })
+    }
+
+    fn not_denied(&self, judged: JudgedCommand) -> Result<JudgedCommand, Failure> {
         match judged.refusal() {
             Some(failure) if judged.verdict.decision == Decision::Deny => {
                 Err(self.with_alternatives(failure, &judged.verdict))
@@ -278,8 +303,9 @@ impl Commands {
         self.explain(input, grant).map(|judged| judged.verdict)
     }
 
-    fn explain(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
-        let strict = recognise::plan(input).map(|plan| {
+    /// Judges by the language of literal words and by the rules alone.
+    fn strict(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
+        recognise::plan(input).map(|plan| {
             let (verdict, allowed_by) = self.judged(|rules| rules.judge(&plan, grant));
             let must_be_full = verdict.must_be_full().map(str::to_owned);
             let permitted = PermittedCommand {
@@ -290,7 +316,11 @@ impl Commands {
                 found: None,
             };
             JudgedCommand { permitted, verdict, allowed_by }
-        });
+        })
+    }
+
+    fn explain(&self, input: &CommandInput, grant: Grant) -> Result<JudgedCommand, Failure> {
+        let strict = self.strict(input, grant);
         if grant != Grant::Rules || !self.runs_any_program() {
             return strict.map_err(|refused| self.with_hint(input, refused));
         }
@@ -300,7 +330,9 @@ impl Commands {
         };
         let Some(refused) = refused else { return strict };
         match self.judge_sandboxed(input, &strict, refused) {
-            Some(sandboxed) if strict.as_ref().is_ok_and(|it| it.verdict.decision <= sandboxed.verdict.decision) => {
+            Some(sandboxed)
+                if strict.as_ref().is_ok_and(|it| it.verdict.decision <= sandboxed.verdict.decision) =>
+            {
                 strict
             }
             Some(sandboxed) => Ok(sandboxed),
@@ -333,7 +365,9 @@ impl Commands {
                 let verdict = self.judged(|rules| rules.judge_sandboxed(&plan));
                 (plan, verdict, None)
             }
-            (Err(_), CommandInput::Line(text)) if text.contains('\0') || text.len() > MAX_TEXT_BYTES => return None,
+            (Err(_), CommandInput::Line(text)) if text.contains('\0') || text.len() > MAX_TEXT_BYTES => {
+                return None;
+            }
             (Err(failure), input) if !is_for_a_shell(failure) && !is_long(input) => return None,
             (Err(_), CommandInput::Line(text)) => {
                 let argv = bash(&["bash", "--noprofile", "--norc", "-c", text]);
@@ -363,7 +397,8 @@ impl Commands {
 
     /// Adds what would let a shell have a text, or why it may not.
     fn with_hint(&self, input: &CommandInput, refused: Failure) -> Failure {
-        if !is_for_a_shell(&refused) || matches!(input, CommandInput::Argv(words) if !words.first().is_some_and(|it| it.contains('/')))
+        if !is_for_a_shell(&refused)
+            || matches!(input, CommandInput::Argv(words) if !words.first().is_some_and(|it| it.contains('/')))
         {
             return refused;
         }

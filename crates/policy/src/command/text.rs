@@ -10,7 +10,8 @@ pub const MAX_PIECES: usize = 512;
 /// How deep substitutions and groups are followed.
 const MAX_NESTED: usize = 24;
 /// Shells, which read commands from their input where they get no script.
-const SHELLS: &[&str] = &["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox"];
+const SHELLS: &[&str] =
+    &["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox"];
 
 /// Splits a line into words at blanks; quotes hold a word together. `None` if a quote is not closed.
 pub fn words(line: &str) -> Option<Vec<String>> {
@@ -79,7 +80,8 @@ fn rough_pieces(text: &str) -> Vec<Vec<String>> {
 /// Takes away what a shell reads before the program.
 fn command_of(mut words: Vec<String>) -> Vec<String> {
     const KEYWORDS: &[&str] = &["then", "do", "else", "elif", "if", "while", "until", "!"];
-    let skip = words.iter().take_while(|word| KEYWORDS.contains(&word.as_str()) || is_assignment(word)).count();
+    let skip =
+        words.iter().take_while(|word| KEYWORDS.contains(&word.as_str()) || is_assignment(word)).count();
     words.drain(..skip);
     words
 }
@@ -444,9 +446,15 @@ mod tests {
     #[test]
     fn the_commands_of_a_text_are_found_with_their_words() {
         for (text, expected) in [
-            ("cd x && FOO=1 .venv/bin/pytest -q 2>&1 | tail -20", &["cd x", ".venv/bin/pytest -q 1", "tail -20"][..]),
+            (
+                "cd x && FOO=1 .venv/bin/pytest -q 2>&1 | tail -20",
+                &["cd x", ".venv/bin/pytest -q 1", "tail -20"][..],
+            ),
             ("for f in *.c; do wc -l \"$f\"; done", &["for f in *.c", "wc -l $f", "done"]),
-            ("if git diff --quiet; then echo a; else git push; fi", &["git diff --quiet", "echo a", "git push", "fi"]),
+            (
+                "if git diff --quiet; then echo a; else git push; fi",
+                &["git diff --quiet", "echo a", "git push", "fi"],
+            ),
             ("x=$(git push) && echo \"`git pull`\"", &["git push", "git pull", "echo $"]),
             ("echo 'a; git push' \"b && c\" # git push", &["echo a; git push b && c"]),
             ("g\"it\" 'pu'sh\\ x", &["git push x"]),
@@ -474,7 +482,8 @@ mod tests {
 
     #[test]
     fn what_does_not_parse_or_is_piped_into_a_shell_is_split_roughly() {
-        for text in ["echo 'a; git push", "echo \"git push\" | sh", "printf %s 'x; git push' | /bin/bash -e"] {
+        for text in ["echo 'a; git push", "echo \"git push\" | sh", "printf %s 'x; git push' | /bin/bash -e"]
+        {
             assert!(lines(text).iter().any(|line| line == "git push" || line == "echo git push"), "{text}");
         }
         let deep = format!("{}git push{}", "(".repeat(200), ")".repeat(200));

@@ -180,7 +180,9 @@ fn named(command: &CommandVerdict) -> String {
     let program = command.argv.first().map_or("", String::as_str);
     let is_bare =
         program.len() <= 64 && program.bytes().all(|it| it.is_ascii_alphanumeric() || b"._+-".contains(&it));
-    if !is_bare {
+    // A text that bash is to read is none of bash's own words.
+    let is_text = command.argv.get(..4).is_some_and(|words| words == ["bash", "--noprofile", "--norc", "-c"]);
+    if !is_bare || is_text {
         return "the command".to_owned();
     }
     let known = command.profile.and_then(find).map_or(&[][..], |profile| profile.subcommands);

@@ -1,6 +1,7 @@
 //! May the command run? Its words are judged by the scope's rules and the profiles of programs.
 
 use bailiwick_contract::Failure;
+use bailiwick_platform::launch::levels;
 
 use super::super::command::{Decision, Grant};
 use super::super::{Case, PermittedTarget, closed_words};
@@ -26,7 +27,7 @@ fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
     let Some(command) = &parsed.command else { return Ok(()) };
     let scope =
         draft.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "a command runs inside a scope"))?;
-    let judged = scope.commands().judge(command, Grant::Rules)?;
+    let judged = scope.commands().judge_at(command, Grant::Rules, levels().strongest)?;
     if let PermittedTarget::Path(folder) = &draft.target {
         closed_words::check(&judged.permitted, folder)?;
     }

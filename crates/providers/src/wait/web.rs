@@ -85,7 +85,8 @@ async fn read_rest<S: AsyncRead + Unpin>(stream: &mut S, bytes: &mut Vec<u8>) ->
 fn body_of(bytes: &[u8]) -> (Option<String>, bool) {
     let Some(end) = bytes.windows(4).position(|part| part == b"\r\n\r\n") else { return (None, false) };
     let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
-    let is_chunked = head.lines().any(|line| line.starts_with("transfer-encoding:") && line.contains("chunked"));
+    let is_chunked =
+        head.lines().any(|line| line.starts_with("transfer-encoding:") && line.contains("chunked"));
     let mut body = if is_chunked { joined(&bytes[end + 4..]) } else { bytes[end + 4..].to_vec() };
     let is_cut = body.len() > MAX_BODY_BYTES;
     body.truncate(MAX_BODY_BYTES);
@@ -183,7 +184,10 @@ mod tests {
         for (answer, body) in [
             ("HTTP/1.1 200 OK\r\n\r\nhello", Some("hello")),
             ("HTTP/1.1 204 No\r\nA: b\r\n\r\n", None),
-            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n", Some("abcde")),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n",
+                Some("abcde"),
+            ),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nabc", Some("abc")),
             ("HTTP/1.1 200 OK", None),
         ] {

@@ -1,6 +1,6 @@
 //! How a change of a scope is checked and told: compiled as the service would, and shown as what it grants and takes.
 
-use bailiwick_config::{Config, ScopeConfig};
+use bailiwick_config::{Config, ScopeConfig, ShellMode};
 use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 
@@ -85,7 +85,7 @@ pub fn told(
             text.push_str("commands\n");
             text.push_str(&labelled(&commands_setup::describe(after)?));
         }
-        if after.policy.allowed_commands.is_empty() {
+        if after.policy.allowed_commands.is_empty() && after.policy.shell == ShellMode::Off {
             note = Some(format!(
                 "\nNo rule allows a command yet: `bailiwick scope edit {} --commands` adds a first set.",
                 after.id

@@ -101,7 +101,11 @@ fn telling_words(command: &PermittedCommand) -> Vec<&str> {
     let plan = command.plan();
     let pipelines = std::iter::once(&plan.first).chain(plan.rest.iter().map(|(_, pipeline)| pipeline));
     let all: Vec<Vec<&str>> = if command.is_for_bash() {
-        command.commands().map(words).filter(|argv| !argv.first().is_some_and(|it| SILENT.contains(it))).collect()
+        command
+            .commands()
+            .map(words)
+            .filter(|argv| !argv.first().is_some_and(|it| SILENT.contains(it)))
+            .collect()
     } else {
         pipelines.filter_map(|pipeline| pipeline.commands.first()).map(|it| words(&it.argv)).collect()
     };

@@ -127,9 +127,8 @@ impl Launcher {
                 }
             }
             let (supervisors, now) = (&self.supervisors, Instant::now());
-            self.leftovers.retain(|(trace, end)| {
-                trace.kill_what_is_left(supervisors.keys().copied()) && now < *end
-            });
+            self.leftovers
+                .retain(|(trace, end)| trace.kill_what_is_left(supervisors.keys().copied()) && now < *end);
         }
         ExitCode::SUCCESS
     }
@@ -145,7 +144,8 @@ impl Launcher {
 
     fn start(&mut self, arrival: Arrival) {
         let Head { level, network, kind, ref network_group, .. } = arrival.head;
-        let group = network_group.clone().filter(|_| (level, network) == (Containment::Full, Network::Loopback));
+        let group =
+            network_group.clone().filter(|_| (level, network) == (Containment::Full, Network::Loopback));
         self.kit.refresh(level);
         let trace = match Trace::new() {
             Ok(trace) => trace,

@@ -1,7 +1,9 @@
 //! Git: configuration, hooks, helpers and remotes can name programs.
 
 use super::super::reading::Reading;
-use super::{At, Known, Profile, Row, What, ask, ask_always, attached, flag, git_config, held, refuse, value};
+use super::{
+    At, Known, Profile, Row, What, ask, ask_always, attached, flag, git_config, held, refuse, value,
+};
 
 const NET: &[&str] = &["clone", "fetch", "pull", "push", "ls-remote", "fetch-pack", "send-pack", "archive"];
 /// The subcommands that take the address of another repository.
@@ -519,14 +521,22 @@ const ROWS: &[Row] = &[
         "git mailsplit -ox y",
     ),
     held(What::Sub(&["lfs"]), "is an extension that starts programs and uses the network", "git lfs pull"),
-    ask_always(What::Words(&["subtree", "push"]), "sends commits to another place", "git subtree push -P a origin main"),
+    ask_always(
+        What::Words(&["subtree", "push"]),
+        "sends commits to another place",
+        "git subtree push -P a origin main",
+    ),
     ask_always(What::Words(&["lfs", "push"]), "sends files to another place", "git lfs push origin main"),
     held(
         What::Option(At::Sub(&["var"]), &["-l"]),
         "prints the configuration of the account and of the computer",
         "git var -l",
     ),
-    ask_always(What::Sub(&["send-pack", "http-push"]), "sends commits to another place", "git send-pack origin"),
+    ask_always(
+        What::Sub(&["send-pack", "http-push"]),
+        "sends commits to another place",
+        "git send-pack origin",
+    ),
     ask_always(
         What::Words(&["remote", "set-url"]),
         "changes where commits are sent and from where they come",

@@ -638,7 +638,11 @@ const YARN_ROWS: &[Row] = &[
         "yarn",
     ),
     held(What::OptionOutside(At::Any, &["--cwd"]), "works in another folder", "yarn --cwd ../x test"),
-    ask_always(What::Sub(&["publish", "npm", "tag", "owner", "team", "access"]), PUBLISHES, "yarn npm publish"),
+    ask_always(
+        What::Sub(&["publish", "npm", "tag", "owner", "team", "access"]),
+        PUBLISHES,
+        "yarn npm publish",
+    ),
     code(
         What::Sub(&["run", "test", "start", "stop", "restart", "pack", "workspace", "workspaces", "version"]),
         SCRIPTS,
