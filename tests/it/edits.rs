@@ -5,6 +5,7 @@ mod callers;
 #[cfg(unix)]
 mod corpus;
 mod fuzz;
+mod history;
 mod merges;
 mod sources;
 mod stress;

@@ -3,6 +3,7 @@
 use super::callers::kill_patches;
 #[cfg(unix)]
 use super::corpus::some_real_changes_land;
+use super::history::some_hunks_of_history_land;
 use super::syntax::some_real_changes_bring_no_syntax_errors;
 
 #[test]
@@ -15,6 +16,11 @@ fn many_patches_that_are_killed_leave_old_or_new_files() {
 #[test]
 fn all_real_changes_land_where_they_belong_in_every_form_and_dialect() {
     some_real_changes_land(1);
+}
+
+#[test]
+fn fifty_thousand_edits_of_history_land_where_they_belong_or_are_refused() {
+    some_hunks_of_history_land(9, 50_000);
 }
 
 #[test]

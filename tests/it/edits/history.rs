@@ -1,0 +1,533 @@
+//! Hunks of this repository's history, said in many ways, right and wrong, for files that are as they were or not: each
+//! lands where it belongs or is refused.
+//!
+//! What is right is known beforehand: the file before a commit with that one hunk in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::process::Stdio;
+
+use bailiwick::providers::edit::{Basis, Edits, PatchAction, Text, TextEdit, apply, merge, parse_patch};
+use support::generator::Numbers;
+
+use super::endless;
+use crate::source::repository;
+use crate::system::{Need, git_of_the_person, lacks};
+
+/// The longest file that is taken, in lines.
+const MAX_LINES: usize = 4_000;
+/// The longest hunk that is taken, in lines.
+const MAX_HUNK: usize = 200;
+
+/// A line of a hunk: its mark, and what is behind it with its line end.
+type Line = (char, String);
+
+#[derive(Debug, Clone)]
+struct RealHunk {
+    /// The first line of it in the old file, counted from 0.
+    start: usize,
+    lines: Vec<Line>,
+}
+
+/// A hunk and the file that it was made for.
+#[derive(Debug, Clone)]
+struct Sample {
+    name: String,
+    file: Vec<String>,
+    hunk: RealHunk,
+    /// All hunks of the file in the same commit, this one among them.
+    all: Vec<RealHunk>,
+}
+
+impl RealHunk {
+    fn side(&self, without: char) -> Vec<String> {
+        self.lines.iter().filter(|(mark, _)| *mark != without).map(|(_, line)| line.clone()).collect()
+    }
+
+    fn old(&self) -> Vec<String> {
+        self.side('+')
+    }
+
+    /// Puts it into a file, at a line.
+    fn put(&self, file: &[String], at: usize) -> Vec<String> {
+        [&file[..at], &self.side('-'), &file[at + self.old().len()..]].concat()
+    }
+
+    /// Leaves out all but so many lines of context.
+    fn with_context(&self, most: usize) -> Self {
+        let first = self.lines.iter().take_while(|(mark, _)| *mark == ' ').count();
+        let last = self.lines.iter().rev().take_while(|(mark, _)| *mark == ' ').count();
+        let (skip, end) = (first.saturating_sub(most), self.lines.len() - last.saturating_sub(most));
+        Self { start: self.start + skip, lines: self.lines[skip..end].to_vec() }
+    }
+
+    fn map(&self, with: impl Fn(&str) -> String) -> Self {
+        let lines = self.lines.iter().map(|(mark, line)| (*mark, with(line)));
+        Self { start: self.start, lines: lines.collect() }
+    }
+
+    /// The line that changes first.
+    fn first_change(&self) -> usize {
+        self.start + self.lines.iter().take_while(|(mark, _)| *mark == ' ').count()
+    }
+
+    fn body(&self) -> String {
+        self.lines.iter().map(|(mark, line)| format!("{mark}{line}")).collect()
+    }
+
+    /// Says it as a part of a unified diff, behind numbers of some kind.
+    fn unified(&self, numbers: &str) -> String {
+        let count = |without| self.side(without).len();
+        let at = |line: isize| {
+            let line = line.max(1);
+            format!("@@ -{line},{} +{line},{} @@", count('+'), count('-'))
+        };
+        let start = self.start.cast_signed() + 1;
+        let header = match numbers {
+            "right" => at(start),
+            "wrong" => at(start + 37),
+            "counts" => format!("@@ -{start},{} +{start},{} @@", count('+').saturating_sub(1).max(1), 1),
+            "one" => at(1),
+            "one, one" => "@@ -1,1 +1,1 @@".to_owned(),
+            _ => "@@".to_owned(),
+        };
+        format!("{header}\n{}", self.body())
+    }
+}
+
+fn unified(hunks: &[RealHunk], numbers: &str) -> String {
+    let parts = hunks.iter().map(|hunk| hunk.unified(numbers));
+    format!("--- a/file\n+++ b/file\n{}", parts.collect::<String>())
+}
+
+fn context(hunks: &[RealHunk], header: &str) -> String {
+    let parts = hunks.iter().map(|hunk| format!("@@{header}\n{}", hunk.body()));
+    format!("*** Begin Patch\n*** Update File: file\n{}*** End Patch\n", parts.collect::<String>())
+}
+
+/// What has to come of an edit.
+#[derive(Debug, Clone)]
+enum Right {
+    /// This text.
+    Land(String),
+    /// This text, or a refusal: not everyone could tell.
+    Either(String),
+    /// A refusal; nothing done is as good.
+    Refuse,
+}
+
+/// What is asked.
+#[derive(Debug, Clone)]
+enum Request {
+    Patch(String),
+    Texts(String, String),
+    /// On the version before, while the file has another line in front.
+    Merge(String, String),
+}
+
+/// Counts in how many places lines are, however they are indented.
+fn places(file: &[String], lines: &[String]) -> usize {
+    let same = |(a, b): (&String, &String)| a.trim() == b.trim();
+    file.windows(lines.len().max(1)).filter(|window| window.iter().zip(lines).all(same)).count()
+}
+
+/// Returns whether lines say enough to be found at another depth.
+fn says_enough(lines: &[String]) -> bool {
+    let distinct: BTreeSet<&str> = lines.iter().map(|line| line.trim()).collect();
+    let letters = |line: &&&str| line.chars().filter(|it| it.is_alphanumeric()).count();
+    let telling: Vec<usize> = distinct.iter().map(|line| letters(&line)).filter(|count| *count >= 3).collect();
+    telling.len() >= 3 && telling.iter().sum::<usize>() >= 30
+}
+
+fn with_tabs(line: &str) -> String {
+    let spaces = line.len() - line.trim_start_matches(' ').len();
+    format!("{}{}", "\t".repeat(spaces / 4), &line[spaces / 4 * 4..])
+}
+
+/// The line that opens what a line is in: the nearest one before it that is indented less.
+fn opener(file: &[String], at: usize) -> Option<usize> {
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    let own = file.get(at).filter(|line| !line.trim().is_empty()).map(|line| depth(line)).filter(|depth| *depth > 0)?;
+    (0..at).rev().find(|line| !file[*line].trim().is_empty() && depth(&file[*line]) < own)
+}
+
+impl Sample {
+    /// Says the hunk in every way. Each comes with the file as it is, and with what is right.
+    fn cases(&self, numbers: &mut Numbers) -> Vec<(&'static str, String, Request, Right)> {
+        let mut cases = Vec::new();
+        let (file, hunk) = (&self.file, &self.hunk);
+        let truth = hunk.put(file, hunk.start);
+        let (whole, right) = (file.concat(), truth.concat());
+        let once = |hunk: &RealHunk| !hunk.old().is_empty() && places(file, &hunk.old()) == 1;
+        let if_once = |hunk: &RealHunk, text: &str| match once(hunk) {
+            true => Right::Land(text.to_owned()),
+            false => Right::Either(text.to_owned()),
+        };
+        let mut add = |form, file: &str, request, right| cases.push((form, file.to_owned(), request, right));
+        let one = std::slice::from_ref(hunk);
+
+        for (form, kind) in [
+            ("diff, right numbers", "right"),
+            ("diff, wrong numbers", "wrong"),
+            ("diff, wrong counts", "counts"),
+            ("diff, no numbers", ""),
+            ("diff, all -1 with counts", "one"),
+            ("diff, all -1,1", "one, one"),
+        ] {
+            add(form, &whole, Request::Patch(unified(one, kind)), if_once(hunk, &right));
+        }
+        let short = hunk.with_context(1);
+        add("context patch", &whole, Request::Patch(context(one, "")), if_once(hunk, &right));
+        add("context patch, one line around", &whole, Request::Patch(context(&[short.clone()], "")), if_once(&short, &right));
+        add("old and new text", &whole, Request::Texts(hunk.old().concat(), hunk.side('-').concat()), if_once(hunk, &right));
+        if !short.old().is_empty() {
+            add("old and new text, one line around", &whole, Request::Texts(short.old().concat(), short.side('-').concat()), if_once(&short, &right));
+        }
+
+        // Wrapped.
+        let diff = unified(one, "right");
+        let patch = context(one, "");
+        let mail = format!("From 1f Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\nSubject: [PATCH] x\n\n---\n file | 2 +-\n\n{diff}-- \n2.39.2\n\n");
+        // A fence in the first column would end the block.
+        for (form, text) in [
+            ("in a fence", format!("```diff\n{diff}```\n")),
+            ("in a fence with words", format!("The change:\n\n````\n{patch}````\n\nThat is all.\n")),
+            ("as a mail", mail),
+            ("as a here-document", format!("apply_patch <<'EOF'\n{patch}EOF\n")),
+            ("with CRLF", diff.replace('\n', "\r\n")),
+            ("without the last line end", diff.trim_end_matches('\n').to_owned()),
+        ] {
+            let expected = match form == "without the last line end" && diff.ends_with("\n\n") {
+                true => Right::Either(right.clone()),
+                false => if_once(hunk, &right),
+            };
+            add(form, &whole, Request::Patch(text), expected);
+        }
+        let bare = |text: &str| text.replace("\n \n", "\n\n").replace("\n \n", "\n\n");
+        add("diff, blank lines without their mark", &whole, Request::Patch(bare(&diff)), if_once(hunk, &right));
+        let ends_blank = hunk.lines.last().is_some_and(|(_, line)| line == "\n");
+        let blank = if ends_blank { Right::Either(right.clone()) } else { if_once(hunk, &right) };
+        add("context patch, blank lines without their mark", &whole, Request::Patch(bare(&patch)), blank);
+        let unmarked: String = hunk.lines.iter().map(|(mark, line)| if *mark == ' ' { line.clone() } else { format!("{mark}{line}") }).collect();
+        add("context without its mark", &whole, Request::Patch(format!("--- a/file\n+++ b/file\n@@\n{unmarked}")), Right::Either(right.clone()));
+
+        // The file is in another form.
+        let drift = "// one line more\n".repeat(1 + numbers.below(40));
+        add("moved down", &format!("{drift}{whole}"), Request::Patch(unified(one, "right")), if_once(hunk, &format!("{drift}{right}")));
+        let crlf = |text: &str| text.replace('\n', "\r\n");
+        add("file with CRLF", &crlf(&whole), Request::Patch(diff.clone()), if_once(hunk, &crlf(&right)));
+        let tabbed = |lines: &[String]| lines.iter().map(|line| with_tabs(line)).collect::<String>();
+        let tabs_right = |text: String, hunk: &RealHunk| match once(hunk) && says_enough(&hunk.old()) {
+            true => Right::Land(text),
+            false => Right::Either(text),
+        };
+        add("tabs in the file", &tabbed(file), Request::Patch(diff.clone()), tabs_right(tabbed(&truth), hunk));
+        let tabs = hunk.map(with_tabs);
+        add("tabs in the diff", &whole, Request::Patch(unified(&[tabs.clone()], "right")), tabs_right(right.clone(), hunk));
+        add("tabs in the texts", &whole, Request::Texts(tabs.old().concat(), tabs.side('-').concat()), tabs_right(right.clone(), hunk));
+        let deeper = hunk.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("    {line}") });
+        add("indented further", &whole, Request::Patch(unified(&[deeper], "right")), tabs_right(right.clone(), hunk));
+        let least = hunk.lines.iter().filter(|(_, line)| !line.trim().is_empty()).map(|(_, line)| line.len() - line.trim_start_matches(' ').len()).min().unwrap_or(0);
+        let dedented = hunk.map(|line| line.get(least.min(line.len() - line.trim_start_matches(' ').len())..).unwrap_or(line).to_owned());
+        add("not indented", &whole, Request::Texts(dedented.old().concat(), dedented.side('-').concat()), tabs_right(right.clone(), hunk));
+
+        // All hunks of the commit.
+        let mut both = file.clone();
+        for hunk in self.all.iter().rev() {
+            both = hunk.put(&both, hunk.start);
+        }
+        let each_once = self.all.iter().all(&once);
+        for (form, kind) in [("all hunks, right numbers", "right"), ("all hunks, all -1", "one"), ("all hunks, no numbers", "")] {
+            let expected = if each_once { Right::Land(both.concat()) } else { Right::Either(both.concat()) };
+            add(form, &whole, Request::Patch(unified(&self.all, kind)), expected);
+        }
+
+        // The same text is there twice; the copy comes first.
+        let copy = format!("{}// between\n", hunk.old().concat());
+        let (twice, second) = (format!("{copy}{whole}"), format!("{copy}{right}"));
+        let moved = RealHunk { start: hunk.start + hunk.old().len() + 1, ..hunk.clone() };
+        for (form, kind) in [("twice, right numbers", "right"), ("twice, all -1", "one"), ("twice, all -1,1", "one, one"), ("twice, no numbers", "")] {
+            add(form, &twice, Request::Patch(unified(&[moved.clone()], kind)), Right::Either(second.clone()));
+        }
+        add("twice, context patch", &twice, Request::Patch(context(one, "")), Right::Either(second.clone()));
+        add("twice, as texts", &twice, Request::Texts(hunk.old().concat(), hunk.side('-').concat()), Right::Either(second.clone()));
+        let all_right = format!("{copy}{}", both.concat());
+        for (form, kind) in [("twice, all hunks, numbers moved", "right"), ("twice, all hunks, all -1", "one")] {
+            add(form, &twice, Request::Patch(unified(&self.all, kind)), Right::Either(all_right.clone()));
+        }
+
+        // The text is gone, or changed before. What is there again as it was written is no one's fault.
+        let end = hunk.start + hunk.old().len();
+        let gone: String = [&file[..hunk.start], &file[end..]].concat().concat();
+        let mut changed = file.clone();
+        for at in short.start..short.start + short.old().len() {
+            changed[at] = changed[at].replace('\n', " changed\n");
+        }
+        let least = hunk.with_context(0);
+        for (state, text) in [("gone", gone), ("changed", changed.concat()), ("done already", right.clone())] {
+            let lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+            for (form, said) in [("", hunk), (", one line around", &short), (", nothing around", &least)] {
+                let old = said.old();
+                let blank = |lines: &[String]| lines.iter().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+                let again = blank(&lines).windows(old.len().max(1)).any(|window| window == blank(&old));
+                if old.is_empty() || again || text.contains(&old.concat()) {
+                    continue;
+                }
+                let form = |kind: &str| -> &'static str { STALE.iter().find(|it| **it == format!("{state}{form}, {kind}")).expect("it is listed") };
+                add(form("diff"), &text, Request::Patch(unified(std::slice::from_ref(said), "right")), Right::Refuse);
+                add(form("context patch"), &text, Request::Patch(context(std::slice::from_ref(said), "")), Right::Refuse);
+                add(form("texts"), &text, Request::Texts(old.concat(), said.side('-').concat()), Right::Refuse);
+            }
+        }
+
+        // Cut off.
+        let lines: Vec<&str> = diff.split_inclusive('\n').collect();
+        let kept = 3 + numbers.below(lines.len() - 3);
+        add("diff, cut off", &whole, Request::Patch(lines[..kept].concat()), Right::Refuse);
+        let lines: Vec<&str> = patch.split_inclusive('\n').collect();
+        add("context patch, cut off", &whole, Request::Patch(lines[..numbers.below(lines.len())].concat()), Right::Refuse);
+        add("fence, cut off", &whole, Request::Patch(format!("```diff\n{diff}")), Right::Refuse);
+
+        // What stands behind the signs.
+        if let Some(line) = opener(file, hunk.first_change()).filter(|line| file[*line].trim().len() > 8) {
+            let header = file[line].trim();
+            let named = places(file, &file[line..=line]) == 1;
+            let expected = if named { if_once(hunk, &right) } else { Right::Either(right.clone()) };
+            add("context patch, header", &whole, Request::Patch(context(one, &format!(" {header}"))), expected);
+            add("twice, header", &twice, Request::Patch(context(&[short.clone()], &format!(" {header}"))), Right::Either(if_twice(&copy, &right)));
+        }
+        add("context patch, header of no line", &whole, Request::Patch(context(one, " fn that_is_nowhere_in_the_file()")), Right::Refuse);
+        let behind = (end..file.len()).find(|at| file[*at].trim().len() > 12 && places(file, &file[*at..=*at]) == 1);
+        if let Some(behind) = behind {
+            add("context patch, header behind it", &whole, Request::Patch(context(one, &format!(" {}", file[behind].trim()))), Right::Refuse);
+        }
+
+        // Merged.
+        if !hunk.old().is_empty() && hunk.first_change() > 1 {
+            let (old, new) = (hunk.old().concat(), hunk.side('-').concat());
+            let theirs = |text: &str| format!("// theirs\n{text}");
+            add("merged", &theirs(&whole), Request::Merge(old.clone(), new.clone()), if_once(hunk, &theirs(&right)));
+            if end == file.len() {
+                let unended = theirs(right.trim_end_matches('\n'));
+                let expected = if new.ends_with("\n\n") { Right::Either(unended) } else { if_once(hunk, &unended) };
+                add("merged, no final line end", &theirs(&whole), Request::Merge(old, new.trim_end_matches('\n').to_owned()), expected);
+            }
+        }
+        cases
+    }
+}
+
+fn if_twice(copy: &str, right: &str) -> String {
+    format!("{copy}{right}")
+}
+
+/// The forms of stale edits.
+const STALE: [&str; 27] = [
+    "gone, diff",
+    "gone, context patch",
+    "gone, texts",
+    "gone, one line around, diff",
+    "gone, one line around, context patch",
+    "gone, one line around, texts",
+    "gone, nothing around, diff",
+    "gone, nothing around, context patch",
+    "gone, nothing around, texts",
+    "changed, diff",
+    "changed, context patch",
+    "changed, texts",
+    "changed, one line around, diff",
+    "changed, one line around, context patch",
+    "changed, one line around, texts",
+    "changed, nothing around, diff",
+    "changed, nothing around, context patch",
+    "changed, nothing around, texts",
+    "done already, diff",
+    "done already, context patch",
+    "done already, texts",
+    "done already, one line around, diff",
+    "done already, one line around, context patch",
+    "done already, one line around, texts",
+    "done already, nothing around, diff",
+    "done already, nothing around, context patch",
+    "done already, nothing around, texts",
+];
+
+fn run(file: &str, request: &Request) -> Result<String, String> {
+    let text = Text::new(file.to_owned());
+    let edit = |old: &str, new: &str| [TextEdit { number: 1, old: old.to_owned(), new: new.to_owned(), expect: 1 }];
+    let applied = match request {
+        Request::Patch(patch) => {
+            let mut files = parse_patch(patch).map_err(|failure| failure.message)?;
+            let PatchAction::Update { hunks, .. } = files.remove(0).action else { return Err("no update".to_owned()) };
+            apply(&text, Edits::Hunks(&hunks), Basis::Unknown, &endless())
+        }
+        Request::Texts(old, new) => apply(&text, Edits::Texts(&edit(old, new)), Basis::Unknown, &endless()),
+        Request::Merge(old, new) => {
+            let base = Text::new(file.split_once('\n').map_or("", |(_, rest)| rest).to_owned());
+            apply(&base, Edits::Texts(&edit(old, new)), Basis::Current, &endless())
+                .and_then(|ours| merge(&base, &ours, &text))
+        }
+    };
+    applied.map(|applied| applied.text.content().to_owned()).map_err(|failure| failure.message)
+}
+
+/// Reads the hunks that commits have brought, each with its file before; every so many of them.
+fn samples(one_of: usize) -> Vec<Sample> {
+    let git = |arguments: &[&str], input: &[u8]| -> Option<Vec<u8>> {
+        let mut child = git_of_the_person()
+            .current_dir(repository())
+            .args(["-c", "core.quotePath=false", "-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false"])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .ok()?;
+        let mut stdin = child.stdin.take()?;
+        let input = input.to_owned();
+        let writer = std::thread::spawn(move || stdin.write_all(&input));
+        let output = child.wait_with_output().ok()?;
+        writer.join().ok()?.ok()?;
+        output.status.success().then_some(output.stdout)
+    };
+    let log = ["log", "--no-merges", "--diff-filter=M", "--no-renames", "-p", "-U3", "--full-index", "--no-color", "--no-ext-diff", "--format="];
+    let Some(log) = git(&log, b"") else { return Vec::new() };
+    let log = String::from_utf8_lossy(&log).into_owned();
+    // The old blob of each file, its name, and its hunks.
+    let mut files: Vec<(String, String, Vec<RealHunk>)> = Vec::new();
+    let mut blob = String::new();
+    for line in log.split_inclusive('\n') {
+        if let Some(rest) = line.strip_prefix("index ") {
+            blob = rest.split("..").next().unwrap_or_default().to_owned();
+        } else if let Some(name) = line.strip_prefix("--- a/") {
+            files.push((blob.clone(), name.trim().to_owned(), Vec::new()));
+        } else if let Some(rest) = line.strip_prefix("@@ -") {
+            let start: usize = rest.split([',', ' ']).next().and_then(|it| it.parse().ok()).unwrap_or(0);
+            if let Some((.., hunks)) = files.last_mut() {
+                hunks.push(RealHunk { start: start.saturating_sub(1), lines: Vec::new() });
+            }
+        } else if let (Some(mark @ (' ' | '-' | '+' | '\\')), Some(hunk)) =
+            (line.chars().next(), files.last_mut().and_then(|(.., hunks)| hunks.last_mut()))
+        {
+            hunk.lines.push((mark, line[1..].to_owned()));
+        }
+    }
+    // What Git and we call a line must be the same, and a last line without an end has forms of its own.
+    files.retain(|(.., hunks)| {
+        hunks.iter().flat_map(|hunk| &hunk.lines).all(|(mark, line)| *mark != '\\' && !line.contains('\r'))
+            && hunks.iter().all(|hunk| hunk.lines.len() <= MAX_HUNK)
+    });
+    let wanted: String = files.iter().map(|(blob, ..)| format!("{blob}\n")).collect();
+    let Some(blobs) = git(&["cat-file", "--batch"], wanted.as_bytes()) else { return Vec::new() };
+    let mut rest = &blobs[..];
+    let mut samples = Vec::new();
+    let mut number = 0;
+    for (_, name, hunks) in files {
+        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else { break };
+        let size = String::from_utf8_lossy(&rest[..end]).split(' ').nth(2).and_then(|it| it.parse::<usize>().ok());
+        let Some(size) = size else {
+            // It is missing: one line without a content.
+            rest = &rest[end + 1..];
+            continue;
+        };
+        let content = &rest[end + 1..end + 1 + size];
+        rest = &rest[end + 2 + size..];
+        let Ok(content) = std::str::from_utf8(content) else { continue };
+        let file: Vec<String> = content.split_inclusive('\n').map(str::to_owned).collect();
+        let fits = |hunk: &RealHunk| {
+            let old = hunk.old();
+            !old.is_empty() && file.get(hunk.start..hunk.start + old.len()).is_some_and(|lines| lines == old)
+        };
+        if file.len() > MAX_LINES || !content.ends_with('\n') || content.contains('\r') || !hunks.iter().all(fits) {
+            continue;
+        }
+        for hunk in &hunks {
+            number += 1;
+            if number % one_of == 0 {
+                samples.push(Sample { name: name.clone(), file: file.clone(), hunk: hunk.clone(), all: hunks.clone() });
+            }
+        }
+    }
+    samples
+}
+
+#[derive(Debug, Default)]
+struct Count {
+    cases: usize,
+    landed: usize,
+    refused: usize,
+    /// Ended as the file was.
+    nothing: usize,
+    should: usize,
+    should_landed: usize,
+    wrong: usize,
+}
+
+#[test]
+fn hunks_of_history_land_where_they_belong_or_are_refused() {
+    some_hunks_of_history_land(150, 1_000);
+}
+
+/// Says one of so many hunks in every way, which must be at least so many edits. More of them: `edits::stress`.
+pub(super) fn some_hunks_of_history_land(one_of: usize, least: usize) {
+    if lacks(Need::Git) {
+        return;
+    }
+    let samples = samples(one_of);
+    let mut counts: BTreeMap<&'static str, Count> = BTreeMap::new();
+    let (mut wrong, mut refused) = (Vec::new(), Vec::new());
+    let mut numbers = Numbers::new(7);
+    for sample in &samples {
+        for (form, file, request, right) in sample.cases(&mut numbers) {
+            let count = counts.entry(form).or_default();
+            count.cases += 1;
+            count.should += usize::from(matches!(right, Right::Land(_)));
+            let result = run(&file, &request);
+            let describe = |got: &str| format!("{form}: {} at {}: {got}", sample.name, sample.hunk.start + 1);
+            match (&result, &right) {
+                (Ok(got), Right::Land(text) | Right::Either(text)) if got == text => {
+                    count.landed += 1;
+                    count.should_landed += usize::from(matches!(right, Right::Land(_)));
+                }
+                (Ok(got), _) if *got == file => count.nothing += 1,
+                (Ok(got), _) => {
+                    count.wrong += 1;
+                    let expected = match &right {
+                        Right::Land(text) | Right::Either(text) => text.clone(),
+                        Right::Refuse => "a refusal".to_owned(),
+                    };
+                    wrong.push(format!("{}\n{request:?}\n{}", describe("WRONG"), first_difference(got, if expected == "a refusal" { &file } else { &expected })));
+                }
+                (Err(message), Right::Land(_)) => {
+                    count.refused += 1;
+                    refused.push(describe(message));
+                }
+                (Err(_), _) => count.refused += 1,
+            }
+        }
+    }
+    let sum = |of: fn(&Count) -> usize| counts.values().map(of).sum::<usize>();
+    let (cases, should, landed) = (sum(|it| it.cases), sum(|it| it.should), sum(|it| it.should_landed));
+    let mut report = format!("{cases} edits of {} hunks; {landed} of {should} that should have landed; {} wrong\n", samples.len(), wrong.len());
+    for (form, count) in &counts {
+        report.push_str(&format!("{form}: {count:?}\n"));
+    }
+    let shown = |lines: &[String]| lines.iter().take(40).map(|line| format!("{line}\n")).collect::<String>();
+    report.push_str(&format!("\n{}\n{}", shown(&wrong), shown(&refused)));
+    if let Some(file) = std::env::var_os("HISTORY_REPORT") {
+        std::fs::write(file, &report).expect("the report can be written");
+    }
+    if samples.is_empty() {
+        // A copy without its history.
+        return;
+    }
+    assert!(wrong.is_empty(), "{report}");
+    assert!(cases >= least, "{report}");
+    assert!(landed * 1_000 >= should * 995, "{report}");
+}
+
+/// Shows where two texts begin to differ.
+fn first_difference(got: &str, expected: &str) -> String {
+    let at = got.lines().zip(expected.lines()).take_while(|(a, b)| a == b).count();
+    let from = |text: &str| text.lines().skip(at.saturating_sub(2)).take(6).map(|line| format!("    {line}\n")).collect::<String>();
+    format!("line {}: got\n{}instead of\n{}", at + 1, from(got), from(expected))
+}
