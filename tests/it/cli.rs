@@ -8,6 +8,7 @@ mod client;
 #[cfg(target_os = "linux")]
 mod completions;
 mod config;
+mod exits;
 mod help;
 mod hints;
 mod reach;

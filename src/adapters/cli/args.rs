@@ -575,6 +575,23 @@ pub enum ConfigCommand {
     /// Exits with 1 if the copy is not in order, and with 14 if there is nobody to ask.
     #[command(verbatim_doc_comment)]
     Edit(ConfigEditArgs),
+    /// Put back the config as it was before the last change
+    ///
+    /// The last 20 configs that commands of this program have replaced are kept. Each call goes one change further
+    /// back; what it changes is shown, and asked about on a terminal.
+    #[command(verbatim_doc_comment)]
+    Undo(ConfigUndoArgs),
+}
+
+/// `config undo`.
+#[derive(Debug, Args)]
+pub struct ConfigUndoArgs {
+    /// Write without asking
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `config show`.

@@ -125,8 +125,8 @@ Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN holds a token):
             indented(&self.snippet(ClientKind::Codex)),
             indented(&self.snippet(ClientKind::Generic)),
             self.command_line(),
-            self.claude_code_http(),
-            self.codex_http(),
+            in_lines(&self.claude_code_http(), "--header"),
+            in_lines(&self.codex_http(), "--bearer-token-env-var"),
             self.url,
         )
     }
@@ -204,6 +204,16 @@ pub fn url(host: &str, port: u16) -> String {
         format!("http://[{host}]:{port}/mcp")
     } else {
         format!("http://{host}:{port}/mcp")
+    }
+}
+
+/// Breaks a command before a flag, so that it can be copied from a terminal of 80 columns.
+fn in_lines(command: &str, flag: &str) -> String {
+    match System::THIS {
+        System::Windows => command.to_owned(),
+        System::Linux | System::MacOs => {
+            command.replacen(&format!(" {flag}"), &format!(" \\\n      {flag}"), 1)
+        }
     }
 }
 

@@ -42,7 +42,13 @@ fn laid_out(command: Command, path: &str) -> Command {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let long = command.get_long_about().map(ToString::to_string).unwrap_or_default();
     let details = long.strip_prefix(&about).unwrap_or(&long).trim_start_matches('.').trim();
-    let mut below = details.to_owned();
+    // A paragraph is one line here: the printer folds it.
+    let joined = |paragraph: &str| {
+        let is_prose = !paragraph.contains("\n ");
+        if is_prose { paragraph.replace('\n', " ") } else { paragraph.to_owned() }
+    };
+    let paragraphs: Vec<String> = details.split("\n\n").map(joined).collect();
+    let mut below = paragraphs.join("\n\n");
     if let Some(lines) = examples(path) {
         if !below.is_empty() {
             below.push_str("\n\n");

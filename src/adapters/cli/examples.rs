@@ -53,7 +53,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "bailiwick scope edit app --add-root lib --read-path /opt",
         ],
     ),
-    ("scope remove", &["bailiwick scope remove lib"]),
+    ("scope remove", &["bailiwick scope remove lib --dry-run", "bailiwick scope remove lib --yes"]),
     (
         "scope allow",
         &[
@@ -91,6 +91,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("config show", &["bailiwick config show", "bailiwick config show --defaults"]),
     ("config validate", &["bailiwick config validate", "bailiwick config validate draft.json"]),
     ("config edit", &["bailiwick config edit"]),
+    ("config undo", &["bailiwick config undo --dry-run", "bailiwick config undo --yes"]),
     ("tools", &["bailiwick tools", "bailiwick tools --token laptop"]),
 ];
 

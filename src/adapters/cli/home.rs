@@ -13,6 +13,7 @@ use bailiwick_platform::machine;
 use bailiwick_platform::paths;
 use bailiwick_policy::{OwnFolders, Scopes};
 
+use super::config::KeptConfigs;
 use super::token;
 
 /// What to do where there is no config yet.
@@ -139,9 +140,18 @@ impl Home {
         let mut config = before.clone().unwrap_or_else(|| Config::new(id::new_id(), machine::host_name()));
         let made = change(&mut config)?;
         if before.as_ref() != Some(&config) {
+            self.keep_config()?;
             config.save(&self.config_path).map_err(|error| error.for_person())?;
         }
         Ok(made)
+    }
+
+    /// Keeps the config as it is, so that `config undo` can put it back.
+    ///
+    /// # Errors
+    /// As those of `doctor`'s repairs: what cannot be kept is not changed.
+    pub fn keep_config(&self) -> Result<(), Failure> {
+        KeptConfigs::of(&self.dirs).keep(&self.config_path)
     }
 
     /// Changes the tokens, under the same lock.

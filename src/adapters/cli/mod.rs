@@ -13,6 +13,7 @@ mod bundle;
 mod call;
 mod child;
 mod client;
+mod columns;
 mod command_line;
 mod command_policy;
 mod command_steps;

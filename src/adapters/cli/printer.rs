@@ -13,10 +13,14 @@ use serde_json::{Value, json};
 use bailiwick_contract::{FOR_USER, Failure, fields};
 use bailiwick_platform::tty;
 
-use super::fold::folded_prose;
+use super::fold::{folded, folded_to};
+use super::table::width;
 
 pub use super::fold::labelled;
 pub use super::table::{Fit, Table, table};
+
+/// How wide help is where there is no terminal.
+const HELP_COLUMNS: usize = 80;
 
 /// What a command hands back: the same facts for a person and for a program.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub struct Report {
     pub json: Value,
     /// Talk that goes to standard error, such as hints; only without `--json`.
     pub notes: Vec<String>,
+    /// Whether the text is what was asked for, to be copied or saved: then no line of it is folded.
+    pub is_verbatim: bool,
     /// The exit code.
     pub exit: u8,
 }
@@ -34,12 +40,19 @@ pub struct Report {
 impl Report {
     /// Makes the report of a command that succeeded.
     pub fn new(text: impl Into<String>, json: Value) -> Self {
-        Self { text: text.into(), json, notes: Vec::new(), exit: 0 }
+        Self { text: text.into(), json, notes: Vec::new(), is_verbatim: false, exit: 0 }
     }
 
     /// Makes the report of a command that succeeded, whose facts have a type and so a schema.
     pub fn of(text: impl Into<String>, output: &impl Serialize) -> Self {
         Self::new(text, serde_json::to_value(output).expect("an output has a JSON form"))
+    }
+
+    /// Has the text printed as it is, however wide the terminal is.
+    #[must_use]
+    pub fn verbatim(mut self) -> Self {
+        self.is_verbatim = true;
+        self
     }
 
     /// Adds a line of talk.
@@ -63,7 +76,7 @@ impl Printer {
         if self.json {
             self.data(&format!("{}\n", report.json));
         } else {
-            self.data(&report.text);
+            self.data(&if report.is_verbatim { report.text.clone() } else { folded(&report.text) });
             for note in &report.notes {
                 self.talk(note);
             }
@@ -76,9 +89,19 @@ impl Printer {
         if self.json {
             self.data(&format!("{}\n", json!({"ok": false, "error": failure.to_json()})));
         } else {
-            self.talk(&folded_prose(&failure_text(failure)));
+            self.talk(&failure_text(failure));
         }
         failure.code.facts().exit_code
+    }
+
+    /// Writes text for people to standard output, folded to the width of the terminal.
+    pub fn text(self, text: &str) {
+        self.data(&folded(text));
+    }
+
+    /// Writes help to standard output: for a pager it is folded too.
+    pub fn help(self, text: &str) {
+        self.data(&folded_to(text, width().unwrap_or(HELP_COLUMNS)));
     }
 
     /// Writes data to standard output as it is.
@@ -99,12 +122,12 @@ impl Printer {
     /// Writes a question to standard error, behind which the person answers.
     pub fn prompt(self, question: &str) {
         let mut out = io::stderr().lock();
-        let _ = out.write_all(question.as_bytes()).and_then(|()| out.flush());
+        let _ = out.write_all(folded(question).as_bytes()).and_then(|()| out.flush());
     }
 
-    /// Writes one line of talk to standard error.
+    /// Writes one line of talk to standard error, folded to the width of the terminal.
     pub fn talk(self, line: &str) {
-        let _ = writeln!(io::stderr().lock(), "{line}");
+        let _ = writeln!(io::stderr().lock(), "{}", folded(line));
     }
 }
 

@@ -76,7 +76,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Approve(args) => approve::run(&home()?, &args).map(Some),
         Command::History(args) => history::run(&home()?, printer, &args),
         Command::Processes(args) => processes::run(&home()?, printer, args),
-        Command::Scope(command) => scope::run(&home()?, &command).map(Some),
+        Command::Scope(command) => scope::run(&home()?, printer, &command).map(Some),
         Command::Screen(ScreenCommand::Status) => screen::status(&home()?).map(Some),
         Command::Token(command) => token::run(&home()?, &command).map(Some),
         Command::Tools(args) => tools::run(&home()?, &args).map(Some),
@@ -103,7 +103,7 @@ fn usage(words: &[OsString], error: &clap::Error) -> ExitCode {
     let wants_json = words.iter().any(|word| word == "--json");
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            Printer { json: false }.data(&error.to_string());
+            Printer { json: false }.help(&error.to_string());
             ExitCode::SUCCESS
         }
         _ if wants_json => {

@@ -30,6 +30,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<config::EditOutput>("config edit", "config.edit"),
     row::<config::PathOutput>("config path", "config.path"),
     row::<config::ShowOutput>("config show", "config.show"),
+    row::<config::EditOutput>("config undo", "config.undo"),
     row::<config::ValidateOutput>("config validate", "config.validate"),
     row::<described::ConnectOutput>("connect", "connect"),
     row::<described::FailureOutput>("(any, when it fails)", "failure"),

@@ -137,7 +137,7 @@ fn announce(
         started.scopes.join(", ")
     };
     let socket = started.socket.display();
-    printer.data(&format!("Bailiwick serves {}\n  scopes  {open}\n  socket  {socket}\n", started.url));
+    printer.text(&format!("Bailiwick serves {}\n  scopes  {open}\n  socket  {socket}\n", started.url));
     if !needs_token {
         printer.talk("Every program of this computer is let in over HTTP without a token, as `http.allowLoopbackWithoutToken` says.");
     } else if !has_tokens {

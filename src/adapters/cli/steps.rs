@@ -152,7 +152,7 @@ impl Steps {
                 StepState::Skipped => String::new(),
                 StepState::Ok | StepState::Failed => format!(" ({:.1} ms)", took.as_secs_f64() * 1_000.0),
             };
-            self.printer.data(&format!("{indent}{mark}  {name:<24} {}{time}\n", one_line(&saw)));
+            self.printer.text(&format!("{indent}{mark}  {name:<24} {}{time}\n", one_line(&saw)));
         }
         self.told.push(Step {
             group: self.group,

@@ -6,6 +6,8 @@ use std::env;
 
 use bailiwick_platform::tty;
 
+use super::columns::{columns, cut};
+
 /// How narrow a column becomes before others go.
 const MIN_CUT: usize = 8;
 /// The blanks between two columns.
@@ -55,7 +57,7 @@ impl Table {
         self.laid_out(width())
     }
 
-    /// Lays it out for lines of so many characters; `None` for lines of any length.
+    /// Lays it out for lines of so many columns; `None` for lines of any length.
     fn laid_out(&self, room: Option<usize>) -> String {
         let mut shown: Vec<(usize, usize)> =
             (0..self.columns.len()).map(|at| (at, self.widest(at))).collect();
@@ -73,8 +75,8 @@ impl Table {
     }
 
     fn widest(&self, at: usize) -> usize {
-        let cells = self.rows.iter().map(|row| row[at].chars().count());
-        cells.max().unwrap_or(0).max(self.columns[at].0.chars().count())
+        let cells = self.rows.iter().map(|row| columns(&row[at]));
+        cells.max().unwrap_or(0).max(columns(self.columns[at].0))
     }
 
     /// Lets those go that are not cut, cuts the widest columns until all fit, and then lets spare ones go; the last
@@ -124,9 +126,9 @@ pub fn width() -> Option<usize> {
 
 /// Lays out rows without headings, in columns as wide as they are.
 pub fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|it| it.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|it| columns(it)).max();
+    let widths: Vec<usize> = (0..count).map(|at| width(at).unwrap_or(0)).collect();
     let lines = rows.iter().map(|row| {
         let cells: Vec<(String, usize)> = row.iter().cloned().zip(widths.iter().copied()).collect();
         line(&cells)
@@ -134,55 +136,14 @@ pub fn table(rows: &[Vec<String>]) -> String {
     lines.collect()
 }
 
-/// Breaks a line at blanks into lines of at most so many characters; a word that is longer stays whole.
-pub fn wrapped(line: &str, room: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut used = 0;
-    for word in line.split(' ') {
-        let length = shown_length(word);
-        match lines.last_mut() {
-            Some(line) if used + 1 + length <= room => {
-                line.push(' ');
-                line.push_str(word);
-                used += 1 + length;
-            }
-            _ => {
-                lines.push(word.to_owned());
-                used = length;
-            }
-        }
-    }
-    lines
-}
-
-/// Counts the characters that a terminal shows of a word, which colours are none of.
-fn shown_length(word: &str) -> usize {
-    let mut is_colour = false;
-    let shown = word.chars().filter(|it| {
-        let was_colour = is_colour;
-        is_colour = *it == '\x1b' || is_colour && *it != 'm';
-        !was_colour && !is_colour
-    });
-    shown.count()
-}
-
 /// Makes a line of cells and the widths of their columns, without blanks at its end.
 pub fn line(cells: &[(String, usize)]) -> String {
     let mut line = String::new();
     for (cell, width) in cells {
         line.push_str(cell);
-        line.extend(std::iter::repeat_n(' ', (width + GAP).saturating_sub(cell.chars().count())));
+        line.extend(std::iter::repeat_n(' ', (width + GAP).saturating_sub(columns(cell))));
     }
     format!("{}\n", line.trim_end())
-}
-
-/// Cuts a text to so many characters; what was cut ends in `…`.
-pub fn cut(text: &str, limit: usize) -> String {
-    if text.chars().count() <= limit {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(limit.saturating_sub(1)).collect();
-    format!("{kept}…")
 }
 
 #[cfg(test)]
@@ -196,10 +157,9 @@ mod tests {
     }
 
     #[test]
-    fn lines_break_at_blanks_and_lose_nothing() {
-        assert_eq!(wrapped("one two  three", 7), ["one two", " three"]);
-        assert_eq!(wrapped("a-long-word b", 4), ["a-long-word", "b"]);
-        assert_eq!(wrapped("", 4), [""]);
+    fn rows_align_by_what_a_terminal_shows() {
+        let rows = [vec!["日本".to_owned(), "bb".to_owned()], vec!["ccc".to_owned(), "d".to_owned()]];
+        assert_eq!(table(&rows), "日本  bb\nccc   d\n");
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub fn run(printer: Printer, folder: &Path) -> Result<Report, Failure> {
         folder_scope("scratch", &scratch, writes, ALLOWED),
     ])?;
     if !printer.json {
-        printer.data(&format!(
+        printer.text(&format!(
             "Bailiwick on {}\n\
              A throw-away installation with two scopes: `project`, this folder, to read, and `scratch`, an empty\n\
              temporary folder, to write. A real MCP client talks to a real `bailiwick mcp`.\n\n",

@@ -120,6 +120,7 @@ fn answers_follow_their_schemas() {
         ("scope.show", vec!["scope", "show", "project"], 0),
         ("scope.show", vec!["scope", "show", "screen"], 0),
         ("scope.remove", vec!["scope", "remove", "lib"], 0),
+        ("config.undo", vec!["config", "undo", "--dry-run"], 0),
         ("service.install", vec!["service", "install", "--dry-run"], 0),
         ("token.create", vec!["token", "create", "new"], 0),
         ("token.list", vec!["token", "list"], 0),

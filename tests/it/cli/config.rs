@@ -168,3 +168,49 @@ fn an_edit_is_checked_shown_and_only_then_written() {
     let none = place.command(&["config", "edit", "--yes"]).env_remove("EDITOR").env_remove("VISUAL").output();
     assert_eq!(Ran::from(none.expect("the binary runs")).exit, 15);
 }
+
+#[test]
+fn the_last_twenty_configs_are_kept_and_put_back_one_by_one() {
+    let place = Installation::set_up();
+    let config = || fs::read_to_string(place.config()).expect("the config");
+    // Setting up replaced the first one, so what is kept by it is not counted on.
+    let mut before = Vec::new();
+    for at in 0..25 {
+        before.push(config());
+        let name = format!("name {at}");
+        assert_eq!(place.run(&["scope", "edit", "project", "--name", &name]).exit, 0);
+    }
+    let last = config();
+    let dry = place.run(&["config", "undo", "--dry-run"]);
+    assert!(dry.exit == 0 && dry.out.contains("name 23"), "{}{}", dry.out, dry.err);
+    assert_eq!(config(), last);
+    for earlier in before.iter().rev().take(20) {
+        let undone = place.run(&["config", "undo", "--yes", "--json"]).json();
+        assert_eq!(undone["written"], true, "{undone:#}");
+        assert_eq!(config(), *earlier);
+    }
+    let none = place.run(&["config", "undo", "--yes"]);
+    assert_eq!(none.exit, 15, "{}", none.err);
+
+    // A scope that was removed is there again, with all its rules.
+    assert_eq!(place.run(&["scope", "edit", "project", "--commands"]).exit, 0);
+    let with_rules = config();
+    let dry = place.run(&["scope", "remove", "project", "--dry-run"]);
+    assert!(dry.exit == 0 && dry.out.contains("- never runs rm -rf *"), "{}{}", dry.out, dry.err);
+    assert_eq!(config(), with_rules);
+    let removed = place.run(&["scope", "remove", "project"]);
+    assert!(removed.exit == 0 && removed.err.contains("`bailiwick config undo`"), "{}", removed.err);
+    assert!(!config().contains("rm -rf"));
+    assert_eq!(place.run(&["config", "undo", "--yes"]).exit, 0);
+    assert_eq!(config(), with_rules);
+
+    // One that would be refused now is not put back.
+    assert_eq!(place.run(&["scope", "edit", "project", "--name", "other"]).exit, 0);
+    let now = config();
+    let kept = place.config().parent().and_then(|it| it.parent()).expect("a home").join("state/configs");
+    let newest = fs::read_dir(kept).expect("kept").flatten().map(|it| it.path()).max().expect("one");
+    fs::write(&newest, "{").expect("written");
+    let refused = place.run(&["config", "undo", "--yes"]);
+    assert_eq!(refused.exit, 16, "{}", refused.err);
+    assert_eq!(config(), now);
+}

@@ -46,6 +46,58 @@ fn the_help_of_every_command_fits_a_screen() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+/// What a terminal of so many columns gets, after what a pipe gets without any folding.
+fn folded(place: &Installation, words: &[&str], columns: usize) -> [String; 2] {
+    let said = |ran: Ran| format!("{}{}", ran.out, ran.err);
+    let mut narrow = place.command(words);
+    narrow.env("COLUMNS", columns.to_string());
+    [said(place.run(words)), said(narrow.output().expect("it runs").into())]
+}
+
+#[test]
+fn no_line_of_help_or_of_an_error_breaks_in_a_word() {
+    let place = Installation::set_up();
+    let mut all: Vec<Vec<String>> = commands();
+    all.push(Vec::new());
+    all.iter_mut().for_each(|words| words.push("--help".to_owned()));
+    for mistake in [
+        "call file.read ../../outside/of/the/scope/there/is/a/file/with/a/long/name",
+        "call command.run --command ls",
+        "call file.read hello.txt --start-lien 3",
+        "call file.serach",
+        "scope show nothing",
+        "scope edit project --network everything",
+        "policy explain file.write",
+        "setup --preset fulll",
+        "start --port none",
+        "call --help",
+        "call file.patch --help",
+        "tools",
+        "scope show project",
+        "statsu",
+    ] {
+        all.push(mistake.split(' ').map(str::to_owned).collect());
+    }
+    let mut problems = Vec::new();
+    for words in &all {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        for columns in [80, 100] {
+            let [whole, narrow] = folded(&place, &words, columns);
+            let text = |text: &str| -> Vec<String> {
+                // A command goes on behind a backslash.
+                text.replace("\\\n", " ").split_whitespace().map(str::to_owned).collect()
+            };
+            // Tables are laid out for their terminal: cells are cut there, and end so.
+            if text(&whole) != text(&narrow) && !narrow.contains('\u{2026}') {
+                problems.push(format!("{words:?} has other words at {columns}:\n{narrow}"));
+            }
+            let is_too_wide = |line: &&str| line.chars().count() > columns && line.trim().contains(' ');
+            problems.extend(narrow.lines().filter(is_too_wide).map(|line| format!("{words:?}: {line}")));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
 /// The examples in the help of a command.
 fn examples(text: &str) -> Vec<String> {
     let text = text.replace("\\\n", " ");

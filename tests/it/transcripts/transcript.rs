@@ -76,10 +76,23 @@ impl<'p> Transcript<'p> {
         self.ended(words, terminal)
     }
 
+    /// The terminal breaks lines that are too wide for it anywhere: none may be but what is one word.
+    fn assert_whole_words(&self, words: &[&str], printed: &[u8]) {
+        let text = without_colours(&String::from_utf8_lossy(printed));
+        for line in text.lines() {
+            let is_wide = line.chars().count() > usize::from(self.columns);
+            assert!(!is_wide || !line.trim().contains(' '), "{words:?} at {}: {line}", self.columns);
+        }
+    }
+
     /// Takes in a command that was started, when it has ended.
     pub fn ended(&mut self, words: &[&str], terminal: Terminal) -> i32 {
         let (exit, printed) = terminal.ended();
-        let shown = shown(&without_volatile(&printed, self.place), self.columns);
+        let printed = without_volatile(&printed, self.place);
+        let shown = shown(&printed, self.columns);
+        if self.columns >= 80 {
+            self.assert_whole_words(words, &printed);
+        }
         let variables: String =
             self.variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
         let quote =
@@ -117,6 +130,11 @@ impl<'p> Transcript<'p> {
             self.name, self.text
         );
     }
+}
+
+/// Removes the sequences for colours.
+fn without_colours(text: &str) -> String {
+    Regex::new("\x1b\\[[0-9;]*m").expect("the pattern is fixed").replace_all(text, "").into_owned()
 }
 
 /// Gives what a terminal of so many columns shows in the end.

@@ -8,6 +8,7 @@ use bailiwick_engine::registry::{Entry, describe_operation};
 
 use super::super::printer::table;
 use super::fields::{Field, Kind, all_fields};
+use super::submit::RUNS_A_COMMAND;
 
 /// The columns that the list of operations keeps to.
 const COLUMNS: usize = 80;
@@ -89,6 +90,12 @@ pub fn operation(entry: &Entry) -> String {
     text.push_str(&table(&own.iter().map(|field| row(field)).collect::<Vec<_>>()));
     if spec.scope != ScopeNeed::Optional {
         text.push_str("\nAnd --scope, --caller, --input, --options, --json (`bailiwick call --help`).\n");
+    }
+    if RUNS_A_COMMAND.contains(&spec.name) {
+        text.push_str(
+            "\nExits as the command does: 128 and the signal's number where a signal ended it, 124 where its time was \
+             over, 125 where it did not run. With --json it exits with 0 if the command ran.\n",
+        );
     }
     let _ = write!(text, "\nExample:\n  bailiwick call '{}'\n", spec.example);
     text

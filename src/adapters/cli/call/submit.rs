@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapters::auth::KeyRing;
 use crate::adapters::backend::{Backend, Embed, Embedded};
 use crate::adapters::socket::Hello;
-use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport};
+use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport, signal};
 
 use super::super::args::Shared;
 use super::super::home::Home;
@@ -26,7 +26,15 @@ use super::{help, render};
 pub fn run(shared: &Shared, rest: Vec<OsString>) -> Result<(Printer, Report), (Printer, Failure)> {
     let printer = Printer { json: shared.json || wants_json(&rest) };
     let words = Words::sort(rest).map_err(|failure| (printer, failure))?;
-    call(shared, printer, words).map(|report| (printer, report)).map_err(|failure| (printer, failure))
+    let is_command = words.first.as_deref().is_some_and(|op| RUNS_A_COMMAND.contains(&op));
+    match call(shared, printer, words) {
+        Ok(report) => Ok((printer, report)),
+        Err(failure) if is_command && !printer.json => {
+            let report = Report::new("", Value::Null).note(failure_text(&failure));
+            Ok((printer, Report { exit: NOT_RUN, ..report }))
+        }
+        Err(failure) => Err((printer, failure)),
+    }
 }
 
 /// Tells whether `--json` is among words that may be wrong otherwise.
@@ -110,7 +118,10 @@ fn report(printer: Printer, mut outcome: Value) -> Report {
         let op = outcome["op"].as_str().unwrap_or_default().to_owned();
         let data = outcome["data"].take();
         let rendered = render::render(&op, &data);
-        let mut report = Report::new(rendered.text, Value::Null);
+        let mut report = Report::new(rendered.text, Value::Null).verbatim();
+        if RUNS_A_COMMAND.contains(&op.as_str()) {
+            report.exit = exit_of(&data);
+        }
         report.notes = rendered.notes;
         for warning in outcome["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             report = report.note(format!("warning: {}", one_line(&to_user(warning))));
@@ -129,11 +140,35 @@ fn report(printer: Printer, mut outcome: Value) -> Report {
         .map(one_line)
         .map(|text| format!("warning: {text}"))
         .collect();
-    let exit = failure.code.facts().exit_code;
+    let is_command = outcome["op"].as_str().is_some_and(|op| RUNS_A_COMMAND.contains(&op));
+    let exit = if is_command && !printer.json { NOT_RUN } else { failure.code.facts().exit_code };
     let mut report = Report::new("", outcome);
     report.notes.push(failure_text(&failure));
     report.notes.extend(warnings);
     Report { exit, ..report }
+}
+
+/// The operations that end as the command does that they run.
+pub const RUNS_A_COMMAND: &[&str] = &["command.run", "package.run"];
+/// The exit code where the command was refused or did not start, as `docker run` has it: a program may use every lower one.
+const NOT_RUN: u8 = 125;
+/// The exit code where the command's time was over, as timeout(1) has it.
+const TIMED_OUT: u8 = 124;
+/// What a shell adds to the number of the signal that ended a program.
+const BY_SIGNAL: i32 = 128;
+
+/// Returns the exit code for what a command has ended with.
+fn exit_of(ended: &Value) -> u8 {
+    let signal = ended["signal"].as_str();
+    match ended["exitCode"].as_u64() {
+        _ if ended["timedOut"] == true => TIMED_OUT,
+        _ if signal.is_some() => {
+            let number = signal.and_then(signal::number).unwrap_or_default();
+            u8::try_from(BY_SIGNAL + number).unwrap_or(u8::MAX)
+        }
+        Some(code) => u8::try_from(code).unwrap_or(u8::MAX),
+        None => NOT_RUN,
+    }
 }
 
 /// Reads the `error` object of an outcome back.

@@ -51,7 +51,7 @@ pub fn run(home: &Home, args: &PrintArgs) -> Result<Report, Failure> {
         notes: notes.clone(),
     };
     let json = serde_json::to_value(output).expect("an output has a JSON form");
-    Ok(notes.into_iter().fold(Report::new(text, json), Report::note))
+    Ok(notes.into_iter().fold(Report::new(text, json).verbatim(), Report::note))
 }
 
 /// Gives the text of an entry, as it would stand in a file of its own.

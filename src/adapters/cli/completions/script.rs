@@ -87,7 +87,7 @@ pub struct CompletionsOutput {
 pub fn run(shell: Shell) -> Report {
     let script = script(shell);
     let output = CompletionsOutput { ok: true, shell: shell.to_string(), script: script.clone() };
-    Report::of(script, &output)
+    Report::of(script, &output).verbatim()
 }
 
 /// Makes the script for a shell.

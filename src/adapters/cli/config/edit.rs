@@ -94,10 +94,8 @@ fn finish(
         return Err(Failure::new(ErrorCode::Conflict, "the config was changed by something else meanwhile")
             .hint(kept(copy).trim_end().to_owned()));
     }
-    // A link in the file's place is the person's choice: what it leads to is replaced.
-    let target = file.canonicalize().unwrap_or_else(|_| file.clone());
-    let mode = fs::metadata(&target).map_or(0o600, |facts| facts.mode() & 0o7777);
-    replace_file(&target, after, mode).map_err(|error| unwritable(file, &error))?;
+    home.keep_config()?;
+    write_over(file, after)?;
     remove(copy);
     let shown = one_line(&file.display().to_string());
     let text =
@@ -105,7 +103,19 @@ fn finish(
     Ok(report(text, file, true, diff, None))
 }
 
-fn report(text: String, file: &Path, written: bool, diff: String, copy: Option<PathBuf>) -> Report {
+/// Replaces the config, with the mode that it has.
+///
+/// # Errors
+/// `provider_unavailable`.
+pub fn write_over(file: &Path, after: &[u8]) -> Result<(), Failure> {
+    // A link in the file's place is the person's choice: what it leads to is replaced.
+    let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let mode = fs::metadata(&target).map_or(0o600, |facts| facts.mode() & 0o7777);
+    replace_file(&target, after, mode).map_err(|error| unwritable(file, &error))
+}
+
+/// What `config edit` and `config undo` print.
+pub fn report(text: String, file: &Path, written: bool, diff: String, copy: Option<PathBuf>) -> Report {
     let output = EditOutput { ok: true, file: file.to_owned(), written, diff, copy, problems: Vec::new() };
     Report::of(text, &output)
 }
@@ -164,7 +174,7 @@ fn unwritable(file: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Shows what changes; what is named as a secret is masked.
-fn diff(before: &[u8], after: &[u8]) -> String {
+pub fn diff(before: &[u8], after: &[u8]) -> String {
     let text = |bytes: &[u8]| Text::new(String::from_utf8_lossy(bytes).into_owned());
     let diff = text_diff((None, None), &text(before), &text(after));
     diff.lines().skip(2).map(|line| masked(line) + "\n").collect()

@@ -4,11 +4,14 @@
 
 mod edit;
 mod examine;
+mod kept;
 mod output;
 mod path;
 mod run;
 mod show;
+mod undo;
 mod validate;
 
+pub use kept::KeptConfigs;
 pub use output::{EditOutput, PathOutput, ShowOutput, ValidateOutput};
 pub use run::run;

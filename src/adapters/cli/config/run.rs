@@ -5,7 +5,7 @@ use bailiwick_contract::Failure;
 use super::super::args::ConfigCommand;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
-use super::{edit, path, show, validate};
+use super::{edit, path, show, undo, validate};
 
 /// Runs one of the commands.
 ///
@@ -17,5 +17,6 @@ pub fn run(home: &Home, printer: Printer, command: &ConfigCommand) -> Result<Rep
         ConfigCommand::Show(args) => show::run(home, args),
         ConfigCommand::Validate(args) => validate::run(home, args),
         ConfigCommand::Edit(args) => edit::run(home, printer, args),
+        ConfigCommand::Undo(args) => undo::run(home, printer, args),
     }
 }

@@ -6,10 +6,11 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_history::{Entry, HistoryReadError, Tail};
 
 use super::super::args::HistoryArgs;
+use super::super::columns::cut;
 use super::super::home::Home;
 use super::super::printer::Printer;
 use super::super::runtime;
-use super::super::table::{cut, line, width};
+use super::super::table::{line, width};
 use super::output::EntryOutput;
 use super::views::{filter, read, row, unknown_scope};
 

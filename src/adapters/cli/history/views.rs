@@ -9,11 +9,11 @@ use bailiwick_history::{Entry, Filter, State};
 use bailiwick_platform::quoting::quote;
 
 use super::super::args::{HistoryArgs, HistoryView};
+use super::super::columns::cut;
 use super::super::home::Home;
 use super::super::printer::{
     Fit, Paint, Printer, Report, Table, one_line, paint, printable, table, with_nearest,
 };
-use super::super::table::cut;
 use super::follow::follow;
 use super::output::{
     ConnectionsOutput, EntryOutput, FailedOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput,

@@ -1,5 +1,6 @@
 //! An event as one line for a person, no wider than the terminal. Nothing that a client chose can steer it.
 
+use super::super::columns::{columns, cut, cut_front};
 use super::super::printer::{Paint, one_line, paint};
 use super::event::{Event, Standing};
 
@@ -14,6 +15,7 @@ const LEAST_TARGET: usize = 8;
 
 /// Lays out an event for so many columns; `None` for lines of any length. `time` is when it is told, in RFC 3339.
 pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
+    let cut_to_room = |text: &str| room.map_or_else(|| text.to_owned(), |room| cut(text, room));
     match event {
         Event::Request { at, standing, duration_ms, caller, client, scope, op, target, code, .. } => {
             let is_narrow = room.is_some_and(|room| room < NARROW);
@@ -31,15 +33,15 @@ pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
         }
         Event::Many { count, not_ok } => {
             let not_ok = if *not_ok == 0 { "all ok".to_owned() } else { format!("{not_ok} not ok") };
-            cut(&format!("{}  and {count} more, {not_ok}: `bailiwick history`", clock(time)), room)
+            cut_to_room(&format!("{}  and {count} more, {not_ok}: `bailiwick history`", clock(time)))
         }
         Event::Waiting { caller, scope, process_id, .. } => {
             let said = format!("for you: {caller} asks for a secret, for {process_id} in {scope}");
-            let first = cut(&format!("{}  waits   {}", clock(time), one_line(&said)), room);
+            let first = cut_to_room(&format!("{}  waits   {}", clock(time), one_line(&said)));
             // The command stands whole on a line of its own, whatever the names are.
             format!("{first}\n          {}", paint(Paint::Hint, "answer it: bailiwick approve"))
         }
-        Event::Notice { text } => cut(&format!("{}  note    {}", clock(time), one_line(text)), room),
+        Event::Notice { text } => cut_to_room(&format!("{}  note    {}", clock(time), one_line(text))),
         Event::Stopped { requests, processes } => {
             let seen = match requests {
                 0 => String::new(),
@@ -90,7 +92,7 @@ fn asked(
     } else {
         String::new()
     };
-    cut(&format!("{op}{place}{why}"), Some(room))
+    cut(&format!("{op}{place}{why}"), room)
 }
 
 const fn word(standing: Standing) -> &'static str {
@@ -128,60 +130,9 @@ fn took(ms: f64) -> String {
 
 /// Cuts or fills a text to so many columns.
 fn padded(text: &str, width: usize) -> String {
-    let text = cut(&one_line(text), Some(width));
+    let text = cut(&one_line(text), width);
     let blanks = width.saturating_sub(columns(&text));
     format!("{text}{:blanks$}", "")
-}
-
-/// Cuts the end of a text to so many columns.
-fn cut(text: &str, room: Option<usize>) -> String {
-    let Some(room) = room.filter(|room| columns(text) > *room) else { return text.to_owned() };
-    let mut kept = String::new();
-    let mut width = 1;
-    for it in text.chars() {
-        width += columns_of(it);
-        if width > room {
-            break;
-        }
-        kept.push(it);
-    }
-    kept.push('…');
-    kept
-}
-
-/// Cuts the front of a text, of a path its folders, to so many columns.
-fn cut_front(text: &str, room: usize) -> String {
-    if columns(text) <= room {
-        return text.to_owned();
-    }
-    let mut width = 1;
-    let kept = text.chars().rev().take_while(|it| {
-        width += columns_of(*it);
-        width <= room
-    });
-    let kept: Vec<char> = kept.collect();
-    std::iter::once('…').chain(kept.into_iter().rev()).collect()
-}
-
-/// Counts how many columns a terminal shows a text in.
-fn columns(text: &str) -> usize {
-    text.chars().map(columns_of).sum()
-}
-
-/// Tells how wide a character is, roughly: those of East Asia and pictures take two columns.
-const fn columns_of(character: char) -> usize {
-    match character as u32 {
-        0x1100..=0x115f
-        | 0x2e80..=0xa4cf
-        | 0xac00..=0xd7a3
-        | 0xf900..=0xfaff
-        | 0xfe30..=0xfe6f
-        | 0xff00..=0xff60
-        | 0xffe0..=0xffe6
-        | 0x1f300..=0x1faff
-        | 0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
 }
 
 #[cfg(test)]

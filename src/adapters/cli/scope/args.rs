@@ -28,7 +28,9 @@ pub enum ScopeCommand {
     #[command(verbatim_doc_comment)]
     Edit(ScopeEditArgs),
     /// Remove a scope; its files stay
-    Remove(ScopeIdArgs),
+    ///
+    /// On a terminal it shows what goes, and asks. `bailiwick config undo` puts it back.
+    Remove(ScopeRemoveArgs),
     /// Grant capabilities, files, commands or windows
     ///
     /// Capabilities: fs:read, search:read, fs:write, git:read, git:write, command:run, process:manage,
@@ -155,6 +157,19 @@ pub struct ScopeEditArgs {
     #[arg(long)]
     pub whole_home: bool,
     /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `scope remove`.
+#[derive(Debug, Args)]
+pub struct ScopeRemoveArgs {
+    /// The scope
+    pub id: String,
+    /// Remove it without asking
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Show what would go, and change nothing
     #[arg(long)]
     pub dry_run: bool,
 }

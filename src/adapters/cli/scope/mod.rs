@@ -8,6 +8,7 @@ mod edit;
 mod grant;
 mod list;
 mod output;
+mod remove;
 mod report;
 mod run;
 mod show;

@@ -70,4 +70,6 @@ pub struct ScopeRemoveOutput {
     pub removed: String,
     /// The folders that it had; they stay as they are.
     pub roots: Vec<PathBuf>,
+    /// Whether it was removed; false with `--dry-run`.
+    pub written: bool,
 }

@@ -58,7 +58,7 @@ pub fn run(
         offer.ask(printer).map_err(cancelled)?
     } else {
         if !printer.json && !opening.is_empty() {
-            printer.data(&format!("{opening}\n"));
+            printer.text(&format!("{opening}\n"));
         }
         offer.named()
     };
