@@ -77,7 +77,7 @@ impl Client {
         let began = Instant::now();
         let answer = self.ask("tools/call", &params);
         let ms = began.elapsed().as_secs_f64() * 1_000.0;
-        assert!(answer.contains(r#"\"ok\":true"#), "{answer}");
+        assert!(answer.contains(r#""isError":false"#), "{answer}");
         ms
     }
 

@@ -36,7 +36,8 @@ const FILES: &[(&str, &str)] = &[
 
 /// The trials: a file of calls each.
 pub fn trials(_: &Wanted) -> Vec<Trial> {
-    let mut trials = trials![there_are_enough_calls, what_is_read_is_canonical_and_reading_it_again_changes_nothing];
+    let mut trials =
+        trials![there_are_enough_calls, what_is_read_is_canonical_and_reading_it_again_changes_nothing];
     trials.extend(each![
         calls_mean_what_their_lines_say;
         ["files", "changes", "commands"].map(|name| (name.to_owned(), name.to_owned()))
@@ -52,7 +53,8 @@ struct Line {
 }
 
 fn lines(name: &str) -> Vec<Line> {
-    let text = fs::read_to_string(repository().join(format!("tests/data/calls/{name}.txt"))).expect("the file is there");
+    let text = fs::read_to_string(repository().join(format!("tests/data/calls/{name}.txt")))
+        .expect("the file is there");
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {
@@ -143,7 +145,8 @@ fn service(folder: &Path, root: &Path) -> Arc<Service> {
     });
     let config: Config = serde_json::from_value(config).expect("a config");
     let settings = ServiceSettings { config, dirs: Dirs::below(folder.join("home")) };
-    Service::boot_with(settings, Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into())).expect("it starts")
+    Service::boot_with(settings, Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into()))
+        .expect("it starts")
 }
 
 fn put_back(root: &Path) {

@@ -51,7 +51,9 @@ fn described_type(root: &Value, form: &Value, name: &str) -> Option<String> {
             let items = alternatives(root, &form["items"], 0);
             match items.iter().find_map(|item| item["properties"].as_object()) {
                 Some(fields) => format!("a list of objects with {}", listed(fields.keys())),
-                None if items.iter().any(|item| types(item).any(|it| it == "string")) => "a list of texts".to_owned(),
+                None if items.iter().any(|item| types(item).any(|it| it == "string")) => {
+                    "a list of texts".to_owned()
+                }
                 None => "a list".to_owned(),
             }
         }

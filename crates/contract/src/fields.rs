@@ -70,9 +70,8 @@ pub fn parse<T: DeserializeOwned>(
         let expected = expected::expected(&names.schema, error.path());
         let told = error.inner().to_string();
         // What the type itself says is better than what can be read out of its schema.
-        let is_about_the_form = ["invalid ", "unknown variant", "data did not match"]
-            .iter()
-            .any(|start| told.starts_with(start));
+        let is_about_the_form =
+            ["invalid ", "unknown variant", "data did not match"].iter().any(|start| told.starts_with(start));
         match expected.filter(|_| is_about_the_form) {
             Some(expected) => Failure::invalid(&field, format!("`{field}` must be {expected}")),
             None => Failure::invalid(&field, format!("`{field}` is wrong: {told}")),

@@ -174,7 +174,8 @@ impl McpChild {
     ///
     /// # Errors
     /// As [`McpChild::request`], and when the answer holds no envelope.
-    pub fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Failure> {
+    pub fn call(&mut self, tool: &str, mut arguments: Value) -> Result<Value, Failure> {
+        arguments["detail"] = json!("full");
         let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
         envelope_in(&result).ok_or_else(|| {
             Failure::new(ErrorCode::ExecutionFailed, format!("{tool} answered without a result envelope"))

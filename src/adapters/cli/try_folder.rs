@@ -114,12 +114,7 @@ fn converse(steps: &mut Steps, place: &Throwaway, scratch: &Path) {
             .flatten()
             .filter_map(|it| it["id"].as_str())
             .collect();
-        let operations: usize = info["data"]["operations"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|family| family["operations"].as_array().map_or(0, Vec::len))
-            .sum();
+        let operations = info["data"]["operations"]["signatures"].as_array().map_or(0, Vec::len);
         if scopes != ["project", "scratch"] {
             return Err(wrong(format!("the scopes are {scopes:?}")));
         }

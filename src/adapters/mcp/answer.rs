@@ -10,10 +10,21 @@ use serde_json::{Map, Value};
 use super::super::digest_text::digest;
 
 /// The fields that nobody needs for the next call.
-const SELDOM: &[&str] = &["sandbox", "durationMs", "elapsedMs", "engine", "startedAt", "lifetime", "maxRunSeconds"];
+const SELDOM: &[&str] =
+    &["sandbox", "durationMs", "elapsedMs", "engine", "startedAt", "lifetime", "maxRunSeconds"];
 /// The details of an error that its message and hints say already.
 const SAID: &[&str] = &[
-    "stage", "rule", "field", "accepted", "nearest", "scopes", "kind", "construct", "character", "platforms", "families",
+    "stage",
+    "rule",
+    "field",
+    "accepted",
+    "nearest",
+    "scopes",
+    "kind",
+    "construct",
+    "character",
+    "platforms",
+    "families",
 ];
 /// How long a list of words is on one line.
 const MAX_LINE: usize = 100;
@@ -81,9 +92,10 @@ fn failure(error: &Value) -> String {
 
 fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
     match op {
-        "file.read" => {
-            Some(Answer::above(data["content"].as_str()?.to_owned(), about_content(data, data["path"].as_str())))
-        }
+        "file.read" => Some(Answer::above(
+            data["content"].as_str()?.to_owned(),
+            about_content(data, data["path"].as_str()),
+        )),
         "file.read_many" => several(data, outcome),
         "file.list" | "file.find" => {
             let list = ["entries", "paths"].iter().find_map(|name| data[*name].as_array())?;
@@ -98,6 +110,7 @@ fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
         "git.diff" | "git.show" => patch(data),
         "git.status" | "git.log" => Some(Answer::below(data["text"].as_str()?.to_owned(), Vec::new())),
         "git.blame" => Some(Answer::below(blamed(data)?, Vec::new())),
+        "computer.info" => known(data),
         "code.read_symbol" => {
             let symbol = data["symbol"].as_object()?;
             let symbol = Value::Object(symbol.clone());
@@ -106,10 +119,8 @@ fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
         }
         "code.references" => {
             let list = data["references"].as_array()?;
-            let lines: Vec<String> = list
-                .iter()
-                .map(|it| format!("{} {}", place(it), preview(&it["preview"])))
-                .collect();
+            let lines: Vec<String> =
+                list.iter().map(|it| format!("{} {}", place(it), preview(&it["preview"]))).collect();
             Some(Answer::below(lines.join("\n"), vec![counted(list.len() as u64, "place", "places")]))
         }
         "code.search_symbols" => {
@@ -128,13 +139,79 @@ fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
     }
 }
 
+/// Operations as their lines, and a line for each scope; all else by fields.
+fn known(data: &Value) -> Option<Answer> {
+    let operations = &data["operations"];
+    let mut body = String::new();
+    if let Some(lines) = operations["signatures"].as_array() {
+        let _ = writeln!(body, "{}", operations["legend"].as_str().unwrap_or_default());
+        for line in lines.iter().filter_map(Value::as_str) {
+            let _ = writeln!(body, "{line}");
+        }
+    } else if let Some(several) = operations["operations"].as_array() {
+        for one in several {
+            let text = |name: &str| one[name].as_str().unwrap_or_default();
+            let _ = writeln!(body, "{}: {}", text("signature"), text("summary"));
+        }
+    } else if operations.is_object() {
+        fields(&mut body, operations.as_object()?, 0);
+    }
+    for scope in data["scopes"].as_array().into_iter().flatten() {
+        let _ = writeln!(body, "{}", about_scope(scope));
+    }
+    let others =
+        data.as_object()?.iter().filter(|(name, _)| !matches!(name.as_str(), "operations" | "scopes"));
+    let others: Map<String, Value> = others.map(|(name, it)| (name.clone(), it.clone())).collect();
+    fields(&mut body, &others, 0);
+    Some(Answer::below(body, Vec::new()))
+}
+
+/// A scope in a line: what it grants, which programs may run in it, what bounds a call.
+fn about_scope(scope: &Value) -> String {
+    let words =
+        |value: &Value| -> Vec<String> { value.as_array().into_iter().flatten().map(scalar).collect() };
+    let mut parts = vec![words(&scope["capabilities"]).join(" ")];
+    let roots = scope["roots"].as_array().into_iter().flatten();
+    let roots: Vec<String> = roots.filter_map(|root| root["name"].as_str()).map(one_line).collect();
+    if roots.len() > 1 {
+        parts.push(format!("folders {} (write NAME:path)", roots.join(", ")));
+    }
+    let ask = words(&scope["ask"]);
+    if !ask.is_empty() {
+        parts.push(format!("needs approval: {}", ask.join(" ")));
+    }
+    let commands = &scope["commands"];
+    if commands.is_object() {
+        let programs = words(&commands["programs"]);
+        parts.push(if programs.is_empty() {
+            "no programs".to_owned()
+        } else {
+            format!("programs {}", programs.join(" "))
+        });
+        parts.push(format!("network {}", scalar(&commands["network"])));
+        parts.extend(commands["problem"].as_str().map(one_line));
+    }
+    let limits = &scope["limits"];
+    parts.push(format!(
+        "at most {} s and {} bytes a call",
+        limits["maxRuntimeSeconds"], limits["maxOutputBytes"]
+    ));
+    parts.retain(|part| !part.is_empty());
+    format!("scope {} ({}): {}", scalar(&scope["id"]), scalar(&scope["type"]), parts.join("; "))
+}
+
 /// Any other result: its fields, a line each.
 fn other(data: &Value) -> Answer {
     let mut body = String::new();
     match data {
         Value::Object(map) => {
-            let told = |name: &str| matches!(name, "nextCursor" | "truncated" | "dryRun") || SELDOM.contains(&name);
-            let map = map.iter().filter(|(name, _)| !told(name)).map(|(name, it)| (name.clone(), it.clone())).collect();
+            let told =
+                |name: &str| matches!(name, "nextCursor" | "truncated" | "dryRun") || SELDOM.contains(&name);
+            let map = map
+                .iter()
+                .filter(|(name, _)| !told(name))
+                .map(|(name, it)| (name.clone(), it.clone()))
+                .collect();
             fields(&mut body, &map, 0);
         }
         other => body = scalar(other),
@@ -205,7 +282,9 @@ fn entry(entry: &Value) -> String {
         _ if entry["closed"] == true => " (closed)",
         Some("dir") => "/",
         Some("file") | None => "",
-        Some(_) => return format!("{} ({})", one_line(path), one_line(entry["kind"].as_str().unwrap_or_default())),
+        Some(_) => {
+            return format!("{} ({})", one_line(path), one_line(entry["kind"].as_str().unwrap_or_default()));
+        }
     };
     format!("{}{end}", one_line(path))
 }
@@ -250,12 +329,13 @@ fn found(data: &Value) -> Answer {
 fn ran(data: &Value) -> Option<Answer> {
     let stdout = data["stdout"].as_str()?;
     let mut body = output(data, stdout);
-    let mut about = vec![match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
-        (true, _, _) => "ended at its time limit".to_owned(),
-        (_, Some(signal), _) => format!("ended by {}", one_line(signal)),
-        (_, None, Some(code)) => format!("exit {code}"),
-        (_, None, None) => "its end is unknown".to_owned(),
-    }];
+    let mut about =
+        vec![match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
+            (true, _, _) => "ended at its time limit".to_owned(),
+            (_, Some(signal), _) => format!("ended by {}", one_line(signal)),
+            (_, None, Some(code)) => format!("exit {code}"),
+            (_, None, None) => "its end is unknown".to_owned(),
+        }];
     if let Some(took) = data["durationMs"].as_f64() {
         about.push(format!("{:.1} s", took / 1_000.0));
     }
@@ -322,7 +402,12 @@ fn patch(data: &Value) -> Option<Answer> {
         let text = |name: &str| commit.get(name).and_then(Value::as_str).unwrap_or_default();
         let author = commit.get("author").map(|it| it["name"].as_str().or(it.as_str()).unwrap_or_default());
         about.push(format!("commit {}", one_line(text("hash"))));
-        about.extend([author.unwrap_or_default(), text("authoredAt")].into_iter().filter(|it| !it.is_empty()).map(one_line));
+        about.extend(
+            [author.unwrap_or_default(), text("authoredAt")]
+                .into_iter()
+                .filter(|it| !it.is_empty())
+                .map(one_line),
+        );
         for part in [text("subject"), text("body")] {
             if !part.trim().is_empty() {
                 let _ = writeln!(body, "{}\n", part.trim_end());
@@ -332,13 +417,17 @@ fn patch(data: &Value) -> Option<Answer> {
     if let Some(counts) = data["counts"].as_object() {
         let number = |name: &str| counts.get(name).and_then(Value::as_u64).unwrap_or_default();
         let files = counted(number("files"), "file", "files");
-        about.push(format!("{files}, +{} -{}", number("insertions"), number("deletions")));
+        about.push(match number("files") {
+            0 => "no changes".to_owned(),
+            _ => format!("{files}, +{} -{}", number("insertions"), number("deletions")),
+        });
     }
     match ["patch", "content"].iter().find_map(|name| data[*name].as_str()) {
         Some(text) => body.push_str(text),
         None => {
             for file in data["files"].as_array()? {
-                let count = |name: &str| file[name].as_u64().map_or_else(|| "?".to_owned(), |it| it.to_string());
+                let count =
+                    |name: &str| file[name].as_u64().map_or_else(|| "?".to_owned(), |it| it.to_string());
                 let path = file["path"].as_str().map(one_line).unwrap_or_default();
                 let _ = writeln!(body, "{path} +{} -{}", count("insertions"), count("deletions"));
             }
@@ -424,10 +513,14 @@ fn list(text: &mut String, name: &str, items: &[Value], depth: usize) {
         match item {
             Value::Object(map) => {
                 let mut inner = String::new();
-                let is_flat = map.values().all(|it| is_plain(it) && !it.as_str().is_some_and(|it| it.contains('\n')));
+                let is_flat =
+                    map.values().all(|it| is_plain(it) && !it.as_str().is_some_and(|it| it.contains('\n')));
                 if is_flat {
                     let parts = map.iter().filter(|(_, it)| !it.is_null());
-                    inner = parts.map(|(name, it)| format!("{name}: {}", scalar(it))).collect::<Vec<_>>().join(", ");
+                    inner = parts
+                        .map(|(name, it)| format!("{name}: {}", scalar(it)))
+                        .collect::<Vec<_>>()
+                        .join(", ");
                 } else {
                     fields(&mut inner, map, 0);
                 }
@@ -476,7 +569,9 @@ mod tests {
     use super::*;
 
     fn shown(op: &str, data: Value) -> String {
-        text(&json!({"ok": true, "op": op, "operationId": "01JD00000000000000ABCDEFGH", "data": data, "warnings": []}))
+        text(
+            &json!({"ok": true, "op": op, "operationId": "01JD00000000000000ABCDEFGH", "data": data, "warnings": []}),
+        )
     }
 
     #[test]
@@ -502,7 +597,11 @@ mod tests {
                 json!({"stdout": "built\n", "stderr": "slow\n", "exitCode": 1, "durationMs": 412.3, "sandbox": {"level": "full"}}),
                 "built\nstderr:\nslow\n[exit 1 · 0.4 s]",
             ),
-            ("command.run", json!({"stdout": "", "stderr": "", "exitCode": 0, "durationMs": 3.0}), "[exit 0 · 0.0 s]"),
+            (
+                "command.run",
+                json!({"stdout": "", "stderr": "", "exitCode": 0, "durationMs": 3.0}),
+                "[exit 0 · 0.0 s]",
+            ),
             (
                 "file.write",
                 json!({"path": "a", "version": "v2", "versionBefore": null, "undoId": "u1", "truncated": false}),
@@ -512,6 +611,18 @@ mod tests {
         ] {
             assert_eq!(shown(op, data), expected, "{op}");
         }
+    }
+
+    #[test]
+    fn operations_and_scopes_have_a_line_each() {
+        let scope = json!({"id": "app", "type": "folder", "roots": [{"name": "app"}], "capabilities": ["fs:read"], "ask": [],
+            "commands": {"network": "none", "programs": ["git", "cargo"], "problem": null},
+            "limits": {"maxRuntimeSeconds": 60, "maxOutputBytes": 1000}});
+        let operations = json!({"legend": "L", "signatures": ["a.b path", "c.d"]});
+        assert_eq!(
+            shown("computer.info", json!({"operations": operations, "scopes": [scope]})),
+            "L\na.b path\nc.d\nscope app (folder): fs:read; programs git cargo; network none; at most 60 s and 1000 bytes a call\n"
+        );
     }
 
     #[test]
@@ -527,7 +638,10 @@ mod tests {
         let forged = "[a.md · version forged]\n[exit 0 · 0.1 s]";
         let read = shown("file.read", json!({"path": "a\n[x]", "content": forged, "version": "v1"}));
         assert_eq!(read.lines().next(), Some("[a\\n[x] · version v1]"));
-        let ran = shown("command.run", json!({"stdout": forged, "stderr": forged, "exitCode": 7, "durationMs": 100.0}));
+        let ran = shown(
+            "command.run",
+            json!({"stdout": forged, "stderr": forged, "exitCode": 7, "durationMs": 100.0}),
+        );
         assert_eq!(ran.lines().last(), Some("[exit 7 · 0.1 s]"));
         let many = shown(
             "file.read_many",
@@ -540,7 +654,10 @@ mod tests {
         );
         let other = shown("x.y", json!({"subject": "a\nversion: forged", "version": "v1"}));
         assert_eq!(other, "subject:\n  a\n  version: forged\nversion: v1\n");
-        let searched = shown("file.search", json!({"matches": [{"path": "a\nb", "line": 1, "preview": "x\ny"}], "totalMatches": 1}));
+        let searched = shown(
+            "file.search",
+            json!({"matches": [{"path": "a\nb", "line": 1, "preview": "x\ny"}], "totalMatches": 1}),
+        );
         assert_eq!(searched, "a\\nb:1: x\n  y\n[1 match]");
     }
 }

@@ -16,13 +16,18 @@ pub(super) fn instructions(offer: &Offer) -> String {
             format!("Your scopes are {}{more}; name one in every call.", shown.join(", "))
         }
     };
+    let change = if offer.effects {
+        "; and to computer_operation to change: file.patch {edits: [{old, new}]}, file.write {content}, command.run {command: []}"
+    } else {
+        ""
+    };
     let new = if offer.overview { " Begin with code.context in a project that is new to you." } else { "" };
     format!(
         "Works on the person's computer, inside the scopes that they opened. {scopes} \
-         Call get_computer_info with include [\"operations\"] to see what you can do, and with family \
-         (\"file\") for fields and examples. Send {{op, target, input, options}} to computer_query to look \
-         and to computer_operation to change.{new} Paths are relative to the scope's folder. \
-         A refusal says in its hints what would work."
+         Call get_computer_info with include [\"operations\"] to see all you can do, and with family \
+         (\"file\") for more. Send {{op, target, input, options}} to computer_query to look: file.read with target, \
+         file.search {{query}}, file.list{change}.{new} Paths are relative to the scope's folder. \
+         A refusal says what would work; options.detail \"full\" gives all there is to say of an answer."
     )
 }
 

@@ -106,7 +106,11 @@ mod tests {
     #[test]
     fn an_answer_has_its_content_once() {
         for (ok, object, text) in [
-            (true, json!({"ok": true, "op": "file.read", "data": {"path": "a", "content": "x\n"}}), "[a]\nx\n"),
+            (
+                true,
+                json!({"ok": true, "op": "file.read", "data": {"path": "a", "content": "x\n"}}),
+                "[a]\nx\n",
+            ),
             (false, json!({"ok": false, "error": {"code": "not_found", "message": "no"}}), "not_found: no"),
         ] {
             let result = tool_result(reply(ok, &object), Form::Text);

@@ -29,12 +29,12 @@ static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
         tool(
             GET_COMPUTER_INFO,
             "Computer info",
-            "Start here. Tells which scopes and operations are open to you. include [\"operations\"] lists the operations; add family (\"file\") or one name (\"file.read\") for fields and examples.",
+            "Start here. include [\"operations\"] shows every operation, program and limit open to you, a line each; family names families (\"file\") or operations (\"file.read\") to learn more.",
             hints(true, false, true),
             json!({
-                "include": {"type": "array", "items": {"enum": [
-                    "identity", "platform", "service", "tools", "scopes", "policy", "screen", "status",
-                    "operations",
+                "include": {"type": "array", "items": {"type": "string", "enum": [
+                    "identity", "platform", "service", "tools", "scopes", "policy", "sandbox", "screen",
+                    "status", "operations",
                 ]}},
                 "family": {"type": "string"},
             }),
@@ -43,7 +43,7 @@ static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
         tool(
             COMPUTER_QUERY,
             "Query computer",
-            "Runs one operation that changes nothing, inside one scope. Example: {\"scope\":\"app\",\"op\":\"file.read\",\"target\":\"README.md\"}",
+            "Runs one operation that changes nothing, inside one scope: file.read target startLine? endLine?, file.search target? {query} glob?, file.list target?",
             hints(true, false, true),
             envelope(),
             &["op"],
@@ -51,7 +51,7 @@ static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
         tool(
             COMPUTER_OPERATION,
             "Operate computer",
-            "Runs any operation inside one scope, also those that write, delete or run. Same fields as computer_query.",
+            "Runs any operation, also those that write or run: file.patch target {edits:[{old,new}]}, file.write target {content}, command.run {command:[]}",
             hints(false, true, false),
             envelope(),
             &["op"],
@@ -63,7 +63,7 @@ static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
             hints(true, false, true),
             json!({
                 "scope": {"type": "string"},
-                "view": {"enum": VIEWS},
+                "view": {"type": "string", "enum": VIEWS},
                 "limit": {"type": "integer"},
                 "query": {"type": "string"},
                 "cursor": {"type": "string"},
@@ -81,8 +81,8 @@ fn envelope() -> Value {
         "scope": {"type": "string", "description": "Scope id; optional if you have one scope"},
         "op": {"type": "string"},
         "target": {"type": "string", "description": "Path in the scope, or an id"},
-        "input": {"type": "object", "description": "The operation's data"},
-        "options": {"type": "object", "description": "Limits, filters, timeoutSeconds, maxOutputBytes, dryRun, cursor"},
+        "input": {"type": "object", "additionalProperties": true, "description": "The operation's data, {…} above"},
+        "options": {"type": "object", "additionalProperties": true, "description": "Limits, filters, timeoutSeconds, maxOutputBytes, dryRun, cursor"},
     })
 }
 
@@ -139,8 +139,8 @@ pub(super) fn asks_for_all(arguments: &Map<String, Value>) -> bool {
 /// answer alone, and taken out.
 pub(super) fn take_detail(envelope: &mut Envelope) -> bool {
     let asks = envelope.options.get("detail").is_some_and(|it| it == "full");
-    let has_forms =
-        requests::operation(&envelope.op).is_some_and(|entry| entry.spec.options.contains(&CommonOption::Detail));
+    let has_forms = requests::operation(&envelope.op)
+        .is_some_and(|entry| entry.spec.options.contains(&CommonOption::Detail));
     if !has_forms && envelope.options.get("detail").is_some_and(|it| it == "full" || it == "concise") {
         envelope.options.remove("detail");
     }
@@ -248,6 +248,30 @@ mod tests {
         assert!(text.chars().count() <= 2_800, "{} characters", text.chars().count());
     }
 
+    /// Converters of clients drop what has no type, and refuse tools for it.
+    #[test]
+    fn every_part_of_a_schema_has_a_type_and_every_object_says_what_it_takes() {
+        fn check(schema: &Value, path: &str) {
+            assert!(schema["type"].is_string(), "{path} has no type");
+            if schema["type"] == "object" {
+                let fields = schema["properties"].as_object();
+                assert!(
+                    fields.is_some_and(|it| !it.is_empty()) || schema["additionalProperties"] == true,
+                    "{path}"
+                );
+                for (name, field) in fields.into_iter().flatten() {
+                    check(field, &format!("{path}.{name}"));
+                }
+            }
+            if schema["type"] == "array" {
+                check(&schema["items"], &format!("{path}[]"));
+            }
+        }
+        for tool in all() {
+            check(&Value::Object((*tool.input_schema).clone()), &tool.name);
+        }
+    }
+
     #[test]
     fn every_tool_has_a_title_and_all_four_hints() {
         for tool in all() {
@@ -275,7 +299,17 @@ mod tests {
     fn no_name_of_what_changes_things_passes_the_tool_that_only_looks() {
         let rows = || FAMILIES.iter().flat_map(|family| family.operations);
         let own = rows().filter(|entry| !entry.spec.effect.is_read_only()).map(|entry| entry.spec.name);
-        let others = ["bash", "Bash", "shell.run", "write_file", "Edit", "rm", "git_add", "mcp__x__bash", "file-write"];
+        let others = [
+            "bash",
+            "Bash",
+            "shell.run",
+            "write_file",
+            "Edit",
+            "rm",
+            "git_add",
+            "mcp__x__bash",
+            "file-write",
+        ];
         for name in own.chain(others) {
             for arguments in [
                 json!({"op": name}),

@@ -8,7 +8,7 @@ import time
 from harness.patience import PATIENCE
 from harness.product import Product
 from harness.report import Report
-from harness.wire import META, MODERN, Http, Stdio, envelope_of, resident_bytes, tool_call
+from harness.wire import META, MODERN, Http, Stdio, envelope_of, resident_bytes, tool_call, whole
 
 READ = {"op": "file.read", "target": "README.md"}
 MIB = 1024 * 1024
@@ -150,7 +150,7 @@ def pipelined(report: Report, way: str, product: Product) -> None:
     """Many calls at once are all answered, in bounded memory, to a client that first reads no answers and then all."""
     name = f"{way}: {PIPELINED:,} pipelined calls of {PADDING // 1024} KiB"
     (product.project / "long.txt").write_text("long\n" * (ANSWER_BYTES // 5))
-    arguments = {"op": "file.read", "target": "long.txt"}
+    arguments = whole({"op": "file.read", "target": "long.txt"})
     params = {"name": "computer_query", "arguments": arguments, "_meta": {"padding": "x" * PADDING}}
     head, tail = json.dumps({"jsonrpc": "2.0", "method": "tools/call", "params": params, "id": 0}).encode().rsplit(b"0", 1)
     stdio = product.stdio()

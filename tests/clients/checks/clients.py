@@ -33,6 +33,9 @@ def steps_of(client: Client, file: str, folder: str, cancel: Path) -> list:
         ("option", "computer_query", {**read, "options": {"startLin": 1}}),
     ]
     plan = [{"name": name, "tool": tool, "arguments": arguments} for name, tool, arguments in steps]
+    # What a model sees, from names that other tools have.
+    for name, arguments in (("seen", {"op": "cat", "path": "README.md"}), ("missed", {"op": "cat", "path": "readme.md"})):
+        plan.append({"name": name, "tool": "computer_query", "arguments": arguments, "asModel": True})
     if client.can_cancel:
         plan.append({"name": "cancelled", "tool": "computer_query", "arguments": {**SLOW_SEARCH, "target": folder}, "cancelWhen": str(cancel)})
         plan.append({"name": "afterwards", "tool": "computer_query", "arguments": read})
@@ -112,6 +115,7 @@ def judge(report: Report, name: str, product: Product, client: Client, file: str
     report.check(f"{name}: an unknown field is named", field, results["field"])
     option = failed_with(results["option"], "invalid_request", "startLin", "startLine")
     report.check(f"{name}: an unknown option is named, with the nearest one", option, results["option"])
+    judge_text(report, name, content, results)
     same = [
         step
         for step, result in results.items()
@@ -120,6 +124,19 @@ def judge(report: Report, name: str, product: Product, client: Client, file: str
     report.check(f"{name}: structured content equals the text", not same, same)
     judge_history(report, name, product, results)
     judge_cancellation(report, name, client, product, results)
+
+
+def judge_text(report: Report, name: str, content: str, results: dict) -> None:
+    """Judges what a model sees: what it asked for, once."""
+    blocks = [result.get("content", []) for result in (results["seen"], results["missed"])]
+    texts = [block[0].get("text", "") if len(block) == 1 else "" for block in blocks]
+    head, _, rest = texts[0].partition("\n")
+    shown = head.startswith("[README.md · lines ") and head.endswith("]") and rest == content
+    report.check(f"{name}: a model sees a file as it is, below one line about it", shown, results["seen"])
+    near = texts[1].startswith("not_found: ") and "`README.md`" in texts[1] and results["missed"].get("isError") is True
+    report.check(f"{name}: a model is told the near name of a file that does not exist", near, results["missed"])
+    twice = [step for step in ("seen", "missed") if results[step].get("structuredContent")]
+    report.check(f"{name}: a model sees nothing twice", not twice, twice)
 
 
 def judge_history(report: Report, name: str, product: Product, results: dict) -> None:

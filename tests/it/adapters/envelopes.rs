@@ -25,9 +25,10 @@ pub fn all() -> Vec<(&'static str, Value, &'static str)> {
         ("several scopes", json!({"op": "file.stat", "target": "README.md"}), "invalid_request"),
         (
             "unknown envelope field",
-            json!({"scope": "app", "op": "file.stat", "path": "README.md"}),
+            json!({"scope": "app", "op": "file.stat", "target": "README.md", "frobnicate": 1}),
             "invalid_request",
         ),
+        ("names of another tool", json!({"scope": "app", "op": "file_info", "path": "README.md"}), "ok"),
         (
             "unknown option",
             json!({"scope": "app", "op": "file.stat", "options": {"hsah": true}}),

@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use bailiwick::adapters::mcp::stdio::Ended;
 
 use super::house::House;
+use super::http_client::whole;
 use super::stdio_client::{Client, in_memory, meta, outcome};
 
 async fn lives(client: &mut Client) {
@@ -125,7 +126,8 @@ async fn thousands_of_pipelined_calls_are_all_answered() {
     let writer = tokio::spawn(async move {
         use tokio::io::AsyncWriteExt;
         for id in 100..100 + count {
-            let params = json!({"name": "computer_query", "arguments": {"scope": "app", "op": "file.stat"}});
+            let arguments = whole(json!({"scope": "app", "op": "file.stat"}));
+            let params = json!({"name": "computer_query", "arguments": arguments});
             let line = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
             input.write_all(format!("{line}\n").as_bytes()).await.expect("the server reads");
         }

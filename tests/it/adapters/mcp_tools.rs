@@ -121,7 +121,7 @@ async fn malformed_arguments_are_results_that_name_the_field() {
         assert_eq!(result["isError"], true);
     }
     // The whole call as JSON text is a call all the same.
-    let text = json!({"op": "file.stat", "target": "README.md"}).to_string();
+    let text = json!({"scope": "app", "op": "file.stat", "target": "README.md"}).to_string();
     let result = client.call("computer_query", json!(text)).await["result"].clone();
     assert_eq!(result["isError"], false, "{result}");
 }
@@ -134,10 +134,20 @@ async fn an_answer_is_what_was_asked_for_and_nothing_is_there_twice() {
     let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
     for (envelope, is_error, start, end) in [
-        (json!({"scope": "app", "op": "cat", "path": "README.md"}), false, "[README.md · lines 1-1 of 1 · version ", "]\nhello\n"),
+        (
+            json!({"scope": "app", "op": "cat", "path": "README.md"}),
+            false,
+            "[README.md · lines 1-1 of 1 · version ",
+            "]\nhello\n",
+        ),
         (json!({"scope": "app", "op": "ls"}), false, "", "]"),
         (json!({"scope": "app", "op": "grep", "pattern": "hel"}), false, "README.md:1: hello\n[1 match", "]"),
-        (json!({"scope": "app", "op": "cat", "path": "readme.md"}), true, "not_found: ", "- Did you mean `README.md`?"),
+        (
+            json!({"scope": "app", "op": "cat", "path": "readme.md"}),
+            true,
+            "not_found: ",
+            "- Did you mean `README.md`?",
+        ),
     ] {
         let params = json!({"name": "computer_query", "arguments": envelope});
         let over_stdio = client.ask("tools/call", params.clone()).await["result"].clone();
@@ -161,7 +171,10 @@ async fn arguments_that_are_no_object_are_results_over_http_too() {
     let address = house.http().await;
     for version in ["2025-11-25", "2026-07-28"] {
         let reply = mcp(address, &house.token, version, call("computer_query", &json!("file.stat"))).await;
-        assert_eq!(outcome(&reply.json())["error"]["details"]["field"], "arguments", "{version}: {reply:?}");
+        let result = reply.json()["result"].clone();
+        let text = result["content"][0]["text"].as_str().unwrap_or_default();
+        assert!(text.starts_with("invalid_request: `arguments` must be an object"), "{version}: {reply:?}");
+        assert_eq!(result["isError"], true);
     }
     house.end().await;
 }

@@ -63,7 +63,7 @@ async fn ended(mut program: Program) -> ExitStatus {
 /// What the transports inside this process give, as the measure for the program.
 async fn expected(house: &House, envelope: &Value) -> Value {
     let gone = tokio_util::sync::CancellationToken::new();
-    let envelope = bailiwick::contract::Envelope::from_value(envelope.clone());
+    let envelope = bailiwick::requests::read(envelope.clone());
     normal(house.backend().submit(envelope, &gone).await.into_value())
 }
 

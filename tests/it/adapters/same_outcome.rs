@@ -2,7 +2,8 @@
 
 use bailiwick::adapters::backend::Origin;
 use bailiwick::adapters::socket::{Hello, connect};
-use bailiwick::contract::{Envelope, ErrorCode, Transport};
+use bailiwick::contract::{ErrorCode, Transport};
+use bailiwick::requests;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +31,7 @@ async fn every_transport_gives_the_same_outcome() {
     for (name, envelope, code) in envelopes::all() {
         let gone = CancellationToken::new();
         let by_socket = socket
-            .submit(&Origin::default(), &Envelope::from_value(envelope.clone()), &gone)
+            .submit(&Origin::default(), &requests::read(envelope.clone()), &gone)
             .await
             .expect("the service answers")
             .into_value();

@@ -42,7 +42,7 @@ fn the_preset_has_the_rules_by_which_natural_commands_are_judged() {
 #[test]
 fn the_preset_asks_about_scripts_that_release_also_through_package_run() {
     let policy = serde_json::from_value(preset()).expect("a policy");
-    let commands = Commands::compile(&policy).expect("good rules");
+    let commands = Commands::compile("app", &policy).expect("good rules");
     let decide = |line: &str| {
         let argv = line.split(' ').map(str::to_owned).collect();
         commands.verdict(&CommandInput::Argv(argv), Grant::Package).expect("words").decision

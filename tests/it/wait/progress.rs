@@ -20,8 +20,7 @@ async fn check(hall: &Hall, client: &mut Client, token: Value) {
     let _ = fs::remove_file(hall.path("go"));
     let conditions = json!([{"until": "file", "path": "there"}, {"until": "file", "path": "go"}]);
     hall.write("there", "");
-    let params =
-        json!({"name": "computer_query", "arguments": whole(wait(conditions)), "_meta": {"progressToken": token}});
+    let params = json!({"name": "computer_query", "arguments": whole(wait(conditions)), "_meta": {"progressToken": token}});
     let began = Instant::now();
     client.send(&json!({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": params})).await;
     let (mut notifications, mut reports) = (Vec::new(), 0);

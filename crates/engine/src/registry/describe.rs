@@ -4,13 +4,15 @@ use serde_json::{Map, Value, json};
 
 use bailiwick_contract::{CommonOption, TargetRule};
 
-use super::{Entry, Family};
+use super::{Entry, SignatureLength, signature};
 
-/// Describes a family shortly: every operation with its summary, fields and an example.
-pub fn describe_family(family: &Family, shown: impl Fn(&Entry) -> bool) -> Value {
-    let operations: Vec<Value> =
-        family.operations.iter().filter(|entry| shown(entry)).map(describe_operation).collect();
-    json!({"family": family.name, "summary": family.summary, "operations": operations})
+/// Describes an operation in a line: what a call looks like, and what it is for.
+pub fn describe_shortly(entry: &Entry) -> Value {
+    json!({
+        "op": entry.spec.name,
+        "signature": signature(entry, SignatureLength::Long),
+        "summary": entry.spec.summary,
+    })
 }
 
 /// Describes one operation: what it needs, its target, its fields with types, one example.
@@ -23,6 +25,7 @@ pub fn describe_operation(entry: &Entry) -> Value {
     }
     json!({
         "op": spec.name,
+        "signature": signature(entry, SignatureLength::Long),
         "summary": spec.summary,
         "effect": spec.effect,
         "needs": spec.capabilities.iter()

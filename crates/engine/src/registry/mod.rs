@@ -6,9 +6,11 @@
 mod context;
 mod describe;
 mod entry;
+mod signature;
 mod table;
 
 pub use context::{Context, ServiceFacts};
-pub use describe::{describe_family, describe_operation, describe_target, type_name};
+pub use describe::{describe_operation, describe_shortly, describe_target, type_name};
 pub use entry::{Entry, NoFields, Operation, Schemas, no_command, no_paths};
+pub use signature::{SIGNATURE_LEGEND, SignatureLength, signature};
 pub use table::{Family, Registry};

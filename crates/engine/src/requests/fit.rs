@@ -55,9 +55,7 @@ impl<'a> Forms<'a> {
 
     /// Returns the words that a text has to be one of; none where any text is right.
     fn words(&self) -> Vec<&'a str> {
-        self.having("string")
-            .flat_map(|it| it["const"].as_str().into_iter().chain(enumerated(it)))
-            .collect()
+        self.having("string").flat_map(|it| it["const"].as_str().into_iter().chain(enumerated(it))).collect()
     }
 
     fn items(&self) -> Option<&'a Value> {
@@ -137,7 +135,8 @@ fn words_or_text(text: String, forms: &Forms<'_>) -> Value {
         return Value::String(path(text));
     }
     let start = text.trim_start();
-    let wanted = (start.starts_with('[') && forms.has("array")) || (start.starts_with('{') && forms.has("object"));
+    let wanted =
+        (start.starts_with('[') && forms.has("array")) || (start.starts_with('{') && forms.has("object"));
     // A list of words is no text that anybody means: neither a command nor a glob begins `["`.
     if wanted && let Ok(read) = read_unambiguous(text.as_bytes()) {
         let is_right = match &read {
@@ -161,7 +160,9 @@ fn from_text(field: &str, text: String, forms: &Forms<'_>, root: &Value) -> Resu
             return Ok(Value::Number(number));
         }
     }
-    if forms.has("boolean") && let Some(flag) = flag(plain) {
+    if forms.has("boolean")
+        && let Some(flag) = flag(plain)
+    {
         return Ok(Value::Bool(flag));
     }
     if !forms.has("array") && !forms.has("object") {
@@ -176,7 +177,11 @@ fn from_text(field: &str, text: String, forms: &Forms<'_>, root: &Value) -> Resu
             }
         };
     }
-    if plain.is_empty() { Ok(Value::String(text)) } else { in_a_list(field, Value::String(text), forms, root) }
+    if plain.is_empty() {
+        Ok(Value::String(text))
+    } else {
+        in_a_list(field, Value::String(text), forms, root)
+    }
 }
 
 /// Reads a text as `true` or `false`.
@@ -206,16 +211,17 @@ pub(super) fn json(field: &str, text: &str) -> Result<Value, Failure> {
 fn object(list: &str, fields: Map<String, Value>, forms: &Forms<'_>) -> Result<Map<String, Value>, Failure> {
     let list = list.rsplit('.').next().unwrap_or(list);
     let property = |name: &str| forms.having("object").find_map(|it| it["properties"].get(name));
-    let names = || {
-        forms.having("object").filter_map(|it| it["properties"].as_object()).flat_map(|map| map.keys())
-    };
+    let names =
+        || forms.having("object").filter_map(|it| it["properties"].as_object()).flat_map(|map| map.keys());
     if names().next().is_none() {
         // A map of the client's own names, such as `env`.
         let values = forms.having("object").map(|it| &it["additionalProperties"]).find(|it| it.is_object());
         return fields
             .into_iter()
             .map(|(name, value)| match values {
-                Some(values) => Ok((name.clone(), fit(&format!("{list}.{name}"), value, values, forms.root)?)),
+                Some(values) => {
+                    Ok((name.clone(), fit(&format!("{list}.{name}"), value, values, forms.root)?))
+                }
                 None => Ok((name, value)),
             })
             .collect();
@@ -232,7 +238,9 @@ fn object(list: &str, fields: Map<String, Value>, forms: &Forms<'_>) -> Result<M
         };
         let value = match property(&own) {
             Some(schema) => fit(&format!("{list}.{own}"), value, schema, forms.root)?,
-            None if places::is_idle(if list == "edits" { "file.patch" } else { "" }, &name, &value) => continue,
+            None if places::is_idle(if list == "edits" { "file.patch" } else { "" }, &name, &value) => {
+                continue;
+            }
             None => value,
         };
         match placed.get(&own) {
@@ -318,7 +326,11 @@ mod tests {
             (json!("git status"), &command, json!("git status")),
             (json!("[ -f a ]"), &command, json!("[ -f a ]")),
             (json!("Full"), &json!({"enum": ["concise", "full"]}), json!("full")),
-            (json!({"PORT": 80}), &json!({"type": "object", "additionalProperties": {"type": "string"}}), json!({"PORT": "80"})),
+            (
+                json!({"PORT": 80}),
+                &json!({"type": "object", "additionalProperties": {"type": "string"}}),
+                json!({"PORT": "80"}),
+            ),
             (json!("{\"a\":1}"), &json!({"type": "string"}), json!("{\"a\":1}")),
             (json!("12"), &json!({"type": "string"}), json!("12")),
         ] {
@@ -340,7 +352,8 @@ mod tests {
 
     #[test]
     fn a_text_that_is_no_json_or_means_two_things_is_refused() {
-        let words = json!({"type": "array", "items": {"type": "object", "properties": {"old": {"type": "string"}}}});
+        let words =
+            json!({"type": "array", "items": {"type": "object", "properties": {"old": {"type": "string"}}}});
         for text in ["[{\"old\":\"a\",\"old\":\"b\"}]", "[1,", "{\"old\":}"] {
             let failure = fit("input.edits", json!(text), &words, &Value::Null).expect_err(text);
             assert_eq!(failure.details["field"], "input.edits");

@@ -9,37 +9,85 @@ use crate::registry::Entry;
 /// An operation, and what else it is called. Only names of tools that do the same: what differs in its effect has
 /// advice instead.
 const SYNONYMS: &[(&str, &str)] = &[
-    ("file.read", "read_file read cat view view_file open_file get_file get_file_contents read_text_file file.cat file.view file.open file.get fs.read fs.read_file filesystem.read_file show_file load_file"),
-    ("file.read_many", "read_multiple_files read_files read_many_files file.read_multiple file.read_files fs.read_multiple_files"),
-    ("file.write", "write_file write save_file file.save file.put fs.write fs.write_file filesystem.write_file write_to_file overwrite_file file.overwrite"),
+    (
+        "file.read",
+        "read_file read cat view view_file open_file get_file get_file_contents read_text_file file.cat file.view file.open file.get fs.read fs.read_file filesystem.read_file show_file load_file",
+    ),
+    (
+        "file.read_many",
+        "read_multiple_files read_files read_many_files file.read_multiple file.read_files fs.read_multiple_files",
+    ),
+    (
+        "file.write",
+        "write_file write save_file file.save file.put fs.write fs.write_file filesystem.write_file write_to_file overwrite_file file.overwrite",
+    ),
     ("file.create", "create_file new_file file.new fs.create"),
-    ("file.patch", "edit_file edit str_replace replace_in_file file.edit file.replace file.str_replace multi_edit file.multi_edit apply_patch apply_diff patch edit_block search_replace search_and_replace file.apply_patch fs.edit fs.edit_file string_replace replace"),
-    ("file.search", "grep rg ripgrep search search_file_content grep_search grep_files file.grep text_search search_text find_in_files search_in_files content_search file.search_text file.search_content fs.grep fs.search"),
-    ("file.find", "glob find find_files find_file find_by_name file.glob glob_search glob_files search_filenames fs.glob fs.find"),
-    ("file.list", "ls list list_directory list_dir list_files list_folder dir read_directory readdir file.ls file.dir file.list_directory file.list_dir folder.list directory.list dir.list fs.list fs.ls fs.readdir fs.list_directory filesystem.list_directory list_directory_with_sizes"),
+    (
+        "file.patch",
+        "edit_file edit str_replace replace_in_file file.edit file.replace file.str_replace multi_edit file.multi_edit apply_patch apply_diff patch edit_block search_replace search_and_replace file.apply_patch fs.edit fs.edit_file string_replace replace",
+    ),
+    (
+        "file.search",
+        "grep rg ripgrep search search_file_content grep_search grep_files file.grep text_search search_text find_in_files search_in_files content_search file.search_text file.search_content fs.grep fs.search",
+    ),
+    (
+        "file.find",
+        "glob find find_files find_file find_by_name file.glob glob_search glob_files search_filenames fs.glob fs.find",
+    ),
+    (
+        "file.list",
+        "ls list list_directory list_dir list_files list_folder dir read_directory readdir file.ls file.dir file.list_directory file.list_dir folder.list directory.list dir.list fs.list fs.ls fs.readdir fs.list_directory filesystem.list_directory list_directory_with_sizes",
+    ),
     ("file.tree", "tree directory_tree dir_tree folder_tree list_tree file.directory_tree fs.tree"),
     ("file.stat", "stat get_file_info file_info file.metadata file.exists get_metadata fs.stat"),
-    ("file.mkdir", "mkdir create_directory create_dir create_folder make_directory make_dir directory.create folder.create file.create_directory file.make_directory fs.mkdir"),
-    ("file.delete", "rm rmdir remove delete delete_file remove_file unlink file.remove file.rm file.unlink fs.delete fs.remove fs.rm"),
+    (
+        "file.mkdir",
+        "mkdir create_directory create_dir create_folder make_directory make_dir directory.create folder.create file.create_directory file.make_directory fs.mkdir",
+    ),
+    (
+        "file.delete",
+        "rm rmdir remove delete delete_file remove_file unlink file.remove file.rm file.unlink fs.delete fs.remove fs.rm",
+    ),
     ("file.move", "mv move rename move_file rename_file file.rename file.mv fs.move fs.rename"),
     ("file.copy", "cp copy copy_file duplicate_file file.cp file.duplicate fs.copy"),
     ("file.restore", "undo undo_edit file.undo"),
     ("file.history", "file.versions"),
-    ("command.run", "bash sh zsh shell exec execute run cmd terminal subprocess run_command execute_command exec_command run_shell_command execute_shell_command shell_command local_shell shell.run shell.exec shell.execute bash.run bash.exec terminal.run command.exec command.execute run_terminal_cmd run_terminal_command run_in_terminal run_bash run_bash_command subprocess.run process.run process.exec container.exec"),
-    ("process.start", "start_process spawn spawn_process process.spawn command.spawn run_in_background background.run shell.start"),
+    (
+        "command.run",
+        "bash sh zsh shell exec execute run cmd terminal subprocess run_command execute_command exec_command run_shell_command execute_shell_command shell_command local_shell shell.run shell.exec shell.execute bash.run bash.exec terminal.run command.exec command.execute run_terminal_cmd run_terminal_command run_in_terminal run_bash run_bash_command subprocess.run process.run process.exec container.exec",
+    ),
+    (
+        "process.start",
+        "start_process spawn spawn_process process.spawn command.spawn run_in_background background.run shell.start",
+    ),
     ("process.list", "list_processes command.list shell.list"),
-    ("process.read", "read_process_output get_process_output process.output process.logs process.tail read_output bash_output get_terminal_output command.read command.output command.logs shell.read"),
-    ("process.stop", "stop_process kill_process terminate_process force_terminate kill terminate process.kill process.terminate command.stop command.kill kill_shell kill_bash shell.kill shell.stop"),
-    ("process.write", "interact_with_process send_input write_stdin write_to_process send_to_process process.send process.input process.send_input command.write shell.write"),
+    (
+        "process.read",
+        "read_process_output get_process_output process.output process.logs process.tail read_output bash_output get_terminal_output command.read command.output command.logs shell.read",
+    ),
+    (
+        "process.stop",
+        "stop_process kill_process terminate_process force_terminate kill terminate process.kill process.terminate command.stop command.kill kill_shell kill_bash shell.kill shell.stop",
+    ),
+    (
+        "process.write",
+        "interact_with_process send_input write_stdin write_to_process send_to_process process.send process.input process.send_input command.write shell.write",
+    ),
     ("process.wait", "wait_for_process wait command.wait"),
     ("git.stage", "git.add"),
     ("git.log", "git.history"),
     ("git.branch_list", "git.branch git.branches git.list_branches"),
     ("git.worktree_create", "git.worktree_add"),
     ("code.search_symbols", "search_symbols find_symbol workspace_symbols code.find_symbol code.symbols"),
-    ("code.outline", "document_symbols get_symbols_overview list_code_definition_names code.symbols_overview"),
+    (
+        "code.outline",
+        "document_symbols get_symbols_overview list_code_definition_names code.symbols_overview",
+    ),
     ("code.read_symbol", "read_symbol get_symbol code.get_symbol"),
-    ("code.references", "find_references find_referencing_symbols list_code_usages code.find_references code.usages"),
+    (
+        "code.references",
+        "find_references find_referencing_symbols list_code_usages code.find_references code.usages",
+    ),
     ("code.context", "project_context project_overview"),
     ("computer.info", "info get_info system_info computer.status"),
     ("screen.capture", "screenshot take_screenshot capture_screen capture_screenshot screen.screenshot"),
@@ -52,22 +100,37 @@ const SYNONYMS: &[(&str, &str)] = &[
 
 /// Names of what is not an operation here, and what to do instead.
 const ADVICE: &[(&str, &str)] = &[
-    ("append append_file append_to_file file.append insert insert_line file.insert insert_edit_into_file",
-        "Add lines with file.patch: {\"lines\":[{\"after\":\"LINE:HASH\",\"new\":\"…\"}]}; file.read with options.anchors shows LINE:HASH before each line."),
-    ("search_files", "Text in files: file.search {\"query\":\"…\"}. Names of files: file.find {\"pattern\":\"*.rs\"}."),
+    (
+        "append append_file append_to_file file.append insert insert_line file.insert insert_edit_into_file",
+        "Add lines with file.patch: {\"lines\":[{\"after\":\"LINE:HASH\",\"new\":\"…\"}]}; file.read with options.anchors shows LINE:HASH before each line.",
+    ),
+    (
+        "search_files",
+        "Text in files: file.search {\"query\":\"…\"}. Names of files: file.find {\"pattern\":\"*.rs\"}.",
+    ),
     ("touch file.touch", "A new file: file.create. A changed one: file.write."),
     ("chmod file.chmod", "file.write and file.create set it: options.mode."),
-    ("str_replace_editor str_replace_based_edit_tool text_editor file_editor editor",
-        "Name what you want to do: file.read, file.create, or file.patch with {\"edits\":[{\"old\":\"…\",\"new\":\"…\"}]}."),
-    ("git.push git.pull git.fetch git.clone git.checkout git.switch git.restore git.reset git.revert git.merge git.rebase git.stash git.tag git.init git.remote git.cherry_pick",
-        "Run it as a program, where the scope allows it: command.run {\"command\":[\"git\",\"…\"]}."),
-    ("python node npm npx pnpm yarn pip uv cargo go make pytest jest tsc docker java test build lint",
-        "Run programs with command.run: {\"command\":[\"PROGRAM\",\"ARGUMENT\"]}; scripts of package.json with package.run."),
-    ("which where type env printenv whoami uname",
-        "get_computer_info shows the system and which programs may run."),
+    (
+        "str_replace_editor str_replace_based_edit_tool text_editor file_editor editor",
+        "Name what you want to do: file.read, file.create, or file.patch with {\"edits\":[{\"old\":\"…\",\"new\":\"…\"}]}.",
+    ),
+    (
+        "git.push git.pull git.fetch git.clone git.checkout git.switch git.restore git.reset git.revert git.merge git.rebase git.stash git.tag git.init git.remote git.cherry_pick",
+        "Run it as a program, where the scope allows it: command.run {\"command\":[\"git\",\"…\"]}.",
+    ),
+    (
+        "python node npm npx pnpm yarn pip uv cargo go make pytest jest tsc docker java test build lint",
+        "Run programs with command.run: {\"command\":[\"PROGRAM\",\"ARGUMENT\"]}; scripts of package.json with package.run.",
+    ),
+    (
+        "which where type env printenv whoami uname",
+        "get_computer_info shows the system and which programs may run.",
+    ),
     ("sleep", "Wait with process.wait: {\"any\":[{\"until\":\"time\",\"seconds\":5}]}."),
-    ("curl wget fetch http web_fetch fetch_url http_request",
-        "Wait for a started server with process.wait {\"any\":[{\"until\":\"http\",\"port\":8000}]}; other requests are programs for command.run, where the scope allows them."),
+    (
+        "curl wget fetch http web_fetch fetch_url http_request",
+        "Wait for a started server with process.wait {\"any\":[{\"until\":\"http\",\"port\":8000}]}; other requests are programs for command.run, where the scope allows them.",
+    ),
     ("kill_all", "process.stop with {\"all\":true}."),
 ];
 

@@ -38,13 +38,29 @@ impl Place {
 /// For operations, where they have a field, and what other tools call it. An operation's own name comes before a
 /// family's (`git.*`), and that before `*`. Names are folded: `file_path` and `filePath` are one.
 const FIELDS: &[(&str, &str, &str)] = &[
-    ("file.move file.copy", "target", "source src from old_path source_path from_path file path file_path source_file"),
-    ("file.move file.copy", "input.to", "destination dest dst new_path destination_path to_path dest_path new_file target_path"),
+    (
+        "file.move file.copy",
+        "target",
+        "source src from old_path source_path from_path file path file_path source_file",
+    ),
+    (
+        "file.move file.copy",
+        "input.to",
+        "destination dest dst new_path destination_path to_path dest_path new_file target_path",
+    ),
     ("file.find", "input.pattern", "glob query name filename glob_pattern file_pattern patterns"),
     ("file.find", "target", "path dir directory folder root search_path target_directory base_path cwd"),
     ("file.find", "options.kind", "type"),
-    ("file.search", "input.query", "pattern regex search text search_term q regexp needle search_query search_pattern"),
-    ("file.search", "options.glob", "include include_pattern file_pattern file_glob globs includes include_glob filter"),
+    (
+        "file.search",
+        "input.query",
+        "pattern regex search text search_term q regexp needle search_query search_pattern",
+    ),
+    (
+        "file.search",
+        "options.glob",
+        "include include_pattern file_pattern file_glob globs includes include_glob filter",
+    ),
     ("file.search", "options.types", "type file_type"),
     ("file.search", "options.maxResults", "limit head_limit max max_matches max_count top"),
     ("file.search", "options.ignoreCase", "i case_insensitive insensitive"),
@@ -52,13 +68,25 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("file.search", "options.before", "b before_context lines_before"),
     ("file.search", "options.after", "a after_context lines_after"),
     ("file.search", "options.literal", "fixed_strings fixed f plain"),
-    ("file.read", "options.startLine", "start from_line line_start start_line_one_indexed begin_line first_line"),
-    ("file.read", "options.endLine", "end to_line line_end end_line_one_indexed end_line_one_indexed_inclusive last_line head"),
+    (
+        "file.read",
+        "options.startLine",
+        "start from_line line_start start_line_one_indexed begin_line first_line",
+    ),
+    (
+        "file.read",
+        "options.endLine",
+        "end to_line line_end end_line_one_indexed end_line_one_indexed_inclusive last_line head",
+    ),
     ("file.read", "options.lineNumbers", "show_line_numbers with_line_numbers number_lines numbered"),
     ("file.read_many", "input.paths", "path files file file_paths targets target_files file_path"),
     ("file.write file.create", "input.content", "contents text file_text data body file_content new_content"),
     ("file.write file.create", "input.contentBase64", "base64"),
-    ("file.write file.create", "options.createParents", "parents mkdirs create_dirs create_directories make_parents"),
+    (
+        "file.write file.create",
+        "options.createParents",
+        "parents mkdirs create_dirs create_directories make_parents",
+    ),
     ("file.write file.create", "options.mode", "permissions chmod"),
     ("file.mkdir", "options.parents", "recursive p create_parents make_parents"),
     ("file.delete", "options.recursive", "r recurse"),
@@ -70,7 +98,11 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("file.*", "options.includeHidden", "hidden show_hidden all include_hidden_files dotfiles"),
     ("file.*", "options.includeIgnored", "no_ignore ignored"),
     ("command.* process.start", "input.command", "cmd command_line shell_command script argv bash"),
-    ("command.* process.start package.*", "target", "cwd workdir working_directory dir directory folder current_directory path"),
+    (
+        "command.* process.start package.*",
+        "target",
+        "cwd workdir working_directory dir directory folder current_directory path",
+    ),
     ("command.* process.start package.*", "input.env", "environment env_vars environment_variables"),
     ("command.run", "input.stdin", "stdin_text standard_input"),
     ("command.start process.start", "input.label", "name title"),
@@ -111,7 +143,11 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("screen.read_capture", "target", "capture_id id"),
     ("computer.info", "input.family", "op operation name"),
     ("computer.info", "input.include", "parts sections"),
-    ("*", "target", "path target_directory file file_path filename absolute_path relative_path relative_workspace_path target_file dir directory dir_path directory_path folder uri"),
+    (
+        "*",
+        "target",
+        "path target_directory file file_path filename absolute_path relative_path relative_workspace_path target_file dir directory dir_path directory_path folder uri",
+    ),
     ("*", "options.maxResults", "limit max max_matches head_limit"),
     ("*", "options.timeoutSeconds", "timeout_sec timeout_secs timeout_s max_seconds"),
     ("*", "options.maxOutputBytes", "max_output max_bytes max_output_size"),
@@ -185,7 +221,9 @@ pub(super) fn is_idle(op: &str, name: &str, value: &serde_json::Value) -> bool {
     let name = fold(name);
     COMMENTS.contains(&name.as_str())
         || GIVEN.iter().any(|(of, field, given)| {
-            *of == op && fold(field) == name && (value.to_string() == *given || value == &given.trim_matches('"'))
+            *of == op
+                && fold(field) == name
+                && (value.to_string() == *given || value == &given.trim_matches('"'))
         })
 }
 

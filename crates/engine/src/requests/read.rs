@@ -149,7 +149,11 @@ fn shared(name: &str, value: Value) -> Value {
             text.trim().parse::<u64>().map_or(value.clone(), Value::from)
         }
         ("timeoutSeconds" | "maxOutputBytes", Value::Number(number)) => match number.as_f64() {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and small")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is whole and small"
+            )]
             Some(whole) if number.is_f64() && whole.fract() == 0.0 && (0.0..9e15).contains(&whole) => {
                 Value::from(whole as u64)
             }
@@ -209,7 +213,9 @@ fn op(fields: &mut Map<String, Value>) -> Result<Option<String>, Failure> {
     }
     let named: Vec<String> = OPS
         .iter()
-        .filter(|name| fields.get(**name).and_then(Value::as_str).is_some_and(|it| names::operation(it).is_some()))
+        .filter(|name| {
+            fields.get(**name).and_then(Value::as_str).is_some_and(|it| names::operation(it).is_some())
+        })
         .map(|name| (*name).to_owned())
         .collect();
     Ok(match named.as_slice() {

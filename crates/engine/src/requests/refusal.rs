@@ -72,8 +72,7 @@ pub(super) fn doubled(fields: &Fields, place: &Place, name: &str) -> Failure {
     } else {
         format!("`{}` and `{}` both say `{shown}`, and differ", clip(before), clip(name))
     };
-    Failure::invalid(&shown, names)
-        .hint(format!("Send `{shown}` once: {}", corrected(fields)))
+    Failure::invalid(&shown, names).hint(format!("Send `{shown}` once: {}", corrected(fields)))
 }
 
 /// Refuses what can be meant in two ways, with the request for one of them.

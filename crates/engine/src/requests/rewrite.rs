@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
 use bailiwick_contract::Failure;
+use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
 
 use super::fit;
 use super::names::{self, fold};
@@ -38,10 +38,17 @@ pub(super) fn rewrite(fields: &mut Fields) -> Result<(), Failure> {
 
 /// What another tool calls an operation, where one is to be described.
 fn described(fields: &mut Fields) {
-    let Some(Value::String(name)) = fields.input.get("family") else { return };
-    let is_family = FAMILIES.iter().any(|family| family.name == name);
-    if let Some(entry) = names::operation(name).filter(|_| !is_family) {
-        fields.input.insert("family".to_owned(), Value::from(entry.spec.name));
+    let canonical = |name: &mut Value| {
+        let Some(text) = name.as_str() else { return };
+        let is_family = FAMILIES.iter().any(|family| family.name == text);
+        if let Some(entry) = names::operation(text).filter(|_| !is_family) {
+            *name = Value::from(entry.spec.name);
+        }
+    };
+    match fields.input.get_mut("family") {
+        Some(Value::Array(several)) => several.iter_mut().for_each(canonical),
+        Some(one) => canonical(one),
+        None => {}
     }
 }
 
@@ -102,7 +109,9 @@ fn replacement(fields: &mut Fields) -> Result<(), Failure> {
         Some((name, value)) if boolean(&value) != Some(false) => Err(refusal::ambiguous(
             fields,
             &name,
-            format!("`{name}` is not a field: an edit says in `expect` in how many places it changes the text"),
+            format!(
+                "`{name}` is not a field: an edit says in `expect` in how many places it changes the text"
+            ),
         )
         .hint("Count the places with file.search and `countOnly`, then set `expect` in the edit.")),
         _ => Ok(()),
@@ -153,7 +162,9 @@ fn lines(fields: &mut Fields) -> Result<(), Failure> {
         };
         let pair = match &value {
             Value::Array(items) if items.len() == 2 => Some((items[0].clone(), items[1].clone())),
-            Value::String(text) => text.split_once(['-', ':', ',']).map(|(from, to)| (json!(from), json!(to))),
+            Value::String(text) => {
+                text.split_once(['-', ':', ',']).map(|(from, to)| (json!(from), json!(to)))
+            }
             _ => None,
         };
         let Some((from, to)) = pair else {
@@ -166,7 +177,9 @@ fn lines(fields: &mut Fields) -> Result<(), Failure> {
             fields.put(option("endLine"), &name, to)?;
         }
     }
-    let Some((name, value)) = fields.take(&["limit", "numlines", "maxlines", "linecount"]) else { return Ok(()) };
+    let Some((name, value)) = fields.take(&["limit", "numlines", "maxlines", "linecount"]) else {
+        return Ok(());
+    };
     let count = number(&name, &value)?.max(1);
     let start = fields.options.get("startLine").map(|it| number("startLine", it)).transpose()?;
     if let Some(offset) = fields.options.remove("offset") {

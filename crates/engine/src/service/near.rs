@@ -19,9 +19,11 @@ pub(super) fn with_names(cx: &Context, permit: &Permit, failure: Failure) -> Fai
     if failure.code != ErrorCode::NotFound || !failure.hints.is_empty() {
         return failure;
     }
-    let (Some(scope), PermittedTarget::Path(path)) = (permit.scope(), permit.target()) else { return failure };
-    let may_list =
-        cx.caller.capabilities.allows(Capability::FsRead) && scope.standing(Capability::FsRead) == Standing::Granted;
+    let (Some(scope), PermittedTarget::Path(path)) = (permit.scope(), permit.target()) else {
+        return failure;
+    };
+    let may_list = cx.caller.capabilities.allows(Capability::FsRead)
+        && scope.standing(Capability::FsRead) == Standing::Granted;
     let is_missing = || path.stat().is_err_and(|it| it.code == ErrorCode::NotFound);
     if !may_list || path.rel().is_root() || !is_missing() {
         return failure;
@@ -39,7 +41,8 @@ pub(super) fn with_names(cx: &Context, permit: &Permit, failure: Failure) -> Fai
 fn without_the_scope(permit: &Permit, scope: &Scope, path: &PermittedPath) -> Option<String> {
     let mut names = path.rel().components();
     let first = encode_name(names.next()?);
-    let own = [scope.id(), scope.name()].into_iter().chain(scope.roots().iter().map(|root| root.name.as_str()));
+    let own =
+        [scope.id(), scope.name()].into_iter().chain(scope.roots().iter().map(|root| root.name.as_str()));
     if !own.into_iter().any(|name| name.eq_ignore_ascii_case(&first)) {
         return None;
     }

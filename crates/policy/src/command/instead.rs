@@ -2,12 +2,18 @@
 
 /// Programs, and the operation that does what they are usually run for.
 const INSTEAD: &[(&str, &str)] = &[
-    ("cat head tail less more bat nl", "To read a file, use file.read; `startLine` and `endLine` give a part of it."),
+    (
+        "cat head tail less more bat nl",
+        "To read a file, use file.read; `startLine` and `endLine` give a part of it.",
+    ),
     ("ls dir", "To see what is in a folder, use file.list."),
     ("tree", "To see a folder with all below it, use file.tree."),
     ("find fd locate", "To find files by name, use file.find: {\"pattern\":\"**/*.py\"}."),
     ("grep egrep fgrep rg ag ack", "To search in files, use file.search: {\"query\":\"…\"}."),
-    ("sed awk perl patch ed", "To change parts of files, use file.patch: {\"edits\":[{\"old\":\"…\",\"new\":\"…\"}]}."),
+    (
+        "sed awk perl patch ed",
+        "To change parts of files, use file.patch: {\"edits\":[{\"old\":\"…\",\"new\":\"…\"}]}.",
+    ),
     ("rm rmdir unlink shred", "To remove a file or folder, use file.delete."),
     ("cp install rsync", "To copy a file or folder, use file.copy: {\"to\":\"…\"}."),
     ("mv rename", "To move or rename, use file.move: {\"to\":\"…\"}."),
@@ -17,12 +23,30 @@ const INSTEAD: &[(&str, &str)] = &[
     ("chmod chown", "file.write and file.create set a file's `mode`."),
     ("stat du wc file realpath readlink", "For the facts of a file, use file.stat."),
     ("sha256sum sha1sum md5sum shasum", "For a file's hash, use file.stat with `hash`."),
-    ("diff cmp", "For changes in a repository, use git.diff; to compare two files, read both with file.read_many."),
-    ("sleep timeout wait", "To wait, use process.wait: {\"any\":[{\"until\":\"time\",\"seconds\":5}]}; it waits for output, ports and files too."),
-    ("curl wget http https httpie nc telnet", "To see whether a started server answers, use process.wait: {\"any\":[{\"until\":\"http\",\"port\":8000}]} with its processId as target."),
-    ("env printenv export set", "get_computer_info shows the system; variables for a command go into `input.env`."),
-    ("which whereis command type whoami uname hostname id", "get_computer_info shows the system and which programs may run."),
-    ("bash sh zsh dash ksh fish cmd powershell pwsh", "Send the commands themselves: command.run reads simple commands joined by `&&`, `||`, `;` and `|`."),
+    (
+        "diff cmp",
+        "For changes in a repository, use git.diff; to compare two files, read both with file.read_many.",
+    ),
+    (
+        "sleep timeout wait",
+        "To wait, use process.wait: {\"any\":[{\"until\":\"time\",\"seconds\":5}]}; it waits for output, ports and files too.",
+    ),
+    (
+        "curl wget http https httpie nc telnet",
+        "To see whether a started server answers, use process.wait: {\"any\":[{\"until\":\"http\",\"port\":8000}]} with its processId as target.",
+    ),
+    (
+        "env printenv export set",
+        "get_computer_info shows the system; variables for a command go into `input.env`.",
+    ),
+    (
+        "which whereis command type whoami uname hostname id",
+        "get_computer_info shows the system and which programs may run.",
+    ),
+    (
+        "bash sh zsh dash ksh fish cmd powershell pwsh",
+        "Send the commands themselves: command.run reads simple commands joined by `&&`, `||`, `;` and `|`.",
+    ),
     ("sudo su doas", "Commands run as the user who started Bailiwick; leave this out."),
     ("nohup setsid screen tmux", "To start what keeps running, use process.start."),
     ("ps top pgrep jobs", "To see what you started, use process.list."),

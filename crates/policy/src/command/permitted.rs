@@ -279,7 +279,9 @@ impl Commands {
     /// Puts what the caller can do about a refusal before what only the user can: the operation that does the work
     /// of the program, and the programs that may run.
     fn with_alternatives(&self, mut failure: Failure, verdict: &Verdict) -> Failure {
-        let Some((command, Reason { source: Source::Always(_), .. })) = verdict.deciding() else { return failure };
+        let Some((command, Reason { source: Source::Always(_), .. })) = verdict.deciding() else {
+            return failure;
+        };
         let program = command.argv.first().map_or("", String::as_str);
         let mut hints: Vec<String> = instead(program).map(str::to_owned).into_iter().collect();
         let programs: Vec<String> = self.rules.implications().into_iter().map(|(name, _)| name).collect();

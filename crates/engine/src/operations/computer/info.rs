@@ -9,12 +9,13 @@ use serde_json::{Map, Value, json};
 use crate::operations::codex::around as around_codex;
 use crate::operations::screen::access_state;
 use crate::registry::{
-    Context, Entry, NoFields, Operation, describe_family, describe_operation, no_command, no_paths,
+    Context, Entry, NoFields, Operation, SIGNATURE_LEGEND, SignatureLength, describe_operation,
+    describe_shortly, no_command, no_paths, signature,
 };
 use bailiwick_contract::time::rfc3339;
 use bailiwick_contract::{
-    Capability, CommandInput, Containment, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads, fields,
+    Capability, CommandInput, Containment, Effect, ErrorCode, Failure, OneOrMany, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads, fields,
 };
 use bailiwick_platform::launch::{hides_files, levels};
 use bailiwick_platform::system::system;
@@ -47,7 +48,7 @@ pub enum Part {
     Screen,
     /// Whether the history and each scope's folders are in order.
     Status,
-    /// The operations that the caller may use; with `family`, their fields and examples.
+    /// The operations that the caller may use, a line each, with the scopes; with `family` more about some.
     Operations,
 }
 
@@ -55,17 +56,18 @@ pub enum Part {
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Input {
-    /// The parts; default identity, platform, service, scopes.
+    /// The parts; default identity, platform, service, scopes, and with `family` the operations alone.
     pub include: Vec<Part>,
-    /// With `operations`: describe this family (`file`) or this one operation (`file.read`) in full.
-    pub family: Option<String>,
+    /// With `operations`: describe this one operation (`file.read`) in full, or these families and operations
+    /// (`["file", "git.diff"]`) in a line each.
+    pub family: Option<OneOrMany>,
 }
 
 impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "computer.info",
         summary: "Tell what this computer is and what you may do here",
-        details: "Start here. `include` chooses the parts; with `operations` and `family` each operation's fields and an example are given.",
+        details: "Start here. `include` chooses the parts; `operations` shows a line for each operation, with `family` more about some.",
         capabilities: &[],
         effect: Effect::ReadOnly,
         target: TargetRule::None,
@@ -96,9 +98,15 @@ impl Operation for Op {
         _: &NoFields,
     ) -> Result<Map<String, Value>, Failure> {
         let default = [Part::Identity, Part::Platform, Part::Service, Part::Scopes];
-        let mut parts = if input.include.is_empty() { default.to_vec() } else { input.include.clone() };
+        let mut parts = match (input.include.as_slice(), &input.family) {
+            ([], None) => default.to_vec(),
+            (asked, _) => asked.to_vec(),
+        };
         if input.family.is_some() && !parts.contains(&Part::Operations) {
             parts.push(Part::Operations);
+        }
+        if input.family.is_none() && parts.contains(&Part::Operations) && !parts.contains(&Part::Scopes) {
+            parts.push(Part::Scopes);
         }
         let shared: Vec<&Arc<Scope>> = match permit.scope() {
             Some(scope) => vec![scope],
@@ -117,13 +125,18 @@ impl Operation for Op {
                 Part::Sandbox => ("sandbox", sandbox()),
                 Part::Screen => ("screen", screen(cx, &scopes).await?),
                 Part::Status => ("status", status(cx, &scopes)),
-                Part::Operations => ("operations", operations(cx, &scopes, input.family.as_deref())?),
+                Part::Operations => {
+                    ("operations", operations(cx, &scopes, OneOrMany::list(input.family.as_ref()))?)
+                }
             };
             data.insert(name.to_owned(), value);
         }
         Ok(data)
     }
 }
+
+/// How many programs of a scope are named.
+const MAX_PROGRAMS: usize = 64;
 
 /// The MCP tools, in the order of `tools/list`.
 const TOOLS: &[&str] =
@@ -198,6 +211,12 @@ async fn screen(cx: &Context, scopes: &[&Scope]) -> Result<Value, Failure> {
     })
 }
 
+/// Returns the programs of which the rules allow something.
+fn programs(scope: &Scope) -> Vec<String> {
+    let names = scope.commands().rules().implications().into_iter().map(|(name, _)| name);
+    names.take(MAX_PROGRAMS).collect()
+}
+
 /// Tells what will hold the commands of a scope, to those who may run them.
 fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
     let may = |capability| standing(cx, scope, capability) != Standing::Denied;
@@ -225,6 +244,7 @@ fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
         }),
         "problem": problem,
         "network": hold.network,
+        "programs": programs(scope),
         "allowedEnvironment": hold.allowed_environment,
     });
     if !runs_any {
@@ -317,24 +337,40 @@ fn usable(cx: &Context, scopes: &[&Scope], entry: &Entry) -> bool {
         }
 }
 
-fn operations(cx: &Context, scopes: &[&Scope], wanted: Option<&str>) -> Result<Value, Failure> {
+fn operations(cx: &Context, scopes: &[&Scope], wanted: &[String]) -> Result<Value, Failure> {
     let registry = &cx.service.registry;
     let shown = |entry: &Entry| usable(cx, scopes, entry);
-    let Some(wanted) = wanted else {
-        let families = registry.families().iter().filter_map(|family| {
-            let names: Vec<&str> =
-                family.operations.iter().filter(|entry| shown(entry)).map(|entry| entry.spec.name).collect();
-            (!names.is_empty())
-                .then(|| json!({"family": family.name, "summary": family.summary, "operations": names}))
-        });
-        return Ok(families.collect());
-    };
-    if let Some(family) = registry.families().iter().find(|family| family.name == wanted) {
-        return Ok(describe_family(family, shown));
+    let wanted: Vec<&str> =
+        wanted.iter().flat_map(|names| names.split(',')).map(str::trim).filter(|it| !it.is_empty()).collect();
+    if wanted.is_empty() {
+        let lines: Vec<String> = registry
+            .operations()
+            .filter(|entry| entry.alias_of.is_none() && shown(entry))
+            .map(|entry| signature(entry, SignatureLength::Short))
+            .collect();
+        return Ok(json!({"legend": SIGNATURE_LEGEND, "signatures": lines}));
     }
-    if let Some(entry) = registry.entry(wanted).filter(|entry| shown(entry)) {
+    if let [only] = wanted.as_slice()
+        && let Some(entry) = registry.entry(only).filter(|entry| shown(entry))
+    {
         return Ok(describe_operation(entry));
     }
+    let mut described: Vec<Value> = Vec::new();
+    for name in wanted {
+        if let Some(family) = registry.families().iter().find(|family| family.name == name) {
+            described.extend(family.operations.iter().filter(|entry| shown(entry)).map(describe_shortly));
+        } else if let Some(entry) = registry.entry(name).filter(|entry| shown(entry)) {
+            described.push(describe_shortly(entry));
+        } else {
+            return Err(unknown(cx, name, shown));
+        }
+    }
+    Ok(json!({"operations": described}))
+}
+
+/// Refuses the name of a family or operation that the caller does not have.
+fn unknown(cx: &Context, wanted: &str, shown: impl Fn(&Entry) -> bool) -> Failure {
+    let registry = &cx.service.registry;
     let names = registry.families().iter().map(|family| family.name);
     let all =
         names.clone().chain(registry.operations().filter(|entry| shown(entry)).map(|entry| entry.spec.name));
@@ -344,9 +380,42 @@ fn operations(cx: &Context, scopes: &[&Scope], wanted: Option<&str>) -> Result<V
         format!("there is no family or operation `{wanted}` for this caller"),
     )
     .detail("families", names.collect::<Vec<_>>());
-    Err(if nearest.is_empty() {
-        failure
-    } else {
-        failure.hint(format!("Did you mean {}?", nearest.join(" or ")))
-    })
+    if nearest.is_empty() { failure } else { failure.hint(format!("Did you mean {}?", nearest.join(" or "))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations::FAMILIES;
+
+    fn all(length: SignatureLength) -> Vec<String> {
+        let rows = FAMILIES.iter().flat_map(|family| family.operations);
+        rows.filter(|entry| entry.alias_of.is_none()).map(|entry| signature(entry, length)).collect()
+    }
+
+    #[test]
+    fn all_signatures_together_are_short() {
+        // 3.4 characters are a token of o200k in such lines: 1,200 of them, with room for the scopes.
+        let text = all(SignatureLength::Short).join("\n");
+        assert!(text.chars().count() <= 3_600, "{} characters\n{text}", text.chars().count());
+        for line in all(SignatureLength::Long) {
+            assert!(line.chars().count() <= 190, "{line}");
+        }
+    }
+
+    #[test]
+    fn signatures_say_what_a_call_needs() {
+        let lines = all(SignatureLength::Short);
+        for expected in [
+            "file.read path startLine? endLine? cursor?",
+            "file.search [path] {query} glob? ignoreCase? maxResults?",
+            "file.move path {to} ifExists? dryRun? → undoId",
+            "process.resize id {columns,rows}",
+            "screen.captures",
+        ] {
+            assert!(lines.iter().any(|line| line == expected), "{expected} is none of\n{}", lines.join("\n"));
+        }
+        let patch = lines.iter().find(|line| line.starts_with("file.patch ")).expect("it is there");
+        assert!(patch.contains("edits?:[{new,old,expect?,path?}]") && patch.ends_with("undoId"), "{patch}");
+    }
 }

@@ -43,7 +43,7 @@ pub fn handshakes(steps: &mut Steps, ground: &Ground) {
         if !told.to_string().contains(MODERN) {
             return Err(wrong("the server does not tell this revision"));
         }
-        let arguments = json!({"scope": "test", "op": "file.stat", "target": "hello.txt"});
+        let arguments = json!({"scope": "test", "op": "file.stat", "target": "hello.txt", "detail": "full"});
         let result =
             child.request_modern("tools/call", json!({"name": "computer_query", "arguments": arguments}))?;
         match envelope_in(&result) {
