@@ -250,6 +250,10 @@ fn level_for_codex(wanted: SandboxLevel) -> Result<Containment, Failure> {
     }
 }
 
+/// The settings of a project that Codex reads itself. It takes nothing of them, since no project is trusted, and gives up
+/// where it cannot read them.
+const PROJECT_SETTINGS: &str = ".codex/config.toml";
+
 /// The folders and the environment of a run.
 struct Confined {
     hold: Hold,
@@ -286,8 +290,15 @@ impl Confined {
             Mode::WorkspaceWrite => FolderAccess::Write,
             Mode::ReadOnly => FolderAccess::Read,
         };
-        let Roots { folders: roots, protected, lacks_protected, closed: closed_files, lacks_closed, review } =
-            Roots::new(&around.repositories, &around.scope, access, cwd, found.level)?;
+        let Roots {
+            folders: roots,
+            protected,
+            lacks_protected,
+            closed: mut closed_files,
+            lacks_closed,
+            review,
+        } = Roots::new(&around.repositories, &around.scope, access, cwd, found.level)?;
+        closed_files.retain(|file| !file.ends_with(PROJECT_SETTINGS));
         let package = &found.installation.package;
         let tools = found.installation.tools.clone();
         let mut read_only = unique(trusted.iter().cloned().chain([package.clone()]));

@@ -266,15 +266,12 @@ impl Watched {
                 }
             },
         );
-        let layout = match layout {
-            Ok(layout) => layout,
-            Err(_) => {
-                let Some(Folder { parent: Some(parent), name }) = self.folders.remove(&id) else {
-                    return Err(Unwatched);
-                };
-                self.unreadable.insert((parent, name));
-                return Ok(());
-            }
+        let Ok(layout) = layout else {
+            let Some(Folder { parent: Some(parent), name }) = self.folders.remove(&id) else {
+                return Err(Unwatched);
+            };
+            self.unreadable.insert((parent, name));
+            return Ok(());
         };
         self.closed.extend(closed);
         if layout.is_repository() {
@@ -572,8 +569,7 @@ mod tests {
                     Step::Close(path) => drop(fs::create_dir_all(at(&path).join(".ssh/1"))),
                     Step::Link(path) => {
                         let _ = fs::remove_file(at(&path).join(".env"));
-                        #[cfg(unix)]
-                        let _ = std::os::unix::fs::symlink("x", at(&path).join(".env"));
+                        let _ = bailiwick_platform::fs::modes::symlink("x", at(&path).join(".env"));
                     }
                     Step::Remove(path) => drop(fs::remove_dir_all(at(&path))),
                     Step::Move(from, to) => drop(fs::rename(at(&from), at(&to))),
