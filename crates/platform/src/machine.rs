@@ -61,14 +61,14 @@ pub const HOME: &str = NAMES[2];
 /// Returns how long the computer has been running, at least: a measure of time that no change of its clock moves.
 #[cfg(unix)]
 pub fn uptime() -> Duration {
-    use nix::time::{ClockId, clock_gettime};
+    use rustix::time::{ClockId, clock_gettime};
 
     // With the time that it was asleep, where the system counts that.
     #[cfg(target_os = "linux")]
-    const CLOCK: ClockId = ClockId::CLOCK_BOOTTIME;
+    const CLOCK: ClockId = ClockId::Boottime;
     #[cfg(not(target_os = "linux"))]
-    const CLOCK: ClockId = ClockId::CLOCK_MONOTONIC;
-    clock_gettime(CLOCK).map_or(Duration::ZERO, Duration::from)
+    const CLOCK: ClockId = ClockId::Monotonic;
+    Duration::try_from(clock_gettime(CLOCK)).unwrap_or_default()
 }
 
 /// Returns how long this process has asked for it, which the computer has been running at least.

@@ -34,7 +34,8 @@ impl Authors {
             files.retain(|_, written| written.at.elapsed() <= MAX_AGE);
         }
         if files.len() >= MAX_FILES
-            && let Some(oldest) = files.iter().min_by_key(|(_, written)| written.at).map(|(key, _)| key.clone())
+            && let Some(oldest) =
+                files.iter().min_by_key(|(_, written)| written.at).map(|(key, _)| key.clone())
         {
             files.remove(&oldest);
         }

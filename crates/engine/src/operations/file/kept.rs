@@ -76,11 +76,14 @@ pub fn refuse_unknown(cx: &Context, permit: &Permit, path: &str, version: &str) 
     if !cx.service.seen.authors.is_unknown_to(&scope_key(permit), path, version, &asker(cx)) {
         return Ok(());
     }
-    Err(Failure::new(ErrorCode::Conflict, format!("another client wrote `{path}`, and you have not read that"))
-        .detail("rule", "written-by-another")
-        .detail("version", version)
-        .hint("Read the file, and write what takes its content into account.")
-        .hint("Or set `options.overwrite` to true to replace it whatever it holds."))
+    Err(Failure::new(
+        ErrorCode::Conflict,
+        format!("another client wrote `{path}`, and you have not read that"),
+    )
+    .detail("rule", "written-by-another")
+    .detail("version", version)
+    .hint("Read the file, and write what takes its content into account.")
+    .hint("Or set `options.overwrite` to true to replace it whatever it holds."))
 }
 
 /// Gives the content that a file had in a version, if it is held or kept.
