@@ -7,6 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use bailiwick::contract::{Caller, Capability, CapabilityGrant, CommandInput, Containment, Transport};
 use bailiwick::policy::command::{Commands, Decision, Grant};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::yard::{Yard, available};
 use crate::installation::Installation;
@@ -106,6 +107,11 @@ async fn commands_as_agents_write_them_run_at_the_first_try() {
     // What a program says of itself is the program's: no second question, and no success.
     let data = yard.run(json!(["./missing"])).await;
     assert_eq!(data["exitCode"], 127, "{data:#}");
+    // The history shows what was asked for, and not how bash is started for it.
+    let history = yard.send(json!({"op": "history.last"}), &CancellationToken::new()).await;
+    assert_eq!(history["ok"], true, "{history:#}");
+    let history = history.to_string();
+    assert!(history.contains("./missing") && !history.contains("--noprofile"), "{history}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -16,6 +16,10 @@ use super::{Decision, Reason, Rules, Source, Verdict, recognise, text};
 const FOR_A_SHELL: &[&str] = &["not-literal", "shell-builtin", "program-word"];
 /// The longest text for bash, in bytes: the system hands a program no longer word.
 const MAX_TEXT_BYTES: usize = 120 * 1024;
+/// How bash is started for a text, which comes next.
+const TEXT: [&str; 4] = ["bash", "--noprofile", "--norc", "-c"];
+/// The text that starts a program by its path, whose words come next.
+const BY_PATH: [&str; 2] = ["exec -- \"$@\"", "bash"];
 /// How many processes a command may have, unless a scope says otherwise.
 const MAX_PROCESSES: u64 = 512;
 /// How large a file a command may write, unless a scope says otherwise.
@@ -131,6 +135,15 @@ impl PermittedCommand {
     /// Returns whether bash reads it.
     pub fn is_for_bash(&self) -> bool {
         self.found.is_some()
+    }
+
+    /// Returns how many words of its first command bash takes for itself, before what was asked for.
+    pub fn own_words(&self) -> usize {
+        match &self.found {
+            None => 0,
+            Some(_) if self.plan.first.commands[0].argv.len() == TEXT.len() + 1 => TEXT.len(),
+            Some(_) => TEXT.len() + BY_PATH.len(),
+        }
     }
 
     /// Returns the words of its commands; of a text for bash those that were found in it, as far as they are literal.
@@ -360,7 +373,6 @@ impl Commands {
         strict: &Result<JudgedCommand, Failure>,
         refused: Failure,
     ) -> Option<JudgedCommand> {
-        let bash = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let (plan, (verdict, allowed_by), found) = match (strict, input) {
             (Ok(judged), _) => {
                 let plan = judged.permitted.plan.clone();
@@ -372,15 +384,15 @@ impl Commands {
             }
             (Err(failure), input) if !is_for_a_shell(failure) && !is_long(input) => return None,
             (Err(_), CommandInput::Line(text)) => {
-                let argv = bash(&["bash", "--noprofile", "--norc", "-c", text]);
+                let argv: Vec<String> = TEXT.into_iter().chain([text.as_str()]).map(str::to_owned).collect();
                 let found = text::pieces(text);
                 let verdict = self.judged(|rules| rules.judge_text(&argv, &found));
                 (CommandPlan::of_argv(argv), verdict, Some(found))
             }
             // A program that is named by its path starts inside the sandbox, whose tree has it or has it not.
             (Err(_), CommandInput::Argv(words)) if words.first().is_some_and(|word| word.contains('/')) => {
-                let mut argv = bash(&["bash", "--noprofile", "--norc", "-c", "exec -- \"$@\"", "bash"]);
-                argv.extend(words.iter().cloned());
+                let own = TEXT.into_iter().chain(BY_PATH).map(str::to_owned);
+                let argv: Vec<String> = own.chain(words.iter().cloned()).collect();
                 let judged = CommandPlan::of_argv(words.clone());
                 let verdict = self.judged(|rules| rules.judge_sandboxed(&judged));
                 (CommandPlan::of_argv(argv), verdict, Some(vec![words.clone()]))

@@ -140,12 +140,12 @@ fn planned_step(step: &Step) -> Vec<Planned> {
 /// Gives the beginning of a command's words for the history, which redacts it. No word is cut: half a secret
 /// would not be known for one.
 pub fn preview(command: &PermittedCommand) -> String {
-    shortened(words(command.plan()))
+    shortened(words(command.plan()).skip(command.own_words()))
 }
 
 /// Gives the beginning of a command's words without secrets, for what is kept or shown to others.
 pub fn clean_preview(cx: &Context, command: &PermittedCommand) -> String {
-    let words: Vec<&str> = words(command.plan()).collect();
+    let words: Vec<&str> = words(command.plan()).skip(command.own_words()).collect();
     shortened(cx.history.redacted_words(&words).iter().map(String::as_str))
 }
 
