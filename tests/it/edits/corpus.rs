@@ -57,7 +57,9 @@ fn run(dialect: &str, seen: &Change, real: &[u8]) -> Option<Result<Landing, Stri
             Basis::Unknown,
             &endless(),
         ),
-        "context patch" => apply(&text, Edits::Hunks(&hunks(&seen.as_context_patch()?)), Basis::Unknown, &endless()),
+        "context patch" => {
+            apply(&text, Edits::Hunks(&hunks(&seen.as_context_patch()?)), Basis::Unknown, &endless())
+        }
         // The version is that of what was seen; if the file is another, the service refuses before this.
         "lines" => apply(
             &text,

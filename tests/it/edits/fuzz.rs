@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bailiwick::providers::edit::{
-    Anchor, Basis, Edits, FilePatch, LineEdit, PatchAction, Text, TextEdit, anchor, apply, parse_patch, text_diff,
-    unified_diff,
+    Anchor, Basis, Edits, FilePatch, LineEdit, PatchAction, Text, TextEdit, anchor, apply, parse_patch,
+    text_diff, unified_diff,
 };
 use support::generator::Numbers;
 

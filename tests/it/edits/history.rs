@@ -135,7 +135,8 @@ fn places(file: &[String], lines: &[String]) -> usize {
 fn says_enough(lines: &[String]) -> bool {
     let distinct: BTreeSet<&str> = lines.iter().map(|line| line.trim()).collect();
     let letters = |line: &&&str| line.chars().filter(|it| it.is_alphanumeric()).count();
-    let telling: Vec<usize> = distinct.iter().map(|line| letters(&line)).filter(|count| *count >= 3).collect();
+    let telling: Vec<usize> =
+        distinct.iter().map(|line| letters(&line)).filter(|count| *count >= 3).collect();
     telling.len() >= 3 && telling.iter().sum::<usize>() >= 30
 }
 
@@ -147,7 +148,11 @@ fn with_tabs(line: &str) -> String {
 /// The line that opens what a line is in: the nearest one before it that is indented less.
 fn opener(file: &[String], at: usize) -> Option<usize> {
     let depth = |line: &str| line.len() - line.trim_start().len();
-    let own = file.get(at).filter(|line| !line.trim().is_empty()).map(|line| depth(line)).filter(|depth| *depth > 0)?;
+    let own = file
+        .get(at)
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| depth(line))
+        .filter(|depth| *depth > 0)?;
     (0..at).rev().find(|line| !file[*line].trim().is_empty() && depth(&file[*line]) < own)
 }
 
@@ -178,16 +183,33 @@ impl Sample {
         }
         let short = hunk.with_context(1);
         add("context patch", &whole, Request::Patch(context(one, "")), if_once(hunk, &right));
-        add("context patch, one line around", &whole, Request::Patch(context(&[short.clone()], "")), if_once(&short, &right));
-        add("old and new text", &whole, Request::Texts(hunk.old().concat(), hunk.side('-').concat()), if_once(hunk, &right));
+        add(
+            "context patch, one line around",
+            &whole,
+            Request::Patch(context(std::slice::from_ref(&short), "")),
+            if_once(&short, &right),
+        );
+        add(
+            "old and new text",
+            &whole,
+            Request::Texts(hunk.old().concat(), hunk.side('-').concat()),
+            if_once(hunk, &right),
+        );
         if !short.old().is_empty() {
-            add("old and new text, one line around", &whole, Request::Texts(short.old().concat(), short.side('-').concat()), if_once(&short, &right));
+            add(
+                "old and new text, one line around",
+                &whole,
+                Request::Texts(short.old().concat(), short.side('-').concat()),
+                if_once(&short, &right),
+            );
         }
 
         // Wrapped.
         let diff = unified(one, "right");
         let patch = context(one, "");
-        let mail = format!("From 1f Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\nSubject: [PATCH] x\n\n---\n file | 2 +-\n\n{diff}-- \n2.39.2\n\n");
+        let mail = format!(
+            "From 1f Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\nSubject: [PATCH] x\n\n---\n file | 2 +-\n\n{diff}-- \n2.39.2\n\n"
+        );
         // A fence in the first column would end the block.
         for (form, text) in [
             ("in a fence", format!("```diff\n{diff}```\n")),
@@ -204,16 +226,35 @@ impl Sample {
             add(form, &whole, Request::Patch(text), expected);
         }
         let bare = |text: &str| text.replace("\n \n", "\n\n").replace("\n \n", "\n\n");
-        add("diff, blank lines without their mark", &whole, Request::Patch(bare(&diff)), if_once(hunk, &right));
+        add(
+            "diff, blank lines without their mark",
+            &whole,
+            Request::Patch(bare(&diff)),
+            if_once(hunk, &right),
+        );
         let ends_blank = hunk.lines.last().is_some_and(|(_, line)| line == "\n");
         let blank = if ends_blank { Right::Either(right.clone()) } else { if_once(hunk, &right) };
         add("context patch, blank lines without their mark", &whole, Request::Patch(bare(&patch)), blank);
-        let unmarked: String = hunk.lines.iter().map(|(mark, line)| if *mark == ' ' { line.clone() } else { format!("{mark}{line}") }).collect();
-        add("context without its mark", &whole, Request::Patch(format!("--- a/file\n+++ b/file\n@@\n{unmarked}")), Right::Either(right.clone()));
+        let unmarked: String = hunk
+            .lines
+            .iter()
+            .map(|(mark, line)| if *mark == ' ' { line.clone() } else { format!("{mark}{line}") })
+            .collect();
+        add(
+            "context without its mark",
+            &whole,
+            Request::Patch(format!("--- a/file\n+++ b/file\n@@\n{unmarked}")),
+            Right::Either(right.clone()),
+        );
 
         // The file is in another form.
         let drift = "// one line more\n".repeat(1 + numbers.below(40));
-        add("moved down", &format!("{drift}{whole}"), Request::Patch(unified(one, "right")), if_once(hunk, &format!("{drift}{right}")));
+        add(
+            "moved down",
+            &format!("{drift}{whole}"),
+            Request::Patch(unified(one, "right")),
+            if_once(hunk, &format!("{drift}{right}")),
+        );
         let crlf = |text: &str| text.replace('\n', "\r\n");
         add("file with CRLF", &crlf(&whole), Request::Patch(diff.clone()), if_once(hunk, &crlf(&right)));
         let tabbed = |lines: &[String]| lines.iter().map(|line| with_tabs(line)).collect::<String>();
@@ -221,15 +262,49 @@ impl Sample {
             true => Right::Land(text),
             false => Right::Either(text),
         };
-        add("tabs in the file", &tabbed(file), Request::Patch(diff.clone()), tabs_right(tabbed(&truth), hunk));
+        add(
+            "tabs in the file",
+            &tabbed(file),
+            Request::Patch(diff.clone()),
+            tabs_right(tabbed(&truth), hunk),
+        );
         let tabs = hunk.map(with_tabs);
-        add("tabs in the diff", &whole, Request::Patch(unified(&[tabs.clone()], "right")), tabs_right(right.clone(), hunk));
-        add("tabs in the texts", &whole, Request::Texts(tabs.old().concat(), tabs.side('-').concat()), tabs_right(right.clone(), hunk));
-        let deeper = hunk.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("    {line}") });
-        add("indented further", &whole, Request::Patch(unified(&[deeper], "right")), tabs_right(right.clone(), hunk));
-        let least = hunk.lines.iter().filter(|(_, line)| !line.trim().is_empty()).map(|(_, line)| line.len() - line.trim_start_matches(' ').len()).min().unwrap_or(0);
-        let dedented = hunk.map(|line| line.get(least.min(line.len() - line.trim_start_matches(' ').len())..).unwrap_or(line).to_owned());
-        add("not indented", &whole, Request::Texts(dedented.old().concat(), dedented.side('-').concat()), tabs_right(right.clone(), hunk));
+        add(
+            "tabs in the diff",
+            &whole,
+            Request::Patch(unified(std::slice::from_ref(&tabs), "right")),
+            tabs_right(right.clone(), hunk),
+        );
+        add(
+            "tabs in the texts",
+            &whole,
+            Request::Texts(tabs.old().concat(), tabs.side('-').concat()),
+            tabs_right(right.clone(), hunk),
+        );
+        let deeper =
+            hunk.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("    {line}") });
+        add(
+            "indented further",
+            &whole,
+            Request::Patch(unified(std::slice::from_ref(&deeper), "right")),
+            tabs_right(right.clone(), hunk),
+        );
+        let least = hunk
+            .lines
+            .iter()
+            .filter(|(_, line)| !line.trim().is_empty())
+            .map(|(_, line)| line.len() - line.trim_start_matches(' ').len())
+            .min()
+            .unwrap_or(0);
+        let dedented = hunk.map(|line| {
+            line.get(least.min(line.len() - line.trim_start_matches(' ').len())..).unwrap_or(line).to_owned()
+        });
+        add(
+            "not indented",
+            &whole,
+            Request::Texts(dedented.old().concat(), dedented.side('-').concat()),
+            tabs_right(right.clone(), hunk),
+        );
 
         // All hunks of the commit.
         let mut both = file.clone();
@@ -237,7 +312,11 @@ impl Sample {
             both = hunk.put(&both, hunk.start);
         }
         let each_once = self.all.iter().all(&once);
-        for (form, kind) in [("all hunks, right numbers", "right"), ("all hunks, all -1", "one"), ("all hunks, no numbers", "")] {
+        for (form, kind) in [
+            ("all hunks, right numbers", "right"),
+            ("all hunks, all -1", "one"),
+            ("all hunks, no numbers", ""),
+        ] {
             let expected = if each_once { Right::Land(both.concat()) } else { Right::Either(both.concat()) };
             add(form, &whole, Request::Patch(unified(&self.all, kind)), expected);
         }
@@ -246,13 +325,30 @@ impl Sample {
         let copy = format!("{}// between\n", hunk.old().concat());
         let (twice, second) = (format!("{copy}{whole}"), format!("{copy}{right}"));
         let moved = RealHunk { start: hunk.start + hunk.old().len() + 1, ..hunk.clone() };
-        for (form, kind) in [("twice, right numbers", "right"), ("twice, all -1", "one"), ("twice, all -1,1", "one, one"), ("twice, no numbers", "")] {
-            add(form, &twice, Request::Patch(unified(&[moved.clone()], kind)), Right::Either(second.clone()));
+        for (form, kind) in [
+            ("twice, right numbers", "right"),
+            ("twice, all -1", "one"),
+            ("twice, all -1,1", "one, one"),
+            ("twice, no numbers", ""),
+        ] {
+            add(
+                form,
+                &twice,
+                Request::Patch(unified(std::slice::from_ref(&moved), kind)),
+                Right::Either(second.clone()),
+            );
         }
         add("twice, context patch", &twice, Request::Patch(context(one, "")), Right::Either(second.clone()));
-        add("twice, as texts", &twice, Request::Texts(hunk.old().concat(), hunk.side('-').concat()), Right::Either(second.clone()));
+        add(
+            "twice, as texts",
+            &twice,
+            Request::Texts(hunk.old().concat(), hunk.side('-').concat()),
+            Right::Either(second.clone()),
+        );
         let all_right = format!("{copy}{}", both.concat());
-        for (form, kind) in [("twice, all hunks, numbers moved", "right"), ("twice, all hunks, all -1", "one")] {
+        for (form, kind) in
+            [("twice, all hunks, numbers moved", "right"), ("twice, all hunks, all -1", "one")]
+        {
             add(form, &twice, Request::Patch(unified(&self.all, kind)), Right::Either(all_right.clone()));
         }
 
@@ -264,19 +360,39 @@ impl Sample {
             changed[at] = changed[at].replace('\n', " changed\n");
         }
         let least = hunk.with_context(0);
-        for (state, text) in [("gone", gone), ("changed", changed.concat()), ("done already", right.clone())] {
+        for (state, text) in [("gone", gone), ("changed", changed.concat()), ("done already", right.clone())]
+        {
             let lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
             for (form, said) in [("", hunk), (", one line around", &short), (", nothing around", &least)] {
                 let old = said.old();
-                let blank = |lines: &[String]| lines.iter().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+                let blank = |lines: &[String]| {
+                    lines.iter().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>()
+                };
                 let again = blank(&lines).windows(old.len().max(1)).any(|window| window == blank(&old));
                 if old.is_empty() || again || text.contains(&old.concat()) {
                     continue;
                 }
-                let form = |kind: &str| -> &'static str { STALE.iter().find(|it| **it == format!("{state}{form}, {kind}")).expect("it is listed") };
-                add(form("diff"), &text, Request::Patch(unified(std::slice::from_ref(said), "right")), Right::Refuse);
-                add(form("context patch"), &text, Request::Patch(context(std::slice::from_ref(said), "")), Right::Refuse);
-                add(form("texts"), &text, Request::Texts(old.concat(), said.side('-').concat()), Right::Refuse);
+                let form = |kind: &str| -> &'static str {
+                    STALE.iter().find(|it| **it == format!("{state}{form}, {kind}")).expect("it is listed")
+                };
+                add(
+                    form("diff"),
+                    &text,
+                    Request::Patch(unified(std::slice::from_ref(said), "right")),
+                    Right::Refuse,
+                );
+                add(
+                    form("context patch"),
+                    &text,
+                    Request::Patch(context(std::slice::from_ref(said), "")),
+                    Right::Refuse,
+                );
+                add(
+                    form("texts"),
+                    &text,
+                    Request::Texts(old.concat(), said.side('-').concat()),
+                    Right::Refuse,
+                );
             }
         }
 
@@ -285,7 +401,12 @@ impl Sample {
         let kept = 3 + numbers.below(lines.len() - 3);
         add("diff, cut off", &whole, Request::Patch(lines[..kept].concat()), Right::Refuse);
         let lines: Vec<&str> = patch.split_inclusive('\n').collect();
-        add("context patch, cut off", &whole, Request::Patch(lines[..numbers.below(lines.len())].concat()), Right::Refuse);
+        add(
+            "context patch, cut off",
+            &whole,
+            Request::Patch(lines[..numbers.below(lines.len())].concat()),
+            Right::Refuse,
+        );
         add("fence, cut off", &whole, Request::Patch(format!("```diff\n{diff}")), Right::Refuse);
 
         // What stands behind the signs.
@@ -293,24 +414,56 @@ impl Sample {
             let header = file[line].trim();
             let named = places(file, &file[line..=line]) == 1;
             let expected = if named { if_once(hunk, &right) } else { Right::Either(right.clone()) };
-            add("context patch, header", &whole, Request::Patch(context(one, &format!(" {header}"))), expected);
-            add("twice, header", &twice, Request::Patch(context(&[short.clone()], &format!(" {header}"))), Right::Either(if_twice(&copy, &right)));
+            add(
+                "context patch, header",
+                &whole,
+                Request::Patch(context(one, &format!(" {header}"))),
+                expected,
+            );
+            add(
+                "twice, header",
+                &twice,
+                Request::Patch(context(std::slice::from_ref(&short), &format!(" {header}"))),
+                Right::Either(if_twice(&copy, &right)),
+            );
         }
-        add("context patch, header of no line", &whole, Request::Patch(context(one, " fn that_is_nowhere_in_the_file()")), Right::Refuse);
-        let behind = (end..file.len()).find(|at| file[*at].trim().len() > 12 && places(file, &file[*at..=*at]) == 1);
+        add(
+            "context patch, header of no line",
+            &whole,
+            Request::Patch(context(one, " fn that_is_nowhere_in_the_file()")),
+            Right::Refuse,
+        );
+        let behind =
+            (end..file.len()).find(|at| file[*at].trim().len() > 12 && places(file, &file[*at..=*at]) == 1);
         if let Some(behind) = behind {
-            add("context patch, header behind it", &whole, Request::Patch(context(one, &format!(" {}", file[behind].trim()))), Right::Refuse);
+            add(
+                "context patch, header behind it",
+                &whole,
+                Request::Patch(context(one, &format!(" {}", file[behind].trim()))),
+                Right::Refuse,
+            );
         }
 
         // Merged.
         if !hunk.old().is_empty() && hunk.first_change() > 1 {
             let (old, new) = (hunk.old().concat(), hunk.side('-').concat());
             let theirs = |text: &str| format!("// theirs\n{text}");
-            add("merged", &theirs(&whole), Request::Merge(old.clone(), new.clone()), if_once(hunk, &theirs(&right)));
+            add(
+                "merged",
+                &theirs(&whole),
+                Request::Merge(old.clone(), new.clone()),
+                if_once(hunk, &theirs(&right)),
+            );
             if end == file.len() {
                 let unended = theirs(right.trim_end_matches('\n'));
-                let expected = if new.ends_with("\n\n") { Right::Either(unended) } else { if_once(hunk, &unended) };
-                add("merged, no final line end", &theirs(&whole), Request::Merge(old, new.trim_end_matches('\n').to_owned()), expected);
+                let expected =
+                    if new.ends_with("\n\n") { Right::Either(unended) } else { if_once(hunk, &unended) };
+                add(
+                    "merged, no final line end",
+                    &theirs(&whole),
+                    Request::Merge(old, new.trim_end_matches('\n').to_owned()),
+                    expected,
+                );
             }
         }
         cases
@@ -354,11 +507,14 @@ const STALE: [&str; 27] = [
 
 fn run(file: &str, request: &Request) -> Result<String, String> {
     let text = Text::new(file.to_owned());
-    let edit = |old: &str, new: &str| [TextEdit { number: 1, old: old.to_owned(), new: new.to_owned(), expect: 1 }];
+    let edit =
+        |old: &str, new: &str| [TextEdit { number: 1, old: old.to_owned(), new: new.to_owned(), expect: 1 }];
     let applied = match request {
         Request::Patch(patch) => {
             let mut files = parse_patch(patch).map_err(|failure| failure.message)?;
-            let PatchAction::Update { hunks, .. } = files.remove(0).action else { return Err("no update".to_owned()) };
+            let PatchAction::Update { hunks, .. } = files.remove(0).action else {
+                return Err("no update".to_owned());
+            };
             apply(&text, Edits::Hunks(&hunks), Basis::Unknown, &endless())
         }
         Request::Texts(old, new) => apply(&text, Edits::Texts(&edit(old, new)), Basis::Unknown, &endless()),
@@ -376,7 +532,14 @@ fn samples(one_of: usize) -> Vec<Sample> {
     let git = |arguments: &[&str], input: &[u8]| -> Option<Vec<u8>> {
         let mut child = git_of_the_person()
             .current_dir(repository())
-            .args(["-c", "core.quotePath=false", "-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false"])
+            .args([
+                "-c",
+                "core.quotePath=false",
+                "-c",
+                "diff.noprefix=false",
+                "-c",
+                "diff.mnemonicPrefix=false",
+            ])
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -389,7 +552,18 @@ fn samples(one_of: usize) -> Vec<Sample> {
         writer.join().ok()?.ok()?;
         output.status.success().then_some(output.stdout)
     };
-    let log = ["log", "--no-merges", "--diff-filter=M", "--no-renames", "-p", "-U3", "--full-index", "--no-color", "--no-ext-diff", "--format="];
+    let log = [
+        "log",
+        "--no-merges",
+        "--diff-filter=M",
+        "--no-renames",
+        "-p",
+        "-U3",
+        "--full-index",
+        "--no-color",
+        "--no-ext-diff",
+        "--format=",
+    ];
     let Some(log) = git(&log, b"") else { return Vec::new() };
     let log = String::from_utf8_lossy(&log).into_owned();
     // The old blob of each file, its name, and its hunks.
@@ -423,7 +597,8 @@ fn samples(one_of: usize) -> Vec<Sample> {
     let mut number = 0;
     for (_, name, hunks) in files {
         let Some(end) = rest.iter().position(|byte| *byte == b'\n') else { break };
-        let size = String::from_utf8_lossy(&rest[..end]).split(' ').nth(2).and_then(|it| it.parse::<usize>().ok());
+        let size =
+            String::from_utf8_lossy(&rest[..end]).split(' ').nth(2).and_then(|it| it.parse::<usize>().ok());
         let Some(size) = size else {
             // It is missing: one line without a content.
             rest = &rest[end + 1..];
@@ -437,13 +612,22 @@ fn samples(one_of: usize) -> Vec<Sample> {
             let old = hunk.old();
             !old.is_empty() && file.get(hunk.start..hunk.start + old.len()).is_some_and(|lines| lines == old)
         };
-        if file.len() > MAX_LINES || !content.ends_with('\n') || content.contains('\r') || !hunks.iter().all(fits) {
+        if file.len() > MAX_LINES
+            || !content.ends_with('\n')
+            || content.contains('\r')
+            || !hunks.iter().all(fits)
+        {
             continue;
         }
         for hunk in &hunks {
             number += 1;
             if number % one_of == 0 {
-                samples.push(Sample { name: name.clone(), file: file.clone(), hunk: hunk.clone(), all: hunks.clone() });
+                samples.push(Sample {
+                    name: name.clone(),
+                    file: file.clone(),
+                    hunk: hunk.clone(),
+                    all: hunks.clone(),
+                });
             }
         }
     }
@@ -464,7 +648,7 @@ struct Count {
 
 #[test]
 fn hunks_of_history_land_where_they_belong_or_are_refused() {
-    some_hunks_of_history_land(150, 1_000);
+    some_hunks_of_history_land(400, 500);
 }
 
 /// Says one of so many hunks in every way, which must be at least so many edits. More of them: `edits::stress`.
@@ -495,7 +679,11 @@ pub(super) fn some_hunks_of_history_land(one_of: usize, least: usize) {
                         Right::Land(text) | Right::Either(text) => text.clone(),
                         Right::Refuse => "a refusal".to_owned(),
                     };
-                    wrong.push(format!("{}\n{request:?}\n{}", describe("WRONG"), first_difference(got, if expected == "a refusal" { &file } else { &expected })));
+                    wrong.push(format!(
+                        "{}\n{request:?}\n{}",
+                        describe("WRONG"),
+                        first_difference(got, if expected == "a refusal" { &file } else { &expected })
+                    ));
                 }
                 (Err(message), Right::Land(_)) => {
                     count.refused += 1;
@@ -507,7 +695,11 @@ pub(super) fn some_hunks_of_history_land(one_of: usize, least: usize) {
     }
     let sum = |of: fn(&Count) -> usize| counts.values().map(of).sum::<usize>();
     let (cases, should, landed) = (sum(|it| it.cases), sum(|it| it.should), sum(|it| it.should_landed));
-    let mut report = format!("{cases} edits of {} hunks; {landed} of {should} that should have landed; {} wrong\n", samples.len(), wrong.len());
+    let mut report = format!(
+        "{cases} edits of {} hunks; {landed} of {should} that should have landed; {} wrong\n",
+        samples.len(),
+        wrong.len()
+    );
     for (form, count) in &counts {
         report.push_str(&format!("{form}: {count:?}\n"));
     }
@@ -528,6 +720,12 @@ pub(super) fn some_hunks_of_history_land(one_of: usize, least: usize) {
 /// Shows where two texts begin to differ.
 fn first_difference(got: &str, expected: &str) -> String {
     let at = got.lines().zip(expected.lines()).take_while(|(a, b)| a == b).count();
-    let from = |text: &str| text.lines().skip(at.saturating_sub(2)).take(6).map(|line| format!("    {line}\n")).collect::<String>();
+    let from = |text: &str| {
+        text.lines()
+            .skip(at.saturating_sub(2))
+            .take(6)
+            .map(|line| format!("    {line}\n"))
+            .collect::<String>()
+    };
     format!("line {}: got\n{}instead of\n{}", at + 1, from(got), from(expected))
 }

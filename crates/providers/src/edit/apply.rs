@@ -304,7 +304,8 @@ fn new_lines(text: &Text, placed: &Placed, line: usize, removed: &[&str], added:
         let own = there.map_or("", ending);
         if last && at_end {
             // The file ends as it did, unless the edit itself gives the last line an end, or takes it away.
-            let gives = removed.last().is_some_and(|old| ending(old).is_empty() != ending(written).is_empty());
+            let gives =
+                removed.last().is_some_and(|old| ending(old).is_empty() != ending(written).is_empty());
             let ends = if gives { !ending(written).is_empty() } else { !text.is_unended() };
             if !ends {
                 continue;

@@ -44,11 +44,7 @@ struct Candidates {
 ///
 /// # Errors
 /// `conflict` for the hunks that fit nowhere, or several places.
-pub fn place_hunks(
-    index: &mut Index<'_>,
-    hunks: &[Hunk],
-    basis: Basis,
-) -> Result<Vec<Placed>, Failure> {
+pub fn place_hunks(index: &mut Index<'_>, hunks: &[Hunk], basis: Basis) -> Result<Vec<Placed>, Failure> {
     let text = index.text();
     let mut all = Vec::with_capacity(hunks.len());
     let mut failures = Failures::default();
@@ -104,12 +100,7 @@ fn name(at: usize) -> Name {
     Name { kind: "hunk", number: at + 1 }
 }
 
-fn candidates(
-    index: &mut Index<'_>,
-    name: Name,
-    hunk: &Hunk,
-    basis: Basis,
-) -> Result<Candidates, Failure> {
+fn candidates(index: &mut Index<'_>, name: Name, hunk: &Hunk, basis: Basis) -> Result<Candidates, Failure> {
     let text = index.text();
     let old = hunk.old();
     if old.is_empty() {
@@ -126,7 +117,8 @@ fn candidates(
         }
         // Where the new lines cannot be indented as the old ones are, the hunk does not fit. And where all lines of
         // context are one space less, they have lost their marks: then the new lines have not.
-        let unmarked = |shift: &Shift| *shift == Shift::Deeper(" ".to_owned()) && hunk.count(Mark::Remove) == 0;
+        let unmarked =
+            |shift: &Shift| *shift == Shift::Deeper(" ".to_owned()) && hunk.count(Mark::Remove) == 0;
         let found: Vec<Match> =
             found.into_iter().filter(|at| hunk.takes(&at.shift) && !unmarked(&at.shift)).collect();
         let Some(first) = found.first() else { continue };
@@ -186,8 +178,10 @@ fn narrow(text: &Text, name: Name, hunk: &Hunk, candidates: &mut Candidates) -> 
         candidates.found.retain(|at| is_in(hunk, at.line, candidates.lines, &sections));
         if candidates.found.is_empty() {
             let header = hunk.headers.last().map_or("", String::as_str);
-            let message =
-                format!("{name}: its lines are at line {} and not below `{header}`, which stands after its `@@`", line + 1);
+            let message = format!(
+                "{name}: its lines are at line {} and not below `{header}`, which stands after its `@@`",
+                line + 1
+            );
             return Err(conflict(name, "header", message)
                 .detail("places", vec![super::failure::place(text, line, candidates.lines)])
                 .hint("Read the file again: what is meant below that line may have been changed.")
@@ -269,13 +263,7 @@ fn by_order(all: &mut [Candidates]) {
 /// A number counts for the version that the patch was made for; or moved by as many lines as the hunks around it, which fit
 /// one place only; or, where no other hunk says anything, exactly where it points. The last needs a hunk of some lines whose
 /// shape is right there, and line 1 is never meant so: it is what is written by who does not know the number.
-fn by_number(
-    text: &Text,
-    all: &[Candidates],
-    hunks: &[Hunk],
-    at: usize,
-    basis: Basis,
-) -> Option<Match> {
+fn by_number(text: &Text, all: &[Candidates], hunks: &[Hunk], at: usize, basis: Basis) -> Option<Match> {
     let hint = hunks[at].hint?;
     let it = &all[at];
     let distance = |other: usize| -> Option<isize> {
@@ -331,7 +319,14 @@ mod tests {
     #[test]
     fn line_one_is_no_hint() {
         let file = format!("alpha\nbeta\ngamma\n{}alpha\nbeta\ngamma\n", "filler\n".repeat(8));
-        for numbers in ["@@ -1,1 +1,1 @@", "@@ -1,3 +1,3 @@", "@@ -1 +1 @@", "@@", "@@ -12,2 +12,2 @@", "@@ -11,3 +11,3 @@"] {
+        for numbers in [
+            "@@ -1,1 +1,1 @@",
+            "@@ -1,3 +1,3 @@",
+            "@@ -1 +1 @@",
+            "@@",
+            "@@ -12,2 +12,2 @@",
+            "@@ -11,3 +11,3 @@",
+        ] {
             let patch = format!("--- a/m\n+++ b/m\n{numbers}\n alpha\n-beta\n+BETA\n gamma\n");
             assert_eq!(patched(&file, &patch, Basis::Unknown), Err("ambiguous".to_owned()), "{numbers}");
         }
@@ -343,15 +338,25 @@ mod tests {
 
     #[test]
     fn the_line_after_the_signs_has_to_be_there() {
-        let file = "class A:\n    def f(self):\n        pass\n\n\nclass B:\n    def f(self):\n        return 1\n";
+        let file =
+            "class A:\n    def f(self):\n        pass\n\n\nclass B:\n    def f(self):\n        return 1\n";
         let patch = |headers: &str| {
-            format!("*** Begin Patch\n*** Update File: m\n{headers}-        return 1\n+        return 2\n*** End Patch\n")
+            format!(
+                "*** Begin Patch\n*** Update File: m\n{headers}-        return 1\n+        return 2\n*** End Patch\n"
+            )
         };
         let landed = Ok(file.replace("return 1", "return 2"));
-        for headers in ["@@\n", "@@ class B:\n", "@@ class B:\n@@     def f(self):\n", "@@ class B\n@@ def f(self\n"] {
+        for headers in
+            ["@@\n", "@@ class B:\n", "@@ class B:\n@@     def f(self):\n", "@@ class B\n@@ def f(self\n"]
+        {
             assert_eq!(patched(file, &patch(headers), Basis::Unknown), landed, "{headers}");
         }
-        for headers in ["@@ class A:\n", "@@ class A:\n@@     def f(self):\n", "@@ class Nothing:\n", "@@ class B:\n@@ def g\n"] {
+        for headers in [
+            "@@ class A:\n",
+            "@@ class A:\n@@     def f(self):\n",
+            "@@ class Nothing:\n",
+            "@@ class B:\n@@ def g\n",
+        ] {
             assert_eq!(patched(file, &patch(headers), Basis::Unknown), Err("header".to_owned()), "{headers}");
         }
         // The line may be one of the hunk's own.
@@ -362,7 +367,9 @@ mod tests {
     #[test]
     fn what_stands_behind_the_numbers_decides_between_places_and_refuses_none() {
         let file = "def f():\n    a = 1\n    go()\n\n\ndef g():\n    a = 1\n    go()\n";
-        let patch = |heading: &str| format!("--- a/m\n+++ b/m\n@@ -1,1 +1,1 @@{heading}\n-    a = 1\n+    a = 2\n     go()\n");
+        let patch = |heading: &str| {
+            format!("--- a/m\n+++ b/m\n@@ -1,1 +1,1 @@{heading}\n-    a = 1\n+    a = 2\n     go()\n")
+        };
         let (head, tail) = file.split_at(file.rfind("a = 1").expect("it is there"));
         let landed = Ok(format!("{head}{}", tail.replace('1', "2")));
         assert_eq!(patched(file, &patch(" def g():"), Basis::Unknown), landed);
@@ -382,7 +389,11 @@ mod tests {
             format!("*** Begin Patch\n*** Update File: m.py\n@@\n     c()\n+    d()\n{blank}*** End Patch\n")
         };
         assert_eq!(patched(file, &context(" \n"), Basis::Unknown), Err("no-match".to_owned()));
-        assert_eq!(patched(file, &context("\n"), Basis::Unknown), Err("no-match".to_owned()), "too little without it");
+        assert_eq!(
+            patched(file, &context("\n"), Basis::Unknown),
+            Err("no-match".to_owned()),
+            "too little without it"
+        );
         let two = format!("{file}\ndef g():\n    c()\n\n\n");
         let landed = Ok(format!("{file}\ndef g():\n    c()\n    d()\n\n\n"));
         for blank in [" \n", "\n", "\n\n", " \n*** End of File\n"] {
@@ -400,7 +411,8 @@ mod tests {
     fn tabs_and_spaces_stand_for_each_other_at_the_same_depth() {
         let file = "func f() {\n\tif first {\n\t\tsecond()\n\t}\n}\n";
         let patch = |unit: &str| {
-            "--- a/m.go\n+++ b/m.go\n@@\n >if first {\n->>second()\n+>>for {\n+>>>third()\n+>>}\n >}\n".replace('>', unit)
+            "--- a/m.go\n+++ b/m.go\n@@\n >if first {\n->>second()\n+>>for {\n+>>>third()\n+>>}\n >}\n"
+                .replace('>', unit)
         };
         let landed = file.replace("second()", "for {\n\t\t\tthird()\n\t\t}");
         assert_eq!(patched(file, &patch("    "), Basis::Unknown), Ok(landed));
@@ -416,7 +428,10 @@ mod tests {
         // A table keeps its tabs; a new row of it says nothing of them.
         let table = "name\tsize of it\nsome file\t12\n";
         let patch = |new: &str| format!("--- a/t\n+++ b/t\n@@\n name    size of it\n-some file    12\n{new}");
-        assert_eq!(patched(table, &patch("+some file    13\n"), Basis::Unknown), Ok(table.replace("12", "13")));
+        assert_eq!(
+            patched(table, &patch("+some file    13\n"), Basis::Unknown),
+            Ok(table.replace("12", "13"))
+        );
         let two = patch("+some file    13\n+other file    14\n");
         assert_eq!(patched(table, &two, Basis::Unknown), Err("no-match".to_owned()));
     }
@@ -424,7 +439,8 @@ mod tests {
     #[test]
     fn context_that_has_lost_its_marks_is_no_indentation() {
         let file = "fn a() {\n    first_function_call();\n    second_function_call();\n}\n";
-        let patch = "--- a/m\n+++ b/m\n@@\n    first_function_call();\n+    third();\n    second_function_call();\n";
+        let patch =
+            "--- a/m\n+++ b/m\n@@\n    first_function_call();\n+    third();\n    second_function_call();\n";
         assert_eq!(patched(file, patch, Basis::Unknown), Err("no-match".to_owned()));
     }
 

@@ -114,7 +114,8 @@ fn only_blank_until_header(lines: &Lines<'_>) -> bool {
 
 /// Returns whether only lines without any sign come before the next hunk or file.
 fn only_blank_until_part(lines: &Lines<'_>) -> bool {
-    let rest = lines.lines[lines.at..].iter().find(|line| !matches!(line.as_bytes().first(), Some(b'\n' | b'\r')));
+    let rest =
+        lines.lines[lines.at..].iter().find(|line| !matches!(line.as_bytes().first(), Some(b'\n' | b'\r')));
     rest.is_none_or(|line| line.starts_with("*** ") || line.starts_with("@@"))
 }
 

@@ -69,7 +69,11 @@ impl Failures {
             Err(failure) if matches!(failure.code, ErrorCode::Timeout | ErrorCode::Cancelled) => Err(failure),
             Err(failure) => {
                 self.0.push(failure);
-                if self.0.len() < SHOWN_FAILURES { Ok(None) } else { Err(joined(std::mem::take(&mut self.0), true)) }
+                if self.0.len() < SHOWN_FAILURES {
+                    Ok(None)
+                } else {
+                    Err(joined(std::mem::take(&mut self.0), true))
+                }
             }
         }
     }
@@ -148,14 +152,17 @@ pub fn weak_match(name: Name, text: &Text, start: usize, old: &[&str], doubt: Do
             "says too little to be sure of the place",
             "Copy the old text as it is in the file, with its indentation, or add lines around it.",
         ),
-        Doubt::Outdated => (
-            "the file was changed since it was read",
-            "Read the file again, and copy the old text from it.",
-        ),
+        Doubt::Outdated => {
+            ("the file was changed since it was read", "Read the file again, and copy the old text from it.")
+        }
     };
-    conflict(name, "weak-match", format!("{name}: its old text is in the file only with other blanks or signs, and {why}"))
-        .detail("nearest", vec![place(text, start, old.len())])
-        .hint(hint)
+    conflict(
+        name,
+        "weak-match",
+        format!("{name}: its old text is in the file only with other blanks or signs, and {why}"),
+    )
+    .detail("nearest", vec![place(text, start, old.len())])
+    .hint(hint)
 }
 
 /// Says that old text fits in other than the expected number of places.
@@ -215,20 +222,33 @@ mod tests {
         let edits: Vec<TextEdit> = olds
             .iter()
             .enumerate()
-            .map(|(at, old)| TextEdit { number: at + 1, old: (*old).to_owned(), new: "x".to_owned(), expect: 1 })
+            .map(|(at, old)| TextEdit {
+                number: at + 1,
+                old: (*old).to_owned(),
+                new: "x".to_owned(),
+                expect: 1,
+            })
             .collect();
         let cancel = Cancel::after(std::time::Duration::from_secs(3_600));
         let text = Text::new(file.to_owned());
-        apply(&text, Edits::Texts(&edits), Basis::Unknown, &cancel).map(|it| it.text).expect_err("one does not fit")
+        apply(&text, Edits::Texts(&edits), Basis::Unknown, &cancel)
+            .map(|it| it.text)
+            .expect_err("one does not fit")
     }
 
     #[test]
     fn every_edit_that_does_not_fit_is_named_with_its_places() {
         let one = failure("first line\nsecond line\nfirst line\n", &["second line", "no such line at all"]);
         assert!(!one.details.contains_key("failures"), "{one:?}");
-        let all = failure("first line\nsecond line\nfirst line\n", &["second lime", "second line", "first line", ""]);
+        let all = failure(
+            "first line\nsecond line\nfirst line\n",
+            &["second lime", "second line", "first line", ""],
+        );
         assert_eq!(all.rule(), Some("no-match"));
-        assert_eq!(all.message, "edit 1: its old text is nowhere in the file; 2 more edits do not fit (`details.failures`)");
+        assert_eq!(
+            all.message,
+            "edit 1: its old text is nowhere in the file; 2 more edits do not fit (`details.failures`)"
+        );
         let parts = all.details["failures"].as_array().expect("a list");
         let of = |key: &str| parts.iter().map(|it| it[key].clone()).collect::<Vec<_>>();
         assert_eq!(of("edit"), [1, 3, 4].map(Value::from));

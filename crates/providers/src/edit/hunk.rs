@@ -283,14 +283,18 @@ mod tests {
             }
         }
         let second = UNIFIED.replace('x', "y");
-        let both = parse_patch(&format!("One:\n```\n{UNIFIED}```\nTwo:\n```\n{second}```\n")).expect("they are patches");
+        let both = parse_patch(&format!("One:\n```\n{UNIFIED}```\nTwo:\n```\n{second}```\n"))
+            .expect("they are patches");
         assert_eq!(both.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["x", "y"]);
         let both = parse_patch(&format!("One:\n```\n{UNIFIED}```\n{second}")).expect("they are patches");
         assert_eq!(both.len(), 2);
         // Fences inside a patch are lines of the file.
         let inside = "--- a/x.md\n+++ b/x.md\n@@\n ```\n-b\n+c\n ```\n";
         for text in [inside.to_owned(), format!("```diff\n{inside}```\n")] {
-            let PatchAction::Update { hunks, .. } = &parse_patch(&text).expect("it is a patch")[0].action else { panic!() };
+            let PatchAction::Update { hunks, .. } = &parse_patch(&text).expect("it is a patch")[0].action
+            else {
+                panic!()
+            };
             assert_eq!(hunks[0].old(), ["```\n", "b\n", "```\n"]);
         }
     }
@@ -304,7 +308,11 @@ mod tests {
             )
         };
         for hunk in ["@@ -1,2 +1,2 @@", "@@ -1,1 +1,1 @@", "@@"] {
-            for mail in [mail(hunk), mail(hunk).replace("-- \n", "--\n"), mail(hunk).replace("2.39.2", "2.39.2 (Apple Git-143)")] {
+            for mail in [
+                mail(hunk),
+                mail(hunk).replace("-- \n", "--\n"),
+                mail(hunk).replace("2.39.2", "2.39.2 (Apple Git-143)"),
+            ] {
                 let files = parse_patch(&mail).unwrap_or_else(|failure| panic!("{mail}: {failure:?}"));
                 let PatchAction::Update { hunks, .. } = &files[0].action else { panic!("{files:?}") };
                 assert_eq!((hunks.len(), hunks[0].old(), hunks[0].blank_after), (1, vec!["a\n", "b\n"], 0));
@@ -313,21 +321,32 @@ mod tests {
         let series = format!("{}{}", mail("@@ -1,2 +1,2 @@"), mail("@@ -1,2 +1,2 @@").replace("/x", "/y"));
         assert_eq!(parse_patch(&series).expect("two mails").len(), 2);
         // Cut off before its signature's time.
-        assert_eq!(parse_patch(&mail("@@ -1,4 +1,4 @@")).expect_err("more is announced").rule(), Some("cut-off"));
+        assert_eq!(
+            parse_patch(&mail("@@ -1,4 +1,4 @@")).expect_err("more is announced").rule(),
+            Some("cut-off")
+        );
         // A line that is removed looks like one.
         let text = "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n a\n-- \n";
-        let PatchAction::Update { hunks, .. } = &parse_patch(text).expect("it is a patch")[0].action else { panic!() };
+        let PatchAction::Update { hunks, .. } = &parse_patch(text).expect("it is a patch")[0].action else {
+            panic!()
+        };
         assert_eq!(hunks[0].old(), ["a\n", "- \n"]);
     }
 
     #[test]
     fn empty_lines_behind_a_hunk_may_be_context() {
         let hunks = |text: &str| match &parse_patch(text).expect("it is a patch")[0].action {
-            PatchAction::Update { hunks, .. } => hunks.iter().map(|it| (it.old().len(), it.blank_after)).collect::<Vec<_>>(),
+            PatchAction::Update { hunks, .. } => {
+                hunks.iter().map(|it| (it.old().len(), it.blank_after)).collect::<Vec<_>>()
+            }
             other => panic!("{other:?}"),
         };
-        let context = |blank: &str, next: &str| format!("*** Begin Patch\n*** Update File: x\n@@\n a\n-b\n+c\n{blank}{next}*** End Patch\n");
-        let unified = |numbers: &str, blank: &str, next: &str| format!("--- a/x\n+++ b/x\n{numbers}\n a\n-b\n+c\n{blank}{next}");
+        let context = |blank: &str, next: &str| {
+            format!("*** Begin Patch\n*** Update File: x\n@@\n a\n-b\n+c\n{blank}{next}*** End Patch\n")
+        };
+        let unified = |numbers: &str, blank: &str, next: &str| {
+            format!("--- a/x\n+++ b/x\n{numbers}\n a\n-b\n+c\n{blank}{next}")
+        };
         // A line with its mark is context wherever it is.
         assert_eq!(hunks(&context(" \n", "")), [(3, 0)]);
         assert_eq!(hunks(&unified("@@", " \n", "")), [(3, 0)]);

@@ -225,7 +225,9 @@ fn key(line: &str, tier: Tier) -> Cow<'_, str> {
         Tier::Tabs => {
             let line = bare(line).trim_matches(is_blank);
             match line.contains('\t') || line.contains("  ") {
-                true => Cow::Owned(line.split(is_blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")),
+                true => Cow::Owned(
+                    line.split(is_blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "),
+                ),
                 false => Cow::Borrowed(line),
             }
         }
@@ -247,7 +249,10 @@ fn shift_at(text: &Text, start: usize, old: &[&str], tier: Tier) -> Option<Shift
     let pairs = || old.iter().enumerate().map(|(at, line)| (text.line(start + at), *line));
     match tier {
         Tier::Exact | Tier::Anchor | Tier::LineEndings | Tier::TrailingSpace => Some(Shift::None),
-        Tier::Tabs => Tabs::between(pairs().map(|(there, line)| (trim_end(bare(there)), trim_end(bare(line))))).map(Shift::Tabs),
+        Tier::Tabs => {
+            Tabs::between(pairs().map(|(there, line)| (trim_end(bare(there)), trim_end(bare(line)))))
+                .map(Shift::Tabs)
+        }
         Tier::Indentation | Tier::Unicode => {
             let mut shift = None;
             for (there, line) in pairs() {

@@ -300,8 +300,13 @@ mod tests {
         let base = Text::new("one\ntwo\nthree\nfour\nfive\n".to_owned());
         let edit = |old: &str, new: &str| {
             let edit = TextEdit { number: 1, old: old.to_owned(), new: new.to_owned(), expect: 1 };
-            apply(&base, Edits::Texts(&[edit]), Basis::Current, &Cancel::after(std::time::Duration::from_secs(3_600)))
-                .expect("it fits")
+            apply(
+                &base,
+                Edits::Texts(&[edit]),
+                Basis::Current,
+                &Cancel::after(std::time::Duration::from_secs(3_600)),
+            )
+            .expect("it fits")
         };
         let theirs = Text::new("zero\none\ntwo\nthree\nfour\n5\n".to_owned());
         let merged = merge(&base, &edit("two\nthree\n", "two\n3\n"), &theirs).expect("they are apart");

@@ -203,7 +203,8 @@ fn by_lines(
     let found: Vec<Match> =
         index.find(&lines, tier)?.into_iter().filter(|at| hunk.takes(&at.shift)).collect();
     check_count(name, edit, text, old, found.iter().map(|at| at.line))?;
-    if let Some((at, doubt)) = found.iter().find_map(|at| Some((at, doubt(&lines, tier, &at.shift, basis)?))) {
+    if let Some((at, doubt)) = found.iter().find_map(|at| Some((at, doubt(&lines, tier, &at.shift, basis)?)))
+    {
         return Err(weak_match(name, text, at.line, &lines, doubt));
     }
     Ok(found

@@ -8,8 +8,24 @@ const CUT_LENGTH: usize = 40;
 const TELLING_CHARS: usize = 4;
 /// Words at the start of lines that belong to what was begun before, however little they are indented.
 const CONTINUING: [&str; 18] = [
-    "else", "elif", "elsif", "except", "finally", "catch", "rescue", "ensure", "case", "default", "when", "then", "do",
-    "where", "public", "private", "protected", "extends",
+    "else",
+    "elif",
+    "elsif",
+    "except",
+    "finally",
+    "catch",
+    "rescue",
+    "ensure",
+    "case",
+    "default",
+    "when",
+    "then",
+    "do",
+    "where",
+    "public",
+    "private",
+    "protected",
+    "extends",
 ];
 /// Words that end what was begun before, and belong to it.
 const CLOSING: [&str; 5] = ["end", "fi", "done", "esac", "endif"];
@@ -125,7 +141,8 @@ mod tests {
 
     #[test]
     fn a_section_ends_where_the_next_one_begins() {
-        let python = "class A:\n    def f(self):\n        pass\n\n\nclass B(A):\n    def f(self):\n        return 1\n";
+        let python =
+            "class A:\n    def f(self):\n        pass\n\n\nclass B(A):\n    def f(self):\n        return 1\n";
         assert_eq!(of(python, &["class A:"]), Ok(vec![(0, 5)]));
         assert_eq!(of(python, &["class A:", "def f(self):"]), Ok(vec![(1, 5)]));
         assert_eq!(of(python, &["def f(self):"]), Ok(vec![(1, 5), (6, 8)]));

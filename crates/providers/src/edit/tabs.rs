@@ -107,7 +107,8 @@ pub fn keep_blanks(there: &str, old: &str, new: &str) -> String {
     let same = |a: &[String], b: &[String]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let first = same(&old_words, &new_words);
     let reversed = |words: &[String]| words.iter().rev().cloned().collect::<Vec<_>>();
-    let last = same(&reversed(&old_words), &reversed(&new_words)).min(new_words.len() - first.min(new_words.len()));
+    let last =
+        same(&reversed(&old_words), &reversed(&new_words)).min(new_words.len() - first.min(new_words.len()));
     let mut line = indentation(new).to_owned();
     for (at, word) in new_words.iter().enumerate() {
         line.push_str(word);
@@ -141,8 +142,12 @@ mod tests {
 
     #[test]
     fn a_width_has_to_fit_all_lines() {
-        let found = tabs(&[("\ta", "    a"), ("\t\tb", "        b"), ("\t * c", "     * c"), ("d", "d")]).expect("4");
-        assert_eq!((found.apply("            e"), found.apply("      e")), ("\t\t\te".to_owned(), "\t  e".to_owned()));
+        let found =
+            tabs(&[("\ta", "    a"), ("\t\tb", "        b"), ("\t * c", "     * c"), ("d", "d")]).expect("4");
+        assert_eq!(
+            (found.apply("            e"), found.apply("      e")),
+            ("\t\t\te".to_owned(), "\t  e".to_owned())
+        );
         assert_eq!(found.apply("d"), "d");
         let found = tabs(&[("  a", "\ta"), ("    b", "\t\tb")]).expect("2");
         assert_eq!(found.apply("\t\t\te"), "      e");
@@ -156,7 +161,10 @@ mod tests {
 
     #[test]
     fn blanks_stay_outside_the_change() {
-        assert_eq!(keep_blanks("\tx\t\t= 1\t// one", "    x       = 1    // one", "\tx       = 2    // one"), "\tx\t\t= 2\t// one");
+        assert_eq!(
+            keep_blanks("\tx\t\t= 1\t// one", "    x       = 1    // one", "\tx       = 2    // one"),
+            "\tx\t\t= 2\t// one"
+        );
         assert_eq!(keep_blanks("a\tb", "a  b", "a  c  d"), "a\tc  d");
     }
 

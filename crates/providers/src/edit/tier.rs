@@ -25,14 +25,8 @@ pub enum Tier {
 
 impl Tier {
     /// The tiers that read text, the closest first.
-    pub(super) const OF_TEXT: [Self; 6] = [
-        Self::Exact,
-        Self::LineEndings,
-        Self::TrailingSpace,
-        Self::Indentation,
-        Self::Tabs,
-        Self::Unicode,
-    ];
+    pub(super) const OF_TEXT: [Self; 6] =
+        [Self::Exact, Self::LineEndings, Self::TrailingSpace, Self::Indentation, Self::Tabs, Self::Unicode];
 }
 
 /// What decided between several places that an edit fits.

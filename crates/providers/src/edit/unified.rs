@@ -135,8 +135,11 @@ fn header(lines: &[&str], at: &mut usize) -> Result<Header, Failure> {
             } else if let Some(objects) = after("index ") {
                 // A file that is empty before and after its change has no hunks.
                 let objects = objects.split(' ').next().unwrap_or_default();
-                let has_lines = |id: &str| !id.is_empty() && !id.bytes().all(|it| it == b'0') && !EMPTY.starts_with(id);
-                header.announces |= objects.split_once("..").is_some_and(|(old, new)| old != new && (has_lines(old) || has_lines(new)));
+                let has_lines =
+                    |id: &str| !id.is_empty() && !id.bytes().all(|it| it == b'0') && !EMPTY.starts_with(id);
+                header.announces |= objects
+                    .split_once("..")
+                    .is_some_and(|(old, new)| old != new && (has_lines(old) || has_lines(new)));
             } else if plain.starts_with("GIT binary patch") || plain.starts_with("Binary files ") {
                 return Err(malformed(*at + 1, "changes of binary files cannot be applied")
                     .hint("Use file.write with `contentBase64`."));

@@ -118,8 +118,7 @@ mod tests {
             keep(&number.to_string(), vec![0; MAX_SEEN_BYTES]);
         }
         assert_eq!(find("app", "a", "s-1"), None);
-        let held: usize =
-            seen.contents.lock().expect("nobody else has it").0.iter().map(Content::size).sum();
+        let held: usize = seen.contents.lock().expect("nobody else has it").0.iter().map(Content::size).sum();
         assert!(held <= MAX_BYTES);
     }
 

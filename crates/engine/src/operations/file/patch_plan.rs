@@ -217,8 +217,11 @@ impl<'a> Planner<'a> {
     fn patch(&mut self, files: &[FilePatch]) -> Result<(), Failure> {
         let folder = self.target.filter(|target| is_folder(target));
         if self.target.is_some() && folder.is_none() && files.len() != 1 {
-            return Err(Failure::invalid("target", "the patch names several files, so it takes no file as target")
-                .hint("Leave `target` out, or name the folder that the patch is for."));
+            return Err(Failure::invalid(
+                "target",
+                "the patch names several files, so it takes no file as target",
+            )
+            .hint("Leave `target` out, or name the folder that the patch is for."));
         }
         let mut named = Vec::with_capacity(files.len());
         for file in files {
@@ -292,7 +295,9 @@ impl<'a> Planner<'a> {
             };
             let path = resolve(&file.path)?;
             paths.push(match strip_side(&file.path) {
-                Some(name) if needs_file(file) && !exists(&path) && exists(&resolve(name)?) => (resolve(name)?, to),
+                Some(name) if needs_file(file) && !exists(&path) && exists(&resolve(name)?) => {
+                    (resolve(name)?, to)
+                }
                 _ => (path, to),
             });
         }
@@ -313,7 +318,8 @@ impl<'a> Planner<'a> {
         }
         if sources().all(|(file, _)| scope(file)) {
             let name = &files[0].path;
-            let message = format!("both `{name}` and `{}` exist, and the patch can be for either", join(name));
+            let message =
+                format!("both `{name}` and `{}` exist, and the patch can be for either", join(name));
             return Err(Failure::new(ErrorCode::Conflict, message)
                 .detail("rule", "ambiguous-path")
                 .hint("Leave `target` out, and name the files from the scope's folder."));

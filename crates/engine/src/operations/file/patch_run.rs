@@ -8,7 +8,8 @@ use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_policy::{Permit, PermittedPath};
 use bailiwick_providers::edit::{
-    Applied, Basis, Change as LineChange, Edits, Failures, Landed, Text, apply, merge, show_lines, unified_diff, unstorable,
+    Applied, Basis, Change as LineChange, Edits, Failures, Landed, Text, apply, merge, show_lines,
+    unified_diff, unstorable,
 };
 use bailiwick_providers::file::{
     Current, Done, Held, Locks, Place, Site, Step, content_version, current, find_place, perform, sha256_hex,
