@@ -129,7 +129,8 @@ fn service(folder: &Path, root: &Path) -> Arc<Service> {
     let config = json!({
         "machineId": "01JD0000000000000000000000",
         "machineName": "test-computer",
-        "scopes": [{
+        // A second scope of another type: it is none in which any of these calls could be meant.
+        "scopes": [{"id": "screen", "type": "computer", "capabilities": ["screen:capture"]}, {
             "id": "app",
             "roots": [root],
             "capabilities": [

@@ -74,7 +74,7 @@ def cancel_stdio(report: Report, way: str, product: Product) -> None:
         stdio.send(call)
     stdio.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1, "reason": "enough"}})
     is_cancelled(report, f"{way}: a cancellation arrives", product, before)
-    reply = stdio.ask({**call, "id": 2, "params": {"name": "computer_query", "arguments": READ}})
+    reply = stdio.ask({**call, "id": 2, "params": {"name": "computer_query", "arguments": {**READ, "detail": "full"}}})
     report.check(f"{way}: a cancellation arrives: the session lives", envelope_of(reply or {}).get("ok") is True, reply)
     before = searches(product)
     with reading(product):

@@ -44,7 +44,7 @@ def judge(report: Report, name: str, done: subprocess.CompletedProcess, texts: l
         rows = str(why)
     right = rows == expected()
     report.check(f"{name}: every pixel is that of the display, and a password manager is black", right, str(rows)[:300])
-    told = [text for text in texts if '"captureId"' in text and '"scale"' in text]
+    told = [text for text in texts if "captureId: " in text and "scale: " in text]
     report.check(f"{name}: its model reads beside it what the picture shows", len(told) == 1, texts)
 
 

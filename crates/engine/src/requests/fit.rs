@@ -9,6 +9,9 @@ use bailiwick_contract::json::read_unambiguous;
 use super::names::fold;
 use super::places;
 
+/// How many fields an object may have to be looked at: no operation takes as many.
+pub(super) const MAX_FIELDS: usize = 256;
+
 /// The forms that a schema accepts.
 struct Forms<'a> {
     root: &'a Value,
@@ -213,6 +216,9 @@ fn object(list: &str, fields: Map<String, Value>, forms: &Forms<'_>) -> Result<M
     let property = |name: &str| forms.having("object").find_map(|it| it["properties"].get(name));
     let names =
         || forms.having("object").filter_map(|it| it["properties"].as_object()).flat_map(|map| map.keys());
+    if fields.len() > MAX_FIELDS {
+        return Ok(fields);
+    }
     if names().next().is_none() {
         // A map of the client's own names, such as `env`.
         let values = forms.having("object").map(|it| &it["additionalProperties"]).find(|it| it.is_object());

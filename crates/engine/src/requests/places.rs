@@ -180,8 +180,6 @@ const GIVEN: &[(&str, &str, &str)] = &[
     ("file.delete", "force", "false"),
     ("file.write", "append", "false"),
     ("file.write", "overwrite", "true"),
-    ("file.write", "mode", "\"rewrite\""),
-    ("file.write", "mode", "\"overwrite\""),
     ("file.create", "overwrite", "false"),
     ("file.write", "encoding", "\"utf-8\""),
     ("file.create", "encoding", "\"utf-8\""),

@@ -82,6 +82,13 @@ fn of(entry: &'static Entry, mut top: Map<String, Value>) -> Result<Envelope, Fa
         }
     }
     bags.insert(0, (Bag::Top, top));
+    let count: usize = bags.iter().map(|(_, map)| map.len()).sum();
+    if count > fit::MAX_FIELDS {
+        return Err(Failure::invalid(
+            "",
+            format!("the request has {count} fields; no operation takes so many"),
+        ));
+    }
 
     let mut fields = Fields::of(entry);
     // What has its own name in its own place comes first: nothing takes that from it.

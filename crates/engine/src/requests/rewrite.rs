@@ -26,6 +26,18 @@ pub(super) fn rewrite(fields: &mut Fields) -> Result<(), Failure> {
     match fields.entry.spec.name {
         "file.patch" => replacement(fields),
         "file.search" => search(fields),
+        "file.write" => {
+            // Elsewhere it says how to write; here a file's mode is a number.
+            if fields
+                .options
+                .get("mode")
+                .and_then(Value::as_str)
+                .is_some_and(|it| matches!(it, "rewrite" | "overwrite"))
+            {
+                fields.options.remove("mode");
+            }
+            Ok(())
+        }
         "file.read" => lines(fields),
         "computer.info" => {
             described(fields);
