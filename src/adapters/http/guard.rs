@@ -19,6 +19,7 @@ use bailiwick_engine::service::{Service, Share, Shares};
 use super::super::auth::{Bearer, KeyRing, Refusals, Throttle, bearer};
 use super::body::{self, Received, Taken};
 use super::connections::Connection;
+use super::cors;
 use super::host::Hosts;
 use super::origin::Origins;
 use super::reply::{harden, json, refusal, slow_down, unauthorized, unavailable, unreadable};
@@ -74,6 +75,14 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
             "permission_denied",
             "requests from this Origin are not served; the person can add it to http.allowedOrigins",
         )
+    } else if let Some(origin) = guard.origins.named(request.headers()) {
+        let mut response = if cors::is_preflight(request.method(), request.headers()) {
+            cors::preflight(request.headers())
+        } else {
+            next.run(request).await
+        };
+        cors::allow(origin, response.headers_mut());
+        response
     } else {
         next.run(request).await
     };
@@ -149,7 +158,11 @@ impl Guard {
     }
 
     fn caller(&self, request: &Request) -> Result<Caller, NotAdmitted> {
-        let transport = if request.uri().path() == "/mcp" { Transport::Http } else { Transport::JsonApi };
+        let transport = if request.uri().path().trim_end_matches('/') == "/mcp" {
+            Transport::Http
+        } else {
+            Transport::JsonApi
+        };
         let session = request.extensions().get::<Peer>().map(|peer| peer.id.to_string());
         let client = request
             .headers()

@@ -5,9 +5,11 @@
 
 mod body;
 mod connections;
+mod cors;
 mod guard;
 mod host;
 mod listener;
+mod mcp_route;
 mod origin;
 mod reply;
 mod router;

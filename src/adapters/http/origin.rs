@@ -1,7 +1,7 @@
 //! Judging where a browser says that a request comes from.
 
 use http::HeaderMap;
-use http::header::ORIGIN;
+use http::header::{HeaderValue, ORIGIN};
 
 use super::host::Host;
 
@@ -45,6 +45,13 @@ impl Origins {
             b"same-site" => configured || loopback,
             _ => configured,
         })
+    }
+
+    /// Returns the origin of an accepted request if it is a configured one.
+    pub fn named(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let origin = headers.get(ORIGIN)?;
+        let text = origin.to_str().ok()?.to_ascii_lowercase();
+        self.configured.contains(&text).then(|| origin.clone())
     }
 
     /// Returns whether an accepted request comes from no page, or from a configured one.

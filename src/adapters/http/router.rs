@@ -4,24 +4,22 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::Request;
-use axum::middleware::{self, Next};
+use axum::middleware;
 use axum::response::Response;
-use axum::routing::get;
-use http::{Method, StatusCode};
+use axum::routing::{any, get};
+use http::StatusCode;
 use rmcp::transport::StreamableHttpServerConfig;
 use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use tokio_util::sync::CancellationToken;
 
-use bailiwick_contract::json::check_unambiguous;
 use bailiwick_engine::service::Service;
 
 use super::super::json_api;
 use super::super::mcp::Handler;
 use super::guard::{Guard, admit, check_address};
-use super::reply::{json, refusal};
+use super::mcp_route;
+use super::reply::refusal;
 use super::settings::{HttpSettings, MAX_BODY_BYTES};
 
 /// Every route, for the documents and for the test that walks them without a token.
@@ -43,14 +41,18 @@ pub(super) fn router(
     shutdown: &CancellationToken,
 ) -> Router {
     let guard = Arc::new(guard);
+    let endpoint = mcp(service, settings, bound, shutdown);
     let protected = Router::new()
-        .route_service("/mcp", mcp(service, settings, bound, shutdown))
-        .layer(middleware::from_fn(check_json))
+        .route_service("/mcp", endpoint.clone())
+        .route_service("/mcp/", endpoint)
+        .layer(middleware::from_fn(mcp_route::exchange))
         .merge(json_api::router(Arc::clone(service), shutdown.clone()))
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(Arc::clone(&guard), admit));
     Router::new()
         .route("/healthz", get(async || "ok"))
+        // Clients look here for a login of the web, which there is none of; a refusal would make them ask for one.
+        .route("/.well-known/{*rest}", any(not_found))
         .fallback_service(protected)
         .layer(middleware::from_fn_with_state(guard, check_address))
 }
@@ -80,27 +82,6 @@ fn mcp(
         .with_max_request_body_bytes(MAX_BODY_BYTES);
     let handler = Handler::per_request(Arc::clone(service), shutdown.clone());
     StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config)
-}
-
-/// Answers a body that is not JSON, or has a key twice, in the words of JSON-RPC.
-async fn check_json(request: Request, next: Next) -> Response {
-    if request.method() != Method::POST {
-        return next.run(request).await;
-    }
-    let (parts, body) = request.into_parts();
-    // The guard has read it: this only takes it out.
-    let bytes = axum::body::to_bytes(body, MAX_BODY_BYTES).await.unwrap_or_else(|_| Bytes::new());
-    if let Err(error) = check_unambiguous(&bytes) {
-        let (code, problem) =
-            if error.is_data() { (-32600, "is ambiguous") } else { (-32700, "is not valid JSON") };
-        let error = serde_json::json!({
-            "jsonrpc": "2.0",
-            "id": null,
-            "error": {"code": code, "message": format!("the body {problem}: {error}")},
-        });
-        return json(StatusCode::BAD_REQUEST, error.to_string());
-    }
-    next.run(Request::from_parts(parts, Body::from(bytes))).await
 }
 
 async fn not_found() -> Response {

@@ -252,11 +252,7 @@ impl ServerHandler for Handler {
         let mut is_whole = tools::asks_for_all(&arguments);
         let mut envelope = self.envelope(&request.name, arguments, &context).await?;
         is_whole |= envelope.as_mut().is_ok_and(tools::take_detail);
-        let form = match (is_whole, &self.way) {
-            (false, _) => Form::Text,
-            (true, Way::Fixed { .. }) => Form::Whole(Structured::Spliced),
-            (true, Way::PerRequest(_)) => Form::Whole(Structured::Held),
-        };
+        let form = if is_whole { Form::Whole(Structured::Spliced) } else { Form::Text };
         if knows_tasks(&context)
             && let Ok(envelope) = &envelope
             && let Some(limit) = tools::may_last(envelope)

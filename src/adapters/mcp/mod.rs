@@ -17,5 +17,6 @@ mod tasks;
 mod tools;
 
 pub use handler::Handler;
+pub(super) use render::splice_answer;
 pub(super) use tools::history_envelope;
 pub use tools::{COMPUTER_OPERATION, COMPUTER_QUERY, GET_COMPUTER_INFO, GET_OPERATION_HISTORY, listed};

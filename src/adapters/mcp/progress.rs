@@ -1,7 +1,7 @@
 //! Progress notifications: telling a client that its request is alive, and how far it is.
 //!
-//! Only for requests that carry a progress token, only while the operation says something about itself, and at
-//! most one a second. The number is the time since the request came, in seconds: it always grows.
+//! Only for requests that carry a progress token, and one a second: what the operation says about itself, or that it
+//! runs. The number is the time since the request came, in seconds: it always grows.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(super) async fn told<T>(
             done = &mut work => return done,
             () = tokio::time::sleep(INTERVAL) => {}
         }
-        let Some(said) = progress.said() else { continue };
+        let said = progress.said().unwrap_or_else(|| format!("running, {} s", began.elapsed().as_secs()));
         let seconds = (began.elapsed().as_secs_f64() * 10.0).round() / 10.0;
         let notification = ProgressNotificationParam::new(token.clone(), seconds).with_message(said);
         let mut sending = std::pin::pin!(peer.notify_progress(notification));

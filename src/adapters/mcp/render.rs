@@ -1,6 +1,7 @@
 //! Turning a reply into a tool result.
 
 use rmcp::model::{CallToolResult, ContentBlock};
+use serde::Deserialize;
 use serde_json::Value;
 
 use bailiwick_contract::{Image, Reply};
@@ -50,7 +51,8 @@ pub(super) fn tool_result(reply: Reply, form: Form) -> CallToolResult {
     });
     let text = vec![ContentBlock::text(text)];
     let mut result = if ok { CallToolResult::success(text) } else { CallToolResult::error(text) };
-    result.structured_content = value;
+    // Some clients show a model both, so of an error there is one.
+    result.structured_content = value.filter(|_| ok);
     result
 }
 
@@ -68,6 +70,43 @@ pub(super) fn awaited(result: &CallToolResult) -> Option<&str> {
         (Some(Value::Null), [only]) => only.as_text().map(|block| block.text.as_str()),
         _ => None,
     }
+}
+
+/// Puts structured content into an answer that waits for it. `None` for every other message.
+pub(in super::super) fn splice_answer(message: &[u8]) -> Option<Vec<u8>> {
+    memchr::memmem::rfind(message, MARK)?;
+    let answer: Answer = serde_json::from_slice(message).ok()?;
+    let result = answer.result;
+    let ([only], Some(Value::Null)) = (result.content.as_slice(), result.structured_content) else {
+        return None;
+    };
+    let mut line = message.to_vec();
+    splice(&mut line, &only.text);
+    Some(line)
+}
+
+/// What is read of an answer to find its text.
+#[derive(Deserialize)]
+struct Answer {
+    result: TextResult,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TextResult {
+    content: Vec<Text>,
+    #[serde(default, deserialize_with = "present")]
+    structured_content: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    text: String,
+}
+
+/// Reads `null` as a value that is there.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 /// Puts the structured content of a result into its line.
@@ -122,10 +161,17 @@ mod tests {
     }
 
     #[test]
+    fn an_error_is_there_once() {
+        for structured in [Structured::Held, Structured::Spliced] {
+            let result = tool_result(reply(false, &json!({"ok": false})), Form::Whole(structured));
+            assert_eq!((result.structured_content, result.is_error), (None, Some(true)));
+        }
+    }
+
+    #[test]
     fn text_and_structured_content_say_the_same() {
         for (ok, object) in [
             (true, json!({"ok": true, "data": [1]})),
-            (false, json!({"ok": false})),
             (true, json!({"data": {"content": ",\"structuredContent\":null", "more": null}})),
         ] {
             let held = tool_result(reply(ok, &object), Form::Whole(Structured::Held));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::house::House;
-use super::http_client::{call, mcp, whole};
+use super::http_client::{api, call, mcp, whole};
 use super::stdio_client::{Client, in_memory, meta, outcome};
 
 fn names(answer: &Value) -> Vec<&str> {
@@ -19,6 +19,30 @@ async fn begin(house: &House) -> Client {
     let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
     client
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_is_refused_before_it_is_judged_keeps_what_it_named() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
+    client.initialize("2025-11-25").await;
+    let write = json!({"scope": "app", "op": "file.write", "target": "a", "input": {"content": ""}});
+    let unknown = json!({"scope": "app", "op": "file.read", "no": 1});
+    let answers = [
+        outcome(&client.call("computer_query", write).await),
+        outcome(&client.call("computer_operation", unknown.clone()).await),
+        api(address, &house.token, &unknown.to_string()).await.json(),
+    ];
+    for (answer, op) in answers.iter().zip(["file.write", "file.read", "file.read"]) {
+        assert_eq!((&answer["op"], &answer["scope"]), (&json!(op), &json!("app")), "{answer}");
+        assert_eq!(answer["error"]["code"], "invalid_request", "{answer}");
+        assert!(answer["error"]["details"].get("asked").is_none(), "{answer}");
+        let get = json!({"scope": "app", "op": "history.get", "target": answer["operationId"]});
+        let row = outcome(&client.call("computer_query", get).await);
+        assert_eq!(row["ok"], true, "it is a row of its scope: {row}");
+    }
+    house.end().await;
 }
 
 #[tokio::test(flavor = "current_thread")]

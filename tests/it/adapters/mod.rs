@@ -7,6 +7,7 @@ mod envelopes;
 mod house;
 mod http_attacks;
 pub mod http_client;
+mod http_clients;
 mod http_crowds;
 mod http_limits;
 // The Unix socket, its file and its mode; the named pipe has tests beside its code.

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::hall::Hall;
 use crate::adapters::http_client::whole;
 use crate::adapters::stdio_client::{Client, in_memory, outcome};
+use crate::needs::require_program;
 use crate::patience::PATIENCE;
 
 fn wait(conditions: Value) -> Value {
@@ -78,4 +79,34 @@ async fn progress_comes_through_the_local_socket_of_a_running_service() {
     check(&hall, &mut client, json!(7)).await;
     shutdown.cancel();
     serving.await.expect("no panic");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_says_that_it_runs() {
+    require_program("python3");
+    let hall = Hall::new();
+    let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
+    client.initialize("2025-11-25").await;
+    let program = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.02)";
+    let arguments = json!({"op": "command.run", "input": {"command": ["python3", "-c", program]},
+                           "options": {"timeoutSeconds": PATIENCE.as_secs()}});
+    let params =
+        json!({"name": "computer_operation", "arguments": arguments, "_meta": {"progressToken": "c"}});
+    client.send(&json!({"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": params})).await;
+    for _ in 0..2 {
+        let message = client.receive().await;
+        assert_eq!(message["params"]["progressToken"], "c", "{message}");
+        assert!(
+            message["params"]["message"].as_str().is_some_and(|it| it.starts_with("running, ")),
+            "{message}"
+        );
+    }
+    hall.write("go", "");
+    let answer = loop {
+        let message = client.receive().await;
+        if message["id"] == "c" {
+            break message;
+        }
+    };
+    assert_eq!(outcome(&answer)["ok"], true);
 }

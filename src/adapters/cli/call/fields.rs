@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
+use crate::adapters::asked;
 use bailiwick_contract::json::read_unambiguous;
 use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{CommandInput, CommonOption, Envelope, ErrorCode, Failure, fields};
