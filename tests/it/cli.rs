@@ -543,7 +543,8 @@ fn every_example_policy_is_a_valid_config() {
             let text = fs::read(&path).expect("readable");
             let config = bailiwick::config::Config::parse(&path, &text).expect("valid");
             for scope in &config.scopes {
-                bailiwick::policy::command::Commands::compile(&scope.id, &scope.policy).expect("the rules compile");
+                bailiwick::policy::command::Commands::compile(&scope.id, &scope.policy)
+                    .expect("the rules compile");
             }
             let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
             assert!(read_me.contains(name), "{name} is not in the README");

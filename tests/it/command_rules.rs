@@ -558,7 +558,9 @@ fn the_command_that_a_refusal_names_allows_what_was_refused() {
     let policy = serde_json::from_value::<ScopePolicy>(policy).expect("the policy is of its form");
     let commands = |policy: &ScopePolicy| Commands::compile("app", policy).expect("the rules compile");
     let refusal = |commands: &Commands, line: &str| {
-        commands.judge(&CommandInput::Line(line.to_owned()), Grant::Rules).map_or_else(Some, |it| it.refusal())
+        commands
+            .judge(&CommandInput::Line(line.to_owned()), Grant::Rules)
+            .map_or_else(Some, |it| it.refusal())
     };
     for (line, named) in [
         ("docker ps", "`bailiwick scope allow app --command 'docker *'` allows it."),
@@ -567,7 +569,10 @@ fn the_command_that_a_refusal_names_allows_what_was_refused() {
         ("npm publish", "`bailiwick scope allow app --command 'npm publish *'` allows it."),
         ("curl https://example.com", "`bailiwick scope allow app --command 'curl *'` allows it."),
         ("git tag v1", "--forget"),
-        ("git push && docker ps", "` and `bailiwick scope allow app --command 'docker *'` allow it together."),
+        (
+            "git push && docker ps",
+            "` and `bailiwick scope allow app --command 'docker *'` allow it together.",
+        ),
     ] {
         let refused = refusal(&commands(&policy), line).unwrap_or_else(|| panic!("{line} is allowed"));
         let hint = refused.hints.first().unwrap_or_else(|| panic!("no hint: {refused:?}"));
@@ -582,9 +587,14 @@ fn a_refusal_names_no_command_that_would_not_help() {
     let policy = json!({"allowedCommands": ["git *", "npm *", "bash *"], "sandbox": "partial"});
     let policy = serde_json::from_value::<ScopePolicy>(policy).expect("the policy is of its form");
     let commands = Commands::compile("app", &policy).expect("the rules compile");
-    for line in ["git -c core.pager=./x log", "bash -c 'echo x'", "npm frobnicate", "docker ps && bash -c x"] {
+    for line in ["git -c core.pager=./x log", "bash -c 'echo x'", "npm frobnicate", "docker ps && bash -c x"]
+    {
         let judged = commands.judge(&CommandInput::Line(line.to_owned()), Grant::Rules);
-        let refused = judged.map_or_else(Some, |it| it.refusal()).unwrap_or_else(|| panic!("{line} is allowed"));
-        assert_eq!(refused.hints, ["For the person: `bailiwick policy explain 'COMMAND'` shows which word is meant."]);
+        let refused =
+            judged.map_or_else(Some, |it| it.refusal()).unwrap_or_else(|| panic!("{line} is allowed"));
+        assert_eq!(
+            refused.hints,
+            ["For the person: `bailiwick policy explain 'COMMAND'` shows which word is meant."]
+        );
     }
 }

@@ -90,3 +90,72 @@ fn every_known_attack_names_a_test_that_exists() {
     assert!(rows > 10, "the table was not read");
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
+
+/// Joins words that are apart by line breaks in one text and by blanks in another.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The sentences of "What is protected" in the README, and the controls that SECURITY.md calls boundaries.
+fn promises() -> Vec<(&'static str, String)> {
+    let read = |path: &str| fs::read_to_string(repository().join(path)).expect("the page exists");
+    let read_me = read("README.md");
+    let section =
+        read_me.split("## What is protected").nth(1).and_then(|it| it.split("![").next()).expect("there");
+    let bullets =
+        section.split("\n- ").skip(1).map(on_one_line).filter(|it| !it.starts_with("Bailiwick does not"));
+    let mut all: Vec<(&str, String)> = Vec::new();
+    for bullet in bullets {
+        let sentences = bullet.trim_end_matches('.').split(". ");
+        all.extend(sentences.map(|sentence| ("README.md", format!("{sentence}."))));
+    }
+    for line in read("SECURITY.md").lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        if cells.get(1).is_some_and(|cell| cell.starts_with("yes")) {
+            all.push((
+                "SECURITY.md",
+                cells[0].split(": a process without").next().unwrap_or_default().to_owned(),
+            ));
+        }
+    }
+    all
+}
+
+#[test]
+fn every_promise_of_protection_stands_where_it_is_said_and_names_a_test_that_exists() {
+    let path = "docs/concepts/promises.md";
+    let text = fs::read_to_string(repository().join(path)).expect("the page exists");
+    let quoted = Regex::new("`([^`]+)`").expect("a good pattern");
+    let guards = Guards::find();
+    let (mut problems, mut promised) = (Vec::new(), BTreeSet::new());
+    for line in text.lines().filter(|line| line.starts_with("| ")).skip(2) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [promise, place, guarding] = cells.as_slice() else {
+            problems.push(format!("a row has three cells: {line}"));
+            continue;
+        };
+        let said = fs::read_to_string(repository().join(place)).unwrap_or_default();
+        // A text in source may go on behind a backslash.
+        let said = on_one_line(&said.replace("\\\n", " ").replace("\\n", " "));
+        if !said.contains(promise) {
+            problems.push(format!("{place} does not say: {promise}"));
+        }
+        promised.insert(((*place).to_owned(), (*promise).to_owned()));
+        let names: Vec<&str> =
+            quoted.captures_iter(guarding).filter_map(|found| found.get(1)).map(|it| it.as_str()).collect();
+        if names.is_empty() {
+            problems.push(format!("no test guards: {promise}"));
+        }
+        problems.extend(
+            names.iter().filter(|name| !guards.has(name)).map(|name| format!("there is no test `{name}`")),
+        );
+    }
+    let all = promises();
+    assert!(all.len() > 30, "the promises were not read: {all:?}");
+    for (place, promise) in all {
+        if !promised.contains(&(place.to_owned(), promise.clone())) {
+            problems.push(format!("{path} lacks, of {place}: {promise}"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}

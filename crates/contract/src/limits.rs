@@ -59,11 +59,13 @@ impl CommonOption {
         }
     }
 
-    /// Says what the option does, for the reference pages.
-    pub const fn describe(self) -> &'static str {
-        match self {
+    /// Describes the option of an operation that has this time limit by default.
+    pub fn describe(self, timeout_seconds: u64) -> String {
+        let text = match self {
             Self::TimeoutSeconds => {
-                "Stop after this many seconds (1 to 3600; default 30, cut to the scope's limit)."
+                return format!(
+                    "Stop after this many seconds (1 to 3600; default {timeout_seconds}, cut to the scope's limit)."
+                );
             }
             Self::MaxOutputBytes => {
                 "Bound the result to this many bytes (1000 or more; default 45000, cut to the scope's limit)."
@@ -71,7 +73,8 @@ impl CommonOption {
             Self::DryRun => "Say what would be done, and do nothing.",
             Self::Cursor => "The `nextCursor` of an earlier result: go on from there.",
             Self::Detail => "`concise` (default) or `full`.",
-        }
+        };
+        text.to_owned()
     }
 }
 

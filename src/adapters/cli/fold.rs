@@ -100,7 +100,8 @@ fn words(line: &str, room: usize) -> Vec<&str> {
         if line.as_bytes()[here] == b' ' {
             words.push(&line[start..here]);
             start = at;
-        } else if let Some(length) = line[at..].find('`').filter(|it| columns(&line[at..at + it]) + 4 <= room) {
+        } else if let Some(length) = line[at..].find('`').filter(|it| columns(&line[at..at + it]) + 4 <= room)
+        {
             at += length + 1;
         }
     }
@@ -138,8 +139,14 @@ mod tests {
         let line = "  -f, --follow     Show rows as they come, in their order, until Ctrl-C";
         let below = "  -f, --follow     Show rows as they come,\n                   in their order, until\n                   Ctrl-C";
         assert_eq!(folded_to(line, 42), below);
-        assert_eq!(folded_to("hint: run `a b c` or `d e f g h i j`.", 16), "hint: run\n`a b c` or `d e\nf g h i j`.");
-        assert_eq!(folded_to("  bailiwick scope edit app --name x", 24), "  bailiwick scope \\\n    edit app --name x");
+        assert_eq!(
+            folded_to("hint: run `a b c` or `d e f g h i j`.", 16),
+            "hint: run\n`a b c` or `d e\nf g h i j`."
+        );
+        assert_eq!(
+            folded_to("  bailiwick scope edit app --name x", 24),
+            "  bailiwick scope \\\n    edit app --name x"
+        );
         assert_eq!(folded_to("short\n\n  日本語 日本語\n", 10), "short\n\n  日本語\n  日本語\n");
     }
 }

@@ -243,6 +243,9 @@ mod tests {
     fn hints_do_not_tell_their_reader_whom_they_are_for() {
         assert_eq!(to_user("Use another name."), "Use another name.");
         assert_eq!(to_user(&format!("{FOR_USER}put it back.")), "Put it back.");
-        assert_eq!(to_user(&format!("It is shut out. {FOR_USER}`x` opens it.")), "It is shut out. `x` opens it.");
+        assert_eq!(
+            to_user(&format!("It is shut out. {FOR_USER}`x` opens it.")),
+            "It is shut out. `x` opens it."
+        );
     }
 }

@@ -149,7 +149,10 @@ async fn the_person_can_refuse_or_leave_it_for_later() {
     approve.press(&["half-typed", "C-u", "Enter"]).await;
     approve.ended().await;
     let printed = approve.printed().await;
-    assert!(printed.contains("0 answered, 0 refused, 1 left waiting") && !printed.contains("half"), "{printed}");
+    assert!(
+        printed.contains("0 answered, 0 refused, 1 left waiting") && !printed.contains("half"),
+        "{printed}"
+    );
     assert_eq!(desk.waiting().len(), 1);
 
     let request = desk.send(secret_request(&asks, json!({"pending": id}), 120));

@@ -45,7 +45,11 @@ fn section(entry: &Entry) -> String {
     }
     let mut options = rows(&schemas.options, Stars::Marked);
     for option in CommonOption::ALL.iter().filter(|option| honours(entry, **option)) {
-        options.push(vec![code(option.as_str()), kind(*option).to_owned(), option.describe().to_owned()]);
+        options.push(vec![
+            code(option.as_str()),
+            kind(*option).to_owned(),
+            option.describe(spec.timeout_seconds),
+        ]);
     }
     let parts = [
         ("Input", "input", rows(&schemas.input, Stars::Marked)),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::registry::{Entry, Registry};
 use bailiwick_config::Config;
 use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
-use bailiwick_contract::{CommonOption, Envelope, ErrorCode, ScopeNeed, TargetRule};
+use bailiwick_contract::{CommonOption, Envelope, ErrorCode, OperationSpec, ScopeNeed, TargetRule};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -131,7 +131,7 @@ pub fn operation_schema(entry: &Entry) -> Value {
     if let Some(map) = options.as_object_mut() {
         let properties = map.entry("properties").or_insert_with(|| json!({}));
         for option in CommonOption::ALL.iter().filter(|option| honours(entry, **option)) {
-            properties[option.as_str()] = common_option(*option);
+            properties[option.as_str()] = common_option(*option, entry.spec);
         }
     }
     let output = nested(schemas.output, "output");
@@ -193,7 +193,7 @@ pub(super) fn honours(entry: &Entry, option: CommonOption) -> bool {
 }
 
 /// Gives the schema of a shared option.
-fn common_option(option: CommonOption) -> Value {
+fn common_option(option: CommonOption, spec: &OperationSpec) -> Value {
     let mut schema = match option {
         CommonOption::TimeoutSeconds => {
             json!({"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_SECONDS})
@@ -203,7 +203,7 @@ fn common_option(option: CommonOption) -> Value {
         CommonOption::Cursor => json!({"type": "string"}),
         CommonOption::Detail => json!({"enum": ["concise", "full"], "default": "concise"}),
     };
-    schema["description"] = json!(option.describe());
+    schema["description"] = json!(option.describe(spec.timeout_seconds));
     schema
 }
 

@@ -21,7 +21,10 @@ pub fn describe_operation(entry: &Entry) -> Value {
     let schemas = entry.schemas();
     let mut options = describe_fields(&schemas.options);
     for option in spec.options {
-        options.insert(option.as_str().to_owned(), Value::from(CommonOption::describe(*option)));
+        options.insert(
+            option.as_str().to_owned(),
+            Value::from(CommonOption::describe(*option, spec.timeout_seconds)),
+        );
     }
     json!({
         "op": spec.name,

@@ -14,8 +14,8 @@ use rustix::termios::{
 };
 use tokio::io::unix::AsyncFd;
 
-use super::typing::{Step, Typing};
 use super::Line;
+use super::typing::{Step, Typing};
 
 /// Gives the columns of the terminal that standard output is; `None` where it is none, or does not know.
 pub fn output_columns() -> Option<u16> {

@@ -9,9 +9,9 @@ use std::os::windows::io::{AsHandle, BorrowedHandle};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use super::Line;
 use super::console;
 use super::typing::{Step, Typing};
-use super::Line;
 
 /// How long keys wait at most until they are looked at.
 const PAUSE: Duration = Duration::from_millis(15);

@@ -76,7 +76,10 @@ impl Rules {
 
     fn with(&self, change: &RuleChange) -> Option<Self> {
         let without = |list: &[Pattern]| -> Vec<Pattern> {
-            list.iter().filter(|rule| !change.removed.iter().any(|it| it == rule.spelled())).cloned().collect()
+            list.iter()
+                .filter(|rule| !change.removed.iter().any(|it| it == rule.spelled()))
+                .cloned()
+                .collect()
         };
         let mut allowed = without(&self.allowed);
         for rule in &change.added {

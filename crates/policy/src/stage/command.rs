@@ -13,7 +13,9 @@ pub const STAGE: Stage = Stage {
     builds_on: &["scope", "operation", "scope_type", "input"],
     check,
     note: |_, draft| match &draft.command {
-        Some(judged) if judged.verdict.decision == Decision::Ask => "it needs approval, which the last stage refuses".to_owned(),
+        Some(judged) if judged.verdict.decision == Decision::Ask => {
+            "it needs approval, which the last stage refuses".to_owned()
+        }
         Some(judged) => match judged.permitted.must_be_full() {
             Some(why) => format!("allowed in a full sandbox only: {why}"),
             None => "allowed".to_owned(),

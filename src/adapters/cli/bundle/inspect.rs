@@ -56,7 +56,8 @@ pub fn inspect(file: &Path) -> Result<Report, Failure> {
     for (name, content) in files.iter().filter(|(name, _)| *name != "manifest.json") {
         text.push_str(&format!("\n== {}\n{content:#}\n", printable(name)));
     }
-    Ok(Report::of(printable(&text), &BundleInspectOutput { ok: true, file: file.to_owned(), files }).verbatim())
+    Ok(Report::of(printable(&text), &BundleInspectOutput { ok: true, file: file.to_owned(), files })
+        .verbatim())
 }
 
 fn read(bytes: &[u8]) -> Option<Map<String, Value>> {

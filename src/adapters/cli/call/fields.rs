@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::adapters::asked;
 use bailiwick_contract::json::read_unambiguous;
 use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{CommandInput, CommonOption, Envelope, ErrorCode, Failure, fields};
@@ -308,7 +307,7 @@ pub fn all_fields(entry: &Entry) -> Vec<Field> {
                 is_option: true,
                 required: false,
                 kind,
-                description: option.describe().to_owned(),
+                description: option.describe(entry.spec.timeout_seconds),
             });
         }
     }

@@ -151,7 +151,8 @@ impl<'h> Session<'h> {
         self.exit = failure.code.facts().exit_code;
         let title = client.facts().title;
         self.text.push_str(&format!("{title}: {}\n", printable(&failure.message)));
-        self.notes.extend(failure.hints.iter().map(|hint| format!("hint: {title}: {}", printable(&to_user(hint)))));
+        self.notes
+            .extend(failure.hints.iter().map(|hint| format!("hint: {title}: {}", printable(&to_user(hint)))));
         self.output.edits.push(EditView {
             client,
             name: name.to_owned(),

@@ -129,7 +129,8 @@ impl ClientKind {
                 type_words: None,
                 url_field: "url",
                 token: TokenForm::VariableName("bearer_token_env_var"),
-                afterwards: "Start Codex again; `/mcp` shows the connection.",
+                afterwards: "Start Codex again; `/mcp` shows the connection. `codex exec` asks nobody and refuses what changes \
+                             something, unless `default_tools_approval_mode = \"approve\"` stands in that table.",
             },
             Self::VsCode => &ClientFacts {
                 id: "vscode",

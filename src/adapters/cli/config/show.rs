@@ -28,7 +28,8 @@ pub fn run(home: &Home, args: &ConfigShowArgs) -> Result<Report, Failure> {
     }
     let text = format!("{}\n", printable(&format!("{value:#}")));
     let hides = known.iter().any(|scope| !scope.policy.environment.is_empty());
-    let report = Report::of(text, &ShowOutput { ok: true, file: home.config_path.clone(), config: value }).verbatim();
+    let report =
+        Report::of(text, &ShowOutput { ok: true, file: home.config_path.clone(), config: value }).verbatim();
     Ok(if hides { report.note("\nValues of environment variables are not shown.") } else { report })
 }
 

@@ -28,8 +28,11 @@ pub fn run(home: &Home, printer: Printer, args: &ConfigUndoArgs) -> Result<Repor
     let problems = examine(home, &kept, &after);
     if !problems.is_empty() {
         let said = problems_text(&kept, &problems);
-        return Err(Failure::new(ErrorCode::Conflict, format!("the earlier config would be refused: {said}"))
-            .hint(format!("`bailiwick config edit` changes the config; {} stays.", kept.display())));
+        return Err(Failure::new(
+            ErrorCode::Conflict,
+            format!("the earlier config would be refused: {said}"),
+        )
+        .hint(format!("`bailiwick config edit` changes the config; {} stays.", kept.display())));
     }
     let diff = diff(&before, &after);
     if args.dry_run {

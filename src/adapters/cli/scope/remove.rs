@@ -20,15 +20,23 @@ pub fn run(home: &Home, printer: Printer, args: &ScopeRemoveArgs) -> Result<Repo
     let goes = diff_text(&difference(Some(scope), None));
     let id = one_line(&args.id);
     if args.dry_run {
-        let output =
-            ScopeRemoveOutput { ok: true, removed: scope.id.clone(), roots: scope.roots.clone(), written: false };
+        let output = ScopeRemoveOutput {
+            ok: true,
+            removed: scope.id.clone(),
+            roots: scope.roots.clone(),
+            written: false,
+        };
         return Ok(Report::of(format!("Would close scope `{id}`:\n{goes}"), &output));
     }
     if !args.yes && ask::is_possible(printer) {
         printer.talk(goes.trim_end());
         if !ask::yes(printer, &format!("Close scope `{id}`?"))? {
-            let output =
-                ScopeRemoveOutput { ok: true, removed: scope.id.clone(), roots: scope.roots.clone(), written: false };
+            let output = ScopeRemoveOutput {
+                ok: true,
+                removed: scope.id.clone(),
+                roots: scope.roots.clone(),
+                written: false,
+            };
             return Ok(Report::of("Left as it was.\n", &output));
         }
     }

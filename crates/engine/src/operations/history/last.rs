@@ -162,7 +162,9 @@ fn remedy(code: ErrorCode, stage: Option<&str>) -> &'static str {
             "the scope does not allow it; do without it, or ask the person (`bailiwick policy explain` says why)."
         }
         ErrorCode::PathOutOfScope => "use a path inside the scope's folders; get_computer_info lists them.",
-        ErrorCode::ApprovalRequired => "approvals are not available yet; do without it, or ask the person to allow it.",
+        ErrorCode::ApprovalRequired => {
+            "approvals are not available yet; do without it, or ask the person to allow it."
+        }
         ErrorCode::NotFound => "look at what exists with file.list or file.find.",
         ErrorCode::Conflict => "read the target again, and send its new version as `ifVersion`.",
         ErrorCode::UnsupportedPlatform => "this computer cannot do it; take another way.",
