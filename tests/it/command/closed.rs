@@ -70,7 +70,7 @@ fn with_secret(folder: &Path) -> Vec<PathBuf> {
         let kind = entry.file_type().expect("known");
         if kind.is_dir() {
             found.extend(with_secret(&path));
-        } else if kind.is_file()
+        } else if !kind.is_symlink()
             && fs::read(&path).expect("read").windows(SECRET.len()).any(|it| it == SECRET.as_bytes())
         {
             found.push(path);

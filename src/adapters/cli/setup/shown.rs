@@ -33,7 +33,9 @@ pub fn opening(plan: &Plan) -> Result<String, Failure> {
         "closed",
         match closure(scope) {
             Closure::Everything => ".env files, keys and other credentials, until you open them",
-            Closure::Programs => ".env files, keys and other credentials, to commands too, until you open them",
+            Closure::Programs => {
+                "to file operations and commands: .env files, keys and other credentials, until you open them"
+            }
             Closure::FileOperations => {
                 "to file operations: .env files, keys and other credentials; programs that run here can read them"
             }
