@@ -79,7 +79,7 @@ mod watch;
 #[path = "windows/watch.rs"]
 mod watch_windows;
 
-pub use attributes::Attributes;
+pub use attributes::{AttributeList, Attributes};
 pub use claim::{ABANDONED_AFTER, claim_file, hold_file, is_unheld};
 pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;

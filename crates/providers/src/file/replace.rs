@@ -210,10 +210,10 @@ fn keep_attributes(
     before: &Existing,
     warnings: &mut Vec<String>,
 ) -> Result<(), Failure> {
-    if let Some(old) = &before.file {
-        if !file.copy_attributes(old).map_err(|error| place.failure(&error))? {
-            warnings.push(lost_attributes(place));
-        }
+    if let Some(old) = &before.file
+        && !file.copy_attributes(old).map_err(|error| place.failure(&error))?
+    {
+        warnings.push(lost_attributes(place));
     }
     let Ok(new) = file.facts() else { return Ok(()) };
     let user_kept = new.user == before.stat.user || file.set_user(before.stat.user).is_ok();

@@ -16,6 +16,9 @@ const FIRST_BYTES: usize = 1_024;
 /// The most that it gets: more than any system allows.
 const MAX_BYTES: usize = 64 << 20;
 
+/// Extended attributes: names and values.
+pub type AttributeList = Vec<(Vec<u8>, Vec<u8>)>;
+
 /// Something open whose facts can be changed.
 pub trait Attributes {
     /// Gives the handle to act on.
@@ -81,7 +84,7 @@ pub trait Attributes {
     ///
     /// # Errors
     /// The usual ones. A file system without attributes has none.
-    fn attributes(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>, DoorError> {
+    fn attributes(&self) -> Result<AttributeList, DoorError> {
         let Some(names) = read_growing(|buffer| flistxattr(self.handle(), buffer))? else {
             return Ok(Vec::new());
         };

@@ -15,6 +15,9 @@ const WRITE_ATTRIBUTES: u32 = 0x100;
 /// `WRITE_DAC`: the right to say who has rights.
 const WRITE_CONTROL: u32 = READ_CONTROL | 0x0004_0000;
 
+/// Extended attributes: names and values.
+pub type AttributeList = Vec<(Vec<u8>, Vec<u8>)>;
+
 /// Something open whose facts can be changed.
 pub trait Attributes {
     /// Gives the handle to act on.
@@ -80,7 +83,7 @@ pub trait Attributes {
     ///
     /// # Errors
     /// None.
-    fn attributes(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>, DoorError> {
+    fn attributes(&self) -> Result<AttributeList, DoorError> {
         Ok(Vec::new())
     }
 
