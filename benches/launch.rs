@@ -60,6 +60,7 @@ mod linux {
             hold: Hold {
                 level,
                 network,
+                network_group: None,
                 read_only: Vec::new(),
                 read_write: vec![grant("root")],
                 protected: ["hooks", "config"]
