@@ -75,7 +75,7 @@ pub(super) struct Received {
 
 impl Received {
     /// Wraps the body of a request. The flag is set when it is dropped before its end.
-    pub fn new(headers: &HeaderMap, body: Body, was_left: Arc<AtomicBool>) -> Body {
+    pub fn wrap(headers: &HeaderMap, body: Body, was_left: Arc<AtomicBool>) -> Body {
         // One that is never sent unless it is asked for is left alone.
         if body.is_end_stream() || headers.contains_key("expect") {
             return body;

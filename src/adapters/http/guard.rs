@@ -61,7 +61,7 @@ pub(super) struct Guard {
 pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let body_was_left = Arc::new(AtomicBool::new(false));
     let (parts, body) = request.into_parts();
-    let body = Received::new(&parts.headers, body, Arc::clone(&body_was_left));
+    let body = Received::wrap(&parts.headers, body, Arc::clone(&body_was_left));
     let request = Request::from_parts(parts, body);
     let mut response = if !guard.hosts.accept(request.headers(), request.uri()) {
         refusal(
@@ -142,7 +142,7 @@ enum NotAdmitted {
     /// Nothing can be said about any token now.
     Unavailable(Failure),
     Refused {
-        caller: Caller,
+        caller: Box<Caller>,
         /// Whether it came with a token.
         presented: bool,
         /// For the history alone.
@@ -177,7 +177,7 @@ impl Guard {
                 session: session.clone(),
                 ..unknown
             };
-            NotAdmitted::Refused { caller, presented, reason: reason.to_owned() }
+            NotAdmitted::Refused { caller: Box::new(caller), presented, reason: reason.to_owned() }
         };
         let caller = match bearer(request.headers()) {
             Bearer::Token(token) => match self.keys.verify(token, transport) {
