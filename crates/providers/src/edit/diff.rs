@@ -1,5 +1,7 @@
 //! Printing what edits change as a unified diff.
 
+use std::ops::Range;
+
 use super::merge::differences;
 use super::splice::Splice;
 use super::text::{Text, body, ending};
@@ -59,7 +61,8 @@ pub(super) fn line_changes(old: &Text, new: &Text, splices: &[Splice]) -> Vec<Ch
     let feed_before = |at: usize| at == 0 || content.as_bytes()[at - 1] == b'\n';
     // Bytes of the old text from the start of a line to the end of one, and how many bytes came and went before their
     // start and before their end.
-    let mut found: Vec<(std::ops::Range<usize>, (usize, usize), (usize, usize))> = Vec::new();
+    type Count = (usize, usize);
+    let mut found: Vec<(Range<usize>, Count, Count)> = Vec::new();
     let (mut came, mut went, mut last) = (0, 0, 0);
     let mut starts_line = true;
     for Splice { range, text } in splices {

@@ -176,7 +176,7 @@ fn unwrapped(text: &str) -> Result<String, Failure> {
                 let other = other.trim_end();
                 other.len() >= ticks && other.bytes().all(|byte| byte == b'`')
             };
-            let length = lines[at + 1..].iter().position(|line| is_end(line)).ok_or_else(|| cut_off(at))?;
+            let length = lines[at + 1..].iter().position(is_end).ok_or_else(|| cut_off(at))?;
             let block = &lines[at + 1..at + 1 + length];
             if block.iter().any(|line| begins_patch(line)) {
                 inner.extend(block.iter().copied());
