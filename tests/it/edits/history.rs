@@ -262,25 +262,28 @@ impl Sample {
             true => Right::Land(text),
             false => Right::Either(text),
         };
-        add(
-            "tabs in the file",
-            &tabbed(file),
-            Request::Patch(diff.clone()),
-            tabs_right(tabbed(&truth), hunk),
-        );
+        // Where no old line is indented, nothing says how the new ones have to be.
         let tabs = hunk.map(with_tabs);
-        add(
-            "tabs in the diff",
-            &whole,
-            Request::Patch(unified(std::slice::from_ref(&tabs), "right")),
-            tabs_right(right.clone(), hunk),
-        );
-        add(
-            "tabs in the texts",
-            &whole,
-            Request::Texts(tabs.old().concat(), tabs.side('-').concat()),
-            tabs_right(right.clone(), hunk),
-        );
+        if tabs.old() != hunk.old() {
+            add(
+                "tabs in the file",
+                &tabbed(file),
+                Request::Patch(diff.clone()),
+                tabs_right(tabbed(&truth), hunk),
+            );
+            add(
+                "tabs in the diff",
+                &whole,
+                Request::Patch(unified(std::slice::from_ref(&tabs), "right")),
+                tabs_right(right.clone(), hunk),
+            );
+            add(
+                "tabs in the texts",
+                &whole,
+                Request::Texts(tabs.old().concat(), tabs.side('-').concat()),
+                tabs_right(right.clone(), hunk),
+            );
+        }
         let deeper =
             hunk.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("    {line}") });
         add(
@@ -435,7 +438,8 @@ impl Sample {
         );
         let behind =
             (end..file.len()).find(|at| file[*at].trim().len() > 12 && places(file, &file[*at..=*at]) == 1);
-        if let Some(behind) = behind {
+        // Another copy can be below that line.
+        if let Some(behind) = behind.filter(|_| once(hunk)) {
             add(
                 "context patch, header behind it",
                 &whole,
