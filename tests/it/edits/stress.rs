@@ -20,7 +20,7 @@ fn all_real_changes_land_where_they_belong_in_every_form_and_dialect() {
 
 #[test]
 fn fifty_thousand_edits_of_history_land_where_they_belong_or_are_refused() {
-    some_hunks_of_history_land(9, 50_000);
+    some_hunks_of_history_land(8, 50_000);
 }
 
 #[test]
