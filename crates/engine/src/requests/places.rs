@@ -1,5 +1,7 @@
 //! The names of other tools for fields, as data.
 
+use serde_json::Value;
+
 use super::names::fold;
 
 /// Where a field belongs.
@@ -215,14 +217,14 @@ pub(super) fn places(op: &str, name: &str) -> impl Iterator<Item = Place> {
 }
 
 /// Returns whether a field can be left out: it comments on the call, or asks for what is so anyway.
-pub(super) fn is_idle(op: &str, name: &str, value: &serde_json::Value) -> bool {
+pub(super) fn is_idle(op: &str, name: &str, value: &Value) -> bool {
     let name = fold(name);
+    let is_given = |given: &str| match value {
+        Value::String(text) => text == given.trim_matches('"'),
+        other => serde_json::from_str::<Value>(given).is_ok_and(|it| it == *other),
+    };
     COMMENTS.contains(&name.as_str())
-        || GIVEN.iter().any(|(of, field, given)| {
-            *of == op
-                && fold(field) == name
-                && (value.to_string() == *given || value == &given.trim_matches('"'))
-        })
+        || GIVEN.iter().any(|(of, field, given)| *of == op && fold(field) == name && is_given(given))
 }
 
 /// Finds what a field of an object in a list is called here.
