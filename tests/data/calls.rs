@@ -40,7 +40,7 @@ pub fn trials(_: &Wanted) -> Vec<Trial> {
         trials![there_are_enough_calls, what_is_read_is_canonical_and_reading_it_again_changes_nothing];
     trials.extend(each![
         calls_mean_what_their_lines_say;
-        ["files", "changes", "commands"].map(|name| (name.to_owned(), name.to_owned()))
+        ["files", "changes", "commands"].map(|name| (name.to_owned(), name))
     ]);
     trials
 }
@@ -82,7 +82,8 @@ fn what_is_read_is_canonical_and_reading_it_again_changes_nothing() {
     }
 }
 
-fn calls_mean_what_their_lines_say(name: &String) {
+fn calls_mean_what_their_lines_say(name: &&str) {
+    let name = *name;
     if name == "commands" && (lacks(Need::Programs) || lacks(Need::Git)) {
         return;
     }
