@@ -79,7 +79,7 @@ pub fn signature(entry: &Entry, length: SignatureLength) -> String {
     options.sort_by_key(|name| rank(name));
     let (most, room) = match length {
         SignatureLength::Short => (3, usize::MAX),
-        SignatureLength::Long => (usize::MAX, 130),
+        SignatureLength::Long => (usize::MAX, 120),
     };
     let mut shown = 0;
     for name in options.iter().take(most) {
