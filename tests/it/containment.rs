@@ -666,28 +666,19 @@ fn what_bailiwick_writes_for_a_moment_is_neither_shown_nor_a_target() {
 #[test]
 fn what_a_crash_left_behind_is_removed_once_it_is_old() {
     let world = World::new();
-    let (old, new) =
-        (".bailiwick-01J00000000000000000000000.tmp", ".bailiwick-01J00000000000000000000001.tmp");
-    for name in [old, new] {
-        fs::write(world.root().join(name), "left by a crash").expect("a file");
-    }
-    let hours_ago = std::time::SystemTime::now() - Duration::from_secs(7_200);
-    let file = fs::File::options().write(true).open(world.root().join(old)).expect("it opens");
-    file.set_modified(hours_ago).expect("times can be set");
-    drop(file);
+    let left = world.root().join(".bailiwick-01J00000000000000000000000.tmp");
+    // Made and not locked yet: as long as this takes it is not old.
+    fs::write(&left, "left by a crash").expect("a file");
     let service = world.service();
     // A folder is swept once in a while only; where tests share a process, that of another may have had its number.
     eventually("it is removed", || {
         let write = json!({"op": "file.write", "target": "a.txt", "input": {"content": "x"}});
         assert!(ok(&call(&service, write)));
-        !world.root().join(old).exists()
+        !left.exists()
     });
-    let mut left: Vec<_> = fs::read_dir(world.root())
-        .expect("it opens")
-        .map(|entry| entry.expect("it can be read").file_name())
-        .collect();
-    left.sort();
-    assert_eq!(left, [new, "a.txt"]);
+    let names = fs::read_dir(world.root()).expect("it opens");
+    let names: Vec<_> = names.map(|entry| entry.expect("it can be read").file_name()).collect();
+    assert_eq!(names, ["a.txt"]);
 }
 
 #[test]

@@ -332,7 +332,7 @@ fn closed_files_are_neither_found_nor_searched_whatever_is_asked() {
     world.write("private/a.txt", "needle");
     world.write("deep/.ssh/config", "needle");
     world.write("SECRETS.yaml", "needle");
-    world.write(".bailiwick-0123.tmp", "needle");
+    world.write(".bailiwick-01J00000000000000000000000.tmp", "needle");
     world.write(".git/config", "needle");
     let options = json!({"includeHidden": true, "includeIgnored": true});
     let found = world.call(json!({"op": "file.search", "input": {"query": "needle"}, "options": options}));

@@ -209,7 +209,7 @@ fn is_taken_back(fault: &Fault, place: &Installation, broken: BTreeSet<(PathBuf,
     let stays_well = ["a stale socket", "a file that a crash left"].contains(&fault.name);
     let gone = |(path, ..): &(PathBuf, u32, Vec<u8>)| !path.ends_with("bailiwick.sock");
     let kept = |picture: BTreeSet<(PathBuf, u32, Vec<u8>)>| -> Vec<PathBuf> {
-        let own = ["repairs", "history.db", "history.anchor"];
+        let own = ["repairs", "history.db", "history.anchor", "state/configs", "state/clock"];
         let is_same = |path: &Path| !own.iter().any(|name| path.to_string_lossy().contains(name));
         picture.into_iter().filter(gone).filter(|(path, ..)| is_same(path)).map(|(path, ..)| path).collect()
     };

@@ -24,7 +24,7 @@ fn a_call_of_a_command_exits_as_the_command_did() {
         (r#"["sh", "-c", "kill -9 $$"]"#, &[], 137),
         (r#"["sleep", "1000"]"#, &["--timeout-seconds", "1"], 124),
         // Refused, not found, no command, and no scope.
-        (r#"["docker", "ps"]"#, &[], 125),
+        (r#"["sudo", "ls"]"#, &[], 125),
         (r#"["sleep", "1"]"#, &["--scope", "nothing"], 125),
         (r#"["echo", 1]"#, &[], 125),
     ] {
@@ -35,5 +35,5 @@ fn a_call_of_a_command_exits_as_the_command_did() {
     let failed = call(r#"["ls", "nope"]"#, &["--json"]);
     let failed = (failed.exit, failed.json()["data"]["exitCode"].clone());
     assert_eq!(failed, (0, 2.into()));
-    assert_eq!(call(r#"["docker", "ps"]"#, &["--json"]).exit, 12);
+    assert_eq!(call(r#"["sudo", "ls"]"#, &["--json"]).exit, 12);
 }

@@ -257,10 +257,10 @@ pub(super) fn kill_patches(count: u32) {
     }
 }
 
-/// Sends an envelope as a client with a connection of its own.
-fn call_as(service: &Arc<Service>, session: &str, envelope: &Value) -> Value {
+/// Sends an envelope in a session.
+fn call_in(service: &Arc<Service>, transport: Transport, session: &str, envelope: &Value) -> Value {
     let envelope = Envelope::from_json(envelope.to_string().as_bytes());
-    let caller = Caller { session: Some(session.to_owned()), ..Caller::local(Transport::Stdio) };
+    let caller = Caller { session: Some(session.to_owned()), ..Caller::local(transport) };
     let cancelled = CancellationToken::new();
     let handling = service.handle(&caller, envelope, &cancelled);
     RUNTIME.block_on(handling).into_reply().into_value()
@@ -273,12 +273,12 @@ fn what_another_client_wrote_is_overwritten_only_by_who_has_read_it_or_says_so()
     let write = |content: &str| json!({"op": "file.write", "target": "a.txt", "input": {"content": content}});
     let read = json!({"op": "file.read", "target": "a.txt"});
     let is_done = |session: &str, envelope: &Value| {
-        let answer = call_as(&service, session, envelope);
+        let answer = call_in(&service, Transport::Stdio, session, envelope);
         assert_eq!(answer["ok"], true, "{session}: {answer}");
         answer["data"].clone()
     };
     let is_refused = |session: &str, envelope: &Value| {
-        let answer = call_as(&service, session, envelope);
+        let answer = call_in(&service, Transport::Stdio, session, envelope);
         assert_eq!(answer["error"]["details"]["rule"], "written-by-another", "{session}: {answer}");
     };
     // One client alone, and one over what nobody that we know of wrote.
@@ -306,4 +306,12 @@ fn what_another_client_wrote_is_overwritten_only_by_who_has_read_it_or_says_so()
     // What another program wrote since is nobody's here, as ever.
     fs::write(world.root().join("a.txt"), "from elsewhere").expect("the scope can be written");
     is_done("one", &write("8"));
+    // A client that connects again for each request is one client.
+    let again = |transport, session: &str, content: &str| {
+        let to_b = json!({"op": "file.write", "target": "b.txt", "input": {"content": content}});
+        call_in(&service, transport, session, &to_b)["ok"] == true
+    };
+    assert!(again(Transport::Http, "1", "1") && again(Transport::Http, "2", "2"));
+    assert!(again(Transport::Cli, "3", "3") && again(Transport::Cli, "4", "4"));
+    assert!(!again(Transport::Stdio, "5", "5"));
 }

@@ -276,6 +276,7 @@ fn what_comes_back_is_judged_like_anything_that_is_written() {
     assert!(root.join("folder/notes/a.txt").exists());
 }
 
+// Windows has no such modes, and keeps holes and links in its own ways.
 #[cfg(unix)]
 #[test]
 fn holes_hard_links_and_rights_of_a_removed_file_come_back() {

@@ -89,7 +89,7 @@ async fn a_command_says_that_it_runs() {
     client.initialize("2025-11-25").await;
     let program = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.02)";
     let arguments = json!({"op": "command.run", "input": {"command": ["python3", "-c", program]},
-                           "options": {"timeoutSeconds": PATIENCE.as_secs()}});
+                           "options": {"timeoutSeconds": PATIENCE.as_secs(), "detail": "full"}});
     let params =
         json!({"name": "computer_operation", "arguments": arguments, "_meta": {"progressToken": "c"}});
     client.send(&json!({"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": params})).await;

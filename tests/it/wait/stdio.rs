@@ -12,7 +12,7 @@ use crate::patience::PATIENCE;
 /// A call that is answered when the file `go` is there.
 fn call(id: &str) -> Value {
     let arguments = json!({"op": "process.wait", "input": {"any": [{"until": "file", "path": "go"}]},
-                           "options": {"timeoutSeconds": PATIENCE.as_secs()}});
+                           "options": {"timeoutSeconds": PATIENCE.as_secs(), "detail": "full"}});
     let params = json!({"name": "computer_query", "arguments": arguments, "_meta": {"progressToken": id}});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
@@ -24,7 +24,7 @@ async fn of_two_requests_with_one_id_the_second_is_refused_and_the_first_answere
     client.initialize("2025-11-25").await;
     client.send(&call("same")).await;
     let stat = json!({"jsonrpc": "2.0", "id": "same", "method": "tools/call",
-                      "params": {"name": "computer_query", "arguments": {"op": "file.stat"}}});
+                      "params": {"name": "computer_query", "arguments": {"op": "file.stat", "options": {"detail": "full"}}}});
     client.send(&stat).await;
     // Progress of the first may come between.
     let mut next = async || loop {

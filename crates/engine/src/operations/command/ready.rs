@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::registry::Context;
 use bailiwick_contract::{CommandPlan, Containment, ErrorCode, Failure, Network};
 use bailiwick_platform::launch::{Held, Step};
-use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::Permit;
+use bailiwick_policy::command::PermittedCommand;
 use bailiwick_providers::command::{CommandRequest, Prepared};
 
 /// How much of a command is shown where it is only named.

@@ -409,7 +409,7 @@ mod tests {
         for expected in [
             "file.read path startLine? endLine? cursor?",
             "file.search [path] {query} glob? ignoreCase? maxResults?",
-            "file.move path {to} ifExists? dryRun? → undoId",
+            "file.move path {to} ifExists? dryRun? withoutUndo? → undoId",
             "process.resize id {columns,rows}",
             "screen.captures",
         ] {

@@ -5,14 +5,12 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use crate::registry::Context;
-use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure};
+use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Transport};
 use bailiwick_policy::{PathRules, Permit, PermittedPath};
 use bailiwick_providers::file::{
     Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current, sha256_hex,
 };
-use bailiwick_providers::versions::{
-    Before, Deposit, FileChange, Kept, Location, Relocation, VersionStore,
-};
+use bailiwick_providers::versions::{Before, Deposit, FileChange, Kept, Location, Relocation, VersionStore};
 
 /// How many digits of a hash stand for a scope's folders.
 const KEY_DIGITS: usize = 16;
@@ -53,9 +51,11 @@ pub fn see(cx: &Context, permit: &Permit, path: &PermittedPath, version: &str, c
     }
 }
 
-/// Names who asks: the caller, and its connection where it has one.
+/// Names who asks: the token, or the user. Clients on standard input and output, which have no token as a rule, are told
+/// apart by their sessions; elsewhere a session is one connection, or one command, of a client that has many.
 fn asker(cx: &Context) -> String {
-    format!("{}\0{}", cx.caller.identity(), cx.caller.session.as_deref().unwrap_or_default())
+    let session = cx.caller.session.as_deref().filter(|_| cx.caller.transport == Transport::Stdio);
+    format!("{}\0{}", cx.caller.identity(), session.unwrap_or_default())
 }
 
 /// Remembers that the caller has read a version of a file.

@@ -64,7 +64,9 @@ pub fn reads(steps: &mut Steps, child: &mut McpChild) {
     ] {
         steps.envelope(name, child, envelope, Expect::Success, |data| has(data, wanted, saw));
     }
-    let search = ask("file.search", "", json!({"query": SECRET}), json!({"includeHidden": true}));
+    // A part of it: the history keeps what was looked for.
+    let part = SECRET.split('-').next().unwrap_or(SECRET);
+    let search = ask("file.search", "", json!({"query": part}), json!({"includeHidden": true}));
     steps.envelope("search closed files", child, search, Expect::Success, |data| {
         match data["matches"].as_array() {
             Some(list) if list.is_empty() => Ok("no match, though the text is there".to_owned()),
