@@ -70,6 +70,8 @@ mod linux {
                     })
                     .into(),
                 lacks_protected: false,
+                closed: Vec::new(),
+                lacks_closed: false,
                 home: grant("home"),
                 inner: InnerSandboxes::Refused,
                 set_group_id: SetGroupId::Refused,

@@ -122,7 +122,6 @@ mod tests {
 
     #[derive(Debug, Default, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase", default)]
-    #[expect(dead_code, reason = "only read by serde")]
     struct Sample {
         max: Option<usize>,
         #[schemars(range(min = 1, max = 500))]

@@ -242,16 +242,16 @@ mod tests {
         for place in &places[..2] {
             place.connection.activity().since = while_ago();
         }
+        let mut newcomers = Vec::new();
         for dropped in [3, 2, 1, 0] {
             let place = connections.take(local()).expect("there is room at once");
             assert!(places[dropped].connection.dropped.is_cancelled(), "{dropped}");
             // The newcomer works, so the next one finds another.
-            std::mem::forget(place.connection.work());
-            std::mem::forget(place);
+            newcomers.push((place.connection.work(), place));
         }
         assert!(connections.take(local()).is_none(), "all work");
         assert!(places[4..].iter().all(|place| !place.connection.dropped.is_cancelled()));
-        drop((work, wait, waiting, unread));
+        drop((work, wait, waiting, unread, newcomers));
     }
 
     #[test]

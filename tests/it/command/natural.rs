@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use bailiwick::contract::{Caller, Capability, CapabilityGrant, CommandInput, Containment, Transport};
+use bailiwick::contract::{CommandInput, Containment};
 use bailiwick::policy::command::{Commands, Decision, Grant};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

@@ -103,13 +103,6 @@ impl Yard {
         outcome.into_reply().into_value()
     }
 
-    /// Sends a request of another caller.
-    pub async fn send_as(&self, caller: &Caller, envelope: Value) -> Value {
-        let gone = CancellationToken::new();
-        let outcome = self.service.handle(caller, Envelope::from_value(envelope), &gone).await;
-        outcome.into_reply().into_value()
-    }
-
     /// Runs a command, an array or a string, and gives the whole answer.
     pub async fn answer(&self, command: Value, options: Value) -> Value {
         let envelope =

@@ -359,8 +359,8 @@ impl Sample {
         let end = hunk.start + hunk.old().len();
         let gone: String = [&file[..hunk.start], &file[end..]].concat().concat();
         let mut changed = file.clone();
-        for at in short.start..short.start + short.old().len() {
-            changed[at] = changed[at].replace('\n', " changed\n");
+        for line in &mut changed[short.start..short.start + short.old().len()] {
+            *line = line.replace('\n', " changed\n");
         }
         let least = hunk.with_context(0);
         for (state, text) in [("gone", gone), ("changed", changed.concat()), ("done already", right.clone())]
