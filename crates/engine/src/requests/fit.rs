@@ -371,7 +371,7 @@ mod tests {
         for (url, expected) in [
             ("file:///home/a/b%20c.txt", "/home/a/b c.txt"),
             ("file://localhost/a", "/a"),
-            ("file:///C:/work/a", "C:/work/a"),
+            ("file:///C:/app/a", "C:/app/a"),
             ("file://server/share", "file://server/share"),
             ("file:///a%2", "file:///a%2"),
             ("file:///a%2e%2e/b", "/a../b"),
