@@ -13,6 +13,7 @@ use bailiwick_platform::quoting::{quote, quote_command};
 use super::client::{ClientKind, Reach, own_program, snippet};
 use super::home::Home;
 use super::printer::Report;
+use super::running::RunningNote;
 
 /// What a client needs to know.
 #[derive(Debug, Clone)]
@@ -41,7 +42,9 @@ impl Connection {
             None => &[],
         };
         let environment = names.iter().filter_map(|name| Some(((*name).to_owned(), set(name)?)));
-        Self { command, arguments, environment: environment.collect(), url: url(&config.host, config.port) }
+        // A service that runs listens where it was told to, which can be elsewhere than the config says.
+        let url = RunningNote::of_running(home).map_or_else(|| url(&config.host, config.port), |note| note.url);
+        Self { command, arguments, environment: environment.collect(), url }
     }
 
     /// Gives the program that a client starts, by its absolute path.

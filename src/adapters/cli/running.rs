@@ -1,5 +1,6 @@
 //! Where a running service can be reached, by a note that `start` leaves beside the socket; and what goes on without it.
 
+use std::fs::{OpenOptions, TryLockError};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::adapters::socket;
 use bailiwick_config::TokenRecord;
 use bailiwick_contract::time::now_ms;
 use bailiwick_platform::dirs::Dirs;
@@ -29,6 +31,15 @@ pub struct RunningNote {
     /// The address that is listened on, if other computers can reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_to_network: Option<String>,
+}
+
+/// Returns whether a service holds the lock beside the socket.
+pub fn is_running(home: &Home) -> bool {
+    // Without a lock file there was never a service.
+    OpenOptions::new()
+        .write(true)
+        .open(socket::path(&home.dirs).with_extension("lock"))
+        .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Says who can reach an address, if that is more than this computer.
@@ -55,6 +66,11 @@ impl RunningNote {
     /// Removes the note.
     pub fn remove(dirs: &Dirs) {
         let _ = std::fs::remove_file(Self::path(dirs));
+    }
+
+    /// Reads the note of a service that runs.
+    pub fn of_running(home: &Home) -> Option<Self> {
+        Self::read(&home.dirs).filter(|_| is_running(home))
     }
 
     /// Reads the note; believe it only while the socket answers.

@@ -24,4 +24,3 @@ pub use clients::{Configured, configured};
 pub use output::{DoctorOutput, UndoOutput};
 pub use prove::{ProveOutput, run as prove};
 pub use run::{found, run};
-pub use service::is_running;

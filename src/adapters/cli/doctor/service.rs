@@ -1,6 +1,6 @@
 //! The service: whether one runs, answers, and is this version; else whether one could start.
 
-use std::fs::{self, OpenOptions, TryLockError};
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::path::Path;
@@ -15,7 +15,7 @@ use bailiwick_platform::fs::modes::FileTypeExt;
 
 use super::super::call::backend;
 use super::super::home::Home;
-use super::super::running::{RunningNote, exposure, prompts_to_answer};
+use super::super::running::{RunningNote, exposure, is_running, prompts_to_answer};
 use super::super::runtime;
 use super::super::service_facts::service_facts;
 use super::finding::Findings;
@@ -41,15 +41,6 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     if waiting > 0 {
         found.warn("waiting", format!("{waiting} questions wait for you"), "Run `bailiwick approve`.");
     }
-}
-
-/// Tells whether a service holds the lock beside the socket.
-pub fn is_running(home: &Home) -> bool {
-    // Without a lock file there was never a service.
-    OpenOptions::new()
-        .write(true)
-        .open(socket::path(&home.dirs).with_extension("lock"))
-        .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 fn running(home: &Home, found: &mut Findings) {

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::super::doctor::is_running;
 use super::super::home::Home;
 use super::super::printer::{Report, labelled, one_line};
 use super::super::running::RunningNote;
@@ -30,7 +29,7 @@ pub fn run(home: &Home, manager: &dyn Manager) -> Result<Report, Failure> {
         },
     };
     // A service that was killed leaves its note behind.
-    let note = is_running(home).then(|| RunningNote::read(&home.dirs)).flatten();
+    let note = RunningNote::of_running(home);
     let url = note.as_ref().map_or_else(|| "nothing is served".to_owned(), |note| note.url.clone());
     let says = format!("{} says", manager.name());
     let mut lines =

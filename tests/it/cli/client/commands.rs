@@ -333,3 +333,17 @@ fn setup_needs_no_clients_and_no_home_folder() {
     let said = String::from_utf8_lossy(&listed.stderr).into_owned();
     assert!(listed.status.code() == Some(18) && said.contains("HOME is not set"), "{said}");
 }
+
+#[test]
+fn an_entry_over_http_has_the_port_of_the_service_that_runs() {
+    let desk = Desk::new();
+    let entry = || desk.well(&["client", "print", "cursor", "--http", "--scope", "project"]).out;
+    assert!(entry().contains("http://127.0.0.1:3939/mcp"), "{}", entry());
+    let mut service = desk.installation.start();
+    let address = service.started["address"].as_str().expect("an address").to_owned();
+    assert!(entry().contains(&format!("http://{address}/mcp")), "{}", entry());
+    // What a service that was killed has left behind is not believed.
+    service.child.kill().expect("killed");
+    service.end();
+    assert!(entry().contains("http://127.0.0.1:3939/mcp"), "{}", entry());
+}

@@ -11,9 +11,10 @@ use crate::adapters::cli::client::{ConnectionState, ListedClient, look_at_client
 use crate::adapters::cli::home::Home;
 use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::printer::one_line;
+use crate::adapters::cli::running::is_running;
 use crate::adapters::cli::steps::{Steps, Unmade, wrong};
 
-use super::super::service::{healthy, is_running};
+use super::super::service::healthy;
 
 /// What tells where an installation lies. A client hands on only what its entry sets.
 const PLACES: &[&str] = &["BAILIWICK_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];

@@ -7,11 +7,11 @@ use serde_json::json;
 use crate::adapters::cli::child::{McpChild, USUAL};
 use crate::adapters::cli::home::Home;
 use crate::adapters::cli::limit::Limit;
-use crate::adapters::cli::running::RunningNote;
+use crate::adapters::cli::running::{RunningNote, is_running};
 use crate::adapters::cli::steps::{Steps, wrong};
 use bailiwick_contract::Failure;
 
-use super::super::service::{healthy, is_running};
+use super::super::service::healthy;
 
 /// Greets the service at its socket and over HTTP.
 pub fn running(steps: &mut Steps, home: &Home) {
