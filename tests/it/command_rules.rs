@@ -594,7 +594,7 @@ fn a_refusal_names_no_command_that_would_not_help() {
             judged.map_or_else(Some, |it| it.refusal()).unwrap_or_else(|| panic!("{line} is allowed"));
         assert_eq!(
             refused.hints.last().map(String::as_str),
-            Some("For the person: `bailiwick policy explain 'COMMAND'` shows which word is meant.")
+            Some("For the user: `bailiwick policy explain 'COMMAND'` shows which word is meant.")
         );
         assert!(!refused.hints.iter().any(|hint| hint.contains("bailiwick scope")), "{:?}", refused.hints);
     }

@@ -239,24 +239,35 @@ fn parse_patterns(names: &[&str], bytes: usize) -> usize {
     for name in names {
         for (repeated, behind) in PATTERNS {
             let text = format!("{}{behind}", repeated.repeat(bytes / repeated.len()));
-            let began = Instant::now();
-            let after = Side { text: &text, version: "1" };
-            let checked = Checked { path: name, before: None, after, regions: &[] };
-            let found = pool.check(&checked, began + CHECK_TIME).expect("a grammar");
-            failed += usize::from(found.new.is_err());
-            if let Some(language) = language_of(name.as_bytes(), b"") {
-                // An error is an answer, too.
-                let cancel = Cancel::after(LONGEST);
-                failed += usize::from(pool.definitions(language, text.as_bytes(), &cancel).is_err());
-            }
-            assert!(began.elapsed() < 2 * LONGEST, "{name} {repeated:?}: {:?}", began.elapsed());
+            failed += parse(&pool, name, &text);
         }
-        let after = Side { text: "a: [", version: "2" };
-        let well = Checked { path: "well.yaml", before: None, after, regions: &[] };
-        let found = pool.check(&well, Instant::now() + LONGEST).expect("a grammar");
-        assert!(found.new.is_ok_and(|new| new.len() == 1), "after {name}");
+        still_parses(&pool, name);
     }
     failed
+}
+
+/// Has a text parsed both ways, which must end in time. Returns how often a worker failed on it.
+fn parse(pool: &ParserPool, name: &str, text: &str) -> usize {
+    let began = Instant::now();
+    let after = Side { text, version: "1" };
+    let checked = Checked { path: name, before: None, after, regions: &[] };
+    let found = pool.check(&checked, began + CHECK_TIME).expect("a grammar");
+    let mut failed = usize::from(found.new.is_err());
+    if let Some(language) = language_of(name.as_bytes(), b"") {
+        // An error is an answer, too.
+        let cancel = Cancel::after(LONGEST);
+        failed += usize::from(pool.definitions(language, text.as_bytes(), &cancel).is_err());
+    }
+    let start: String = text.chars().take(80).collect();
+    assert!(began.elapsed() < 2 * LONGEST, "{name} {start:?}: {:?}", began.elapsed());
+    failed
+}
+
+fn still_parses(pool: &ParserPool, after: &str) {
+    let side = Side { text: "a: [", version: "2" };
+    let well = Checked { path: "well.yaml", before: None, after: side, regions: &[] };
+    let found = pool.check(&well, Instant::now() + LONGEST).expect("a grammar");
+    assert!(found.new.is_ok_and(|new| new.len() == 1), "after {after}");
 }
 
 #[test]

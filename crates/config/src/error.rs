@@ -44,12 +44,11 @@ impl ConfigError {
     pub fn for_client(&self) -> Failure {
         let name = self.file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         let place = if self.place.is_empty() { String::new() } else { format!(" at {}", self.place) };
-        Failure::new(
-            ErrorCode::ProviderUnavailable,
-            format!("nothing is served: {name} is broken{place}"),
-        )
-        .detail("rule", "broken-config")
-        .hint("For the person: `bailiwick status` says what is wrong; the service goes on when it is fixed.")
+        Failure::new(ErrorCode::ProviderUnavailable, format!("nothing is served: {name} is broken{place}"))
+            .detail("rule", "broken-config")
+            .hint(
+                "For the user: `bailiwick status` says what is wrong; the service goes on when it is fixed.",
+            )
     }
 }
 

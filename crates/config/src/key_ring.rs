@@ -124,5 +124,5 @@ fn record<'a>(tokens: &'a Tokens, id: &str) -> Option<&'a TokenRecord> {
 fn ended(name: &str) -> Failure {
     Failure::new(ErrorCode::PermissionDenied, format!("the token `{name}` was revoked or has expired"))
         .detail("rule", "caller")
-        .hint("For the person: `bailiwick token list` shows the tokens, `bailiwick token create` makes one.")
+        .hint("For the user: `bailiwick token list` shows the tokens, `bailiwick token create` makes one.")
 }

@@ -148,7 +148,7 @@ impl fmt::Display for ErrorCode {
 }
 
 /// What begins a hint that only the user can follow: a client cannot, and passes it on.
-pub const FOR_USER: &str = "For the person: ";
+pub const FOR_USER: &str = "For the user: ";
 /// The detail of [`Failure::asked`]; it does not reach clients.
 const ASKED: &str = "asked";
 

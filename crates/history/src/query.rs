@@ -121,7 +121,7 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-/// Reads a page of the history in a folder, of all scopes unless the filter names one. For the person.
+/// Reads a page of the history in a folder, of all scopes unless the filter names one. For the user.
 ///
 /// # Errors
 /// When the store cannot be read. Without a store the page is empty.

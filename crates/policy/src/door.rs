@@ -39,7 +39,7 @@ impl PermittedPath {
                 ErrorCode::ProviderUnavailable,
                 "the scope's folder was moved or replaced since the service opened it",
             )
-            .hint("For the person: put the folder back, then restart the service."));
+            .hint("For the user: put the folder back, then restart the service."));
         };
         let rel = OsStr::from_bytes(self.rel.as_bytes());
         Ok(if rel.is_empty() { root } else { root.join(rel) })
@@ -67,7 +67,7 @@ impl PermittedPath {
         }
         Err(Failure::denied("hard-links", format!("`{}` has several names (hard links)", self.shown()))
             .at_stage("path")
-            .hint("For the person: set `policy.refuseHardLinks` to false to open such files."))
+            .hint("For the user: set `policy.refuseHardLinks` to false to open such files."))
     }
 
     /// Opens the folder that the path leads to. Links inside the scope are followed and judged.
@@ -213,7 +213,7 @@ pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
     match error {
         DoorError::NotFound if path.root.door.as_ref().is_ok_and(Root::is_removed) => {
             failure(ErrorCode::ProviderUnavailable, "the scope's folder was removed or replaced".to_owned())
-                .hint("For the person: put the folder back, then restart the service.")
+                .hint("For the user: put the folder back, then restart the service.")
         }
         DoorError::NotFound => failure(ErrorCode::NotFound, format!("`{shown}` does not exist")),
         DoorError::Symlink => failure(ErrorCode::Conflict, format!("the links in `{shown}` change too fast"))
@@ -242,7 +242,7 @@ pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
             ErrorCode::OsPermissionRequired,
             format!("the operating system denies access to `{shown}`"),
         )
-        .hint("For the person: check the file's owner and permissions."),
+        .hint("For the user: check the file's owner and permissions."),
         DoorError::SystemFiles => failure(
             ErrorCode::PathOutOfScope,
             format!("`{shown}` belongs to a system file system, which is not served"),

@@ -120,7 +120,7 @@ pub(super) fn unreachable(error: &DoorError) -> Failure {
             ErrorCode::ProviderUnavailable,
             format!("the scope's folder cannot be opened: {error}"),
         )
-        .hint("For the person: check that the folder exists and can be read, then start the service again."),
+        .hint("For the user: check that the folder exists and can be read, then start the service again."),
     }
 }
 
@@ -135,6 +135,6 @@ fn replaced_by_a_link(what: &str) -> Failure {
             "the scope's folder is not opened: {what} was replaced by a link, in a folder that commands of a scope can change"
         ),
     )
-    .hint("For the person: remove the link and put the folder back, then restart the service.")
-    .hint("For the person: if the link is yours, name the folder it leads to: `bailiwick scope add FOLDER`.")
+    .hint("For the user: remove the link and put the folder back, then restart the service.")
+    .hint("For the user: if the link is yours, name the folder it leads to: `bailiwick scope add FOLDER`.")
 }

@@ -273,7 +273,7 @@ impl Scope {
         Failure::new(ErrorCode::PathOutOfScope, format!("`{}` is not inside scope `{}`", clip(text), self.id))
             .detail("rule", "roots")
             .hint("Use a path relative to the scope's folder, without `..` beyond it.")
-            .hint("For the person: `bailiwick scope add FOLDER` opens another folder.")
+            .hint("For the user: `bailiwick scope add FOLDER` opens another folder.")
     }
 }
 
@@ -286,7 +286,7 @@ fn open_root(path: &Path, paths: &RootPaths, own: &OwnFolders) -> Result<Root, F
     }
     if let Some(why) = paths::not_served(path) {
         return Err(Failure::denied("path-kind", format!("the scope's folder is not served: {why}"))
-            .hint("For the person: name a folder of a drive of this computer."));
+            .hint("For the user: name a folder of a drive of this computer."));
     }
     let resolved = match paths.resolved(path) {
         Err(failure) if failure.code == ErrorCode::PermissionDenied => return Err(failure),
@@ -297,13 +297,13 @@ fn open_root(path: &Path, paths: &RootPaths, own: &OwnFolders) -> Result<Root, F
         if FileId::of(path).is_none() {
             // Judged by the folder above it, which says nothing about what it held. It stays closed all the same.
             return Err(Failure::new(ErrorCode::ProviderUnavailable, "the scope's folder does not exist")
-                .hint("For the person: put it back, or close it with `bailiwick scope remove`."));
+                .hint("For the user: put it back, or close it with `bailiwick scope remove`."));
         }
         return Err(Failure::denied(
             "own-folders",
             "the scope's folder contains Bailiwick's own config or state, or lies inside it",
         )
-        .hint("For the person: give the scope a narrower folder, or move Bailiwick's with BAILIWICK_HOME."));
+        .hint("For the user: give the scope a narrower folder, or move Bailiwick's with BAILIWICK_HOME."));
     }
     Root::open_resolved(&resolved?).map_err(|error| unreachable(&error))
 }
@@ -313,7 +313,7 @@ fn replaced_by_another() -> Failure {
         ErrorCode::ProviderUnavailable,
         "another folder has taken the place of the scope's folder since the service opened it",
     )
-    .hint("For the person: put the folder back; if the new one is right, restart the service.")
+    .hint("For the user: put the folder back; if the new one is right, restart the service.")
 }
 
 /// Shortens a client's text for a message.
@@ -381,7 +381,7 @@ impl Scopes {
                     link.display()
                 ),
             )
-            .hint("For the person: write the path without the link into the config, if it leads where it should.")),
+            .hint("For the user: write the path without the link into the config, if it leads where it should.")),
         }
     }
 

@@ -140,7 +140,7 @@ impl ScreenRules {
             return Ok(());
         }
         Err(Failure::denied(rule, format!("scope `{scope}` takes no pictures of {what}"))
-            .hint(format!("For the person: `bailiwick scope edit {scope} --screen={word}` allows it.")))
+            .hint(format!("For the user: `bailiwick scope edit {scope} --screen={word}` allows it.")))
     }
 
     /// Judges the windows of one instant: for each whether it must not be shown.

@@ -43,7 +43,8 @@ impl Connection {
         };
         let environment = names.iter().filter_map(|name| Some(((*name).to_owned(), set(name)?)));
         // A service that runs listens where it was told to, which can be elsewhere than the config says.
-        let url = RunningNote::of_running(home).map_or_else(|| url(&config.host, config.port), |note| note.url);
+        let url =
+            RunningNote::of_running(home).map_or_else(|| url(&config.host, config.port), |note| note.url);
         Self { command, arguments, environment: environment.collect(), url }
     }
 

@@ -83,7 +83,7 @@ impl Server {
                 "token-needed",
                 format!("`{host}` can be reached from other computers, and there is no token"),
             )
-            .hint("For the person: make one with `bailiwick token create NAME`, or listen on 127.0.0.1."));
+            .hint("For the user: make one with `bailiwick token create NAME`, or listen on 127.0.0.1."));
         }
         let listener = TcpListener::bind(&*wanted).await.map_err(|error| {
             Failure::new(

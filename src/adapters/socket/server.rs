@@ -158,7 +158,7 @@ pub(super) fn unknown_profile(name: &str) -> Failure {
     let name: String = name.chars().take(64).collect();
     Failure::new(ErrorCode::PermissionDenied, format!("no token is named `{name}`"))
         .detail("rule", "caller")
-        .hint("For the person: `bailiwick token list` shows the names.")
+        .hint("For the user: `bailiwick token list` shows the names.")
 }
 
 struct Guest {

@@ -40,7 +40,7 @@ def make_scope(product: Product, clients: Clients) -> None:
     path = path if path.is_file() else next(product.home.rglob("config.json"))
     config = json.loads(path.read_text())
     scope = config["scopes"][0]
-    scope["capabilities"] = ["fs:read", "command:run", "process:manage", "history:read"]
+    scope["capabilities"] = ["fs:read", "fs:write", "command:run", "process:manage", "history:read"]
     node = str(Path(os.path.realpath(clients.node)).parent)
     search = [node, "/usr/local/bin", "/usr/bin", "/bin"]
     scope["policy"] = {"allowedCommands": ["node *"], "network": "loopback", "searchPath": search}

@@ -55,7 +55,7 @@ fn the_command_that_a_hint_names_makes_the_refused_call_succeed() {
         let words = [&["call"][..], call].concat();
         let refused = place.run(&words);
         assert_ne!(refused.exit, 0, "{call:?}: {}", refused.out);
-        assert!(!refused.err.contains("For the person"), "{}", refused.err);
+        assert!(!refused.err.contains("For the user"), "{}", refused.err);
         let hints = refused.err.split("hint:").skip(1).collect::<String>();
         let named = commands_in(&hints);
         assert!(!named.is_empty(), "{call:?} names no command: {}", refused.err);
@@ -70,5 +70,5 @@ fn the_command_that_a_hint_names_makes_the_refused_call_succeed() {
     assert_eq!(place.run(deny).exit, 0);
     let refused = place.run(&["call", "file.mkdir", "made", "--json"]).json();
     let hint = refused["error"]["hints"][0].as_str().expect("a hint");
-    assert!(hint.starts_with("For the person: `bailiwick scope allow project fs:write`"), "{hint}");
+    assert!(hint.starts_with("For the user: `bailiwick scope allow project fs:write`"), "{hint}");
 }

@@ -213,7 +213,7 @@ async fn a_repository_that_a_command_makes_is_reported_with_what_names_programs_
         let answer = attack(&yard, ".", lines).await;
         let warnings = answer["warnings"].to_string();
         assert!(warnings.contains(&format!("`{folder}`")) && warnings.contains(named), "{lines}: {answer:#}");
-        assert!(warnings.contains("For the person"), "{lines}: {answer:#}");
+        assert!(warnings.contains("For the user"), "{lines}: {answer:#}");
         for left in ["plain", "x", "one/new"] {
             let _ = fs::remove_dir_all(yard.path(left));
         }

@@ -84,10 +84,7 @@ async fn a_held_command_writes_in_its_roots_and_its_home_and_nowhere_else() {
         for target in ["outside", "system", "state"] {
             let answer = yard.answer(json!(["make", target]), json!({})).await;
             assert_eq!(answer["data"]["exitCode"], 2, "{level} {target}: {answer:#}");
-            assert!(
-                answer["warnings"].to_string().contains("For the person"),
-                "{level} {target}: {answer:#}"
-            );
+            assert!(answer["warnings"].to_string().contains("For the user"), "{level} {target}: {answer:#}");
         }
         assert_eq!(fs::read_dir(&outside).expect("it exists").count(), 0, "{level}");
     }

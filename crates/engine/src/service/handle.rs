@@ -145,7 +145,7 @@ impl Service {
             let failure = Failure::new(ErrorCode::ProviderUnavailable, format!("nothing was done: {error}"))
                 .at_stage("history")
                 .detail("rule", "no-audit-no-effect")
-                .hint("For the person: `bailiwick status` says what is wrong with the history.");
+                .hint("For the user: `bailiwick status` says what is wrong with the history.");
             return record.refuse(failure).await;
         }
         let outcome = dispatch::run(&facts, permit, caller, record, &gone, progress).await;

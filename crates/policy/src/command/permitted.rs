@@ -418,14 +418,14 @@ impl Commands {
         }
         let hint = match (self.shell, self.hold.network) {
             (ShellMode::Off, _) => {
-                "For the person: `policy.shell` = `sandboxed` lets bash run such texts, in a full sandbox only."
+                "For the user: `policy.shell` = `sandboxed` lets bash run such texts, in a full sandbox only."
             }
             (ShellMode::Sandboxed, Network::Full) if self.may_be_full() => {
-                "For the person: with `policy.network` = `full` only literal words run, since the rules could not guard \
+                "For the user: with `policy.network` = `full` only literal words run, since the rules could not guard \
                  what a shell sends; `loopback` or `none` lets bash run such texts in a full sandbox."
             }
             (ShellMode::Sandboxed, _) => {
-                "For the person: a shell runs in a full sandbox only; set `policy.sandbox` to `auto` or `full`."
+                "For the user: a shell runs in a full sandbox only; set `policy.sandbox` to `auto` or `full`."
             }
         };
         refused.hint(hint)

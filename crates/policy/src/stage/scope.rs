@@ -45,7 +45,7 @@ fn check<'a>(case: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
             Ok(())
         }
         (None, _) => Err(Failure::new(ErrorCode::UnknownScope, "no scope is open to this caller")
-            .hint("For the person: `bailiwick setup FOLDER` opens a folder; `bailiwick scope list` shows what is open.")),
+            .hint("For the user: `bailiwick setup FOLDER` opens a folder; `bailiwick scope list` shows what is open.")),
         (Some(_), Some(_)) => {
             let ids: Vec<&str> = case.scopes.open_to(case.caller).map(|scope| scope.id()).collect();
             Err(Failure::invalid("scope", "`scope` is missing, and several scopes are open")
@@ -61,7 +61,7 @@ fn unknown(case: &Case<'_>, id: &str) -> Failure {
         Failure::new(ErrorCode::UnknownScope, format!("no scope `{}` is open to this caller", clip(id)))
             .detail("scopes", ids.clone());
     if ids.is_empty() {
-        failure.hint("For the person: `bailiwick setup FOLDER` opens a folder.")
+        failure.hint("For the user: `bailiwick setup FOLDER` opens a folder.")
     } else {
         failure.hint(format!("Use one of: {}.", ids.join(", ")))
     }

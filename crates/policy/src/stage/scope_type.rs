@@ -35,9 +35,9 @@ fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
         .hint(format!("Use a {} scope.", wanted.join(" or ")))
         .hint(match types {
             [ScopeType::Computer] => {
-                "For the person: `bailiwick scope add screen --type computer --screen` makes one."
+                "For the user: `bailiwick scope add screen --type computer --screen` makes one."
             }
-            _ => "For the person: `bailiwick scope add FOLDER` makes a folder scope.",
+            _ => "For the user: `bailiwick scope add FOLDER` makes a folder scope.",
         }));
     }
     let os = std::env::consts::OS;

@@ -89,7 +89,7 @@ fn native(starter: &Path, closed: &[FileId]) -> Result<Program, Failure> {
             "the package of Codex has no program for this platform: its installation is not complete",
         )
         .detail("rule", "codex-missing")
-        .hint(format!("For the person: run `{INSTALL}` again.")),
+        .hint(format!("For the user: run `{INSTALL}` again.")),
         _ => failure,
     })
 }
@@ -137,6 +137,6 @@ fn of_node_versions(versions: &Path) -> Vec<PathBuf> {
 fn missing() -> Failure {
     Failure::new(ErrorCode::ProviderUnavailable, "Codex is not installed, or not where it is looked for")
         .detail("rule", "codex-missing")
-        .hint(format!("For the person: install it with `{INSTALL}`, then run `codex login`."))
-        .hint("For the person: if it is installed, add the folder of `codex` to `policy.searchPath` of the scope.")
+        .hint(format!("For the user: install it with `{INSTALL}`, then run `codex login`."))
+        .hint("For the user: if it is installed, add the folder of `codex` to `policy.searchPath` of the scope.")
 }

@@ -56,7 +56,7 @@ impl Login {
             return match is_set(name) {
                 true => Ok(Self::Environment),
                 false => Err(logged_out(format!("the key of its model provider is not set: `{name}`"))
-                    .hint(format!("For the person: set `{name}` in `policy.environment` of the scope."))),
+                    .hint(format!("For the user: set `{name}` in `policy.environment` of the scope."))),
             };
         }
         if !provider.needs_login {
@@ -70,12 +70,12 @@ impl Login {
             Err(OwnFileError::NotFound) => None,
             Err(error) => {
                 return Err(logged_out(format!("its login cannot be read: {error}"))
-                    .hint("For the person: run `codex login`."));
+                    .hint("For the user: run `codex login`."));
             }
         }
         .ok_or_else(|| {
-            logged_out("there is no login".to_owned()).hint("For the person: run `codex login`.").hint(
-                "For the person: a login in the system's keyring cannot be reached from here; \
+            logged_out("there is no login".to_owned()).hint("For the user: run `codex login`.").hint(
+                "For the user: a login in the system's keyring cannot be reached from here; \
                      `cli_auth_credentials_store = \"file\"` in Codex's config.toml keeps it in a file.",
             )
         })

@@ -229,7 +229,7 @@ impl Found {
                 ErrorCode::ProviderUnavailable,
                 format!("Codex's home of the scope cannot be made: {}", error.kind()),
             )
-            .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")
+            .hint("For the user: check the owner of Bailiwick's state folder, and the space left there.")
         })?;
         Ok(Self { installation, level, person, taken, login, home })
     }
@@ -244,8 +244,8 @@ fn level_for_codex(wanted: SandboxLevel) -> Result<Containment, Failure> {
             "nothing was run: Codex's own sandbox needs namespaces, which the level `partial` has none of",
         )
         .detail("rule", "sandbox-level")
-        .hint("For the person: set `policy.sandbox` of the scope to \"full\" where this computer has it.")
-        .hint("For the person: with \"none\" Codex's own sandbox alone holds its commands.")),
+        .hint("For the user: set `policy.sandbox` of the scope to \"full\" where this computer has it.")
+        .hint("For the user: with \"none\" Codex's own sandbox alone holds its commands.")),
         level => Ok(level),
     }
 }

@@ -177,7 +177,7 @@ fn unreadable(why: &str) -> Failure {
         format!("the person's settings of Codex cannot be read: {why}"),
     )
     .detail("rule", "codex-settings")
-    .hint("For the person: look at config.toml in Codex's home with `codex doctor`.")
+    .hint("For the user: look at config.toml in Codex's home with `codex doctor`.")
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Version {
         let version = Self::read(&String::from_utf8_lossy(&ran.stdout.head)).ok_or_else(|| {
             Failure::new(ErrorCode::ProviderUnavailable, "`codex --version` does not tell a version")
                 .detail("rule", "codex-broken")
-                .hint(format!("For the person: install Codex again with `{INSTALL}`."))
+                .hint(format!("For the user: install Codex again with `{INSTALL}`."))
         })?;
         if let Some(stamp) = stamp {
             let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +95,7 @@ impl Version {
             format!("Codex {self} is too old: {OLDEST} or newer can be held as the scope wants"),
         )
         .detail("rule", "codex-too-old")
-        .hint(format!("For the person: update it with `{INSTALL}@latest`.")))
+        .hint(format!("For the user: update it with `{INSTALL}@latest`.")))
     }
 }
 

@@ -121,7 +121,7 @@ fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result
             .at_stage("command")
             .detail("field", field)
             .hint("Leave it out.")
-            .hint(format!("For the person: set `{name}` in `policy.environment` if the command needs it.")));
+            .hint(format!("For the user: set `{name}` in `policy.environment` if the command needs it.")));
         }
         if !allowed.contains(name) {
             return Err(Failure::denied(
@@ -132,7 +132,7 @@ fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result
             .detail("field", field)
             .detail("allowed", allowed.iter().cloned().collect::<Vec<_>>())
             .hint("Leave it out.")
-            .hint(format!("For the person: add \"{name}\" to `policy.allowedEnvironment` of the scope.")));
+            .hint(format!("For the user: add \"{name}\" to `policy.allowedEnvironment` of the scope.")));
         }
     }
     Ok(())

@@ -34,7 +34,7 @@ pub fn must_be_full(level: Containment, why: Option<&str>) -> Result<(), Failure
             format!("this command runs in a full sandbox only, and here it would be held at `{level}`: {why}"),
         )
         .at_stage("command")
-        .hint("For the person: set `policy.sandbox` of the scope to \"full\"; `bailiwick status` says what this computer has.")),
+        .hint("For the user: set `policy.sandbox` of the scope to \"full\"; `bailiwick status` says what this computer has.")),
         _ => Ok(()),
     }
 }
@@ -65,11 +65,11 @@ fn lacking(level: Containment, why: &str) -> Failure {
     };
     match weaker.filter(|weaker| levels().missing(*weaker).is_none()) {
         Some(weaker) => failure.hint(format!(
-            "For the person: give this computer what is missing, or set `policy.sandbox` of the scope to \"{weaker}\"."
+            "For the user: give this computer what is missing, or set `policy.sandbox` of the scope to \"{weaker}\"."
         )),
         None if level == Containment::None => failure,
         None => failure.hint(
-            "For the person: give this computer what is missing; \"none\" in `policy.sandbox` runs commands unheld.",
+            "For the user: give this computer what is missing; \"none\" in `policy.sandbox` runs commands unheld.",
         ),
     }
 }

@@ -80,12 +80,12 @@ impl FolderAccess {
         match self {
             Self::Write | Self::Read => None,
             Self::ReadByScope => Some(format!(
-                "commands can write nothing in the folders of scope `{scope}`, which lacks fs:write. For the person: \
+                "commands can write nothing in the folders of scope `{scope}`, which lacks fs:write. For the user: \
                  `bailiwick scope allow {scope} fs:write`."
             )),
             Self::ReadByCaller => Some(format!(
                 "commands of this caller can write nothing in the folders of scope `{scope}`: its token lacks \
-                 fs:write. For the person: give the caller's token the capability fs:write."
+                 fs:write. For the user: give the caller's token the capability fs:write."
             )),
         }
     }
@@ -399,7 +399,7 @@ fn private_home(home: &Path, level: Containment) -> Result<Option<TemporaryFolde
             ErrorCode::ProviderUnavailable,
             format!("the private home folder of the scope's commands cannot be made: {}", error.kind()),
         )
-        .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")
+        .hint("For the user: check the owner of Bailiwick's state folder, and the space left there.")
     })
 }
 

@@ -83,7 +83,7 @@ impl<'a> SearchPath<'a> {
             )
             .at_stage("command")
             .hint(
-                "For the person: put only folders on `policy.searchPath` that you and root alone can change.",
+                "For the user: put only folders on `policy.searchPath` that you and root alone can change.",
             ),
             None => self.batch_file(name).unwrap_or_else(|| self.not_found(name)),
         })
@@ -161,7 +161,7 @@ impl<'a> SearchPath<'a> {
             near => failure.hint(format!("Did you mean {}?", near.join(" or "))),
         };
         failure.hint(format!(
-            "For the person: install it, or add its folder to `policy.searchPath` (now {}).",
+            "For the user: install it, or add its folder to `policy.searchPath` (now {}).",
             searched.join(SEARCH_PATH_SEPARATOR)
         ))
     }

@@ -181,7 +181,7 @@ pub fn not_started(error: &LaunchError) -> Failure {
     match error {
         LaunchError::Level(_) => failure(ErrorCode::ProviderUnavailable, "nothing was run")
             .detail("rule", "sandbox-level")
-            .hint("For the person: `bailiwick status` says what this computer can hold commands with."),
+            .hint("For the user: `bailiwick status` says what this computer can hold commands with."),
         LaunchError::Launcher(_) => failure(ErrorCode::ProviderUnavailable, "nothing was run")
             .hint("Try again; if it stays so, restart the service."),
         LaunchError::Step { step, .. } => {

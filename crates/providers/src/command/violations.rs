@@ -37,7 +37,7 @@ const SIGNS: &[Sign] = &[
         words: &[".git/config", ".git/hooks", ".git/commondir", ".git/modules", ".git/worktrees"],
         holds: |_| true,
         hint: "Git's settings and hooks cannot be changed by a command: what stands there runs code later. \
-               For the person: make that change yourself, in a terminal.",
+               For the user: make that change yourself, in a terminal.",
     },
     Sign {
         words: &[".git/index", ".git/head", ".git/objects", ".git/refs"],
@@ -55,14 +55,14 @@ const SIGNS: &[Sign] = &[
         words: &["read-only file system", "erofs", "os error 30"],
         holds: |failed| failed.level == Containment::Full && failed.writes,
         hint: "The sandbox lets a command write only in the scope's folders, in its private HOME and in /tmp. \
-               For the person: `bailiwick scope add FOLDER` opens a further folder, or point the tool's cache \
+               For the user: `bailiwick scope add FOLDER` opens a further folder, or point the tool's cache \
                into the HOME with `policy.environment`.",
     },
     Sign {
         words: &["permission denied", "eacces", "os error 13"],
         holds: |failed| failed.level == Containment::Partial && failed.writes,
         hint: "The sandbox lets a command read only system folders and the scope's, and write only the scope's \
-               and its private HOME. For the person: `policy.readPaths` opens a folder for reading, \
+               and its private HOME. For the user: `policy.readPaths` opens a folder for reading, \
                `bailiwick scope add FOLDER` for writing.",
     },
     Sign {
@@ -79,7 +79,7 @@ const SIGNS: &[Sign] = &[
             "failed to lookup address",
         ],
         holds: |failed| failed.network != Network::Full,
-        hint: "The sandbox shuts the network out. For the person: `\"network\": \"full\"` in the scope's policy lets \
+        hint: "The sandbox shuts the network out. For the user: `\"network\": \"full\"` in the scope's policy lets \
                its commands use it.",
     },
     Sign {
@@ -95,7 +95,7 @@ const SIGNS: &[Sign] = &[
             "eperm: operation not permitted, socket",
         ],
         holds: |failed| failed.network == Network::None,
-        hint: "The scope's commands may open no socket. For the person: `\"network\": \"loopback\"` in the scope's \
+        hint: "The scope's commands may open no socket. For the user: `\"network\": \"loopback\"` in the scope's \
                policy gives them a loopback of their own.",
     },
     Sign {
@@ -107,17 +107,17 @@ const SIGNS: &[Sign] = &[
     Sign {
         words: &["file too large", "efbig", "os error 27"],
         holds: |_| true,
-        hint: "The scope bounds the size of a file that a command writes. For the person: `policy.maxFileMegabytes`.",
+        hint: "The scope bounds the size of a file that a command writes. For the user: `policy.maxFileMegabytes`.",
     },
     Sign {
         words: &["resource temporarily unavailable", "cannot fork", "eagain", "os error 11)"],
         holds: |_| true,
-        hint: "The scope bounds how many processes a command may have. For the person: `policy.maxProcesses`.",
+        hint: "The scope bounds how many processes a command may have. For the user: `policy.maxProcesses`.",
     },
     Sign {
         words: &["no such file or directory", "nonexistent", "enoent", "command not found", "not found"],
         holds: |failed| failed.level == Containment::Full,
-        hint: "In the sandbox only system folders, the scope's folders and its search path exist. For the person: \
+        hint: "In the sandbox only system folders, the scope's folders and its search path exist. For the user: \
                where something outside them is missing, add its folder to `policy.searchPath` (programs) or \
                `policy.readPaths` (what they read).",
     },
@@ -128,7 +128,7 @@ const SIGNALS: &[(i32, &str)] = &[
     (31, "A system call that the sandbox shuts ended the program. What needs it is for the person to run."),
     (
         25,
-        "The scope bounds the size of a file that a command writes. For the person: `policy.maxFileMegabytes`.",
+        "The scope bounds the size of a file that a command writes. For the user: `policy.maxFileMegabytes`.",
     ),
 ];
 

@@ -135,7 +135,7 @@ impl Nothing {
                 ErrorCode::ProviderUnavailable,
                 format!("Git's own empty file is not as it must be: {error}"),
             )
-            .hint("For the person: remove the folder `homes` in Bailiwick's state folder; it is made again.")
+            .hint("For the user: remove the folder `homes` in Bailiwick's state folder; it is made again.")
         })
     }
 

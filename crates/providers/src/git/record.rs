@@ -106,7 +106,7 @@ pub async fn identity(git: &Git) -> Result<Identity, Failure> {
     match (person("AUTHOR", "author"), person("COMMITTER", "committer")) {
         (Some(author), Some(committer)) => Ok(Identity { author, committer }),
         _ => Err(Failure::new(ErrorCode::ProviderUnavailable, "Git's settings do not say who commits")
-            .hint("For the person: `git config --global user.name NAME`, and the same for user.email.")),
+            .hint("For the user: `git config --global user.name NAME`, and the same for user.email.")),
     }
 }
 

@@ -317,7 +317,7 @@ fn git_dir_above(root: &Path) -> Result<Option<(PathBuf, PathBuf)>, Failure> {
                     "repository-owner",
                     "the repository around the scope's folder belongs to another user",
                 )
-                .hint("For the person: make the top of the repository the scope's folder."));
+                .hint("For the user: make the top of the repository the scope's folder."));
             }
             FileKind::Dir => return Ok(Some((path, folder.to_owned()))),
             FileKind::File | FileKind::Symlink => {
@@ -431,5 +431,5 @@ fn leads_out(what: &str) -> Failure {
     )
     .detail("rule", "repository")
     .at_stage("path")
-    .hint("For the person: make the folder that it leads to a root of the scope too.")
+    .hint("For the user: make the folder that it leads to a root of the scope too.")
 }

@@ -160,7 +160,7 @@ impl Printed {
                 ErrorCode::Conflict,
                 "another Git is changing the index, or one ended while it did",
             )
-            .hint("Try again. For the person: if no Git runs, remove `.git/index.lock`.");
+            .hint("Try again. For the user: if no Git runs, remove `.git/index.lock`.");
         }
         self.failure()
     }
@@ -234,7 +234,7 @@ impl Git {
         let search = SearchPath::new(&policy.search_path, &closed);
         let found = search.find("git").map_err(|failure| {
             let failure = Failure { code: ErrorCode::ProviderUnavailable, hints: Vec::new(), ..failure };
-            failure.hint("For the person: install Git, or add its folder to `policy.searchPath`.")
+            failure.hint("For the user: install Git, or add its folder to `policy.searchPath`.")
         })?;
         let behind = folders_behind(&found.path);
         let real = if behind.is_empty() { None } else { SearchPath::new(&behind, &closed).find("git").ok() };
@@ -251,7 +251,7 @@ impl Git {
                 ErrorCode::ProviderUnavailable,
                 format!("no private folder can be made for Git: {why}"),
             )
-            .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")
+            .hint("For the user: check the owner of Bailiwick's state folder, and the space left there.")
         })?;
         let nothing = Nothing::ready(&home)?;
         let ask = may_name_drivers(&repository)?;
@@ -298,7 +298,7 @@ impl Git {
                 ErrorCode::ExecutionFailed,
                 "`blame.ignoreRevsFile` of the repository leads out of its working tree, and Git would read it",
             )
-            .hint("For the person: take it out of `.git/config`, or name a file in the working tree."));
+            .hint("For the user: take it out of `.git/config`, or name a file in the working tree."));
         }
         let prepared = self.prepare(&asked)?;
         let folder = asked.folder.clone();

@@ -194,7 +194,7 @@ fn too_many(scope: &str, max_live: u32) -> Failure {
     )
     .at_stage("limits")
     .hint("process.stop ends one; process.list shows them.")
-    .hint("For the person: `policy.maxLiveProcesses` of the scope allows more.")
+    .hint("For the user: `policy.maxLiveProcesses` of the scope allows more.")
 }
 
 fn no_folder(error: &std::io::Error) -> Failure {
@@ -202,5 +202,5 @@ fn no_folder(error: &std::io::Error) -> Failure {
         ErrorCode::ProviderUnavailable,
         format!("nothing was started: the folder of the process cannot be made: {}", error.kind()),
     )
-    .hint("For the person: check the owner of Bailiwick's state folder, and the space left there.")
+    .hint("For the user: check the owner of Bailiwick's state folder, and the space left there.")
 }

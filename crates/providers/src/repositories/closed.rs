@@ -43,7 +43,7 @@ pub(super) fn check_count(closed: &[ClosedFile], rules: &PathRules) -> Result<()
         ),
     )
     .at_stage("command")
-    .hint(format!("For the person: if no secrets are in {shown}, `{command}` opens it.")))
+    .hint(format!("For the user: if no secrets are in {shown}, `{command}` opens it.")))
 }
 
 /// Returns the smallest folder without which few enough are left, or else the one with the most.
@@ -87,7 +87,7 @@ pub(super) fn warning(closed: &[ClosedFile], cwd: &Path, rules: &PathRules) -> O
         below.iter().take(MAX_NAMED).filter(can_open).map(|file| show(&file.rel)).collect();
     if !to_open.is_empty() {
         let command = rules.opening_command(to_open.iter().map(String::as_str));
-        text.push_str(&format!(" For the person: if the command needs them, `{command}`."));
+        text.push_str(&format!(" For the user: if the command needs them, `{command}`."));
     }
     Some(text)
 }

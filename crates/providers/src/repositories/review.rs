@@ -87,7 +87,7 @@ impl LeftForGit {
                 true => format!("while the command ran, {what} appeared at `{shown}`; nothing in it names a program"),
                 false => format!(
                     "while the command ran, {what} appeared at `{shown}` that names programs which Git would run \
-                     ({}). For the person: look at them before you use Git there, or in a folder around it",
+                     ({}). For the user: look at them before you use Git there, or in a folder around it",
                     programs.join(", ")
                 ),
             });
@@ -103,7 +103,7 @@ impl LeftForGit {
             {
                 let shown = self.show(path);
                 warnings.push(format!(
-                    "while the command ran, `{shown}` was changed. For the person: if you did not do that, look at it \
+                    "while the command ran, `{shown}` was changed. For the user: if you did not do that, look at it \
                      before you use Git there"
                 ));
             }

@@ -162,7 +162,7 @@ fn mode(cx: &Context, scope: &Scope, asked: Option<Mode>) -> Result<Mode, Failur
         )
         .at_stage("codex")
         .hint("Leave `options.sandbox` out, or set it to \"read-only\".")
-        .hint("For the person: grant `fs:write` in the scope's `capabilities`.")),
+        .hint("For the user: grant `fs:write` in the scope's `capabilities`.")),
         Some(Mode::WorkspaceWrite) => Ok(Mode::WorkspaceWrite),
         None if may_write => Ok(Mode::WorkspaceWrite),
         None => Ok(Mode::ReadOnly),

@@ -191,7 +191,7 @@ async fn blame(git: &Git, revision: Option<&Revision>, start: u64, end: u64) -> 
             ErrorCode::ExecutionFailed,
             "the list that the repository's `blame.ignoreRevsFile` names cannot be read",
         )
-        .hint("For the person: name a file of the working tree there, or take the setting out."));
+        .hint("For the user: name a file of the working tree there, or take the setting out."));
     }
     parse(git, &whole(printed)?)
 }

@@ -200,7 +200,7 @@ fn judge(staged: &StagedTree, merging: bool) -> Result<(), Failure> {
         )
         .detail("outside", staged.outside)
         .hint(
-            "For the person: commit or unstage them, or make the top of the repository the scope's folder.",
+            "For the user: commit or unstage them, or make the top of the repository the scope's folder.",
         ));
     }
     if !staged.closed.is_empty() {
@@ -210,7 +210,7 @@ fn judge(staged: &StagedTree, merging: bool) -> Result<(), Failure> {
             format!("the index holds changes of closed files: {}", shown.join(", ")),
         )
         .hint("Unstage everything with git.unstage and `all`, then stage what is meant.")
-        .hint("For the person: list a file in `policy.openSensitive` if it may be committed."));
+        .hint("For the user: list a file in `policy.openSensitive` if it may be committed."));
     }
     if staged.is_unchanged && !merging {
         return Err(Failure::new(ErrorCode::Conflict, "nothing is staged, so there is nothing to commit")

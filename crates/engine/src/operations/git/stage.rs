@@ -125,7 +125,7 @@ impl Operation for Op {
 fn nothing(idle: &[String], closed: &[String]) -> Failure {
     if let Some(first) = closed.first() {
         return Failure::denied("sensitive", format!("only closed files changed there, such as `{first}`"))
-            .hint("For the person: list a file in `policy.openSensitive` if it may be committed.");
+            .hint("For the user: list a file in `policy.openSensitive` if it may be committed.");
     }
     let place = place(idle);
     Failure::new(ErrorCode::NotFound, format!("nothing to stage {place}: unchanged, ignored, or not there"))
@@ -169,5 +169,5 @@ async fn refuse_filtered(git: &Git, chosen: &[&StatusEntry]) -> Result<(), Failu
     )
     .detail("path", path)
     .detail("filter", driver)
-    .hint("Leave them out. For the person: stage them yourself, or let the scope run `git add`."))
+    .hint("Leave them out. For the user: stage them yourself, or let the scope run `git add`."))
 }

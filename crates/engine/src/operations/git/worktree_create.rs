@@ -89,7 +89,7 @@ impl Operation for Op {
                 "repository",
                 "the scope sees a part of the repository, and a working tree would hold all of it",
             )
-            .hint("For the person: make the top of the repository the scope's folder."));
+            .hint("For the user: make the top of the repository the scope's folder."));
         }
         let (what, commit) = what(&git, input.branch.as_deref(), from.as_ref()).await?;
         look_at(&place)?;
@@ -102,7 +102,7 @@ impl Operation for Op {
                     place.shown()
                 ),
             )
-            .hint("For the person: close them by `policy.closedFiles` in every folder, as `**/NAME`."));
+            .hint("For the user: close them by `policy.closedFiles` in every folder, as `**/NAME`."));
         }
         let dry_run = permit.common().dry_run;
         if !dry_run {

@@ -201,9 +201,9 @@ async fn find(git: &Git, place: &PermittedPath) -> Result<WorkTree, Failure> {
             .hint("Choose another working tree of the repository by `target`."));
     }
     if let Some(reason) = &tree.locked {
-        return Err(refuse("is locked").detail("reason", reason.clone()).hint(
-            "For the person: `git worktree unlock`, if it is not on a disk that is away for a while.",
-        ));
+        return Err(refuse("is locked")
+            .detail("reason", reason.clone())
+            .hint("For the user: `git worktree unlock`, if it is not on a disk that is away for a while."));
     }
     Ok(tree)
 }
@@ -232,7 +232,7 @@ async fn look_in(
             ErrorCode::Conflict,
             format!("the `.git` of `{}` does not lead to the target's repository", place.shown()),
         )
-        .hint("For the person: `git worktree repair` or `git worktree prune`, whichever is right."));
+        .hint("For the user: `git worktree repair` or `git worktree prune`, whichever is right."));
     }
     let mut found = Found { in_progress: busy(&git.repository)?, ..Found::default() };
     for entry in status(&git, &[], Untracked::All).await?.entries {

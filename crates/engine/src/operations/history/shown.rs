@@ -178,7 +178,7 @@ pub fn unreadable(cx: &Context, error: &HistoryReadError) -> Failure {
     }
     Failure::new(ErrorCode::ProviderUnavailable, error.to_string())
         .hint("Try again; a damaged history is set aside and a new one begun.")
-        .hint("For the person: `bailiwick status` says what is wrong with the history.")
+        .hint("For the user: `bailiwick status` says what is wrong with the history.")
 }
 
 /// Says how many there are of something.

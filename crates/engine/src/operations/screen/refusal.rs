@@ -54,7 +54,7 @@ pub(super) fn withheld(what: &str) -> Failure {
     Failure::denied("denied-windows", format!("{what} is of those that this scope does not show"))
         .at_stage("screen")
         .hint(
-            "For the person: `deniedWindows` and `openSensitiveWindows` in the scope's policy say which \
+            "For the user: `deniedWindows` and `openSensitiveWindows` in the scope's policy say which \
              windows are shown (docs/concepts/screens.md).",
         )
 }
@@ -86,7 +86,7 @@ pub fn unavailable(error: ScreenError) -> Failure {
         ScreenError::Blind(_) => Failure::denied("windows-unknown", message)
             .at_stage("screen")
             .hint(
-                "For the person: `openSensitiveWindows` = [{\"app\": \"*\"}] with no `deniedWindows` in the scope's policy \
+                "For the user: `openSensitiveWindows` = [{\"app\": \"*\"}] with no `deniedWindows` in the scope's policy \
                  says that no window has to be kept out.",
             )
             .hint("Windows of X11 programs can be captured one by one: screen.list, screen.capture_window."),
@@ -96,7 +96,7 @@ pub fn unavailable(error: ScreenError) -> Failure {
             Failure::new(ErrorCode::ProviderUnavailable, message).hint("Ask again once the display is back.")
         }
         ScreenError::PixelFormat { .. } => Failure::new(ErrorCode::UnsupportedPlatform, message)
-            .hint("For the person: a display of 24 bits a pixel is read."),
+            .hint("For the user: a display of 24 bits a pixel is read."),
         ScreenError::Failed { .. } => Failure::new(ErrorCode::ExecutionFailed, message)
             .hint("Ask again; `bailiwick screen status` tells the person what the displays answer."),
     }
@@ -125,7 +125,7 @@ fn no_access(access: &Access) -> Failure {
     let message = state.why.as_ref().map_or_else(|| what.to_owned(), |why| format!("{what}: {why}"));
     let failure = Failure::new(code, message).detail("access", state.state);
     match state.setting {
-        Some(setting) => failure.hint(format!("For the person: {setting}")),
+        Some(setting) => failure.hint(format!("For the user: {setting}")),
         None => failure,
     }
 }
