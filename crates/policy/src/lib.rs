@@ -27,7 +27,7 @@ mod stage;
 pub use case::{Candidate, Case, Catalogue, InputPath, Parsed};
 pub use decide::{Denial, StageVerdict, Verdict, decide, explain};
 pub use door::{OpenedFile, door_failure};
-pub use paths::{CLOSED_FILES, PathRules, PermittedPath};
+pub use paths::{CLOSED_FILES, ENVIRONMENT_FILE, PathRules, PermittedPath};
 pub use permit::{Permit, PermittedTarget};
 pub use process::ProcessPolicy;
 pub use program_settings::PROGRAM_SETTINGS;

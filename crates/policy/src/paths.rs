@@ -19,6 +19,8 @@ use super::ScopeRoot;
 use super::program_settings;
 use super::sensitive::{Place, fold, is_needed_by_commands, rule_for};
 
+/// The rule that closes files of variables, such as `.env`.
+pub const ENVIRONMENT_FILE: &str = "environment-file";
 /// The rule by which a scope closes further files.
 pub const CLOSED_FILES: &str = "closed-files";
 

@@ -326,8 +326,8 @@ async fn a_process_and_a_package_script_read_no_closed_file() {
     let folder = TemporaryFolder::new();
     let app = folder.path().join("app");
     fs::create_dir(&app).expect("made");
-    fs::write(app.join(".env"), SECRET).expect("written");
-    fs::write(app.join("Makefile"), "look:\n\t@cat .e*\n").expect("written");
+    fs::write(app.join("server.pem"), SECRET).expect("written");
+    fs::write(app.join("Makefile"), "look:\n\t@cat *.pem\n").expect("written");
     let config: Config = serde_json::from_value(json!({
         "machineId": "01JD0000000000000000000000",
         "machineName": "test",
@@ -358,10 +358,13 @@ async fn a_process_and_a_package_script_read_no_closed_file() {
     let read = send(json!({"scope": "app", "op": "process.read", "target": id})).await;
     assert_eq!(read["data"]["exitCode"], 2, "{read:#}");
     let said = format!("{waited:#}{read:#}");
-    assert!(!said.contains(SECRET) && said.contains("cannot read `.env`"), "{said}");
+    assert!(!said.contains(SECRET) && said.contains("cannot read `server.pem`"), "{said}");
     let ran = send(json!({"scope": "app", "op": "package.run", "input": {"script": "look"}})).await;
     assert_eq!(ran["data"]["exitCode"], 2, "{ran:#}");
-    assert!(!ran.to_string().contains(SECRET) && ran["warnings"].to_string().contains("`.env`"), "{ran:#}");
+    assert!(
+        !ran.to_string().contains(SECRET) && ran["warnings"].to_string().contains("`server.pem`"),
+        "{ran:#}"
+    );
 }
 
 /// Runs Git as the user does, in a terminal.
@@ -479,4 +482,44 @@ async fn git_never_commits_a_changed_closed_file_as_empty_or_gone() {
     let script = format!("{IDENTITY}; date +%N > sub/plain; git commit -qm x sub/plain && echo done");
     let answer = shell(&yard, ".", &script).await;
     assert_eq!(answer["data"]["stdout"], "done\n", "{answer:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_of_variables_reads_blank_where_git_would_not_add_it() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let yard = yard();
+    let app = yard.path("");
+    let length = SECRET.len() + 1;
+    let read = "f=.en; f=${f}v; head -c 1 sub/deep/s*.pem || echo no key; cat $f > /dev/null || echo closed; \
+                [ -r $f ] && [ -z \"$(cat $f)\" ] && wc -c < $f; (echo x >> $f) || echo kept";
+    // What loads variables goes on without them; a key is another matter.
+    let blank = format!("no key\n{length}\nkept\n");
+    let closed = "no key\nclosed\nkept\n";
+    assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], blank, "no repository");
+    git(&app, &["init", "-q", "."]);
+    assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], closed, "Git could add it");
+    for rules in ["*.log\n.env\n", "# all\n/.e*\n!.env.example\n"] {
+        yard.write(".gitignore", rules);
+        assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], blank, "{rules}");
+    }
+    yard.write(".gitignore", "*.env\n.env\n!.env\n");
+    assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], closed, "it is taken out of the rules");
+    fs::remove_file(yard.path(".gitignore")).expect("removed");
+    fs::write(yard.path(".git/info/exclude"), "/.env\n").expect("written");
+    assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], blank, "an exclude of this repository");
+    // A folder that is ignored, with the file in it.
+    yard.write("sub/deep/.env", &format!("{SECRET}\n"));
+    assert_eq!(
+        shell(&yard, ".", "cd sub/deep; cat .en[v] || echo closed").await["data"]["stdout"],
+        closed[7..14]
+    );
+    yard.write("sub/.gitignore", "deep/\n");
+    let answer = shell(&yard, ".", "cd sub/deep; cat .en[v] | wc -l").await;
+    assert_eq!(answer["data"]["stdout"], format!("{length}\n"), "{answer:#}");
+    let answer =
+        shell(&yard, ".", &format!("{IDENTITY}; git add . 2>/dev/null; git ls-files | grep -c .en[v]$"))
+            .await;
+    assert_eq!(answer["data"]["stdout"], "0\n", "{answer:#}");
 }

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
 use bailiwick::platform::fs::FileId;
 use bailiwick::platform::launch::{
-    Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, PathGrant,
+    Closed, Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, PathGrant,
     ProcessLimits, Protected, SetGroupId, StandIn, Step,
 };
 
@@ -178,7 +178,11 @@ impl Place {
                 .map(|path| Protected { path: path.clone(), stand_in: StandIn::Folder })
                 .collect(),
             lacks_protected: false,
-            closed: self.closed.clone(),
+            closed: self
+                .closed
+                .iter()
+                .map(|path| Closed { path: path.clone(), reads_blank: false })
+                .collect(),
             lacks_closed: false,
             home: grant(&self.folder.path().join("home")),
             inner: self.inner,

@@ -102,7 +102,7 @@ pub struct Hold {
     /// Whether `protected` is known to lack names that it should have: the result then says that names stay open.
     pub lacks_protected: bool,
     /// Files and folders in the roots that the plan cannot read, rename or remove. Only the full level hides them.
-    pub closed: Vec<PathBuf>,
+    pub closed: Vec<Closed>,
     /// Whether `closed` is known to lack what it should have, or is not enforced: the result then says so.
     pub lacks_closed: bool,
     /// The private folder, used as `HOME`; can be read and written.
@@ -111,6 +111,15 @@ pub struct Hold {
     pub inner: InnerSandboxes,
     /// Whether the plan may let folders hand on their group.
     pub set_group_id: SetGroupId,
+}
+
+/// A file or folder that is hidden.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    /// The absolute path.
+    pub path: PathBuf,
+    /// Whether a file can be read all the same, and has nothing but line feeds, as many as it has bytes.
+    pub reads_blank: bool,
 }
 
 /// A name that stays as it is.

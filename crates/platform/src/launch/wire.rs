@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::held::{Names, layer, open};
 use super::kept::TerminalSize;
 use super::{
-    Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, Protected, SetGroupId,
-    StandIn, Step,
+    Closed, Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, Protected,
+    SetGroupId, StandIn, Step,
 };
 use crate::fs::FileId;
 use crate::names::{OsStrExt, OsStringExt};
@@ -232,7 +232,10 @@ impl Order {
             }
         });
         out.byte(u8::from(self.hold.lacks_protected));
-        out.list(&self.hold.closed, |out, path| out.path(path));
+        out.list(&self.hold.closed, |out, closed| {
+            out.path(&closed.path);
+            out.byte(u8::from(closed.reads_blank));
+        });
         out.byte(u8::from(self.hold.lacks_closed));
         out.grant(&self.hold.home);
         out.byte(u8::from(self.hold.inner == InnerSandboxes::Allowed));
@@ -290,7 +293,8 @@ impl Order {
                     Ok(Protected { path, stand_in })
                 })?,
                 lacks_protected: reader.flag()?,
-                closed: reader.list(Reader::path)?,
+                closed: reader
+                    .list(|reader| Ok(Closed { path: reader.path()?, reads_blank: reader.flag()? }))?,
                 lacks_closed: reader.flag()?,
                 home: reader.grant()?,
                 inner: if reader.flag()? { InnerSandboxes::Allowed } else { InnerSandboxes::Refused },
@@ -582,7 +586,10 @@ mod tests {
                     Protected { path: "/srv/app/.git/hooks".into(), stand_in: StandIn::Folder },
                 ],
                 lacks_protected: true,
-                closed: vec!["/srv/app/.env".into()],
+                closed: vec![
+                    Closed { path: "/srv/app/.env".into(), reads_blank: true },
+                    Closed { path: "/srv/app/key.pem".into(), reads_blank: false },
+                ],
                 lacks_closed: true,
                 home: grant("/home/private"),
                 inner: InnerSandboxes::Allowed,

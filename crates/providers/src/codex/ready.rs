@@ -298,7 +298,7 @@ impl Confined {
             lacks_closed,
             review,
         } = Roots::new(&around.repositories, &around.scope, access, cwd, found.level)?;
-        closed_files.retain(|file| !file.ends_with(PROJECT_SETTINGS));
+        closed_files.retain(|file| !file.path.ends_with(PROJECT_SETTINGS));
         let package = &found.installation.package;
         let tools = found.installation.tools.clone();
         let mut read_only = unique(trusted.iter().cloned().chain([package.clone()]));

@@ -14,8 +14,8 @@ use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::handle::Handle;
 use bailiwick_platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
 use bailiwick_platform::launch::{
-    Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, SetGroupId, Step, hides_files,
-    holds_names,
+    Closed, Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, SetGroupId, Step,
+    hides_files, holds_names,
 };
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{PermittedPath, Scope, Scopes};
@@ -308,7 +308,7 @@ pub(in super::super) struct Roots {
     /// Whether some of those may be missing.
     pub lacks_protected: bool,
     /// Files and folders in them that it cannot read.
-    pub closed: Vec<PathBuf>,
+    pub closed: Vec<Closed>,
     /// Whether some of those may be missing, or none is enforced.
     pub lacks_closed: bool,
     /// Tells afterwards what the command has left.

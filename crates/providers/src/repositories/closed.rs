@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use bailiwick_contract::Failure;
 use bailiwick_contract::path::encode_name;
-use bailiwick_platform::fs::RelPath;
-use bailiwick_policy::{CLOSED_FILES, PathRules};
+use bailiwick_platform::fs::{RelPath, Root};
+use bailiwick_policy::{CLOSED_FILES, ENVIRONMENT_FILE, PathRules};
+
+use crate::search::IgnoreRules;
 
 /// How many files and folders are hidden from a command at most: each takes a mount, some 40 µs.
 const MAX_CLOSED: usize = 512;
@@ -20,6 +22,15 @@ pub(super) struct ClosedFile {
     pub path: PathBuf,
     /// Its path beneath the root.
     pub rel: RelPath,
+    /// Whether commands find it blank.
+    pub reads_blank: bool,
+}
+
+/// Returns whether commands find a closed file blank, instead of one that they cannot read: what loads variables from
+/// it goes on without them. Not where Git could add the blank file: Git adds no file that it cannot read.
+pub(super) fn reads_blank(root: &Root, file: &RelPath, is_in_repository: bool, rules: &PathRules) -> bool {
+    rule_for(file, rules) == Some(ENVIRONMENT_FILE)
+        && (!is_in_repository || IgnoreRules::is_ignored_by_git(root, file))
 }
 
 /// Refuses a command where more files are closed than can be hidden from it.
@@ -108,6 +119,7 @@ mod tests {
         let file = |path: String| ClosedFile {
             path: Path::new("/app").join(&path),
             rel: RelPath::parse(path.as_bytes()).expect("a good path"),
+            reads_blank: false,
         };
         paths.into_iter().map(file).collect()
     }

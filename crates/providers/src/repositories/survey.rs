@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bailiwick_contract::Failure;
 use bailiwick_platform::fs::{FileId, RelPath};
-use bailiwick_platform::launch::{PathGrant, Protected};
+use bailiwick_platform::launch::{Closed, PathGrant, Protected};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{PathRules, Scope};
 
@@ -42,7 +42,7 @@ pub struct ProtectedNames {
     /// Whether none is missing: every folder could be looked at.
     pub is_complete: bool,
     /// The files and folders that the scope closes to commands.
-    pub closed: Vec<PathBuf>,
+    pub closed: Vec<Closed>,
     /// Tells afterwards what the command has made.
     pub review: Review,
 }
@@ -82,7 +82,10 @@ impl Repositories {
         Ok(ProtectedNames {
             protected: names.protected,
             is_complete,
-            closed: closed.into_iter().map(|file| file.path).collect(),
+            closed: closed
+                .into_iter()
+                .map(|file| Closed { path: file.path, reads_blank: file.reads_blank })
+                .collect(),
             review,
         })
     }
@@ -108,18 +111,27 @@ impl Repositories {
                 folder => path.join(OsStr::from_bytes(folder)),
             };
             lists.is_complete &= is_complete;
-            lists.repositories.extend(repositories.into_iter().map(whole));
             lists.unreadable.extend(unreadable.into_iter().map(whole));
             for file in closed {
                 match RelPath::parse(&file) {
-                    Ok(rel) => lists.closed.push(ClosedFile { path: whole(file), rel }),
+                    Ok(rel) => {
+                        let is_in_repository = repositories.iter().any(|it| is_in(&file, it));
+                        let reads_blank =
+                            closed::reads_blank(root, &rel, is_in_repository, scope.path_rules());
+                        lists.closed.push(ClosedFile { path: whole(file), rel, reads_blank });
+                    }
                     Err(_) => lists.is_complete = false,
                 }
             }
+            lists.repositories.extend(repositories.into_iter().map(whole));
         }
         // A root can be inside another one.
         lists.closed.sort_by(|a, b| a.path.cmp(&b.path));
-        lists.closed.dedup_by(|later, earlier| later.path == earlier.path);
+        lists.closed.dedup_by(|later, earlier| {
+            let is_same = later.path == earlier.path;
+            earlier.reads_blank &= later.reads_blank || !is_same;
+            is_same
+        });
         lists
     }
 
@@ -138,4 +150,9 @@ impl Repositories {
         finders.truncate(MAX_RULES);
         finder
     }
+}
+
+/// Returns whether a path beneath a root is in a folder of the same root.
+fn is_in(path: &[u8], folder: &[u8]) -> bool {
+    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"))
 }

@@ -6,9 +6,10 @@
 //! makes sandboxes of its own can leave that copy behind: for it they are mounted over themselves.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{
     FileType, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, fstat, ftruncate, futimens, mkdirat,
@@ -18,10 +19,12 @@ use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 
 use super::super::prepare::failed;
 use super::tree::{READ_ONLY, Tree};
-use crate::launch::{Hold, InnerSandboxes, LaunchError, sys};
+use crate::launch::{Closed, Hold, InnerSandboxes, LaunchError, sys};
 
 /// The folder at the top of the new tree that holds what is mounted, until it is covered.
 const SHELF: &str = ".bailiwick-closed";
+/// The longest file that is blank instead of one that cannot be read.
+const MAX_BLANK_BYTES: usize = 64 << 10;
 /// What is mounted over folders.
 const NO_FOLDER: &str = "folder";
 
@@ -48,8 +51,9 @@ pub(super) fn hide(tree: &Tree, hold: &Hold) -> Result<(), LaunchError> {
         return Ok(());
     }
     let shelf = Shelf::new(tree).map_err(failed("closed files"))?;
-    for (number, path) in hold.closed.iter().enumerate() {
-        shelf.cover_closed(path, number).map_err(|error| failed("closed files")(named(path, error)))?;
+    for (number, closed) in hold.closed.iter().enumerate() {
+        let covered = shelf.cover_closed(closed, number);
+        covered.map_err(|error| failed("closed files")(named(&closed.path, error)))?;
     }
     for (number, root) in hold.read_write.iter().enumerate() {
         let above = folders_above(&hold.closed, &root.path);
@@ -67,8 +71,8 @@ fn named(path: &Path, error: io::Error) -> io::Error {
 }
 
 /// Returns the folders between a root and what is closed below it, as paths beneath the root.
-fn folders_above<'a>(closed: &'a [PathBuf], root: &Path) -> BTreeSet<&'a Path> {
-    let below = closed.iter().filter_map(|path| path.strip_prefix(root).ok());
+fn folders_above<'a>(closed: &'a [Closed], root: &Path) -> BTreeSet<&'a Path> {
+    let below = closed.iter().filter_map(|closed| closed.path.strip_prefix(root).ok());
     below.flat_map(|path| path.ancestors().skip(1)).filter(|folder| !folder.as_os_str().is_empty()).collect()
 }
 
@@ -89,25 +93,31 @@ impl<'a> Shelf<'a> {
     }
 
     /// Covers a closed file or folder. What is gone since it was found needs no cover.
-    fn cover_closed(&self, path: &Path, number: usize) -> io::Result<()> {
-        let place = match self.tree.open(path) {
+    fn cover_closed(&self, closed: &Closed, number: usize) -> io::Result<()> {
+        let place = match self.tree.open(&closed.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other?,
         };
         let stat = fstat(&place)?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => cover(&self.no_folder, &place),
-            FileType::RegularFile => cover(&self.file_like(&stat, number)?, &place),
+            FileType::RegularFile => cover(&self.file_like(&stat, number, closed.reads_blank)?, &place),
             // Nothing is kept in it.
             _ => Ok(()),
         }
     }
 
-    /// Makes a file that nobody can read. Git takes it for the file that it covers by its length and time.
-    fn file_like(&self, stat: &Stat, number: usize) -> io::Result<OwnedFd> {
+    /// Makes a file that nobody can read, or with nothing to read in it. Git takes it for the file that it covers by its
+    /// length and time.
+    fn file_like(&self, stat: &Stat, number: usize, reads_blank: bool) -> io::Result<OwnedFd> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = openat(&self.folder, number.to_string(), flags, Mode::empty())?;
-        ftruncate(&file, stat.st_size.cast_unsigned())?;
+        let blank = usize::try_from(stat.st_size).ok().filter(|size| reads_blank && *size <= MAX_BLANK_BYTES);
+        let mode = if blank.is_some() { Mode::from_raw_mode(0o444) } else { Mode::empty() };
+        let file = openat(&self.folder, number.to_string(), flags, mode)?;
+        match blank {
+            Some(size) => File::from(file.try_clone()?).write_all(&vec![b'\n'; size])?,
+            None => ftruncate(&file, stat.st_size.cast_unsigned())?,
+        }
         #[expect(clippy::cast_possible_wrap, reason = "nanoseconds are less than a thousand million")]
         let modified = Timespec { tv_sec: stat.st_mtime, tv_nsec: stat.st_mtime_nsec as _ };
         futimens(&file, &Timestamps { last_access: modified, last_modification: modified })?;
@@ -157,7 +167,8 @@ mod tests {
 
     #[test]
     fn the_folders_on_the_way_are_those_below_the_root() {
-        let closed = ["/app/.env", "/app/a/b/.env", "/app/a/.ssh", "/other/c/.env"].map(PathBuf::from);
+        let closed = ["/app/.env", "/app/a/b/.env", "/app/a/.ssh", "/other/c/.env"]
+            .map(|path| Closed { path: path.into(), reads_blank: false });
         let found: Vec<&Path> = folders_above(&closed, Path::new("/app")).into_iter().collect();
         assert_eq!(found, ["a", "a/b"].map(Path::new));
     }
