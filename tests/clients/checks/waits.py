@@ -36,6 +36,8 @@ def make_scope(product: Product, clients: Clients) -> None:
     shutil.copytree(folder_of("vite") / "node_modules", product.project / "node_modules", symlinks=True)
     (product.project / "index.html").write_text("<!doctype html><title>Sample</title>\n")
     (product.project / "package.json").write_text('{"private":true,"type":"module"}\n')
+    # As projects have it: what hides `.env` from commands leaves vite a blank one then.
+    (product.project / ".gitignore").write_text(".env\nnode_modules\n")
     path = product.home / "config" / "config.json"
     path = path if path.is_file() else next(product.home.rglob("config.json"))
     config = json.loads(path.read_text())
