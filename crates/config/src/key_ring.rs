@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 use bailiwick_contract::{Caller, ErrorCode, Failure, Transport, time};
 use bailiwick_platform::dirs::Dirs;
 
-use super::{ConfigError, TokenRecord, Tokens};
+use super::{ConfigError, Login, TokenRecord, Tokens, edit_lock};
 
 /// The tokens of an installation, kept up to date.
 #[derive(Debug)]
@@ -36,12 +36,43 @@ impl KeyRing {
         self.with(|tokens| tokens.records().is_empty()).unwrap_or(true)
     }
 
-    /// Finds the caller that presents a token.
+    /// Returns the caller that presents a token. The access token of a login opens only the URL that it was made for,
+    /// `audience`; `None` where there is no such URL.
     ///
     /// # Errors
     /// `provider_unavailable` while the tokens cannot be read: nothing is known of the token then.
-    pub fn verify(&self, presented: &str, transport: Transport) -> Result<Option<Caller>, Failure> {
-        self.with(|tokens| tokens.verify(presented, time::now_ms()).map(|record| record.caller(transport)))
+    pub fn verify(
+        &self,
+        presented: &str,
+        transport: Transport,
+        audience: Option<&str>,
+    ) -> Result<Option<Caller>, Failure> {
+        self.with(|tokens| {
+            let record = tokens.verify(presented, time::now_ms())?;
+            let is_for = |login: &Login| audience == Some(login.resource.as_str());
+            record.login.as_ref().is_none_or(is_for).then(|| record.caller(transport))
+        })
+    }
+
+    /// Returns whether a token is the owner's.
+    pub fn is_owner(&self, presented: &str) -> bool {
+        let is_owner = |tokens: &Tokens| tokens.verify(presented, time::now_ms()).is_some_and(|it| it.owner);
+        self.with(is_owner).unwrap_or(false)
+    }
+
+    /// Changes the tokens, one process at a time. Blocks while another one does.
+    ///
+    /// # Errors
+    /// Those of `change`; `provider_unavailable` where the file cannot be read or written. Nothing is changed then.
+    pub fn edit<T>(
+        &self,
+        change: impl FnOnce(&mut Tokens) -> Result<T, ConfigError>,
+    ) -> Result<T, ConfigError> {
+        let _lock = edit_lock(&self.dirs)?;
+        let mut tokens = Tokens::load(&self.dirs)?;
+        let made = change(&mut tokens)?;
+        tokens.save()?;
+        Ok(made)
     }
 
     /// Says for the history why a token opens nothing, and whose it is, if that is known.
@@ -84,10 +115,16 @@ impl KeyRing {
     /// Takes note of a caller's token. `None` for the local user.
     pub fn lease(&self, caller: &Caller) -> Option<TokenLease> {
         let id = caller.token.clone()?;
-        // The others come with a name alone: a new secret is nothing to them.
+        // The others come with a name alone: a new secret is nothing to them. That of a login changes every hour.
         let presents_secret = matches!(caller.transport, Transport::Http | Transport::JsonApi);
-        let hash = self.with(|tokens| record(tokens, &id).map(|record| record.hash.clone())).ok().flatten();
-        Some(TokenLease { id, name: caller.name.clone(), hash: hash.filter(|_| presents_secret) })
+        let hash = self.with(|tokens| {
+            record(tokens, &id).filter(|record| record.login.is_none()).map(|record| record.hash.clone())
+        });
+        Some(TokenLease {
+            id,
+            name: caller.name.clone(),
+            hash: hash.ok().flatten().filter(|_| presents_secret),
+        })
     }
 
     /// Checks that a token still is what it was. While the file cannot be read, nothing is known against it.

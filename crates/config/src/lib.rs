@@ -6,11 +6,15 @@
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make and look at files of their own"))]
 
 mod commands;
+mod edit_lock;
 mod error;
 mod key_ring;
 mod load;
+mod login_code;
+mod logins;
 mod model;
 mod problems;
+mod public_url;
 mod screens;
 mod token_names;
 mod tokens;
@@ -18,10 +22,14 @@ mod tokens;
 pub use commands::{
     CommandRule, NotWords, ProcessLifetime, SandboxLevel, ShellMode, TokenPattern, TokenRule, Words,
 };
+pub use edit_lock::edit_lock;
 pub use error::ConfigError;
 pub use key_ring::{KeyRing, TokenLease};
 pub use load::is_scope_id;
+pub use login_code::LoginCode;
+pub use logins::{ACCESS_MS, Login, LoginTokens, NewLogin, Refresh};
 pub use model::{Config, HistoryConfig, HttpConfig, ScopeConfig, ScopePolicy};
 pub use problems::Examined;
+pub use public_url::PublicUrl;
 pub use screens::WindowPattern;
 pub use tokens::{NewToken, TokenRecord, Tokens};

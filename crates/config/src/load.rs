@@ -236,6 +236,13 @@ pub(super) fn check(path: &Path, config: &Config) -> Result<(), ConfigError> {
             "Use 127.0.0.1 for this computer alone.",
         );
     }
+    if config.http.public_base_url.is_some() && config.http.allow_loopback_without_token {
+        return wrong(
+            "`http.allowLoopbackWithoutToken`".to_owned(),
+            "with `http.publicBaseUrl`, a tunnel could let in everybody without a token",
+            "Remove one of the two.",
+        );
+    }
     let mut ids = HashSet::new();
     for (index, scope) in config.scopes.iter().enumerate() {
         let place = |field: &str| format!("`scopes[{index}].{field}`");

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use bailiwick_contract::{Capability, Network, ScopeType};
 
 use super::commands::{CommandRule, NetworkForm, ProcessLifetime, SandboxLevel, ShellMode, network_or_flag};
+use super::public_url::PublicUrl;
 use super::screens::WindowPattern;
 
 /// The whole of `config.json`.
@@ -57,6 +58,11 @@ pub struct HttpConfig {
     pub allowed_origins: Vec<String>,
     /// Serve callers without a token, on loopback only; default false.
     pub allow_loopback_without_token: bool,
+    /// The URL at which clients elsewhere reach the service through a tunnel or proxy, such as `https://bw.example`.
+    /// They log in there by OAuth; only `/mcp` and the login are served under it. Default none: nobody can log in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub public_base_url: Option<PublicUrl>,
 }
 
 /// How long and how much history is kept.

@@ -15,6 +15,7 @@ use bailiwick_platform::fs::{
     FileStamp, OwnFileError, Protection, Secrecy, create_private_dir, read_own_file, replace_private_file,
 };
 
+use super::logins::Login;
 use super::{ConfigError, token_names};
 
 /// What every token begins with, so that redaction and secret scanners find it.
@@ -44,6 +45,9 @@ pub struct TokenRecord {
     /// Whether it is the owner's.
     #[serde(default)]
     pub owner: bool,
+    /// Whose it is and how it is renewed, where it came by a login. `hash` is then the one of the current access token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<Login>,
 }
 
 impl TokenRecord {
@@ -76,8 +80,18 @@ impl TokenRecord {
     /// Tells whether the token has expired.
     pub fn is_expired(&self, now_ms: i64) -> bool {
         // `load` refuses times that cannot be read; one that slipped in counts as passed.
-        self.expires_at.as_deref().is_some_and(|text| parse_rfc3339(text).is_none_or(|at| at <= now_ms))
+        has_passed(self.expires_at.as_deref(), now_ms)
     }
+
+    /// Returns whether its secret opens something: for a login, its current access token.
+    fn opens(&self, now_ms: i64) -> bool {
+        let access = self.login.as_ref().map(|login| login.access_expires_at.as_str());
+        !self.is_expired(now_ms) && !has_passed(access, now_ms)
+    }
+}
+
+fn has_passed(time: Option<&str>, now_ms: i64) -> bool {
+    time.is_some_and(|text| parse_rfc3339(text).is_none_or(|at| at <= now_ms))
 }
 
 /// What a new token is to be.
@@ -104,8 +118,8 @@ struct File {
 /// The tokens of this computer.
 #[derive(Debug, Clone)]
 pub struct Tokens {
-    path: PathBuf,
-    records: Vec<TokenRecord>,
+    pub(super) path: PathBuf,
+    pub(super) records: Vec<TokenRecord>,
     stamp: Option<FileStamp>,
 }
 
@@ -155,6 +169,9 @@ impl Tokens {
             if record.expires_at.as_deref().is_some_and(|text| parse_rfc3339(text).is_none()) {
                 return Err(wrong("expiresAt", "a time such as 2027-01-31T00:00:00Z was expected"));
             }
+            if let Some(field) = record.login.as_ref().and_then(Login::problem) {
+                return Err(wrong(field, "the value is not of the required form"));
+            }
             let known = |name: &String| name == "*" || Capability::parse(name).is_some();
             if !record.capabilities.iter().all(known) {
                 return Err(wrong("capabilities", "an unknown capability is named"));
@@ -185,7 +202,7 @@ impl Tokens {
         let mut place = 0_u64;
         for (index, record) in self.records.iter().enumerate() {
             let stored = decode_hash(&record.hash).unwrap_or_default();
-            let valid = Choice::from(u8::from(!record.is_expired(now_ms)));
+            let valid = Choice::from(u8::from(record.opens(now_ms)));
             let matches = presented.ct_eq(&stored) & valid;
             place = u64::conditional_select(&place, &(index as u64), matches);
             found |= matches;
@@ -213,8 +230,7 @@ impl Tokens {
     /// When the name is empty, taken, or looks like one that is taken, a capability is unknown, or the system gives no random bytes.
     pub fn create(&mut self, new: NewToken, now_ms: i64) -> Result<(TokenRecord, String), ConfigError> {
         let wrong = |problem: String, fix: &str| Err(ConfigError::new(&self.path, &new.name, problem, fix));
-        let names = self.records.iter().flat_map(|record| [record.name.as_str(), record.id.as_str()]);
-        if let Some(problem) = token_names::problem(&new.name, names) {
+        if let Some(problem) = self.name_problem(&new.name) {
             return wrong(problem, "Choose another name, or use `bailiwick token rotate NAME`.");
         }
         if let Some(unknown) =
@@ -226,7 +242,7 @@ impl Tokens {
                 &format!("Use `*` or some of: {}.", names.join(", ")),
             );
         }
-        let secret = new_secret().map_err(|error| ConfigError::new(&self.path, "", error, "Try again."))?;
+        let secret = self.new_secret()?;
         let record = TokenRecord {
             id: id::new_id(),
             name: new.name,
@@ -236,9 +252,26 @@ impl Tokens {
             created_at: rfc3339(now_ms),
             expires_at: new.expires_at_ms.map(rfc3339),
             owner: new.owner,
+            login: None,
         };
         self.records.push(record.clone());
         Ok((record, secret))
+    }
+
+    /// Returns what is wrong with a name for a new token.
+    pub(super) fn name_problem(&self, name: &str) -> Option<String> {
+        let names = self.records.iter().flat_map(|record| [record.name.as_str(), record.id.as_str()]);
+        token_names::problem(name, names)
+    }
+
+    /// Makes a token: the prefix and 256 bits from the operating system, in hex.
+    pub(super) fn new_secret(&self) -> Result<String, ConfigError> {
+        let mut bytes = [0_u8; 32];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            let problem = format!("the system gives no random bytes: {error}");
+            ConfigError::new(&self.path, "", problem, "Try again.")
+        })?;
+        Ok(format!("{PREFIX}{}", hex(&bytes)))
     }
 
     /// Removes a token by name or id, and gives what it was. Call [`Tokens::save`].
@@ -250,21 +283,20 @@ impl Tokens {
     /// Gives a token a new secret; the old one opens nothing any more. Call [`Tokens::save`].
     ///
     /// # Errors
-    /// When there is no such token, or the system gives no random bytes.
+    /// When there is no such token, it is a login's, or the system gives no random bytes.
     pub fn rotate(&mut self, name: &str, now_ms: i64) -> Result<(TokenRecord, String), ConfigError> {
-        let path = self.path.clone();
-        let record =
-            self.records.iter_mut().find(|record| record.name == name || record.id == name).ok_or_else(
-                || {
-                    ConfigError::new(
-                        &path,
-                        "",
-                        format!("there is no token `{name}`"),
-                        "See `bailiwick token list`.",
-                    )
-                },
-            )?;
-        let secret = new_secret().map_err(|error| ConfigError::new(&path, "", error, "Try again."))?;
+        let wrong = |problem: String, fix: &str| ConfigError::new(&self.path, "", problem, fix);
+        let secret = self.new_secret()?;
+        let place = self.records.iter().position(|record| record.name == name || record.id == name);
+        let place = place
+            .ok_or_else(|| wrong(format!("there is no token `{name}`"), "See `bailiwick token list`."))?;
+        if self.records[place].login.is_some() {
+            return Err(wrong(
+                format!("`{name}` is a login: its client renews it by itself"),
+                &format!("End it with `bailiwick token revoke {name}`; the client then asks to log in."),
+            ));
+        }
+        let record = &mut self.records[place];
         record.hash = hash(&secret);
         record.created_at = rfc3339(now_ms);
         Ok((record.clone(), secret))
@@ -301,18 +333,11 @@ impl Tokens {
     }
 }
 
-/// Makes a token: the prefix and 256 bits from the operating system, in hex.
-fn new_secret() -> Result<String, String> {
-    let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random bytes: {error}"))?;
-    Ok(format!("{PREFIX}{}", hex(&bytes)))
-}
-
-fn hash(secret: &str) -> String {
+pub(super) fn hash(secret: &str) -> String {
     hex(&Sha256::digest(secret.as_bytes()))
 }
 
-fn decode_hash(text: &str) -> Option<[u8; 32]> {
+pub(super) fn decode_hash(text: &str) -> Option<[u8; 32]> {
     let digits = text.as_bytes();
     let mut hash = [0; 32];
     if digits.len() != 64 {

@@ -1,14 +1,13 @@
 //! Which installation a command works on: `BAILIWICK_HOME`, `--config`, else the platform's folders.
 
 use std::env;
-use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use bailiwick_config::{Config, ConfigError, Tokens};
+use bailiwick_config::{Config, ConfigError, Tokens, edit_lock};
 use bailiwick_contract::{Caller, ErrorCode, Failure, Transport, id, time};
 use bailiwick_engine::service::{Service, ServiceSettings};
 use bailiwick_platform::dirs::{self, Dirs};
-use bailiwick_platform::fs::{create_private_dir, create_private_file};
+use bailiwick_platform::fs::FileLock;
 use bailiwick_platform::machine;
 use bailiwick_platform::paths;
 use bailiwick_policy::{OwnFolders, Scopes};
@@ -172,23 +171,12 @@ impl Home {
         Ok(made)
     }
 
-    /// Waits for the lock that keeps two commands apart; it is held as long as the file is.
+    /// Waits for the lock that keeps two commands apart; it lasts as long as what is returned.
     ///
     /// # Errors
     /// `provider_unavailable` where Bailiwick's own folder cannot be written.
-    pub fn lock(&self) -> Result<File, Failure> {
-        let path = self.dirs.config.join(".lock");
-        let locked = (|| {
-            create_private_dir(&self.dirs.config)?;
-            create_private_file(&path)?;
-            let file = OpenOptions::new().write(true).open(&path)?;
-            file.lock()?;
-            Ok(file)
-        })();
-        locked.map_err(|error: std::io::Error| {
-            Failure::new(ErrorCode::ProviderUnavailable, format!("{}: {error}", path.display()))
-                .hint("Check the folder's owner, permissions and free space.")
-        })
+    pub fn lock(&self) -> Result<FileLock, Failure> {
+        edit_lock(&self.dirs).map_err(|error| error.for_person())
     }
 
     /// Reads the tokens.

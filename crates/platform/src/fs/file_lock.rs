@@ -27,21 +27,35 @@ impl FileLock {
     /// # Errors
     /// Those of the file system.
     pub fn try_take(folder: &Path, name: &str) -> io::Result<Option<Self>> {
-        let path = folder.join(name);
-        let open = || OpenOptions::new().write(true).open(&path);
-        let file = match open() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                create_private_dir(folder)?;
-                create_private_file(&path)?;
-                open()?
-            }
-            other => other?,
-        };
+        let file = lock_file(folder, name)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// Takes the lock `name` in `folder`, which is made if it is missing. Waits while someone else holds it.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn take(folder: &Path, name: &str) -> io::Result<Self> {
+        let file = lock_file(folder, name)?;
+        file.lock()?;
+        Ok(Self { file })
+    }
+}
+
+fn lock_file(folder: &Path, name: &str) -> io::Result<File> {
+    let path = folder.join(name);
+    let open = || OpenOptions::new().write(true).open(&path);
+    match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_private_dir(folder)?;
+            create_private_file(&path)?;
+            open()
+        }
+        other => other,
     }
 }
 
