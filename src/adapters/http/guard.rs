@@ -9,7 +9,9 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::header::{
+    CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, USER_AGENT,
+};
 use http::{HeaderMap, Method, StatusCode};
 use tokio_util::sync::CancellationToken;
 
@@ -21,14 +23,15 @@ use super::body::{self, Received, Taken};
 use super::connections::Connection;
 use super::cors;
 use super::host::Hosts;
+use super::login::{self, LoginServer};
 use super::origin::Origins;
-use super::reply::{harden, json, refusal, slow_down, unauthorized, unavailable, unreadable};
+use super::reply::{harden, json, not_found, refusal, slow_down, unauthorized, unavailable, unreadable};
 use super::settings::MAX_BODY_BYTES;
 
 /// How long a request waits for its turn.
 const TURN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest client name that is kept.
-const MAX_CLIENT_CHARS: usize = 100;
+pub(super) const MAX_CLIENT_CHARS: usize = 100;
 
 /// What is known about the other side of a connection.
 #[derive(Debug, Clone)]
@@ -47,7 +50,9 @@ pub(super) struct Guard {
     pub origins: Origins,
     pub keys: Arc<KeyRing>,
     pub throttle: Throttle,
-    pub refusals: Refusals,
+    pub refusals: Arc<Refusals>,
+    /// Lets clients log in, under a public URL.
+    pub login: Option<Arc<LoginServer>>,
     pub service: Arc<Service>,
     /// Serve callers without a token: only ever true when bound to loopback.
     pub allow_without_token: bool,
@@ -69,7 +74,9 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
             "permission_denied",
             "this Host is not served here; the person can add it to http.allowedHosts",
         )
-    } else if !guard.origins.accept(request.headers()) {
+    } else if guard.is_public(&request) && !is_public_path(request.uri().path()) {
+        not_found()
+    } else if !guard.origins.accept(request.headers()) && !is_login_link(&request) {
         refusal(
             StatusCode::FORBIDDEN,
             "permission_denied",
@@ -101,7 +108,9 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
         Ok(caller) => caller,
         Err(NotAdmitted::Unavailable(failure)) => return unavailable(&failure),
         Err(NotAdmitted::Refused { caller, presented, reason }) => {
-            return guard.refuse(peer.as_ref(), &caller, presented, &reason).await;
+            let login = guard.login.as_ref().filter(|_| caller.transport == Transport::Http);
+            let login = login.map(|login| login::challenge(&login.url));
+            return guard.refuse(peer.as_ref(), &caller, presented, &reason, login.as_deref()).await;
         }
     };
     let is_post = request.method() == Method::POST;
@@ -163,6 +172,8 @@ impl Guard {
         } else {
             Transport::JsonApi
         };
+        let audience = self.login.as_ref().filter(|_| transport == Transport::Http);
+        let audience = audience.map(|login| login.url.resource());
         let session = request.extensions().get::<Peer>().map(|peer| peer.id.to_string());
         let client = request
             .headers()
@@ -180,7 +191,7 @@ impl Guard {
             NotAdmitted::Refused { caller: Box::new(caller), presented, reason: reason.to_owned() }
         };
         let caller = match bearer(request.headers()) {
-            Bearer::Token(token) => match self.keys.verify(token, transport) {
+            Bearer::Token(token) => match self.keys.verify(token, transport, audience.as_deref()) {
                 Ok(Some(caller)) => caller,
                 Ok(None) => {
                     let (name, reason) = self.keys.why_refused(token);
@@ -198,6 +209,13 @@ impl Guard {
         Ok(Caller { session, client, ..caller })
     }
 
+    /// Returns whether a request comes by the public URL: it names it, or a tunnel or proxy says that it passed it on.
+    fn is_public(&self, request: &Request) -> bool {
+        let Some(login) = &self.login else { return false };
+        let is_named = Hosts::names(request.headers(), login.url.host());
+        is_named && login.url.is_https() || Hosts::is_passed_on(request.headers())
+    }
+
     /// Returns whether a request needs no token: it must come from a program of this computer, or from a page that the
     /// person has named.
     fn is_let_in_without_token(&self, headers: &HeaderMap) -> bool {
@@ -205,11 +223,18 @@ impl Guard {
     }
 
     /// Records and answers a request without a valid token.
-    async fn refuse(&self, peer: Option<&Peer>, caller: &Caller, presented: bool, reason: &str) -> Response {
+    async fn refuse(
+        &self,
+        peer: Option<&Peer>,
+        caller: &Caller,
+        presented: bool,
+        reason: &str,
+        login: Option<&str>,
+    ) -> Response {
         let address = peer.map(|peer| peer.address);
         let warnings = self.refusals.record(&self.service, caller, address, reason).await;
         let wait = address.filter(|_| presented).and_then(|address| self.throttle.strike(address));
-        wait.map_or_else(|| unauthorized(presented, &warnings), |wait| slow_down(wait, &warnings))
+        wait.map_or_else(|| unauthorized(presented, login, &warnings), |wait| slow_down(wait, &warnings))
     }
 
     /// Records and answers a request of a known caller whose body is not taken.
@@ -240,6 +265,25 @@ impl Guard {
         }
         response
     }
+}
+
+/// Returns whether a path is served by the public URL.
+fn is_public_path(path: &str) -> bool {
+    matches!(path, "/mcp" | "/mcp/" | "/healthz")
+        || path.starts_with("/.well-known/")
+        || path.starts_with("/oauth/")
+}
+
+/// Returns whether a browser follows a link to the page of a login: it may come from any site.
+///
+/// # Source
+/// Fetch Metadata (W3C): a page's script cannot send `navigate`.
+fn is_login_link(request: &Request) -> bool {
+    let is_navigation = request.headers().get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+    request.method() == Method::GET
+        && request.uri().path() == "/oauth/authorize"
+        && is_navigation
+        && !request.headers().contains_key(ORIGIN)
 }
 
 fn check_body_headers(headers: &HeaderMap) -> Result<(), StatusCode> {

@@ -106,10 +106,23 @@ impl Hosts {
     /// Returns whether an accepted request was sent to this computer by its own name, and by nobody in between. A
     /// request through a tunnel or a proxy comes from loopback too.
     pub fn is_from_here(headers: &HeaderMap) -> bool {
-        let host = headers.get(HOST).and_then(|value| value.to_str().ok()).and_then(Host::parse);
-        host.is_some_and(|host| host.is_loopback())
-            && FORWARDED.iter().all(|name| !headers.contains_key(*name))
+        named(headers).is_some_and(|host| host.is_loopback()) && !Self::is_passed_on(headers)
     }
+
+    /// Returns whether a tunnel or a proxy says that it has passed a request on.
+    pub fn is_passed_on(headers: &HeaderMap) -> bool {
+        FORWARDED.iter().any(|name| headers.contains_key(*name))
+    }
+
+    /// Returns whether an accepted request names a host.
+    pub fn names(headers: &HeaderMap, entry: &str) -> bool {
+        let entry = Host::parse(entry);
+        entry.zip(named(headers)).is_some_and(|(entry, host)| matches(&entry, &host))
+    }
+}
+
+fn named(headers: &HeaderMap) -> Option<Host> {
+    headers.get(HOST).and_then(|value| value.to_str().ok()).and_then(Host::parse)
 }
 
 /// An entry without a port stands for every port.

@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use bailiwick_config::PublicUrl;
 use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_engine::service::{Service, Shares};
 
@@ -23,6 +24,7 @@ use super::body::{Answer, Taken};
 use super::connections::{Connections, Place};
 use super::guard::{Guard, Peer};
 use super::host::Hosts;
+use super::login::LoginServer;
 use super::origin::Origins;
 use super::router;
 use super::settings::{HttpSettings, MAX_BODIES_BYTES, MAX_REQUESTS};
@@ -95,17 +97,34 @@ impl Server {
         let address = listener.local_addr().map_err(|error| {
             Failure::new(ErrorCode::ProviderUnavailable, format!("the listener has no address: {error}"))
         })?;
-        let hosts = Hosts::compile(&settings.allowed_hosts, address.ip()).map_err(|entry| {
+        let mut allowed_hosts = settings.allowed_hosts.clone();
+        allowed_hosts.extend(settings.public_url.as_ref().map(|url| url.host().to_owned()));
+        let hosts = Hosts::compile(&allowed_hosts, address.ip()).map_err(|entry| {
             Failure::invalid("http.allowedHosts", format!("`{entry}` is not of the form name or name:port"))
         })?;
+        let refusals = Arc::<Refusals>::default();
+        let login = match settings.public_url.clone() {
+            Some(url) => Some(
+                LoginServer::open(url, Arc::clone(&keys), Arc::clone(&service), Arc::clone(&refusals))
+                    .map_err(|error| LoginServer::failure(&error))?,
+            ),
+            None => None,
+        };
         let guard = Guard {
             hosts,
-            origins: Origins::new(&settings.allowed_origins),
+            origins: Origins::new(
+                &settings.allowed_origins,
+                settings.public_url.as_ref().map(PublicUrl::origin),
+            ),
             keys,
             throttle: Throttle::default(),
-            refusals: Refusals::default(),
+            refusals,
+            login: login.map(Arc::new),
             service: Arc::clone(&service),
-            allow_without_token: settings.allow_loopback_without_token && address.ip().is_loopback(),
+            // A tunnel that hides where a request comes from would let in everybody.
+            allow_without_token: settings.allow_loopback_without_token
+                && address.ip().is_loopback()
+                && settings.public_url.is_none(),
             requests: Shares::new(MAX_REQUESTS),
             bodies: Shares::new(MAX_BODIES_BYTES),
         };

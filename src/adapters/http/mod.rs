@@ -1,7 +1,7 @@
 //! The HTTP listener: MCP at `/mcp`, the JSON API at `/api/v1`, and `/healthz`.
 //!
 //! Every request passes, in this order: host, origin, token, content type, size and time of the body. Must
-//! never serve a route other than `/healthz` to somebody it does not know.
+//! never serve a route other than `/healthz` and those of a login to somebody it does not know.
 
 mod body;
 mod connections;
@@ -9,6 +9,7 @@ mod cors;
 mod guard;
 mod host;
 mod listener;
+mod login;
 mod mcp_route;
 mod origin;
 mod reply;

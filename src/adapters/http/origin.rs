@@ -9,13 +9,16 @@ use super::host::Host;
 #[derive(Debug, Clone)]
 pub(super) struct Origins {
     configured: Vec<String>,
+    /// The public URL of the service itself, whose page asks for logins.
+    own: Option<String>,
 }
 
 impl Origins {
-    /// Takes the configured origins; loopback ones are accepted anyway.
-    pub fn new(configured: &[String]) -> Self {
+    /// Takes the configured origins and the service's own; loopback ones are accepted anyway.
+    pub fn new(configured: &[String], own: Option<&str>) -> Self {
         Self {
             configured: configured.iter().map(|it| it.trim_end_matches('/').to_ascii_lowercase()).collect(),
+            own: own.map(str::to_owned),
         }
     }
 
@@ -36,7 +39,8 @@ impl Origins {
         };
         let configured = origin.as_ref().is_some_and(|origin| self.configured.contains(origin));
         let loopback = origin.as_deref().is_some_and(is_loopback);
-        if origin.is_some() && !configured && !loopback {
+        let own = origin.is_some() && origin == self.own;
+        if origin.is_some() && !configured && !loopback && !own {
             return false;
         }
         headers.get_all("sec-fetch-site").iter().all(|site| match site.as_bytes() {
@@ -86,7 +90,7 @@ mod tests {
         for (name, value) in pairs {
             headers.append(*name, value.parse().expect("a header value"));
         }
-        Origins::new(&["https://app.example".to_owned()]).accept(&headers)
+        Origins::new(&["https://app.example".to_owned()], Some("https://bw.example")).accept(&headers)
     }
 
     #[test]
@@ -98,6 +102,7 @@ mod tests {
             &[("origin", "http://[::1]:5173")],
             &[("origin", "https://app.example"), ("sec-fetch-site", "cross-site")],
             &[("sec-fetch-site", "none")],
+            &[("origin", "https://bw.example"), ("sec-fetch-site", "same-origin")],
         ] {
             assert!(accepts(pairs), "{pairs:?}");
         }
@@ -114,6 +119,7 @@ mod tests {
             &[("origin", "")],
             &[("origin", "http://localhost"), ("origin", "https://evil.example")],
             &[("sec-fetch-site", "cross-site")],
+            &[("origin", "https://bw.example"), ("sec-fetch-site", "cross-site")],
             &[("sec-fetch-site", "same-site")],
             &[("origin", "http://localhost:1"), ("sec-fetch-site", "cross-site")],
         ] {

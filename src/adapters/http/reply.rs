@@ -24,6 +24,11 @@ pub(super) fn refusal(status: StatusCode, code: &str, message: &str) -> Response
     json(status, error_body(code, message).to_string())
 }
 
+/// Makes the answer where there is no route.
+pub(super) fn not_found() -> Response {
+    refusal(StatusCode::NOT_FOUND, "not_found", "there is no such route; see /api/v1/openapi.json")
+}
+
 /// As [`refusal`], with what is to be said about its record.
 fn refusal_with(status: StatusCode, code: &str, message: &str, warnings: &[String]) -> Response {
     let mut body = error_body(code, message);
@@ -44,20 +49,20 @@ fn error_body(code: &str, message: &str) -> Value {
     json!({"ok": false, "error": {"code": code, "message": message}})
 }
 
-/// Makes the answer to a request without a good token; it does not say what was wrong with the token.
-pub(super) fn unauthorized(presented: bool, warnings: &[String]) -> Response {
+/// Makes the answer to a request without a good token; it does not say what was wrong with the token. `login` says how to
+/// log in, where that is possible.
+pub(super) fn unauthorized(presented: bool, login: Option<&str>, warnings: &[String]) -> Response {
     let mut response = refusal_with(
         StatusCode::UNAUTHORIZED,
         "permission_denied",
         "a bearer token is needed: Authorization: Bearer bwl_… (`bailiwick token create NAME` makes one)",
         warnings,
     );
-    let challenge = if presented {
-        r#"Bearer realm="bailiwick", error="invalid_token""#
-    } else {
-        r#"Bearer realm="bailiwick""#
-    };
-    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    let error = if presented { r#", error="invalid_token""# } else { "" };
+    let login = login.map_or_else(String::new, |login| format!(", {login}"));
+    let challenge = format!(r#"Bearer realm="bailiwick"{error}{login}"#);
+    let challenge = HeaderValue::from_str(&challenge).expect("a challenge is ASCII");
+    response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     response
 }
 

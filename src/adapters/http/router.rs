@@ -1,13 +1,11 @@
-//! The routes. Everything but `/healthz` is behind the guard by construction: it is the fallback of the
-//! outer router, so that a route which is added later, or does not exist, is behind it too.
+//! The routes. Everything but `/healthz` and the routes of a login is behind the guard by construction: it is the fallback
+//! of the outer router, so that a route which is added later, or does not exist, is behind it too.
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
-use axum::response::Response;
 use axum::routing::{any, get};
-use http::StatusCode;
 use rmcp::transport::StreamableHttpServerConfig;
 use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -18,8 +16,9 @@ use bailiwick_engine::service::Service;
 use super::super::json_api;
 use super::super::mcp::Handler;
 use super::guard::{Guard, admit, check_address};
+use super::login;
 use super::mcp_route;
-use super::reply::refusal;
+use super::reply::not_found;
 use super::settings::{HttpSettings, MAX_BODY_BYTES};
 
 /// Every route, for the documents and for the test that walks them without a token.
@@ -47,14 +46,15 @@ pub(super) fn router(
         .route_service("/mcp/", endpoint)
         .layer(middleware::from_fn(mcp_route::exchange))
         .merge(json_api::router(Arc::clone(service), shutdown.clone()))
-        .fallback(not_found)
+        .fallback(async || not_found())
         .layer(middleware::from_fn_with_state(Arc::clone(&guard), admit));
-    Router::new()
-        .route("/healthz", get(async || "ok"))
-        // Clients look here for a login of the web, which there is none of; a refusal would make them ask for one.
-        .route("/.well-known/{*rest}", any(not_found))
-        .fallback_service(protected)
-        .layer(middleware::from_fn_with_state(guard, check_address))
+    let open = Router::new().route("/healthz", get(async || "ok"));
+    let open = match &guard.login {
+        Some(server) => open.merge(login::router(Arc::clone(server))),
+        // Clients look here for a way to log in, which there is none of; a refusal would make them ask for one.
+        None => open.route("/.well-known/{*rest}", any(async || not_found())),
+    };
+    open.fallback_service(protected).layer(middleware::from_fn_with_state(guard, check_address))
 }
 
 /// Makes the MCP endpoint: without sessions, so that nothing outlives a request; answers as event streams,
@@ -69,6 +69,7 @@ fn mcp(
     let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
     hosts.push(bound.to_string());
     hosts.extend(settings.allowed_hosts.iter().cloned());
+    hosts.extend(settings.public_url.as_ref().map(|url| url.host().to_owned()));
     let mut origins: Vec<String> = ["http", "https"]
         .iter()
         .flat_map(|scheme| ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("{scheme}://{host}:*")))
@@ -82,8 +83,4 @@ fn mcp(
         .with_max_request_body_bytes(MAX_BODY_BYTES);
     let handler = Handler::per_request(Arc::clone(service), shutdown.clone());
     StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config)
-}
-
-async fn not_found() -> Response {
-    refusal(StatusCode::NOT_FOUND, "not_found", "there is no such route; see /api/v1/openapi.json")
 }

@@ -1,6 +1,6 @@
 //! What the listener is told.
 
-use bailiwick_config::Config;
+use bailiwick_config::{Config, PublicUrl};
 
 /// The largest request body: 4 MiB.
 pub const MAX_BODY_BYTES: usize = 4 << 20;
@@ -23,6 +23,8 @@ pub struct HttpSettings {
     pub allowed_origins: Vec<String>,
     /// Serve callers without a token, if bound to loopback.
     pub allow_loopback_without_token: bool,
+    /// The URL at which clients elsewhere reach the service and log in, if there is one.
+    pub public_url: Option<PublicUrl>,
 }
 
 impl HttpSettings {
@@ -34,6 +36,7 @@ impl HttpSettings {
             allowed_hosts: config.http.allowed_hosts.clone(),
             allowed_origins: config.http.allowed_origins.clone(),
             allow_loopback_without_token: config.http.allow_loopback_without_token,
+            public_url: config.http.public_base_url.clone(),
         }
     }
 }

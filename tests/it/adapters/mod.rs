@@ -13,6 +13,7 @@ mod http_limits;
 // The Unix socket, its file and its mode; the named pipe has tests beside its code.
 #[cfg(target_os = "linux")]
 mod local_socket;
+mod login;
 mod mcp_stdio;
 mod mcp_tools;
 mod openapi;

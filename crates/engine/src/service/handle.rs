@@ -74,6 +74,13 @@ impl Service {
         record.refuse(failure).await.warnings
     }
 
+    /// Records that a client has logged in. `source` is the address.
+    pub async fn record_login(&self, caller: &Caller, source: &str) {
+        let mut record = Record::begin(Instant::now(), caller, self.history().clone(), Ended::default());
+        record.login(source);
+        record.succeed().await;
+    }
+
     /// Waits until the token of a request opens nothing any more.
     async fn token_ends(&self, lease: Option<TokenLease>) -> Failure {
         let Some(lease) = lease else { return pending().await };

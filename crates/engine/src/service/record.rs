@@ -185,6 +185,12 @@ impl Record {
         self.finish_async(Err(failure), Notes::default()).await
     }
 
+    /// Ends what was done and has no answer.
+    pub async fn succeed(self) {
+        let nothing = Json::of(&json!({})).expect("an empty object has a JSON form");
+        self.finish_async(Ok(nothing), Notes::default()).await;
+    }
+
     /// Ends a request that has no effect, on a thread that may block but should not for a row's sake.
     ///
     /// # Errors
