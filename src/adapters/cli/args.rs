@@ -123,7 +123,14 @@ pub enum Command {
     #[command(subcommand)]
     Client(ClientCommand),
     /// Print how to connect a client
-    Connect,
+    Connect(ConnectArgs),
+    /// Let clients elsewhere reach this computer, by a public URL
+    ///
+    /// ChatGPT and claude.ai connect from the computers of their makers. They need a URL that a tunnel or proxy of yours
+    /// forwards to this service. Under it there are only the MCP endpoint and the page on which you let a client in: each
+    /// has to log in there, and you say what it may use.
+    #[command(subcommand, verbatim_doc_comment)]
+    Tunnel(TunnelCommand),
     /// The older name of `doctor --prove`
     #[command(hide = true)]
     SelfTest,
@@ -449,6 +456,44 @@ pub fn capability() -> impl TypedValueParser<Value = Capability> {
         .map(|name| Capability::parse(&name).expect("only names of capabilities are possible"))
 }
 
+/// `connect`.
+#[derive(Debug, Args)]
+pub struct ConnectArgs {
+    /// A client that connects from elsewhere; default those of this computer
+    pub client: Option<RemoteClient>,
+}
+
+/// A client that connects from the computers of its maker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum RemoteClient {
+    /// ChatGPT.
+    Chatgpt,
+    /// claude.ai, Claude Desktop and the phone apps.
+    Claude,
+}
+
+/// `tunnel …`.
+#[derive(Debug, Subcommand)]
+pub enum TunnelCommand {
+    /// Use a URL that you forward to this service yourself
+    Manual(TunnelManualArgs),
+    /// Serve no public URL any more; logins stay, and open nothing
+    Off,
+}
+
+/// `tunnel manual`.
+#[derive(Debug, Args)]
+pub struct TunnelManualArgs {
+    /// The URL without a path, such as <https://bw.example>
+    pub url: String,
+    /// Show what would be open, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
 /// `token …`.
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
@@ -458,8 +503,10 @@ pub enum TokenCommand {
     List,
     /// Give a token a new value; the old one opens nothing any more
     Rotate(TokenRotateArgs),
-    /// Remove a token
+    /// Remove a token, or end a login
     Revoke(TokenNameArgs),
+    /// Print a one-time code, for the page on which a client logs in
+    Code,
 }
 
 /// `token create`.

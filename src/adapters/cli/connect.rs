@@ -6,10 +6,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use bailiwick_config::Config;
-use bailiwick_contract::Failure;
+use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::dirs::System;
 use bailiwick_platform::quoting::{quote, quote_command};
 
+use super::args::RemoteClient;
 use super::client::{ClientKind, Reach, own_program, snippet};
 use super::home::Home;
 use super::printer::Report;
@@ -191,10 +192,40 @@ Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN holds a token):
 /// `bailiwick connect`.
 ///
 /// # Errors
-/// When Bailiwick is not set up.
-pub fn run(home: &Home) -> Result<Report, Failure> {
-    let connection = Connection::new(home, &home.config()?);
+/// When Bailiwick is not set up, or a client elsewhere cannot reach it.
+pub fn run(home: &Home, client: Option<RemoteClient>) -> Result<Report, Failure> {
+    let config = home.config()?;
+    let connection = Connection::new(home, &config);
+    if let Some(client) = client {
+        return elsewhere(&connection, &config, client);
+    }
     Ok(Report::new(connection.long(), json!({"ok": true, "connect": connection.to_json()})))
+}
+
+/// Says what to enter in a client that connects from elsewhere.
+fn elsewhere(connection: &Connection, config: &Config, client: RemoteClient) -> Result<Report, Failure> {
+    let (name, place) = match client {
+        RemoteClient::Chatgpt => {
+            ("ChatGPT", "in its settings, under Apps: turn on developer mode, then create an app")
+        }
+        RemoteClient::Claude => ("Claude", "in its settings, under Connectors: add a custom connector"),
+    };
+    let Some(public) = config.http.public_base_url.as_ref().filter(|url| url.is_https()) else {
+        let local = connection.url.trim_end_matches("/mcp");
+        return Err(Failure::new(
+            ErrorCode::ProviderUnavailable,
+            format!("{name} connects from the computers of its maker, and this one has no public URL"),
+        )
+        .hint(format!("Forward one to {local}, for example by `cloudflared tunnel --url {local}`."))
+        .hint("Then run `bailiwick tunnel manual URL` with it."));
+    };
+    let url = public.resource();
+    let text = format!(
+        "{name}, {place}:\n  URL             {url}\n  Authentication  OAuth; no client id and no secret\n\n\
+         {name} then opens a page of this computer, which asks for a code: `bailiwick token code`.\n\
+         On it you choose what {name} may use. `bailiwick token list` shows it afterwards.\n"
+    );
+    Ok(Report::new(text, json!({"ok": true, "connect": {"url": url, "authentication": "oauth"}})))
 }
 
 /// Gives the URL of the MCP endpoint as a client on this computer reaches it.

@@ -72,6 +72,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("screen status", &["bailiwick screen status"]),
+    ("connect", &["bailiwick connect"]),
+    ("tunnel manual", &["bailiwick tunnel manual https://bw.example --dry-run"]),
+    ("tunnel off", &["bailiwick tunnel off"]),
+    ("token code", &["bailiwick token code"]),
     (
         "token create",
         &[

@@ -54,6 +54,7 @@ mod throwaway;
 mod token;
 mod tools;
 mod try_folder;
+mod tunnel;
 mod zip;
 
 pub use command_line::{Misuse, check_command_line};

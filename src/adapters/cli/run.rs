@@ -15,6 +15,7 @@ use super::printer::{Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
     man, mcp, policy, processes, scope, screen, service, setup, start, status, token, tools, try_folder,
+    tunnel,
 };
 
 /// Runs the command that the process's arguments name.
@@ -82,7 +83,8 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Tools(args) => tools::run(&home()?, &args).map(Some),
         Command::Config(command) => config::run(&home()?, printer, &command).map(Some),
         Command::Client(command) => client::run(&home()?, printer, &command).map(Some),
-        Command::Connect => connect::run(&home()?).map(Some),
+        Command::Connect(args) => connect::run(&home()?, args.client).map(Some),
+        Command::Tunnel(command) => tunnel::run(&home()?, printer, &command).map(Some),
         Command::SelfTest => doctor::prove(&home()?, printer).map(Some),
         Command::Completions(args) => Ok(Some(completions::run(args.shell))),
         Command::Man(args) => man::run(&args.folder).map(Some),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     approve, bundle, client, command_policy, completions, config, described, doctor, history, live, man,
-    policy, processes, scope, screen, service, setup, start, status, token, tools, try_folder,
+    policy, processes, scope, screen, service, setup, start, status, token, tools, try_folder, tunnel,
 };
 
 /// What a command prints.
@@ -72,11 +72,14 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<start::Started>("start", "start"),
     row::<live::Event>("start --log", "start.events"),
     row::<status::StatusOutput>("status", "status"),
+    row::<token::TokenCodeOutput>("token code", "token.code"),
     row::<token::TokenShownOutput>("token create", "token.create"),
     row::<token::TokenListOutput>("token list", "token.list"),
     row::<token::TokenRevokeOutput>("token revoke", "token.revoke"),
     row::<token::TokenShownOutput>("token rotate", "token.rotate"),
     row::<tools::ToolsOutput>("tools", "tools"),
+    row::<tunnel::TunnelOutput>("tunnel manual", "tunnel.manual"),
+    row::<tunnel::TunnelOutput>("tunnel off", "tunnel.off"),
     row::<try_folder::TryOutput>("try", "try"),
 ];
 

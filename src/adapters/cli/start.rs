@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapters::auth::KeyRing;
 use crate::adapters::http::{HttpSettings, Server};
 use crate::adapters::socket::{self, BindError, Listener};
+use bailiwick_config::PublicUrl;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::port;
 
@@ -91,7 +92,8 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
         if !address.ip().is_loopback() {
             printer.talk(&format!("Warning: {}.", exposure(&started.address)));
         }
-        announce(printer, &started, (has_tokens, needs_token), form);
+        let public_url = config.http.public_base_url.as_ref();
+        announce(printer, &started, (has_tokens, needs_token), public_url, form);
         let view = form.map(|form| LiveView::start(home, printer, form));
 
         let shutdown = CancellationToken::new();
@@ -124,6 +126,7 @@ fn announce(
     printer: Printer,
     started: &Started,
     (has_tokens, needs_token): (bool, bool),
+    public_url: Option<&PublicUrl>,
     form: Option<Form>,
 ) {
     if printer.json {
@@ -143,6 +146,10 @@ fn announce(
     } else if !has_tokens {
         printer
             .talk("There is no token: over HTTP nobody is let in. `bailiwick token create NAME` makes one.");
+    }
+    if let Some(url) = public_url {
+        let who = url.reached_by();
+        printer.talk(&format!("By {url} {who} can log in: `bailiwick token code` lets one in."));
     }
     printer.talk("`bailiwick connect` tells how to connect a client. Ctrl-C ends it.");
     if form == Some(Form::Terminal) {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use bailiwick_config::{NewToken, TokenRecord};
+use bailiwick_config::{LoginCode, NewToken, TokenRecord};
 use bailiwick_contract::time::{now_ms, parse_rfc3339, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_history::Filter;
@@ -49,6 +49,8 @@ pub struct TokenOutput {
     pub state: TokenState,
     /// Whether it is the owner's.
     pub owner: bool,
+    /// Where the browser went after the login by which a client got it; null for a token that was made by hand.
+    pub login: Option<String>,
     /// When its name was last used since its value was made (RFC 3339); null where the history knows of no use.
     pub last_used_at: Option<String>,
 }
@@ -90,6 +92,15 @@ pub struct TokenRevokeOutput {
     pub revoked: TokenOutput,
 }
 
+/// `token code`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TokenCodeOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The code, valid once and for ten minutes.
+    pub code: String,
+}
+
 /// Runs one of the commands.
 ///
 /// # Errors
@@ -99,6 +110,7 @@ pub fn run(home: &Home, command: &TokenCommand) -> Result<Report, Failure> {
         TokenCommand::Create(args) => create(home, args),
         TokenCommand::List => list(home),
         TokenCommand::Rotate(args) => rotate(home, args),
+        TokenCommand::Code => code(home),
         TokenCommand::Revoke(args) => {
             let record = home.edit_tokens(|tokens| {
                 known(tokens.records(), &args.name)?;
@@ -195,6 +207,18 @@ fn shown_once(record: &TokenRecord, secret: String, also: &str) -> Report {
     if also.is_empty() { report } else { report.note(also) }
 }
 
+fn code(home: &Home) -> Result<Report, Failure> {
+    let config = home.config()?;
+    let code = LoginCode::create(&home.dirs, now_ms()).map_err(|error| error.for_person())?;
+    let report = Report::of(format!("{code}\n"), &TokenCodeOutput { ok: true, code: code.clone() })
+        .note("\nType it on the page that a client opened, if it was you who began that. Valid once, for 10 minutes.");
+    Ok(match config.http.public_base_url {
+        Some(_) => report,
+        None => report
+            .note("hint: no client can log in yet: `bailiwick tunnel manual URL` sets the URL for that."),
+    })
+}
+
 fn list(home: &Home) -> Result<Report, Failure> {
     let tokens = home.tokens()?;
     let now = now_ms();
@@ -210,7 +234,11 @@ fn list(home: &Home) -> Result<Report, Failure> {
     let mut soon = Vec::new();
     for record in tokens.records() {
         let used = last_used(home, record);
-        let name = if record.owner { format!("{} (owner)", record.name) } else { record.name.clone() };
+        let name = match (record.owner, &record.login) {
+            (true, _) => format!("{} (owner)", record.name),
+            (false, Some(_)) => format!("{} (login)", record.name),
+            (false, None) => record.name.clone(),
+        };
         table.row([
             one_line(&name),
             rights(record),
@@ -229,6 +257,11 @@ fn list(home: &Home) -> Result<Report, Failure> {
     Ok(soon.into_iter().fold(report, |report, record| {
         let name = one_line(&record.name);
         let says = if record.is_expired(now) { "has expired" } else { "expires soon" };
+        if record.login.is_some() {
+            return report.note(format!(
+                "\nhint: the login `{name}` {says}: its client renews it by itself, or logs in again."
+            ));
+        }
         report.note(format!(
             "\nhint: `{name}` {says}: `bailiwick token rotate {name} --expires 30d` renews it."
         ))
@@ -264,6 +297,7 @@ fn facts(record: &TokenRecord, last_used: Option<i64>) -> TokenOutput {
         expires_at: record.expires_at.clone(),
         state: state(record, now_ms()),
         owner: record.owner,
+        login: record.login.as_ref().map(|login| login.redirect_host.clone()),
         last_used_at: last_used.map(rfc3339),
     }
 }

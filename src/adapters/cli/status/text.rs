@@ -41,6 +41,9 @@ pub fn text(
     if let Some(address) = output.service.as_ref().and_then(|note| note.open_to_network.as_ref()) {
         lines.push(("Warning", exposure(&one_line(address))));
     }
+    if let Some(url) = &config.http.public_base_url {
+        lines.push(("Logins", format!("at {url}, for {}", url.reached_by())));
+    }
     if output.waiting > 0 {
         let secrets = if output.waiting == 1 { "1 secret is" } else { "secrets are" };
         let count = if output.waiting == 1 { String::new() } else { format!("{} ", output.waiting) };
