@@ -36,6 +36,8 @@ NODE_PARTS = {
     # Programs whose settings `bailiwick client` writes, and the tool that checks bundles; each reads what was written.
     "applications": ["@anthropic-ai/claude-code@2.1.330", "@anthropic-ai/mcpb@2.1.2"],
     "codex": ["@openai/codex@0.169.0"],
+    # Logs in for clients that know only stdio.
+    "remote": ["mcp-remote@0.15.1"],
 }
 PACKAGES = {**PYTHON_PARTS, **NODE_PARTS}
 # A registry that does not answer ends the installation of a part.

@@ -64,12 +64,12 @@ class Product:
             raise RuntimeError(f"bailiwick {' '.join(arguments)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def start(self) -> None:
-        """Starts the service and waits until it answers."""
+    def start(self, port: int = 0) -> None:
+        """Starts the service, on a free port unless one is named, and waits until it answers."""
         path = self.folder / "service.log"
         with open(path, "wb") as log:
             self.service = subprocess.Popen(
-                [*self.program, "start", "--port", "0"], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                [*self.program, "start", "--port", str(port)], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
         wait_until(lambda: self._answers(path) or self.service.poll() is not None, pause=0.02)
         if not self.lives() or not self._answers(path):
