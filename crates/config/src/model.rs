@@ -180,9 +180,13 @@ pub struct ScopePolicy {
     /// How strongly commands are held; default `auto`. Where the computer cannot hold them so, they do not run.
     #[serde(skip_serializing_if = "SandboxLevel::is_auto")]
     pub sandbox: SandboxLevel,
-    /// The most memory for each process of a command; together they may take more. Default no bound.
+    /// The most memory for each process of a command. Default no bound of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory_megabytes: Option<u64>,
+    /// The most memory for a command or started process with all that it starts; what takes more is ended. Default an eighth
+    /// of the computer's memory, or 2048 if that is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_job_memory_megabytes: Option<u64>,
     /// The most processes that one command may have at a time; default 512.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_processes: Option<u64>,

@@ -78,6 +78,17 @@ pub fn uptime() -> Duration {
     FIRST.get_or_init(std::time::Instant::now).elapsed()
 }
 
+/// Returns how much memory this computer has, in bytes; 0 where the system is not asked.
+pub fn memory_bytes() -> u64 {
+    #[cfg(target_os = "linux")]
+    {
+        let facts = rustix::system::sysinfo();
+        (facts.totalram as u64).saturating_mul(u64::from(facts.mem_unit))
+    }
+    #[cfg(not(target_os = "linux"))]
+    0
+}
+
 /// Gives the home folder of the person, where the environment tells it.
 pub fn home_folder() -> Option<PathBuf> {
     std::env::var_os(HOME).map(PathBuf::from).filter(|home| home.is_absolute() && home != Path::new("/"))

@@ -332,6 +332,7 @@ fn ran(data: &Value) -> Option<Answer> {
     let mut about =
         vec![match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
             (true, _, _) => "ended at its time limit".to_owned(),
+            _ if data["memoryExceeded"] == true => "ended at its memory limit".to_owned(),
             (_, Some(signal), _) => format!("ended by {}", one_line(signal)),
             (_, None, Some(code)) => format!("exit {code}"),
             (_, None, None) => "its end is unknown".to_owned(),

@@ -144,7 +144,13 @@ impl Place {
         Self {
             folder,
             launcher: Launcher::with_program(bailiwick_program()),
-            limits: ProcessLimits { memory_bytes: None, processes: None, file_bytes: None, open_files: 1024 },
+            limits: ProcessLimits {
+                memory_bytes: None,
+                job_memory_bytes: Some(16 << 30),
+                processes: None,
+                file_bytes: None,
+                open_files: 1024,
+            },
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             read_only: Vec::new(),
             protected: Vec::new(),

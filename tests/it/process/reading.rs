@@ -60,6 +60,7 @@ impl Written {
             signal: None,
             timed_out: false,
             left_killed: 0,
+            memory_excess: None,
             held: Held {
                 level: Containment::None,
                 network: Network::Full,

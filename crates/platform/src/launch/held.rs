@@ -93,7 +93,7 @@ pub(super) mod open {
     pub(in super::super) const LOCAL_SERVICES: u32 = 1 << 14;
     /// A process that hides from its parent can outlive its job, still held as it was.
     pub(in super::super) const DETACHED_PROCESSES: u32 = 1 << 15;
-    /// The limit on memory is one for each process: together they can take more.
+    /// Nothing bounds the memory that all processes take together.
     pub(in super::super) const JOB_MEMORY: u32 = 1 << 16;
     /// Files of the roots that are closed as sensitive can be read.
     pub(in super::super) const CLOSED_FILES: u32 = 1 << 17;

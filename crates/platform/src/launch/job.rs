@@ -101,8 +101,8 @@ impl Job {
             return ended.clone();
         }
         let ended = match self.control()?.next_report().await {
-            Ok(Report::Ended { exit_code, signal, left_killed }) => {
-                Ok(Ended { exit_code, signal, held: self.held.clone(), left_killed })
+            Ok(Report::Ended { exit_code, signal, left_killed, memory_excess }) => {
+                Ok(Ended { exit_code, signal, held: self.held.clone(), left_killed, memory_excess })
             }
             Ok(Report::Failed(error)) | Err(error) => Err(error),
             Ok(Report::Running { .. }) => Err(LaunchError::Lost),

@@ -51,8 +51,8 @@ pub use levels::{Levels, hides_files, holds_names, levels};
 #[cfg(unix)]
 pub use process::serve_if_asked;
 pub use request::{
-    Closed, Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, PathGrant, ProcessLimits,
-    Protected, SetGroupId, StandIn, Step,
+    Closed, Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, MemoryExcess, PathGrant,
+    ProcessLimits, Protected, SetGroupId, StandIn, Step,
 };
 #[cfg(windows)]
 pub use windows::{Job, Launcher, serve_if_asked};

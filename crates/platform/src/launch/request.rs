@@ -201,17 +201,28 @@ pub enum InnerSandboxes {
     Allowed,
 }
 
-/// What each process may use up.
+/// What a plan and each of its processes may use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessLimits {
     /// Address space of each process, in bytes.
     pub memory_bytes: Option<u64>,
+    /// Memory of all processes of the plan and of its files in memory, in bytes. What takes more is ended.
+    pub job_memory_bytes: Option<u64>,
     /// Processes and threads at one time.
     pub processes: Option<u64>,
     /// Size of each written file, in bytes.
     pub file_bytes: Option<u64>,
     /// Open files of each process.
     pub open_files: u64,
+}
+
+/// More memory than a plan may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryExcess {
+    /// What it may take, in bytes.
+    pub limit: u64,
+    /// What it was found to take.
+    pub taken: u64,
 }
 
 /// What was in force around a plan, as the processes themselves found it.
@@ -240,4 +251,6 @@ pub struct Ended {
     pub held: Held,
     /// How many processes were still there at the end, and were killed.
     pub left_killed: u32,
+    /// What it took when it was ended for taking more memory than it may.
+    pub memory_excess: Option<MemoryExcess>,
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::held::{Names, layer, open};
 use super::kept::TerminalSize;
 use super::{
-    Closed, Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, Protected,
-    SetGroupId, StandIn, Step,
+    Closed, Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, MemoryExcess, PathGrant, ProcessLimits,
+    Protected, SetGroupId, StandIn, Step,
 };
 use crate::fs::FileId;
 use crate::names::{OsStrExt, OsStringExt};
@@ -55,7 +55,12 @@ pub(super) enum Report {
     /// A step failed; nothing of the plan is left.
     Failed(LaunchError),
     /// The plan ended; nothing of it is left.
-    Ended { exit_code: Option<i32>, signal: Option<i32>, left_killed: u32 },
+    Ended {
+        exit_code: Option<i32>,
+        signal: Option<i32>,
+        left_killed: u32,
+        memory_excess: Option<MemoryExcess>,
+    },
 }
 
 impl Report {
@@ -242,6 +247,7 @@ impl Order {
         out.byte(u8::from(self.hold.set_group_id == SetGroupId::Allowed));
         out.list(self.hold.network_group.as_slice(), |out, group| out.bytes(group.as_bytes()));
         out.option(self.limits.memory_bytes);
+        out.option(self.limits.job_memory_bytes);
         out.option(self.limits.processes);
         out.option(self.limits.file_bytes);
         out.long(self.limits.open_files);
@@ -303,6 +309,7 @@ impl Order {
             },
             limits: ProcessLimits {
                 memory_bytes: reader.option()?,
+                job_memory_bytes: reader.option()?,
                 processes: reader.option()?,
                 file_bytes: reader.option()?,
                 open_files: reader.long()?,
@@ -345,11 +352,12 @@ impl Report {
                     }
                 }
             }
-            Self::Ended { exit_code, signal, left_killed } => {
+            Self::Ended { exit_code, signal, left_killed, memory_excess } => {
                 out.byte(2);
                 out.option(exit_code.map(|code| u64::from(code.cast_unsigned())));
                 out.option(signal.map(|signal| u64::from(signal.cast_unsigned())));
                 out.long(u64::from(*left_killed));
+                out.memory_excess(*memory_excess);
             }
         }
         out.finish()
@@ -381,6 +389,7 @@ impl Report {
                     exit_code: exit_code.map(u32::cast_signed),
                     signal: signal.map(u32::cast_signed),
                     left_killed: reader.short()?,
+                    memory_excess: reader.memory_excess()?,
                 }
             }
             _ => return Err(Garbled),
@@ -412,6 +421,11 @@ impl Writer {
 
     pub(super) fn long(&mut self, value: u64) {
         self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(super) fn memory_excess(&mut self, value: Option<MemoryExcess>) {
+        self.option(value.map(|excess| excess.taken));
+        self.long(value.map_or(0, |excess| excess.limit));
     }
 
     pub(super) fn option(&mut self, value: Option<u64>) {
@@ -456,6 +470,15 @@ impl Writer {
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
+    pub(super) fn memory_excess(&mut self) -> Result<Option<MemoryExcess>, Garbled> {
+        let (taken, limit) = (self.option()?, self.long()?);
+        Ok(taken.map(|taken| MemoryExcess { limit, taken }))
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], Garbled> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or(Garbled)?;
         self.0 = rest;
@@ -598,6 +621,7 @@ mod tests {
             },
             limits: ProcessLimits {
                 memory_bytes: None,
+                job_memory_bytes: Some(3 << 30),
                 processes: Some(512),
                 file_bytes: Some(0),
                 open_files: 1024,
@@ -661,8 +685,13 @@ mod tests {
             },
             Report::Failed(step),
             Report::Failed(LaunchError::ProgramChanged("/bin/x".into())),
-            Report::Ended { exit_code: Some(-1), signal: None, left_killed: 3 },
-            Report::Ended { exit_code: None, signal: Some(9), left_killed: 0 },
+            Report::Ended { exit_code: Some(-1), signal: None, left_killed: 3, memory_excess: None },
+            Report::Ended {
+                exit_code: None,
+                signal: Some(9),
+                left_killed: 0,
+                memory_excess: Some(MemoryExcess { limit: 7, taken: 8 }),
+            },
         ] {
             assert_eq!(Report::decode(&sent.encode()[8..]), Ok(sent));
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bailiwick_config::{SandboxLevel, ScopePolicy, ShellMode};
 use bailiwick_contract::environment::{dangerous, is_name};
 use bailiwick_contract::{CommandInput, CommandPlan, Containment, Failure, Network};
+use bailiwick_platform::machine::memory_bytes;
 use bailiwick_platform::programs::usual_folders;
 
 use super::instead::instead;
@@ -22,6 +23,8 @@ const TEXT: [&str; 4] = ["bash", "--noprofile", "--norc", "-c"];
 const BY_PATH: [&str; 2] = ["exec -- \"$@\"", "bash"];
 /// How many processes a command may have, unless a scope says otherwise.
 const MAX_PROCESSES: u64 = 512;
+/// The least that the memory of all processes of a command is bounded to by default.
+const MIN_JOB_MEMORY_BYTES: u64 = 2 << 30;
 /// How large a file a command may write, unless a scope says otherwise.
 const MAX_FILE_MEGABYTES: u64 = 4_096;
 
@@ -75,8 +78,10 @@ impl CommandPolicy {
 /// What bounds a command and all that it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandLimits {
-    /// Memory in bytes; `None` for no bound.
+    /// Memory of each process, in bytes; `None` for no bound.
     pub memory_bytes: Option<u64>,
+    /// Memory of all processes together, in bytes.
+    pub job_memory_bytes: u64,
     /// Processes at a time.
     pub processes: Option<u64>,
     /// Bytes of a file that it writes.
@@ -223,6 +228,9 @@ impl Commands {
             allowed_environment: policy.allowed_environment.iter().cloned().collect(),
             limits: CommandLimits {
                 memory_bytes: policy.max_memory_megabytes.map(megabytes),
+                job_memory_bytes: policy
+                    .max_job_memory_megabytes
+                    .map_or_else(|| MIN_JOB_MEMORY_BYTES.max(memory_bytes() / 8), megabytes),
                 processes: Some(policy.max_processes.unwrap_or(MAX_PROCESSES)),
                 file_bytes: Some(megabytes(policy.max_file_megabytes.unwrap_or(MAX_FILE_MEGABYTES))),
             },

@@ -415,6 +415,7 @@ fn limits(around: &Around) -> ProcessLimits {
     let limits = around.scope.commands().hold().limits;
     ProcessLimits {
         memory_bytes: limits.memory_bytes,
+        job_memory_bytes: Some(limits.job_memory_bytes),
         processes: limits.processes,
         file_bytes: limits.file_bytes,
         open_files: MAX_OPEN_FILES,

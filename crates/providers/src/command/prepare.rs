@@ -288,6 +288,7 @@ impl CommandRequest {
             },
             limits: ProcessLimits {
                 memory_bytes: policy.limits.memory_bytes,
+                job_memory_bytes: Some(policy.limits.job_memory_bytes),
                 processes: policy.limits.processes,
                 file_bytes: policy.limits.file_bytes,
                 open_files: MAX_OPEN_FILES,

@@ -3,6 +3,7 @@
 //! Guesses from words that programs print. They are hints for a reader, and decide nothing.
 
 use bailiwick_contract::{Containment, Network};
+use bailiwick_platform::launch::MemoryExcess;
 
 /// How much of the end of each stream is looked through.
 const LOOKED_AT_BYTES: usize = 16_384;
@@ -131,6 +132,17 @@ const SIGNALS: &[(i32, &str)] = &[
         "The scope bounds the size of a file that a command writes. For the user: `policy.maxFileMegabytes`.",
     ),
 ];
+
+/// Describes why a command or process of a scope was ended, and the command that raises the limit.
+pub fn describe_memory_excess(excess: MemoryExcess, scope: &str) -> String {
+    let megabytes = |bytes: u64| bytes.div_ceil(1 << 20);
+    let (taken, limit) = (megabytes(excess.taken), excess.limit >> 20);
+    let more = taken.max(limit).saturating_mul(2).next_power_of_two();
+    format!(
+        "it was ended because it took {taken} MB of memory with all that it started; the limit is {limit} MB. For the user: \
+         `bailiwick scope edit {scope} --limit job-memory-megabytes={more}` raises it."
+    )
+}
 
 /// Gives hints for a failed command, the most telling first, at most two.
 pub fn hints(failed: &Failed<'_>) -> Vec<&'static str> {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::command::{
-    Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, granted, level, run, unique,
+    Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, describe_memory_excess, granted,
+    level, run, unique,
 };
 use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
@@ -313,6 +314,10 @@ impl Git {
         if ran.timed_out {
             return Err(self.around.cancel.timed_out());
         }
+        if let Some(excess) = ran.ended.as_ref().and_then(|ended| ended.memory_excess) {
+            let why = describe_memory_excess(excess, self.around.scope.id());
+            return Err(Failure::new(ErrorCode::ExecutionFailed, format!("Git: {why}")));
+        }
         let ended = ran.ended.as_ref().and_then(|ended| ended.exit_code);
         let code = ended.ok_or_else(|| {
             let failure = Failure::new(ErrorCode::ExecutionFailed, "Git was ended by a signal");
@@ -389,6 +394,7 @@ impl Git {
             review: None,
             limits: ProcessLimits {
                 memory_bytes: None,
+                job_memory_bytes: Some(policy.limits.job_memory_bytes),
                 processes: policy.limits.processes,
                 file_bytes: policy.limits.file_bytes,
                 open_files: MAX_OPEN_FILES,

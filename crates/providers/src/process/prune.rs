@@ -126,7 +126,7 @@ mod tests {
                 layers: Vec::new(),
                 open: Vec::new(),
             };
-            let ended = Ended { exit_code: Some(3), signal: None, held, left_killed: 0 };
+            let ended = Ended { exit_code: Some(3), signal: None, held, left_killed: 0, memory_excess: None };
             recorder.finish(RunEnd { ended: Some(ended), timed_out: false }).expect("it is kept")
         }
 

@@ -139,6 +139,7 @@ impl RunRecorder {
             signal: end.ended.as_ref().and_then(|ended| ended.signal),
             timed_out: end.timed_out,
             left_killed: end.ended.as_ref().map_or(0, |ended| ended.left_killed),
+            memory_excess: end.ended.as_ref().and_then(|ended| ended.memory_excess),
             held: end.ended.map_or(unknown, |ended| ended.held),
             stdout_bytes: 0,
             stderr_bytes: 0,

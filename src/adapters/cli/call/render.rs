@@ -65,6 +65,7 @@ fn ran(data: &Value) -> Rendered {
     }
     let ended = match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
         (true, _, _) => "its time was over".to_owned(),
+        _ if data["memoryExceeded"] == true => "it took too much memory".to_owned(),
         (_, Some(signal), _) => format!("ended by {signal}"),
         (_, None, Some(code)) => format!("exit {code}"),
         (_, None, None) => "its end is unknown".to_owned(),

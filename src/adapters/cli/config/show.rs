@@ -64,6 +64,7 @@ fn fill_in(scope: &mut Value, effective: &Effective) {
     add("network", json!(commands.network));
     add("sandbox", json!(commands.sandbox));
     add("maxMemoryMegabytes", json!(commands.max_memory_bytes.map(|bytes| bytes >> 20)));
+    add("maxJobMemoryMegabytes", json!(commands.max_job_memory_bytes >> 20));
     add("maxProcesses", json!(commands.max_processes));
     add("maxFileMegabytes", json!(commands.max_file_bytes.map(|bytes| bytes >> 20)));
     add("processLifetime", json!(commands.process_lifetime));

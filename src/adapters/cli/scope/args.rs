@@ -23,8 +23,9 @@ pub enum ScopeCommand {
     Add(ScopeAddArgs),
     /// Change a scope: its folders, how commands are held, its limits
     ///
-    /// Limits: runtime-seconds, output-bytes, memory-megabytes, processes, file-megabytes,
-    /// live-processes, process-seconds; `default` in place of a number ends one.
+    /// Limits: runtime-seconds, output-bytes, memory-megabytes (of each process),
+    /// job-memory-megabytes (of all together), processes, file-megabytes, live-processes,
+    /// process-seconds; `default` in place of a number ends one.
     #[command(verbatim_doc_comment)]
     Edit(ScopeEditArgs),
     /// Remove a scope; its files stay

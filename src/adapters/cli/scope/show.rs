@@ -81,8 +81,10 @@ pub struct CommandsOutput {
     pub search_path: Vec<PathBuf>,
     /// Further folders that they may read.
     pub read_paths: Vec<PathBuf>,
-    /// The most memory for one command, in bytes; null for no bound.
+    /// The most memory for each process of a command, in bytes; null for no bound of its own.
     pub max_memory_bytes: Option<u64>,
+    /// The most memory for a command with all that it starts, in bytes.
+    pub max_job_memory_bytes: u64,
     /// The most processes of one command; null for no bound.
     pub max_processes: Option<u64>,
     /// The largest file that they may write, in bytes; null for no bound.
@@ -165,6 +167,7 @@ fn commands(config: &ScopeConfig, scope: &Scope) -> Result<CommandsOutput, Failu
         search_path: hold.search_path.clone(),
         read_paths: hold.read_paths.clone(),
         max_memory_bytes: hold.limits.memory_bytes,
+        max_job_memory_bytes: hold.limits.job_memory_bytes,
         max_processes: hold.limits.processes,
         max_file_bytes: hold.limits.file_bytes,
         process_lifetime: processes.lifetime,
@@ -259,7 +262,11 @@ fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result
         text.push_str(&labelled(&commands_setup::describe(scope)?));
         let bound = |bytes: Option<u64>| bytes.map_or("no bound".to_owned(), |it| format!("{} MB", it >> 20));
         let limits = format!(
-            "memory {}, {} processes, files of {}\nstarted ones: {} at a time, {} s each, lifetime {}",
+            "memory {} in all, {} for each process, {} processes, files of {}\nstarted ones: {} at a time, {} s each, lifetime {}",
+            match scope.policy.max_job_memory_megabytes {
+                Some(megabytes) => format!("{megabytes} MB"),
+                None => "an eighth of this computer's, at least 2048 MB,".to_owned(),
+            },
             bound(commands.max_memory_bytes),
             commands.max_processes.map_or("any number of".to_owned(), |it| it.to_string()),
             bound(commands.max_file_bytes),

@@ -12,7 +12,7 @@ use bailiwick_contract::{
 use bailiwick_platform::launch::kept::Stream;
 use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::codex::Events;
-use bailiwick_providers::command::{Capture, Listener, Ran, Running, run};
+use bailiwick_providers::command::{Capture, Listener, Ran, Running, describe_memory_excess, run};
 
 use super::asked::{Input, Work, WorkOptions, make_ready};
 use super::difference::{self, COMPARING};
@@ -121,6 +121,9 @@ async fn work_through(cx: &Context, permit: &Permit, work: Work) -> Result<(Outc
         Some(ended) => {
             outcome.exit_code = ended.exit_code;
             outcome.signal = ended.signal.map(signal::name);
+            if let Some((excess, scope)) = ended.memory_excess.zip(permit.scope()) {
+                cx.warn(describe_memory_excess(excess, scope.id()));
+            }
             outcome.sandbox = Sandbox::of(ended.held, false);
         }
         None => cx.warn("Codex did not end in time after it was asked to; it is being killed"),

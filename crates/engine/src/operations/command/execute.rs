@@ -12,8 +12,8 @@ use bailiwick_contract::{Containment, Detail, Failure, Network, signal};
 use bailiwick_policy::Permit;
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_providers::command::{
-    Capture, Failed, HEAD_SHARE, Kept, Listener, Prepared, Ran, Running, as_base64, as_text, hints, need,
-    run, share,
+    Capture, Failed, HEAD_SHARE, Kept, Listener, Prepared, Ran, Running, as_base64, as_text,
+    describe_memory_excess, hints, need, run, share,
 };
 use bailiwick_providers::digest::Digest;
 use bailiwick_providers::process::RunEnd;
@@ -59,6 +59,9 @@ pub struct CommandOutput {
     pub signal: Option<String>,
     /// Whether it was ended because its time was over.
     pub timed_out: bool,
+    /// Whether it was ended because it took more memory, with all that it started, than the scope allows.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub memory_exceeded: bool,
     /// What it printed to standard output; empty where `digest` tells it.
     pub stdout: String,
     /// What it printed to standard error; empty where `digest` tells it.
@@ -149,6 +152,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     let is_concise = permit.common().detail == Detail::Concise && encoding == Encoding::Text;
     let mut recording =
         if is_concise { Recording::begin(cx, permit, &command, (room, advisory)) } else { None };
+    let scope = permit.scope().map(|scope| scope.id().to_owned()).unwrap_or_default();
     let (level, network, writes) = (prepared.level, prepared.network, prepared.writes);
     let capture = || match encoding {
         Encoding::Base64 => Capture::new(room, 0),
@@ -167,7 +171,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     for warning in ran.warnings.iter() {
         cx.warn(warning);
     }
-    let mut output = report(cx, ran, room, encoding, (level, network, advisory, writes));
+    let mut output = report(cx, ran, room, encoding, (level, network, advisory, writes), &scope);
     if let Some(recording) = recording
         && let Some((digest, raw_output)) = recording.finish(end, !output.truncated).await
     {
@@ -186,13 +190,17 @@ fn report(
     room: usize,
     encoding: Encoding,
     (level, network, advisory, writes): (Containment, Network, bool, bool),
+    scope: &str,
 ) -> CommandOutput {
     let ended = ran.ended;
     let (exit_code, signal) = ended.as_ref().map_or((None, None), |ended| (ended.exit_code, ended.signal));
     let left = ended.as_ref().map_or(0, |ended| ended.left_killed);
-    let failed = exit_code != Some(0) && !ran.timed_out;
+    let excess = ended.as_ref().and_then(|ended| ended.memory_excess);
+    let failed = exit_code != Some(0) && !ran.timed_out && excess.is_none();
     if ended.is_none() {
         cx.warn("the command did not end in time after it was asked to; it is being killed");
+    } else if let Some(excess) = excess {
+        cx.warn(describe_memory_excess(excess, scope));
     } else if ran.timed_out {
         cx.warn("the time was over before the command ended; `options.timeoutSeconds` gives it more");
     } else if left > 0 {
@@ -226,6 +234,7 @@ fn report(
         exit_code,
         signal: signal.map(signal::name),
         timed_out: ran.timed_out,
+        memory_exceeded: excess.is_some(),
         duration_ms: u64::try_from(ran.elapsed.as_millis()).unwrap_or(u64::MAX),
         truncated,
         left_out: truncated.then_some(Streams {
@@ -251,6 +260,7 @@ fn planned(prepared: &Prepared) -> CommandOutput {
         exit_code: None,
         signal: None,
         timed_out: false,
+        memory_exceeded: false,
         stdout: String::new(),
         stderr: String::new(),
         digest: None,
@@ -275,6 +285,7 @@ fn end_of(kept: &Kept) -> &[u8] {
 fn ending(output: &CommandOutput) -> String {
     match (&output.signal, output.exit_code) {
         _ if output.timed_out => "time over".to_owned(),
+        _ if output.memory_exceeded => "memory limit".to_owned(),
         (Some(signal), _) => signal.clone(),
         (None, Some(code)) => format!("exit {code}"),
         (None, None) => "end unknown".to_owned(),

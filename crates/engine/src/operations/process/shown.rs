@@ -7,6 +7,7 @@ use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure, signal, time};
 use bailiwick_platform::launch::kept::{State, Status};
 use bailiwick_policy::Permit;
+use bailiwick_providers::command::describe_memory_excess;
 use bailiwick_providers::process::Process;
 
 /// How a process stands.
@@ -28,13 +29,14 @@ pub struct Shown {
     /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
-    /// Why it failed.
+    /// Why it failed, or was ended for taking too much memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
 /// Tells how a process stood when its status was read.
 pub fn of_status(process: &Process, status: Status) -> Shown {
+    let excess = status.memory_excess.map(|excess| describe_memory_excess(excess, &process.facts.scope));
     Shown {
         process_id: process.facts.id.clone(),
         status: state_name(status.state).to_owned(),
@@ -42,7 +44,7 @@ pub fn of_status(process: &Process, status: Status) -> Shown {
         signal: status.signal.map(signal::name),
         timed_out: status.timed_out,
         ended_at: status.ended_at_ms.map(time::rfc3339),
-        problem: status.failure,
+        problem: status.failure.or(excess),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::fs::modes::FileExt;
 use crate::fs::new_private_file;
 use crate::launch::held::{Names, layer, open};
 use crate::launch::wire::{Garbled, Reader, Writer, level_code, network_code};
-use crate::launch::{Held, Hold};
+use crate::launch::{Held, Hold, MemoryExcess};
 use bailiwick_contract::command::{Containment, Network};
 use bailiwick_contract::time;
 
@@ -117,6 +117,7 @@ pub(in super::super) fn starting(hold: &Hold, terminal: Option<TerminalSize>) ->
         signal: None,
         timed_out: false,
         left_killed: 0,
+        memory_excess: None,
         held: Held {
             level: hold.level,
             network: match hold.level {
@@ -182,6 +183,7 @@ fn encode(block: &Block) -> [u8; SLOT_BYTES] {
     let failure = status.failure.as_deref().unwrap_or_default();
     out.byte(u8::from(status.failure.is_some()));
     out.bytes(&failure.as_bytes()[..failure.floor_char_boundary(MAX_FAILURE_BYTES)]);
+    out.memory_excess(status.memory_excess);
     let bytes = out.finish();
     let mut slot = [0; SLOT_BYTES];
     slot[..bytes.len()].copy_from_slice(&bytes);
@@ -235,6 +237,8 @@ fn decode(slot: &[u8]) -> Result<Block, Garbled> {
     };
     let has_failed = reader.flag()?;
     let failure = reader.text()?.to_string_lossy().into_owned();
+    // Keepers of earlier versions wrote nothing more.
+    let memory_excess = if reader.is_empty() { None } else { reader.memory_excess()? };
     let status = Status {
         state,
         process_id,
@@ -244,6 +248,7 @@ fn decode(slot: &[u8]) -> Result<Block, Garbled> {
         signal,
         timed_out,
         left_killed,
+        memory_excess,
         held,
         stdout_bytes,
         stderr_bytes,
@@ -291,6 +296,7 @@ mod tests {
             signal: Some(9),
             timed_out: true,
             left_killed: u32::MAX,
+            memory_excess: Some(MemoryExcess { limit: u64::MAX, taken: 1 }),
             held: Held {
                 level: Containment::Full,
                 network: Network::Loopback,

@@ -37,6 +37,7 @@ fn running() -> Status {
         signal: None,
         timed_out: false,
         left_killed: 0,
+        memory_excess: None,
         held: Held {
             level: Containment::None,
             network: Network::Full,

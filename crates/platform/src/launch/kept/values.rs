@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::handle::Handle;
-use crate::launch::{Held, Hold, ProcessLimits, Step};
+use crate::launch::{Held, Hold, MemoryExcess, ProcessLimits, Step};
 
 /// The most bytes of input in one request, and the most that wait for the program to read them.
 pub const MAX_INPUT_BYTES: usize = 64 << 10;
@@ -123,6 +123,8 @@ pub struct Status {
     pub timed_out: bool,
     /// How many processes were still there at the end, and were killed.
     pub left_killed: u32,
+    /// What it took when it was ended for taking more memory than it may.
+    pub memory_excess: Option<MemoryExcess>,
     /// What is in force around it.
     pub held: Held,
     /// How many bytes it printed to standard output or its terminal.

@@ -8,6 +8,7 @@ mod family;
 mod keeper;
 #[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
 mod linux;
+mod memory;
 mod pipeline;
 #[cfg(any(target_os = "macos", feature = "portable-launch"))]
 mod portable;

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv, send};
 use rustix::process::{Signal, WaitStatus};
 
+use super::memory::MemoryWatch;
 use super::prepare::{Prepared, prepare};
 use super::system::{Kit, Reach, Signals};
 use super::waiting::Waiting;
@@ -55,11 +56,17 @@ pub(super) fn supervise(
     control: OwnedFd,
     streams: Streams,
 ) -> i32 {
-    let mut supervisor = Supervisor { signals, control, reach, deadline: None };
+    let mut supervisor =
+        Supervisor { signals, control, reach, deadline: None, memory: MemoryWatch::default() };
     let report = match supervisor.run(kit, streams) {
         Ok(status) => {
             let left_killed = supervisor.reach.kill_all();
-            Report::Ended { exit_code: status.exit_code, signal: status.signal, left_killed }
+            Report::Ended {
+                exit_code: status.exit_code,
+                signal: status.signal,
+                left_killed,
+                memory_excess: supervisor.memory.excess(),
+            }
         }
         Err(Ending::Failed(error)) => {
             supervisor.reach.kill_all();
@@ -99,6 +106,7 @@ struct Supervisor<'a> {
     reach: Reach,
     /// Set once the service asked to stop: when the rest is killed.
     deadline: Option<Instant>,
+    memory: MemoryWatch,
 }
 
 impl Supervisor<'_> {
@@ -123,6 +131,7 @@ impl Supervisor<'_> {
         let processes = prepared.start(step, position)?;
         if position == 0 {
             self.report(&prepared.running());
+            self.memory = MemoryWatch::start(prepared.limits.job_memory_bytes);
         }
         Ok(self.wait_for_step(processes)?)
     }
@@ -149,6 +158,10 @@ impl Waiting for Supervisor<'_> {
 
     fn deadline(&mut self) -> &mut Option<Instant> {
         &mut self.deadline
+    }
+
+    fn memory(&mut self) -> &mut MemoryWatch {
+        &mut self.memory
     }
 
     /// Waits until a process ended, the service spoke, or the deadline is over.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, wait};
 
+use super::memory::MemoryWatch;
 use super::supervisor::{Abandoned, Status};
 use super::system::Reach;
 
@@ -20,6 +21,9 @@ pub(super) trait Waiting {
     /// Gives when the rest is killed; set once it is asked to end.
     fn deadline(&mut self) -> &mut Option<Instant>;
 
+    /// Gives what measures the memory of its processes.
+    fn memory(&mut self) -> &mut MemoryWatch;
+
     /// Waits until something happens or is due, but no longer than given, and does what is to be done.
     fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned>;
 
@@ -33,7 +37,7 @@ pub(super) trait Waiting {
                 let killed = Status { exit_code: None, signal: Some(Signal::KILL.as_raw()) };
                 return Ok(if last.is_some_and(|last| running.contains(&last)) { killed } else { status });
             }
-            self.wait_for_event(None)?;
+            self.wait_and_measure(None)?;
             while let Ok(Some((pid, ended))) = wait(WaitOptions::NOHANG) {
                 running.retain(|process| *process != pid);
                 if Some(pid) == last {
@@ -60,7 +64,20 @@ pub(super) trait Waiting {
                     }
                 }
             }
-            self.wait_for_event(at_most)?;
+            self.wait_and_measure(at_most)?;
+        }
+        Ok(())
+    }
+
+    /// Waits as [`Waiting::wait_for_event`], and ends everything at once if it takes more memory than it may.
+    fn wait_and_measure(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
+        let due = self.memory().due_in();
+        self.wait_for_event(at_most.into_iter().chain(due).min())?;
+        let mut memory = std::mem::take(self.memory());
+        let is_exceeded = memory.look(self.reach());
+        *self.memory() = memory;
+        if is_exceeded {
+            self.stop(Signal::KILL, Duration::ZERO);
         }
         Ok(())
     }

@@ -90,6 +90,8 @@ impl Job {
             signal: status.signal,
             held: self.held.clone(),
             left_killed: end.left_killed,
+            // The system lets the job have no more than its limit, and ends nothing for it.
+            memory_excess: None,
         })
     }
 

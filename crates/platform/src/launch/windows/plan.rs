@@ -105,7 +105,11 @@ pub(super) struct Reins {
 
 impl Reins {
     pub(super) fn new(limits: ProcessLimits) -> Result<Self, LaunchError> {
-        let limits = JobLimits { memory_bytes: limits.memory_bytes, processes: limits.processes };
+        let limits = JobLimits {
+            memory_bytes: limits.memory_bytes,
+            job_memory_bytes: limits.job_memory_bytes,
+            processes: limits.processes,
+        };
         Ok(Self {
             job: JobObject::new(limits).map_err(|error| step("job", error))?,
             wanted: Event::new().map_err(|error| step("job", error))?,

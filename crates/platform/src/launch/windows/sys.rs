@@ -28,11 +28,11 @@ use windows_sys::Win32::System::Console::{
 use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, IsProcessInJob, JOB_OBJECT_LIMIT_ACTIVE_PROCESS,
-    JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-    JOB_OBJECT_LIMIT_PROCESS_MEMORY, JOBOBJECT_BASIC_ACCOUNTING_INFORMATION,
-    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectBasicAccountingInformation,
-    JobObjectExtendedLimitInformation, QueryInformationJobObject, SetInformationJobObject,
-    TerminateJobObject,
+    JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION, JOB_OBJECT_LIMIT_JOB_MEMORY,
+    JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, JOB_OBJECT_LIMIT_PROCESS_MEMORY,
+    JOBOBJECT_BASIC_ACCOUNTING_INFORMATION, JOBOBJECT_EXTENDED_LIMIT_INFORMATION,
+    JobObjectBasicAccountingInformation, JobObjectExtendedLimitInformation, QueryInformationJobObject,
+    SetInformationJobObject, TerminateJobObject,
 };
 use windows_sys::Win32::System::Threading::{
     CREATE_SUSPENDED, CREATE_UNICODE_ENVIRONMENT, CreateEventW, CreateProcessW,
@@ -195,10 +195,11 @@ pub(super) fn listening_ports() -> io::Result<Vec<u16>> {
     Ok(ports)
 }
 
-/// What each process of a job may use up.
+/// What a job and each of its processes may use up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct JobLimits {
     pub(super) memory_bytes: Option<u64>,
+    pub(super) job_memory_bytes: Option<u64>,
     pub(super) processes: Option<u64>,
 }
 
@@ -225,6 +226,10 @@ impl JobObject {
         if let Some(bytes) = limits.memory_bytes {
             basic.LimitFlags |= JOB_OBJECT_LIMIT_PROCESS_MEMORY;
             told.ProcessMemoryLimit = usize::try_from(bytes).unwrap_or(usize::MAX);
+        }
+        if let Some(bytes) = limits.job_memory_bytes {
+            basic.LimitFlags |= JOB_OBJECT_LIMIT_JOB_MEMORY;
+            told.JobMemoryLimit = usize::try_from(bytes).unwrap_or(usize::MAX);
         }
         // SAFETY: the structure is the one that the class asks for, and lives until the call is over.
         done(unsafe {

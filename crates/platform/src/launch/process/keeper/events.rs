@@ -7,6 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
+use super::super::memory::MemoryWatch;
 use super::super::supervisor::Abandoned;
 use super::super::system::{Reach, listening, sys};
 use super::super::waiting::Waiting;
@@ -44,6 +45,10 @@ impl Waiting for Keeper {
 
     fn deadline(&mut self) -> &mut Option<Instant> {
         &mut self.deadline
+    }
+
+    fn memory(&mut self) -> &mut MemoryWatch {
+        &mut self.memory
     }
 
     fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use super::super::memory::MemoryWatch;
 use super::super::prepare::{self, Prepared, failed};
 use super::super::supervisor::{Abandoned, Ending, Status as Ended, read_order, send_report};
 use super::super::system::{self, Kit, Reach, Signals, hold};
@@ -65,6 +66,8 @@ pub(super) struct Keeper {
     pub(super) max_time: Option<Instant>,
     /// Set once it is asked to end: when the rest is killed.
     pub(super) deadline: Option<Instant>,
+    /// Measures what the plan takes, once it runs.
+    pub(super) memory: MemoryWatch,
     /// When memory is given back, unless something happens before.
     pub(super) idle_at: Option<Instant>,
     /// Whether it is given back with the next wait.
@@ -100,6 +103,7 @@ impl Keeper {
                     door: Door::new(listener, key),
                     max_time: None,
                     deadline: None,
+                    memory: MemoryWatch::default(),
                     idle_at: None,
                     is_idle: false,
                     look_at: Instant::now() + LOOK,
@@ -184,6 +188,7 @@ impl Keeper {
     fn note_start(&mut self, prepared: &Prepared, max_time: Duration) {
         self.max_time = Instant::now().checked_add(max_time);
         self.idle_at = Instant::now().checked_add(IDLE);
+        self.memory = MemoryWatch::start(prepared.limits.job_memory_bytes);
         let report = prepared.running();
         if let Some(held) = report.held() {
             let status = self.record.change();
@@ -214,6 +219,7 @@ impl Keeper {
         let has_run = self.record.status.state == State::Running;
         let status = self.record.change();
         status.left_killed = left_killed;
+        status.memory_excess = self.memory.excess();
         let mut failure = None;
         let state = match outcome {
             Ok(ended) => {

@@ -89,6 +89,19 @@ impl Reach {
         }
     }
 
+    /// Returns everything below this process.
+    #[expect(clippy::unused_self, reason = "it is the reach that says that they are the job's")]
+    pub(super) fn below(self) -> Vec<Pid> {
+        let mut all = children_of(getpid());
+        let mut at = 0;
+        while let Some(parent) = all.get(at) {
+            let children = children_of(*parent);
+            all.extend(children);
+            at += 1;
+        }
+        all
+    }
+
     /// Kills all processes of the job and waits until they are gone. Gives how many there were.
     pub(in super::super) fn kill_all(self) -> u32 {
         let (mut killed, mut pause) = (0, FIRST_PAUSE);
@@ -173,7 +186,7 @@ fn children_of(parent: Pid) -> Vec<Pid> {
     children
 }
 
-fn numbers_in(folder: &str) -> Vec<Pid> {
+pub(super) fn numbers_in(folder: &str) -> Vec<Pid> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(folder) = rustix::fs::open(folder, flags, Mode::empty()) else { return Vec::new() };
     let Ok(entries) = rustix::fs::Dir::read_from(&folder) else { return Vec::new() };
@@ -190,7 +203,7 @@ fn parent_of(process: Pid) -> Option<Pid> {
     Pid::from_raw(rest.split_ascii_whitespace().nth(1)?.parse().ok()?)
 }
 
-fn read_small(path: &str) -> Option<String> {
+pub(super) fn read_small(path: &str) -> Option<String> {
     let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut text = Vec::new();
     let mut chunk = [0; 4096];

@@ -149,7 +149,7 @@ fn open_at(kit: &Kit, level: Containment, network: Network, hold: &Hold, limits:
     let when = |condition: bool, bits: u32| if condition { bits } else { 0 };
     let limit = when(!kit.binds(limits.processes, level == Containment::Full), open::PROCESS_LIMIT);
     let everywhere = limit
-        | when(limits.memory_bytes.is_some(), open::JOB_MEMORY)
+        | when(limits.job_memory_bytes.is_none(), open::JOB_MEMORY)
         | when(hold.lacks_closed, open::CLOSED_FILES);
     let outside_a_tree = open::METADATA
         | open::PROCESS_LIST

@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, readlinkat, statat};
 use super::filter::{Instruction, filter};
 use super::namespaces::Owner;
 use crate::launch::{InnerSandboxes, SetGroupId, sys};
+use crate::machine;
 use bailiwick_contract::command::{Containment, Network};
 
 /// The folders that every program may read; those that exist.
@@ -188,9 +189,7 @@ impl Kit {
 
 /// Returns an eighth of the memory, and at most [`MAX_MEMORY_FOR_FILES`].
 fn memory_for_files() -> u64 {
-    let facts = rustix::system::sysinfo();
-    let total = (facts.totalram as u64).saturating_mul(u64::from(facts.mem_unit));
-    (total / 8).min(MAX_MEMORY_FOR_FILES)
+    (machine::memory_bytes() / 8).min(MAX_MEMORY_FOR_FILES)
 }
 
 fn filters() -> Vec<(Containment, bool, Vec<Instruction>)> {

@@ -108,6 +108,7 @@ fn open_at(kit: &Kit, hold: &Hold, limits: &ProcessLimits, has_own_memory_limit:
         | open::DETACHED_PROCESSES
         | when(limits.processes.is_some() && kit.is_root, open::PROCESS_LIMIT)
         | when(limits.memory_bytes.is_some() && !has_own_memory_limit, open::MEMORY_LIMIT)
+        | open::JOB_MEMORY
         | when(hold.lacks_closed, open::CLOSED_FILES);
     everywhere
         | match hold.level {
