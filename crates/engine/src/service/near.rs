@@ -56,10 +56,9 @@ fn in_the_folder(path: &PermittedPath) -> Option<Vec<String>> {
     let wanted = encode_name(path.rel().file_name()?.as_bytes());
     let (dir, folder) = path.parent()?.open_dir().ok()?;
     let names: Vec<(String, String)> = dir
-        .entries()
+        .entries(MAX_NAMES)
         .ok()?
         .into_iter()
-        .take(MAX_NAMES)
         .filter(|entry| folder.rules().rule_for_child(folder.rel(), &entry.name, Access::Read).is_none())
         .map(|entry| (encode_name(entry.name.as_bytes()), folder.show(&folder.rel().child(&entry.name))))
         .filter(|(name, _)| name.starts_with('.') == wanted.starts_with('.'))

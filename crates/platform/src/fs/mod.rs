@@ -18,6 +18,7 @@ mod claim;
 #[cfg_attr(windows, path = "windows/dir.rs")]
 mod dir;
 mod door_error;
+mod entries;
 #[cfg_attr(unix, path = "unix/errors.rs")]
 #[cfg_attr(windows, path = "windows/errors.rs")]
 mod errors;
@@ -83,6 +84,7 @@ pub use attributes::{AttributeList, Attributes};
 pub use claim::{ABANDONED_AFTER, claim_file, hold_file, is_unheld};
 pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;
+pub use entries::{Entries, EntryPage, FirstInOrder};
 pub use file_lock::FileLock;
 pub use guard::{Exposure, create_private_dir};
 pub use holes::next_data;

@@ -5,11 +5,12 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::modes::{OpenOptionsExt, sync_folder};
-use super::{Attributes, Dir, FileKind, FileLock, RelPath, RetentionClock, Root, create_private_dir};
+use super::{Attributes, FileKind, FileLock, RelPath, RetentionClock, Root, create_private_dir};
 
 /// How long someone who has to wait for the folder sleeps between two tries.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -225,11 +226,15 @@ fn make_writable(folder: &Path) -> io::Result<()> {
     let mut todo = vec![top];
     while let Some(dir) = todo.pop() {
         dir.set_mode(0o700).map_err(io::Error::other)?;
-        for entry in dir.entries().map_err(io::Error::other)? {
-            if dir.stat(&entry.name).is_ok_and(|stat| stat.kind == FileKind::Dir) {
-                todo.push(Dir::open_dir(&dir, &entry.name).map_err(io::Error::other)?);
+        let mut opened = Ok(());
+        let read = dir.for_each_entry(|name, kind| {
+            let kind = kind.or_else(|| dir.stat(name).ok().map(|stat| stat.kind));
+            if kind == Some(FileKind::Dir) {
+                opened = dir.open_dir(name).map(|folder| todo.push(folder));
             }
-        }
+            if opened.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        read.and(opened).map_err(io::Error::other)?;
     }
     Ok(())
 }

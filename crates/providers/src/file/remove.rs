@@ -7,7 +7,7 @@ use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath, Stat};
 use bailiwick_policy::door_failure;
 
 use super::aside::{Keep, Outgoing, Whole, put_aside};
-use super::tree::{Counts, Survey};
+use super::tree::{AT_ONCE, Counts, Survey};
 use super::{Locks, Place};
 
 /// How to remove.
@@ -81,25 +81,31 @@ pub(super) fn remove_tree(
 ) -> Result<(), Failure> {
     for folder in survey.folders.iter().rev() {
         let dir = folder.open()?;
-        for entry in dir.entries().map_err(|error| door_failure(&error, &folder.path))? {
-            cancel.check()?;
-            // Judged again: it may have come into being since.
-            let child = folder.path.child(&entry.name)?;
-            let gone = |error: DoorError| door_failure(&error, &child);
-            let stat = match dir.stat(&entry.name) {
-                Ok(stat) => stat,
-                Err(DoorError::NotFound) => continue,
-                Err(error) => return Err(gone(error)),
-            };
-            match stat.kind {
-                FileKind::Dir => dir.remove_dir(&entry.name),
-                _ => dir.remove_file(&entry.name),
+        let mut removed = 1;
+        // Folders may have any number of entries. Where nothing could be removed, what is left is said below.
+        while removed > 0 {
+            removed = 0;
+            for entry in dir.entries(AT_ONCE).map_err(|error| door_failure(&error, &folder.path))? {
+                cancel.check()?;
+                // Judged again: it may have come into being since.
+                let child = folder.path.child(&entry.name)?;
+                let gone = |error: DoorError| door_failure(&error, &child);
+                let stat = match dir.stat(&entry.name) {
+                    Ok(stat) => stat,
+                    Err(DoorError::NotFound) => continue,
+                    Err(error) => return Err(gone(error)),
+                };
+                match stat.kind {
+                    FileKind::Dir => dir.remove_dir(&entry.name),
+                    _ => dir.remove_file(&entry.name),
+                }
+                .map_err(|error| match error {
+                    DoorError::NotEmpty => super::tree::changed(&child),
+                    other => gone(other),
+                })?;
+                counts.add(&stat);
+                removed += 1;
             }
-            .map_err(|error| match error {
-                DoorError::NotEmpty => super::tree::changed(&child),
-                other => gone(other),
-            })?;
-            counts.add(&stat);
         }
     }
     place.dir.remove_dir(&place.name).map_err(|error| match error {

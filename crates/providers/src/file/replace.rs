@@ -1,6 +1,6 @@
 //! Replacing a file as a whole: written beside it, synced, renamed over it. Old or new, never a mix.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use bailiwick_platform::fs::{Attributes, DoorError, Stat, hold_file};
 
 use super::aside::{Keep, Outgoing, Whole, save_aside};
 use super::change::{conflict, not_a_file};
-use super::temporary::{sweep, temporary_name};
+use super::temporary::{FolderSize, TemporaryName, sweep, temporary_name};
 use super::version::{content_version, facts_version, sha256_hex};
 use crate::versions::FileFacts;
 
@@ -100,9 +100,13 @@ pub fn replace_held(
         ));
     }
     if !replacement.dry_run {
-        sweep(&place.dir, held.folder());
+        let named = match sweep(&place.dir, held.folder()) {
+            FolderSize::Small => None,
+            FolderSize::Large => Some(TemporaryName::new(held.folder())?),
+        };
+        let temporary = named.as_ref().map_or_else(temporary_name, |named| named.name.clone());
         let beside = Beside { place, replacement, version: &version, cancel };
-        beside.write(before.as_mut(), keep, &mut warnings)?;
+        beside.write(temporary, before.as_mut(), keep, &mut warnings)?;
     }
     Ok(Replaced { version_before: before.map(|before| before.version), version, warnings })
 }
@@ -118,12 +122,12 @@ struct Beside<'a> {
 impl Beside<'_> {
     fn write(
         &self,
+        temporary: OsString,
         before: Option<&mut Existing>,
         keep: &mut Keep<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<(), Failure> {
         let Self { place, replacement, .. } = self;
-        let temporary = temporary_name();
         // Until it has the mode of the file that it replaces, nobody else may look into it.
         let mode = if before.is_some() || replacement.mode.is_some() { 0o600 } else { NEW_MODE };
         let file = place.dir.create_file(&temporary, mode).map_err(|error| place.failure(&error))?;

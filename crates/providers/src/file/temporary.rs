@@ -6,22 +6,43 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bailiwick_contract::{ErrorCode, Failure, id, time};
-use bailiwick_platform::fs::{ABANDONED_AFTER, Dir, FileId, FileKind, FileLock, is_unheld};
+use bailiwick_platform::fs::{ABANDONED_AFTER, Dir, DoorError, FileId, FileKind, FileLock, is_unheld};
 use bailiwick_platform::names::OsStrExt;
 
 const START: &str = ".bailiwick-";
 const END: &str = ".tmp";
 /// How long a folder that was swept is left alone, so that many writes to it cost one look.
 const SWEPT_FOR: Duration = Duration::from_secs(1);
+/// How many names of a folder a sweep looks at. What is left in a folder with more is found by its lock.
+const MAX_LOOKED_AT: usize = 4_096;
+/// How many locks are looked at for that.
+const MAX_LOCKS: usize = 4_096;
 /// How many folders are remembered as swept.
 const MAX_SWEPT: usize = 4_096;
 
-static SWEPT: Mutex<Option<HashMap<FileId, Instant>>> = Mutex::new(None);
+static SWEPT: Mutex<Option<HashMap<FileId, Swept>>> = Mutex::new(None);
+
+/// What is remembered of a folder that was swept.
+#[derive(Debug, Clone, Copy)]
+struct Swept {
+    at: Instant,
+    size: FolderSize,
+}
+
+/// Whether a sweep sees all names of a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FolderSize {
+    /// It does.
+    Small,
+    /// It does not: every temporary name in it needs a lock of its own.
+    Large,
+}
 
 /// Makes a new temporary name, which nobody can guess.
 pub(super) fn temporary_name() -> OsString {
@@ -75,33 +96,52 @@ fn id_of(name: &OsStr) -> Option<&str> {
 
 /// Removes what a crash left in a folder. Looks at each folder once in a while. `locks` is the folder of Bailiwick's
 /// locks.
-pub(super) fn sweep(dir: &Dir, locks: &Path) {
-    {
-        let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        let swept = swept.get_or_insert_default();
-        if swept.get(&dir.id()).is_some_and(|last| last.elapsed() < SWEPT_FOR) {
-            return;
-        }
-        if swept.len() >= MAX_SWEPT {
-            swept.clear();
-        }
-        swept.insert(dir.id(), Instant::now());
+pub(super) fn sweep(dir: &Dir, locks: &Path) -> FolderSize {
+    let swept = || SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let last = swept().get_or_insert_default().get(&dir.id()).copied();
+    if let Some(last) = last.filter(|last| last.at.elapsed() < SWEPT_FOR) {
+        return last.size;
     }
-    sweep_now(dir, locks);
+    let size = sweep_now(dir, locks);
+    let mut swept = swept();
+    let swept = swept.get_or_insert_default();
+    if swept.len() >= MAX_SWEPT {
+        swept.clear();
+    }
+    swept.insert(dir.id(), Swept { at: Instant::now(), size });
+    size
 }
 
+/// Returns the temporary names among the first of a folder, and of a large one those for which there is a lock.
 #[expect(clippy::disallowed_methods, reason = "the locks are Bailiwick's own, in its state folder")]
-fn sweep_now(dir: &Dir, locks: &Path) {
-    let mut temporary = Vec::new();
-    let read = dir.for_each_entry(|name, _| {
+fn names_left(dir: &Dir, names: &Path) -> Result<(Vec<OsString>, FolderSize), DoorError> {
+    let (mut temporary, mut looked_at) = (Vec::new(), 0);
+    dir.for_each_entry(|name, _| {
+        looked_at += 1;
         if is_temporary(name) {
             temporary.push(name.to_owned());
         }
-    });
-    if read.is_err() {
-        return;
+        if looked_at < MAX_LOOKED_AT { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    if looked_at < MAX_LOOKED_AT {
+        return Ok((temporary, FolderSize::Small));
     }
+    for lock in std::fs::read_dir(names).into_iter().flatten().flatten().take(MAX_LOCKS) {
+        let Some(id) = lock.file_name().to_str().filter(|id| id::is_id(id)).map(str::to_owned) else {
+            continue;
+        };
+        let name = OsString::from(format!("{START}{id}{END}"));
+        if !temporary.contains(&name) && dir.stat(&name).is_ok() {
+            temporary.push(name);
+        }
+    }
+    Ok((temporary, FolderSize::Large))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the locks are Bailiwick's own, in its state folder")]
+fn sweep_now(dir: &Dir, locks: &Path) -> FolderSize {
     let names = names_folder(locks);
+    let Ok((temporary, size)) = names_left(dir, &names) else { return FolderSize::Small };
     for name in temporary {
         let (Some(id), Ok(stat)) = (id_of(&name), dir.stat(&name)) else { continue };
         // Someone else may have removed it; the next sweep finds what stays.
@@ -118,6 +158,7 @@ fn sweep_now(dir: &Dir, locks: &Path) {
             let _ = dir.remove_file(&name);
         }
     }
+    size
 }
 
 /// Tells whether a file that was being written belongs to nobody any more.
@@ -172,6 +213,40 @@ mod tests {
         assert!(is_there(&alive.name) && is_there(&foreign) && is_there(&held) && is_there(&new));
         assert!(is_there(&link) || !has_link);
         drop((alive, file));
+        remove_tree(&folder).expect("it was made above");
+    }
+
+    #[test]
+    fn what_is_left_in_a_large_folder_is_found_by_its_lock() {
+        use bailiwick_platform::fs::{RelPath, Root, remove_tree};
+        use std::fs;
+
+        let folder = std::env::temp_dir().join(format!("bailiwick-sweep-{}", id::new_id()));
+        let (scope, locks) = (folder.join("scope"), folder.join("locks"));
+        fs::create_dir_all(&scope).expect("made");
+        let dir = Root::open(&scope).and_then(|root| root.open_dir(&RelPath::root())).expect("opened");
+        assert_eq!(sweep_now(&dir, &locks), FolderSize::Small);
+        for at in 0..MAX_LOOKED_AT {
+            fs::write(scope.join(at.to_string()), "").expect("written");
+        }
+        // Each crashes: its name is known, and its lock is free.
+        let left: Vec<_> = (0..20)
+            .map(|_| {
+                let TemporaryName { name, lock, .. } = &TemporaryName::new(&locks).expect("made");
+                fs::write(scope.join(name), "half").expect("written");
+                fs::hard_link(lock, lock.with_extension("kept")).expect("kept");
+                (name.clone(), lock.clone())
+            })
+            .collect();
+        for (_, lock) in &left {
+            fs::rename(lock.with_extension("kept"), lock).expect("renamed");
+        }
+        let alive = TemporaryName::new(&locks).expect("made");
+        fs::write(scope.join(&alive.name), "half").expect("written");
+        assert_eq!(sweep_now(&dir, &locks), FolderSize::Large);
+        assert!(left.iter().all(|(name, lock)| !scope.join(name).exists() && !lock.exists()));
+        assert!(scope.join(&alive.name).exists());
+        drop(alive);
         remove_tree(&folder).expect("it was made above");
     }
 

@@ -12,7 +12,7 @@ use super::aside::{Keep, Outgoing, Slot, Whole, check_keepable, copy_aside, move
 use super::remove::{open_below, remove_tree, untouched};
 use super::replace::IfExists;
 use super::temporary::{TemporaryName, is_temporary, sweep, temporary_name};
-use super::tree::{Counts, Folder, Survey};
+use super::tree::{AT_ONCE, Counts, Folder, Survey};
 use super::version::{content_version, hash_file};
 use super::{Locks, Place};
 
@@ -314,7 +314,8 @@ pub(super) fn copy_tree(
     for folder in &survey.folders {
         let dir = source.open(folder)?;
         let new = open_below(to, name, &folder.below).map_err(failed)?;
-        for entry in dir.entries().map_err(|error| door_failure(&error, &folder.path))? {
+        for entry in dir.entries_in_order(AT_ONCE) {
+            let entry = entry.map_err(|error| door_failure(&error, &folder.path))?;
             cancel.check()?;
             if is_temporary(&entry.name) {
                 continue;

@@ -12,6 +12,8 @@ use bailiwick_policy::{PermittedPath, door_failure};
 
 /// How many entries one operation takes on.
 const MAX_ENTRIES: u64 = 1_000_000;
+/// How many entries of a folder are read at a time.
+pub(super) const AT_ONCE: usize = 50_000;
 /// The longest path that can be opened, in bytes.
 const MAX_PATH_BYTES: usize = 4_096;
 
@@ -187,7 +189,8 @@ impl Survey {
                 .hint("Choose a place outside the folder."));
             }
             let dir = open(&folder)?;
-            for entry in dir.entries().map_err(|error| door_failure(&error, &folder.path))? {
+            for entry in dir.entries_in_order(AT_ONCE) {
+                let entry = entry.map_err(|error| door_failure(&error, &folder.path))?;
                 let child = folder.path.child(&entry.name)?;
                 let child_to = folder.to.as_ref().map(|to| to.child(&entry.name)).transpose()?;
                 check_length(&child, child_to.as_ref())?;

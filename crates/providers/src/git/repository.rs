@@ -380,14 +380,17 @@ impl Bounds {
     }
 }
 
+/// How many working trees of a repository are looked at; one with more is refused.
+const MAX_WORK_TREES: usize = 10_000;
+
 /// Refuses a repository that has noted a working tree on another computer: Git would look for it there.
 fn judge_work_trees(common_dir: &Path) -> Result<(), Failure> {
     let Ok(root) = Root::open(common_dir) else { return Ok(()) };
     let noted = RelPath::parse(b"worktrees").map_err(|_| leads_out("its list of working trees"))?;
-    let entries = match root.open_dir(&noted).and_then(|dir| dir.entries()) {
-        Ok(entries) => entries,
+    let entries = match root.open_dir(&noted).and_then(|dir| dir.entries(MAX_WORK_TREES + 1)) {
+        Ok(entries) if entries.len() <= MAX_WORK_TREES => entries,
         Err(DoorError::NotFound | DoorError::NotADirectory) => return Ok(()),
-        Err(_) => return Err(leads_out("its list of working trees")),
+        Ok(_) | Err(_) => return Err(leads_out("its list of working trees")),
     };
     for entry in entries {
         let Some(name) = entry.name.to_str() else { return Err(leads_out("its list of working trees")) };

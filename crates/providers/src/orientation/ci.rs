@@ -51,11 +51,14 @@ pub(super) fn ci_commands(
     Ok(commands)
 }
 
+/// How many entries of the folder of workflows are looked at.
+const MAX_WORKFLOWS: usize = 10_000;
+
 /// Gives the workflows of GitHub, in order of name.
 fn workflows(target: &PermittedPath) -> Vec<Vec<u8>> {
     let folder = b".github/workflows";
     let opened = below(target, folder).and_then(|place| place.open_dir().ok());
-    let entries = opened.and_then(|(dir, _)| dir.entries().ok()).unwrap_or_default();
+    let entries = opened.and_then(|(dir, _)| dir.entries(MAX_WORKFLOWS).ok()).unwrap_or_default();
     let mut paths: Vec<Vec<u8>> = entries
         .iter()
         .map(|entry| entry.name.as_bytes())

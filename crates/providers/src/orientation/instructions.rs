@@ -2,6 +2,8 @@
 //!
 //! Their words are the repository's, not the person's: they are given as text, and nothing here follows them.
 
+use std::ffi::OsStr;
+
 use bailiwick_platform::names::OsStrExt;
 
 use bailiwick_contract::{Cancel, Failure};
@@ -93,16 +95,19 @@ pub fn find_instructions(target: &PermittedPath, cancel: &Cancel) -> Result<Inst
     Ok(found)
 }
 
+/// How many entries of a folder of rules are looked at.
+const MAX_RULES: usize = 10_000;
+
 /// Gives the names that a folder has of such files.
 fn candidates(folder: &PermittedPath) -> Vec<Vec<u8>> {
     let names = |place: &PermittedPath| {
-        let opened = place.open_dir().ok().and_then(|(dir, _)| dir.entries().ok());
+        let opened = place.open_dir().ok().and_then(|(dir, _)| dir.entries(MAX_RULES).ok());
         opened.unwrap_or_default().into_iter().map(|entry| entry.name)
     };
-    let here: Vec<_> = names(folder).collect();
+    let here = folder.open_dir().ok();
     let has = |path: &str| {
         let first = path.split('/').next().unwrap_or_default();
-        here.iter().any(|name| name.as_bytes() == first.as_bytes())
+        here.as_ref().is_some_and(|(dir, _)| dir.stat(OsStr::new(first)).is_ok())
     };
     let mut paths: Vec<Vec<u8>> =
         FILES.iter().filter(|path| has(path)).map(|path| path.as_bytes().to_vec()).collect();

@@ -1,5 +1,7 @@
 //! What a project says it is: the title of its README and its first paragraphs.
 
+use std::ops::ControlFlow;
+
 use bailiwick_platform::names::OsStrExt;
 
 use bailiwick_policy::PermittedPath;
@@ -35,12 +37,12 @@ pub fn find_readme(target: &PermittedPath) -> Option<Readme> {
         let end = lower.strip_prefix(b"readme")?;
         [&b".md"[..], b".markdown", b".rst", b".adoc", b".txt", b""].iter().position(|known| *known == end)
     };
-    let mut names: Vec<_> = dir
-        .entries()
-        .ok()?
-        .into_iter()
-        .filter_map(|entry| Some((rank(entry.name.as_bytes())?, entry.name)))
-        .collect();
+    let mut names = Vec::new();
+    dir.for_each_entry(|name, _| {
+        names.extend(rank(name.as_bytes()).map(|rank| (rank, name.to_owned())));
+        ControlFlow::Continue(())
+    })
+    .ok()?;
     names.sort_unstable();
     let mut sources = names.iter().filter_map(|(_, name)| {
         let place = folder.child(name).ok()?;

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -481,6 +482,7 @@ fn read(
         if is_folder && !is_git(name) {
             take_folder(name);
         }
+        ControlFlow::Continue(())
     })?;
     Ok(layout)
 }

@@ -100,7 +100,9 @@ impl IgnoreRules {
         false
     }
 
-    fn enter_unlisted(&self, path: &RelPath, dir: &Dir) -> Self {
+    /// As [`IgnoreRules::enter`], for a folder whose entries are not all known.
+    #[must_use]
+    pub fn enter_unlisted(&self, path: &RelPath, dir: &Dir) -> Self {
         let has = |name: &str| dir.stat(OsStr::new(name)).is_ok();
         self.with_names(
             path,

@@ -1,11 +1,10 @@
 //! The entries of one folder: judged by the scope's rules, told apart, in order of path.
 
-use std::cmp::Ordering;
 use std::ffi::OsString;
 
 use crate::file::is_temporary;
 use bailiwick_contract::Access;
-use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath};
+use bailiwick_platform::fs::{Dir, DirEntry, DoorError, EntryPage, FileKind, RelPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PathRules;
 
@@ -47,7 +46,12 @@ pub(super) struct Listing {
     /// In the order of the paths of the files that they are or hold.
     pub entries: Vec<Listed>,
     pub ignore: IgnoreRules,
+    /// The last of these entries, if there are more.
+    pub last: Option<DirEntry>,
 }
+
+/// How many entries of a folder are read at a time.
+const AT_ONCE: usize = 50_000;
 
 impl Listing {
     /// Reads the folder `rel`, which is open; `above` are the ignore rules of the folder that holds it.
@@ -58,9 +62,13 @@ impl Listing {
         above: &IgnoreRules,
         filter: Filter,
     ) -> Result<Self, DoorError> {
-        let found = dir.entries()?;
-        let ignore = if filter.ignored { IgnoreRules::default() } else { above.enter(rel, dir, &found) };
-        Ok(Self { entries: judge(dir, rel, rules, &ignore, filter, found), ignore })
+        let found = dir.entries_after(None, AT_ONCE)?;
+        let ignore = match (filter.ignored, found.has_more) {
+            (true, _) => IgnoreRules::default(),
+            (false, true) => above.enter_unlisted(rel, dir),
+            (false, false) => above.enter(rel, dir, &found.entries),
+        };
+        Ok(Self::of_page(rel, rules, ignore, filter, found))
     }
 
     /// As [`Listing::read`], for the folder where a walk starts: `ignore` are the rules of this very folder.
@@ -71,17 +79,39 @@ impl Listing {
         ignore: IgnoreRules,
         filter: Filter,
     ) -> Result<Self, DoorError> {
-        Ok(Self { entries: judge(dir, rel, rules, &ignore, filter, dir.entries()?), ignore })
+        Ok(Self::of_page(rel, rules, ignore, filter, dir.entries_after(None, AT_ONCE)?))
+    }
+
+    /// Reads what comes after the last of another listing of the same folder, which had these rules.
+    pub fn read_after(
+        last: &DirEntry,
+        dir: &Dir,
+        rel: &RelPath,
+        rules: &PathRules,
+        ignore: IgnoreRules,
+        filter: Filter,
+    ) -> Result<Self, DoorError> {
+        Ok(Self::of_page(rel, rules, ignore, filter, dir.entries_after(Some(last), AT_ONCE)?))
+    }
+
+    fn of_page(
+        rel: &RelPath,
+        rules: &PathRules,
+        ignore: IgnoreRules,
+        filter: Filter,
+        page: EntryPage,
+    ) -> Self {
+        let last = page.entries.last().filter(|_| page.has_more).cloned();
+        Self { entries: judge(rel, rules, &ignore, filter, page.entries), ignore, last }
     }
 }
 
 fn judge(
-    dir: &Dir,
     rel: &RelPath,
     rules: &PathRules,
     ignore: &IgnoreRules,
     filter: Filter,
-    found: Vec<bailiwick_platform::fs::DirEntry>,
+    found: Vec<DirEntry>,
 ) -> Vec<Listed> {
     let mut path = Vec::with_capacity(rel.as_bytes().len() + 64);
     path.extend_from_slice(rel.as_bytes());
@@ -95,9 +125,9 @@ fn judge(
         if name.eq_ignore_ascii_case(b".git") {
             continue;
         }
-        let kind = || entry.kind.or_else(|| dir.stat(&entry.name).ok().map(|stat| stat.kind));
+        let kind = entry.kind;
         // A folder of such a name is shown: nothing hides in it.
-        if is_temporary(&entry.name) && kind() == Some(FileKind::File) {
+        if is_temporary(&entry.name) && kind == Some(FileKind::File) {
             continue;
         }
         let mut verdict = || {
@@ -108,8 +138,6 @@ fn judge(
             if !filter.hidden && name.first() == Some(&b'.') {
                 return Verdict::Skipped(Skip::Hidden);
             }
-            // Some file systems do not tell the kind with the name.
-            let kind = entry.kind.or_else(|| dir.stat(&entry.name).ok().map(|stat| stat.kind));
             path.truncate(prefix);
             path.extend_from_slice(name);
             if !filter.ignored && ignore.is_ignored(&path, kind == Some(FileKind::Dir)) {
@@ -128,19 +156,5 @@ fn judge(
         let verdict = verdict();
         entries.push(Listed { name: entry.name, verdict });
     }
-    entries.sort_unstable_by(in_path_order);
     entries
-}
-
-/// Orders entries so that a walk meets files in the order of the bytes of their paths.
-fn in_path_order(left: &Listed, right: &Listed) -> Ordering {
-    let (a, b) = (left.name.as_bytes(), right.name.as_bytes());
-    let common = a.len().min(b.len());
-    a[..common].cmp(&b[..common]).then_with(|| {
-        let next = |name: &[u8], listed: &Listed| match name.get(common) {
-            Some(byte) => Some(*byte),
-            None => (listed.verdict == Verdict::Folder).then_some(b'/'),
-        };
-        next(a, left).cmp(&next(b, right)).then_with(|| a.len().cmp(&b.len()))
-    })
 }

@@ -11,7 +11,7 @@ use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{Access, Cancel, Failure};
 use bailiwick_platform::fs::{Dir, FileKind, RelPath};
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::{PermittedPath, door_failure};
+use bailiwick_policy::{PathRules, PermittedPath, door_failure};
 
 use super::IgnoreRules;
 use super::folder::Folder;
@@ -97,7 +97,8 @@ pub fn outline(
         characters: 0,
     };
     let mut waiting = VecDeque::new();
-    outline.show(0, &start, listing, bounds, &mut waiting);
+    let around = (rules, bounds, filter);
+    outline.show_all(0, &start, listing, around, cancel, &mut waiting)?;
     while let Some(Waiting { entry, parent, ignore }) = waiting.pop_front() {
         cancel.check()?;
         let name = outline.entries[entry].path.file_name().map(OsStr::to_owned).unwrap_or_default();
@@ -111,7 +112,9 @@ pub fn outline(
                 outline.entries[entry].unreadable = true;
                 outline.skipped.add(Skip::Closed);
             }
-            Ok((folder, listing)) => outline.show(entry, &folder, listing, bounds, &mut waiting),
+            Ok((folder, listing)) => {
+                outline.show_all(entry, &folder, listing, around, cancel, &mut waiting)?;
+            }
             Err(_) => {
                 outline.entries[entry].unreadable = true;
                 outline.skipped.add(Skip::Unreadable);
@@ -153,7 +156,35 @@ impl OutlineEntry {
 }
 
 impl Outline {
-    /// Shows the entries of a folder as far as there is room, and counts the rest.
+    /// Shows the entries of a folder as far as there is room, and counts the rest, however many they are.
+    fn show_all(
+        &mut self,
+        at: usize,
+        folder: &Arc<Folder>,
+        first: Listing,
+        (rules, bounds, filter): (&PathRules, OutlineBounds, Filter),
+        cancel: &Cancel,
+        waiting: &mut VecDeque<Waiting>,
+    ) -> Result<(), Failure> {
+        let mut listing = first;
+        loop {
+            let (last, ignore) = (listing.last.take(), listing.ignore.clone());
+            self.show(at, folder, listing, bounds, waiting);
+            let Some(last) = last else { return Ok(()) };
+            cancel.check()?;
+            let read = folder
+                .dir()
+                .and_then(|dir| Listing::read_after(&last, &dir, folder.rel(), rules, ignore, filter));
+            let Ok(next) = read else {
+                self.entries[at].unreadable = true;
+                self.skipped.add(Skip::Unreadable);
+                return Ok(());
+            };
+            listing = next;
+        }
+    }
+
+    /// Shows entries of a folder as far as there is room, and counts the rest.
     fn show(
         &mut self,
         at: usize,
@@ -164,7 +195,8 @@ impl Outline {
     ) {
         let level = self.entries[at].level + 1;
         let share = (bounds.max_entries / SHARE).max(MIN_SHARE);
-        let mut is_full = false;
+        // What came before had no room.
+        let mut is_full = level <= bounds.depth && self.entries[at].left_out > 0;
         for listed in listing.entries {
             let kind = match listed.verdict {
                 Verdict::File => FileKind::File,

@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bailiwick_contract::{Cancel, Failure};
-use bailiwick_platform::fs::{Dir, DoorError};
+use bailiwick_platform::fs::{Dir, DirEntry, DoorError};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{PathRules, PermittedPath};
 
@@ -109,6 +109,8 @@ enum Task {
     Enter { parent: Arc<Folder>, name: OsString, ignore: IgnoreRules },
     /// Entries of a folder, without folders between them.
     Run { folder: Arc<Folder>, entries: VecDeque<Listed> },
+    /// A folder that has more entries than are read at a time, and the last of those that were.
+    GoOn { folder: Arc<Folder>, ignore: IgnoreRules, last: DirEntry },
 }
 
 #[derive(Default)]
@@ -140,6 +142,7 @@ impl Shared<'_> {
                     self.enter(visitor, &mut path, &parent, &name, &ignore);
                 }
                 Task::Run { folder, entries } => self.run(visitor, &mut path, &folder, entries),
+                Task::GoOn { folder, ignore, last } => self.go_on(visitor, &folder, ignore, &last),
             }
             self.done();
         }
@@ -182,6 +185,16 @@ impl Shared<'_> {
         }
     }
 
+    fn go_on<V: Visitor>(&self, visitor: &mut V, folder: &Arc<Folder>, ignore: IgnoreRules, last: &DirEntry) {
+        let listing = folder
+            .dir()
+            .and_then(|dir| Listing::read_after(last, &dir, folder.rel(), self.rules, ignore, self.filter));
+        match listing {
+            Ok(listing) => self.add(folder, listing),
+            Err(error) => visitor.skipped(folder.rel().as_bytes(), reason(&error)),
+        }
+    }
+
     fn run<V: Visitor>(
         &self,
         visitor: &mut V,
@@ -217,8 +230,12 @@ impl Shared<'_> {
 
     /// Puts the entries of a folder on the stack, the first on top.
     fn add(&self, folder: &Arc<Folder>, listing: Listing) {
-        let Listing { entries, ignore } = listing;
+        let Listing { entries, ignore, last } = listing;
         let mut tasks = Vec::new();
+        tasks.extend(last.map(|last| {
+            let (folder, ignore) = (Arc::clone(folder), ignore.clone());
+            Task::GoOn { folder, ignore, last }
+        }));
         let mut run = VecDeque::new();
         for entry in entries.into_iter().rev() {
             let is_folder = entry.verdict == Verdict::Folder;

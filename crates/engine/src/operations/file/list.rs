@@ -1,6 +1,7 @@
 //! `file.list`: what is in a folder.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads,
 };
-use bailiwick_platform::fs::{Dir, FileKind, RelPath};
+use bailiwick_platform::fs::{Dir, FileKind, FirstInOrder, RelPath};
 use bailiwick_policy::{InputPath, Permit, PermittedPath, door_failure};
 use bailiwick_providers::file::{is_temporary, json_len};
 use bailiwick_providers::search::IgnoreRules;
@@ -120,9 +121,9 @@ impl Operation for Op {
         within("depth", Some(options.depth), 1, 1..=64)?;
         let max_results = within("maxResults", options.max_results, DEFAULT_RESULTS, 1..=10_000)?;
         let after = permit.common().cursor.as_deref().map(position).transpose()?;
-        let found = Found::below(cx, permit.path(), options)?;
+        let found = Found::below(cx, permit.path(), options, after, max_results)?;
         let room = permit.limits().max_output_bytes.saturating_sub(FACTS_BYTES);
-        let output = found.page(cx, after.as_deref(), max_results, room)?;
+        let output = found.page(cx, max_results, room)?;
         cx.summarize(format!("{} of {} entries", output.entries.len(), output.total));
         Ok(output)
     }
@@ -142,7 +143,8 @@ struct Folder {
     level: usize,
 }
 
-/// A name that was found, and the index of its folder.
+/// A name that was found, and the index of its folder. There is one of each path.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
     rel: RelPath,
     name: OsString,
@@ -153,25 +155,37 @@ struct Name {
 /// All names, before anything more is asked about them.
 struct Found {
     folders: Vec<Folder>,
-    names: Vec<Name>,
+    /// The first names after the cursor, one more than are asked for.
+    names: FirstInOrder<Name>,
+    after: Option<Vec<u8>>,
+    /// How many names there are in all.
+    total: usize,
     /// The handle of the first folder: the only one of a listing of one level.
     dir: Dir,
 }
 
 impl Found {
-    fn below(cx: &Context, path: &PermittedPath, options: &Options) -> Result<Self, Failure> {
+    fn below(
+        cx: &Context,
+        path: &PermittedPath,
+        options: &Options,
+        after: Option<Vec<u8>>,
+        most: usize,
+    ) -> Result<Self, Failure> {
         let (dir, path) = path.open_dir()?;
         let ignore = if options.include_ignored {
             IgnoreRules::default()
         } else {
             IgnoreRules::for_folder(&path, &dir)?
         };
-        let mut found = Self { folders: vec![Folder { path, ignore, level: 1 }], names: Vec::new(), dir };
+        let folders = vec![Folder { path, ignore, level: 1 }];
+        let names = FirstInOrder::new(most + 1);
+        let mut found = Self { folders, names, after, total: 0, dir };
         found.add(0, None, options)?;
         let (mut next, mut unopened) = (1, 0_usize);
         while next < found.folders.len() {
             cx.cancel.check()?;
-            if found.names.len() > MAX_FOUND {
+            if found.total > MAX_FOUND {
                 cx.warn(format!("More than {MAX_FOUND} entries: some folders were not opened."));
                 break;
             }
@@ -184,7 +198,6 @@ impl Found {
         if unopened > 0 {
             cx.warn(format!("{unopened} folders could not be opened; only their names are listed."));
         }
-        found.names.sort_unstable_by(|left, right| left.rel.cmp(&right.rel));
         Ok(found)
     }
 
@@ -193,54 +206,63 @@ impl Found {
         let folder = &self.folders[index];
         let (path, level) = (folder.path.clone(), folder.level);
         let dir = dir.unwrap_or(&self.dir);
-        let entries = dir.entries().map_err(|error| door_failure(&error, &path))?;
         let ignore = if options.include_ignored || index == 0 {
             folder.ignore.clone()
         } else {
-            folder.ignore.enter(path.rel(), dir, &entries)
+            folder.ignore.enter_unlisted(path.rel(), dir)
         };
         let mut below = Vec::new();
-        self.names.reserve(entries.len());
-        for entry in entries {
-            let hidden = entry.name.as_encoded_bytes().starts_with(b".");
-            let kind = || entry.kind.or_else(|| dir.stat(&entry.name).ok().map(|stat| stat.kind));
+        let (names, total, after) = (&mut self.names, &mut self.total, self.after.as_deref());
+        let mut add = |name: &OsStr, kind: Option<FileKind>| -> Result<(), Failure> {
+            let hidden = name.as_encoded_bytes().starts_with(b".");
+            let kind = || kind.or_else(|| dir.stat(name).ok().map(|stat| stat.kind));
             // A folder of such a name is shown: nothing hides in it.
-            let is_own = is_temporary(&entry.name) && kind() == Some(FileKind::File);
+            let is_own = is_temporary(name) && kind() == Some(FileKind::File);
             if is_own || (hidden && !options.include_hidden) {
-                continue;
+                return Ok(());
             }
-            let rel = path.rel().child(&entry.name);
-            let closed = path.rules().rule_for_child(path.rel(), &entry.name, Access::Read).is_some();
+            let rel = path.rel().child(name);
+            let closed = path.rules().rule_for_child(path.rel(), name, Access::Read).is_some();
             if level < options.depth || !options.include_ignored {
-                let kind = entry.kind.or_else(|| dir.stat(&entry.name).ok().map(|stat| stat.kind));
-                let is_folder = kind == Some(FileKind::Dir);
+                let is_folder = kind() == Some(FileKind::Dir);
                 if !options.include_ignored && ignore.is_ignored(rel.as_bytes(), is_folder) {
-                    continue;
+                    return Ok(());
                 }
-                if is_folder && !closed && level < options.depth {
-                    let path = path.child(&entry.name)?;
+                if is_folder && !closed && level < options.depth && below.len() <= MAX_FOUND {
+                    let path = path.child(name)?;
                     below.push(Folder { path, ignore: ignore.clone(), level: level + 1 });
                 }
             }
-            self.names.push(Name { rel, name: entry.name, folder: index, closed });
-        }
+            *total += 1;
+            if after.is_none_or(|after| rel.as_bytes() > after) {
+                names.push(Name { rel, name: name.to_owned(), folder: index, closed });
+            }
+            Ok(())
+        };
+        let mut added = Ok(());
+        let read = dir.for_each_entry(|name, kind| {
+            added = add(name, kind);
+            if added.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        read.map_err(|error| door_failure(&error, &path))?;
+        added?;
         self.folders.append(&mut below);
         Ok(())
     }
 
-    /// Describes the names after `after`, as many as there is room for.
-    fn page(&self, cx: &Context, after: Option<&[u8]>, most: usize, room: usize) -> Result<Output, Failure> {
-        let first = after.map_or(0, |after| self.names.partition_point(|name| name.rel.as_bytes() <= after));
+    /// Describes the names after the cursor, as many as there is room for.
+    fn page(self, cx: &Context, most: usize, room: usize) -> Result<Output, Failure> {
+        let (names, _) = self.names.finish();
         let mut output = Output {
-            entries: Vec::with_capacity(most.min(self.names.len() - first)),
-            total: self.names.len(),
+            entries: Vec::with_capacity(most.min(names.len())),
+            total: self.total,
             truncated: false,
             next_cursor: None,
         };
         let mut used = 0;
         let mut opened: Option<(usize, Dir)> = None;
         let mut last: Option<&Name> = None;
-        for name in &self.names[first..] {
+        for name in &names {
             let folder = &self.folders[name.folder];
             let path = folder.path.show(&name.rel);
             used += json_len(path.as_bytes()) + ENTRY_BYTES;

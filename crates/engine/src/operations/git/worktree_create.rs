@@ -146,7 +146,7 @@ fn look_at(place: &PermittedPath) -> Result<(), Failure> {
             .hint("Choose a folder that is not there yet.")
     };
     match place.open_dir_itself() {
-        Ok(dir) => match dir.entries() {
+        Ok(dir) => match dir.entries(1) {
             Ok(entries) if entries.is_empty() => Ok(()),
             _ => Err(taken("is there already, and is not empty")),
         },

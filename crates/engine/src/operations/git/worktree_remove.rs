@@ -263,7 +263,7 @@ async fn look_in(
 fn is_populated(git: &Git, name: &[u8]) -> bool {
     let Ok(own) = git.repository.start.child(OsStr::from_bytes(name)) else { return true };
     // Anything but an empty folder.
-    own.open_dir_itself().is_ok_and(|dir| dir.entries().map_or(true, |entries| !entries.is_empty()))
+    own.open_dir_itself().is_ok_and(|dir| dir.entries(1).map_or(true, |entries| !entries.is_empty()))
 }
 
 impl Found {

@@ -1,6 +1,7 @@
 //! An open folder beneath a root: its entries, and acting on them by single names.
 
 use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::handle::Handle;
@@ -50,26 +51,23 @@ impl Dir {
         self.fd.as_fd()
     }
 
-    /// Reads all entries but `.` and `..`, in the order of the file system.
+    /// Hands over the name and kind of each entry but `.` and `..` until it is told to stop, and keeps none: a folder may have
+    /// any number.
     ///
     /// # Errors
     /// The usual ones.
-    pub fn entries(&self) -> Result<Vec<DirEntry>, DoorError> {
-        let mut entries = Vec::new();
-        self.for_each_entry(|name, kind| entries.push(DirEntry { name: name.to_owned(), kind }))?;
-        Ok(entries)
-    }
-
-    /// Hands over the name and kind of each entry but `.` and `..`, and keeps none: a folder may have any number.
-    ///
-    /// # Errors
-    /// The usual ones.
-    pub fn for_each_entry(&self, mut take: impl FnMut(&OsStr, Option<FileKind>)) -> Result<(), DoorError> {
+    pub fn for_each_entry(
+        &self,
+        mut take: impl FnMut(&OsStr, Option<FileKind>) -> ControlFlow<()>,
+    ) -> Result<(), DoorError> {
         for entry in rustix::fs::Dir::read_from(&self.fd)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
-            if name != b"." && name != b".." {
-                take(OsStr::from_bytes(name), FileKind::from_type(entry.file_type()));
+            if name != b"."
+                && name != b".."
+                && take(OsStr::from_bytes(name), FileKind::from_type(entry.file_type())).is_break()
+            {
+                break;
             }
         }
         Ok(())

@@ -3,9 +3,13 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::{Dir, DoorError, FileKind, RelPath};
+
+/// How many names are read before the files among them are removed.
+const AT_ONCE: usize = 10_000;
 
 /// Removes a folder with everything in it. No link in it is followed.
 ///
@@ -26,13 +30,7 @@ impl Dir {
         let mut next = 0;
         while let Some(below) = found.get(next).cloned() {
             let folder = open(&below)?;
-            for entry in folder.entries()? {
-                if folder.stat(&entry.name)?.kind == FileKind::Dir {
-                    found.push(below.child(&entry.name));
-                } else {
-                    folder.remove_file(&entry.name)?;
-                }
-            }
+            remove_files(&folder, |folder| found.push(below.child(folder)))?;
             next += 1;
         }
         for below in found.iter().rev() {
@@ -42,5 +40,29 @@ impl Dir {
             }
         }
         Ok(())
+    }
+}
+
+/// Removes everything in a folder but the folders, which it hands over.
+fn remove_files(folder: &Dir, take_folder: impl FnMut(&OsStr)) -> Result<(), DoorError> {
+    let mut take_folder = take_folder;
+    loop {
+        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        folder.for_each_entry(|name, kind| {
+            let kind = kind.or_else(|| folder.stat(name).ok().map(|stat| stat.kind));
+            if kind == Some(FileKind::Dir) {
+                folders.push(name.to_owned());
+            } else {
+                files.push(name.to_owned());
+            }
+            if files.len() < AT_ONCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        for file in &files {
+            folder.remove_file(file)?;
+        }
+        if files.len() < AT_ONCE {
+            folders.iter().for_each(|folder| take_folder(folder));
+            return Ok(());
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 
@@ -49,25 +50,21 @@ impl Dir {
         self.handle.as_handle()
     }
 
-    /// Reads all entries but `.` and `..`, in the order of the file system.
+    /// Hands over the name and kind of each entry but `.` and `..` until it is told to stop.
     ///
     /// # Errors
     /// The usual ones.
-    pub fn entries(&self) -> Result<Vec<DirEntry>, DoorError> {
-        let listed = list(self.as_handle())?.into_iter();
-        let entries = listed.map(|entry| DirEntry {
-            name: OsString::from_wide(&entry.name),
-            kind: Some(kind_of_entry(entry.attributes, entry.reparse_tag)),
-        });
-        Ok(entries.filter(|entry| entry.name != "." && entry.name != "..").collect())
-    }
-
-    /// Hands over the name and kind of each entry but `.` and `..`.
-    ///
-    /// # Errors
-    /// The usual ones.
-    pub fn for_each_entry(&self, mut take: impl FnMut(&OsStr, Option<FileKind>)) -> Result<(), DoorError> {
-        self.entries()?.iter().for_each(|entry| take(&entry.name, entry.kind));
+    pub fn for_each_entry(
+        &self,
+        mut take: impl FnMut(&OsStr, Option<FileKind>) -> ControlFlow<()>,
+    ) -> Result<(), DoorError> {
+        for entry in list(self.as_handle())? {
+            let name = OsString::from_wide(&entry.name);
+            let kind = Some(kind_of_entry(entry.attributes, entry.reparse_tag));
+            if name != "." && name != ".." && take(&name, kind).is_break() {
+                break;
+            }
+        }
         Ok(())
     }
 

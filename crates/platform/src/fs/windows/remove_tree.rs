@@ -53,7 +53,7 @@ fn remove(parent: &Dir, name: &OsStr) -> Result<(), DoorError> {
     }
     let folder = Dir::from_open((handle, stat))?;
     // Opened to look alone; listing opens it once more.
-    for entry in folder.entries()? {
+    for entry in folder.entries(usize::MAX)? {
         match remove(&folder, &entry.name) {
             // Somebody else has removed it.
             Err(DoorError::NotFound) => {}

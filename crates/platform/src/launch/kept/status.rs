@@ -16,7 +16,7 @@ use crate::fs::modes::FileExt;
 use crate::fs::new_private_file;
 use crate::launch::held::{Names, layer, open};
 use crate::launch::wire::{Garbled, Reader, Writer, level_code, network_code};
-use crate::launch::{Held, Hold, MemoryExcess};
+use crate::launch::{Held, Hold};
 use bailiwick_contract::command::{Containment, Network};
 use bailiwick_contract::time;
 
@@ -285,6 +285,7 @@ const fn state_of(code: u8) -> Result<State, Garbled> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::launch::MemoryExcess;
 
     fn status() -> Status {
         Status {
