@@ -11,6 +11,7 @@ use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::RetentionClock;
 use bailiwick_platform::launch::Launcher;
 
+use super::prune::{Bounds, DiskUse};
 use super::{Facts, Process, folders};
 
 /// The processes in Bailiwick's state folder. Several services may share it.
@@ -25,6 +26,8 @@ pub struct Processes {
     /// Those that end with a connection, by its id.
     pub(super) connected: Mutex<HashMap<String, Vec<Arc<Process>>>>,
     pub(super) pruned: Mutex<Option<Instant>>,
+    pub(super) bounds: Bounds,
+    pub(super) disk: Mutex<DiskUse>,
 }
 
 /// What is known of a folder.
@@ -46,6 +49,8 @@ impl Processes {
             starting: Mutex::default(),
             connected: Mutex::default(),
             pruned: Mutex::default(),
+            bounds: Bounds::default(),
+            disk: Mutex::default(),
         }
     }
 

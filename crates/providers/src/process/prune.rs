@@ -1,6 +1,6 @@
 //! Removing what is kept of processes that are over: what is old, and what is too much.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Process, Processes, folders};
@@ -19,7 +19,80 @@ pub(super) struct Bounds {
     pub max_bytes: u64,
 }
 
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { max_age: MAX_AGE, max_bytes: MAX_BYTES }
+    }
+}
+
+/// What this service knows of how much is on disk. Another service that shares the folder may have added to it since it was last
+/// looked.
+#[derive(Debug, Default)]
+pub(super) struct DiskUse {
+    /// What all processes take, or may take while they live; none before it was looked.
+    kept: Option<u64>,
+    /// What the folders may take that nobody finds yet.
+    unfinished: u64,
+}
+
+/// Room on the disk for what a command prints, until it is kept or given up.
+#[derive(Debug)]
+pub(super) struct DiskRoom {
+    processes: Arc<Processes>,
+    bytes: u64,
+}
+
+impl DiskRoom {
+    /// Counts what is kept now instead of what could have been.
+    pub(super) fn keep(self, bytes: u64) {
+        let mut disk = self.processes.disk();
+        disk.kept = disk.kept.map(|kept| kept.saturating_add(bytes));
+    }
+}
+
+impl Drop for DiskRoom {
+    fn drop(&mut self) {
+        let mut disk = self.processes.disk();
+        disk.unfinished = disk.unfinished.saturating_sub(self.bytes);
+    }
+}
+
 impl Processes {
+    /// Returns whether so much more would be more than is kept in all, as far as is known.
+    pub(super) fn is_full_for(&self, bytes: u64) -> bool {
+        self.disk().is_full_for(bytes, self.bounds)
+    }
+
+    /// Makes room for a process that is about to start, by removing the oldest that are over.
+    pub(super) fn make_room(&self, bytes: u64) {
+        let mut disk = self.disk();
+        self.make_room_in(&mut disk, bytes);
+        disk.kept = disk.kept.map(|kept| kept.saturating_add(bytes));
+    }
+
+    /// Makes room for what a command prints.
+    pub(super) fn take_room(self: &Arc<Self>, bytes: u64) -> DiskRoom {
+        let mut disk = self.disk();
+        self.make_room_in(&mut disk, bytes);
+        disk.unfinished = disk.unfinished.saturating_add(bytes);
+        drop(disk);
+        DiskRoom { processes: Arc::clone(self), bytes }
+    }
+
+    /// Nobody else adds anything meanwhile.
+    fn make_room_in(&self, disk: &mut DiskUse, bytes: u64) {
+        if disk.is_full_for(bytes, self.bounds) {
+            // More than is needed, so that not every further one has to look.
+            let wanted = disk.unfinished.saturating_add(bytes).saturating_add(self.bounds.max_bytes / 16);
+            let max_bytes = self.bounds.max_bytes.saturating_sub(wanted);
+            disk.kept = Some(self.prune_to(Bounds { max_bytes, ..self.bounds }));
+        }
+    }
+
+    fn disk(&self) -> MutexGuard<'_, DiskUse> {
+        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Tells whether it is time to look what need not be kept any more.
     pub(super) fn is_prune_due(&self) -> bool {
         let pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,10 +107,12 @@ impl Processes {
         }
         *pruned = Some(Instant::now());
         drop(pruned);
-        self.prune_to(Bounds { max_age: MAX_AGE, max_bytes: MAX_BYTES });
+        let mut disk = self.disk();
+        disk.kept = Some(self.prune_to(self.bounds));
     }
 
-    pub(super) fn prune_to(&self, bounds: Bounds) {
+    /// Returns how much is left.
+    pub(super) fn prune_to(&self, bounds: Bounds) -> u64 {
         let now_ms = self.clock.now_ms();
         folders::remove_abandoned(&self.folder, now_ms);
         let all = self.all();
@@ -59,6 +134,14 @@ impl Processes {
                 bytes += process.disk_bytes();
             }
         }
+        bytes
+    }
+}
+
+impl DiskUse {
+    fn is_full_for(&self, bytes: u64, bounds: Bounds) -> bool {
+        let all = |kept: u64| kept.saturating_add(self.unfinished).saturating_add(bytes);
+        self.kept.is_none_or(|kept| all(kept) > bounds.max_bytes)
     }
 }
 
@@ -157,6 +240,37 @@ mod tests {
         std::thread::sleep(Duration::from_millis(5));
         ground.processes.prune_to(Bounds { max_age: Duration::from_millis(1), ..FOR_EVER });
         assert_eq!((ground.ids().len(), ground.on_disk()), (0, 0));
+    }
+
+    #[test]
+    fn what_is_kept_never_exceeds_the_bound_whoever_writes_how_fast() {
+        let mut ground = Ground::new();
+        let bound = 40 << 20;
+        let processes = Arc::get_mut(&mut ground.processes).expect("nobody else has it");
+        processes.bounds = Bounds { max_bytes: bound, ..FOR_EVER };
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..3)
+                .map(|_| scope.spawn(|| (0..12).for_each(|_| drop(ground.keep(&vec![b'x'; 6 << 20])))))
+                .collect();
+            let watch = scope.spawn(|| {
+                let mut most = 0;
+                let mut is_last = false;
+                while !is_last {
+                    is_last = stop.load(std::sync::atomic::Ordering::Relaxed);
+                    let folders = fs::read_dir(&ground.processes.folder).into_iter().flatten().flatten();
+                    most = folders.map(|it| folders::bytes(&it.path())).sum::<u64>().max(most);
+                }
+                most
+            });
+            writers.into_iter().for_each(|writer| writer.join().expect("it writes"));
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            let most = watch.join().expect("it watches");
+            assert!(most > 12 << 20 && most <= bound, "{most}");
+        });
+        assert!(!ground.ids().is_empty());
+        // One that is given up leaves its room.
+        assert_eq!(ground.processes.disk().unfinished, 0);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use bailiwick_contract::{Containment, ErrorCode, Failure, Network, id, time};
 use bailiwick_platform::launch::kept::{RingWriter, State, Status, StatusWriter, Stream};
 use bailiwick_platform::launch::{Ended, Held};
 
+use super::prune::DiskRoom;
 use super::{Facts, Processes, folders};
 
 /// How much of the output of a command is kept, in bytes.
@@ -50,6 +51,8 @@ pub struct RunRecorder {
     memory_bytes: usize,
     /// The folder and the ring, once it is much.
     disk: Option<(PathBuf, RingWriter)>,
+    /// Its room there.
+    room: Option<DiskRoom>,
     is_broken: bool,
 }
 
@@ -78,6 +81,7 @@ impl Processes {
             memory: Vec::new(),
             memory_bytes: 0,
             disk: None,
+            room: None,
             is_broken: false,
         }
     }
@@ -156,6 +160,9 @@ impl RunRecorder {
             folders::appear(&folder, &self.facts.id)
         });
         let folder = appeared.inspect_err(|_| folders::remove(&folder))?;
+        if let Some(room) = self.room.take() {
+            room.keep(folders::bytes(&folder));
+        }
         self.processes.add(self.facts.clone(), folder);
         Ok(())
     }
@@ -164,6 +171,7 @@ impl RunRecorder {
         if self.disk.is_some() {
             return Ok(());
         }
+        self.room = Some(self.processes.take_room(RING_BYTES));
         let folder = folders::begin(&self.processes.folder, &self.facts)?;
         let (folder, mut ring) = match RingWriter::create(&folder, RING_BYTES) {
             Ok(ring) => (folder, ring),

@@ -95,6 +95,12 @@ impl Processes {
             is_run: false,
             temporary: prepared.temporary_folder().map(ToOwned::to_owned),
         };
+        if self.is_full_for(RING_BYTES) {
+            let processes = Arc::clone(self);
+            let _ = tokio::task::spawn_blocking(move || processes.make_room(RING_BYTES)).await;
+        } else {
+            self.make_room(RING_BYTES);
+        }
         let folder =
             folders::begin(&self.folder, &facts).and_then(|begun| folders::appear(&begun, &facts.id));
         let folder = folder.map_err(|error| no_folder(&error))?;
