@@ -329,6 +329,21 @@ const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "a copy that was cut off",
+        check: "unfinished",
+        fix: "the next change in that folder",
+        is_mended: false,
+        inject: |place| {
+            let names = home(place).join("state/locks/names");
+            fs::create_dir_all(&names).expect("made");
+            mode(&home(place).join("state/locks"), 0o700);
+            mode(&names, 0o700);
+            let lock = names.join("01JD0000000000000000000000");
+            fs::write(&lock, "app/copy").expect("written");
+            mode(&lock, 0o600);
+        },
+    },
+    Fault {
         name: "a file in a folder's place",
         check: "folder",
         fix: "Move the file away",

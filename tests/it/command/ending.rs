@@ -50,6 +50,26 @@ async fn nothing_is_left_after_the_time_is_over_and_what_was_printed_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_takes_too_much_memory_is_ended_and_told_which_command_raises_the_limit() {
+    at_every_level(|level| async move {
+        // No process can do harm if nothing ends it.
+        let limits = json!({"sandbox": level, "allowedCommands": ["make *"], "maxJobMemoryMegabytes": 96, "maxMemoryMegabytes": 2048});
+        let yard = Yard::new(limits);
+        yard.write("Makefile", "hog:\n\t@echo up; tail /dev/zero\n");
+        let answer = yard.answer(json!(["make", "hog"]), json!({"timeoutSeconds": 1000})).await;
+        assert_eq!(answer["ok"], true, "{level}: {answer:#}");
+        let data = &answer["data"];
+        assert_eq!((&data["memoryExceeded"], &data["signal"]), (&json!(true), &json!("SIGKILL")), "{level}: {answer:#}");
+        assert_eq!((&data["timedOut"], &data["stdout"]), (&json!(false), &json!("up\n")), "{level}: {answer:#}");
+        let warning = answer["warnings"].to_string();
+        for part in ["the limit is 96 MB", "`bailiwick scope edit app --limit job-memory-megabytes=", "For the user:"] {
+            assert!(warning.contains(part), "{level}: {warning}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_when_the_command_itself_ends_and_the_answer_says_so() {
     at_every_level(|level| async move {
         let (yard, word) = yard(level);

@@ -6,6 +6,34 @@ use super::corpus::some_real_changes_land;
 use super::history::some_hunks_of_history_land;
 use super::syntax::some_real_changes_bring_no_syntax_errors;
 
+/// Runs a drill of `tests/drills` with the program, in a folder of its own.
+#[cfg(unix)]
+fn drill(name: &str) {
+    if crate::needs::lacks_program("strace") {
+        return;
+    }
+    let folder = crate::temporary::TemporaryFolder::new();
+    let ran = std::process::Command::new(crate::source::repository().join("tests/drills").join(name))
+        .arg(env!("CARGO_BIN_EXE_bailiwick"))
+        .arg(folder.path().join("drill"))
+        .output()
+        .expect("python3 runs it");
+    let printed = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{printed}\n{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_power_loss_at_any_moment_leaves_what_undo_needs() {
+    drill("power-loss");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_of_600_000_files_takes_no_more_memory_than_one_of_few() {
+    drill("many-names");
+}
+
 #[test]
 fn many_patches_that_are_killed_leave_old_or_new_files() {
     kill_patches(48);

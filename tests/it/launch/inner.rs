@@ -5,7 +5,7 @@ use std::fs;
 use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::InnerSandboxes;
 
-use super::place::{Place, shell};
+use super::place::{Place, grant, shell, wait_for};
 
 /// Makes a namespace of users and mounts inside, becomes root in it, and tries the ways out.
 const TRIES: &str = r#"
@@ -47,6 +47,28 @@ fn an_inner_sandbox_can_be_made_and_leads_nowhere() {
     assert_eq!(fs::read_to_string(place.root().join(".git/config")).expect("read"), "mine");
     assert!(held.open.contains(&"innerSandboxes"), "{held:?}");
     assert!(!held.layers.contains(&"landlock"), "what is not in force is not claimed: {held:?}");
+}
+
+#[test]
+fn of_a_file_that_is_granted_alone_nothing_beside_it_is_there() {
+    let mut place = Place::new();
+    place.inner = InnerSandboxes::Allowed;
+    place.network = Network::Full;
+    let home = place.outside().join("person");
+    fs::create_dir(&home).expect("made");
+    fs::write(home.join("auth.json"), "old").expect("written");
+    fs::write(home.join("config.toml"), "mine").expect("written");
+    let script = format!(
+        "cd {} && cat auth.json && ls && echo new > auth.json; echo evil > config.toml; mv auth.json away; rm auth.json; true",
+        home.display()
+    );
+    let (mut request, ..) = place.request(Containment::Full, shell(&script));
+    request.hold.read_write.push(grant(&home.join("auth.json")));
+    let mut job = wait_for(place.launcher.launch(request)).expect("started");
+    wait_for(job.ended()).expect("ended");
+    assert_eq!(fs::read_to_string(home.join("auth.json")).expect("read"), "new\n");
+    assert_eq!(fs::read_to_string(home.join("config.toml")).expect("read"), "mine");
+    assert_eq!(fs::read_dir(&home).expect("read").count(), 2);
 }
 
 /// Makes a namespace of users and mounts inside, and tries to reach a closed file in it; then leaves everything but the

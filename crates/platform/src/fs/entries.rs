@@ -1,6 +1,7 @@
 //! Reading folders of any size, never more names at a time than the caller states.
 
 use std::cmp::Ordering;
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
 
 use super::{Dir, DirEntry, DoorError, FileKind};
@@ -45,9 +46,10 @@ impl Dir {
         self.for_each_entry(|name, kind| {
             // Some file systems do not tell the kind with the name.
             let kind = kind.or_else(|| self.stat(name).ok().map(|stat| stat.kind));
-            let entry = InPathOrder(DirEntry { name: name.to_owned(), kind });
-            if after.is_none_or(|after| in_path_order(after, &entry.0) == Ordering::Less) {
-                first.push(entry);
+            let is_after = after.is_none_or(|after| in_path_order(after.as_pair(), (name, kind)).is_lt());
+            // Most of a large folder belongs to other pages: nothing is made of it.
+            if is_after && first.takes(|last: &InPathOrder| in_path_order((name, kind), last.0.as_pair())) {
+                first.push(InPathOrder(DirEntry { name: name.to_owned(), kind }));
             }
             ControlFlow::Continue(())
         })?;
@@ -89,16 +91,25 @@ impl Iterator for Entries<'_> {
 }
 
 /// Orders entries so that a walk meets files in the order of the bytes of their paths: a folder's name goes on with `/`.
-fn in_path_order(left: &DirEntry, right: &DirEntry) -> Ordering {
-    let (a, b) = (left.name.as_bytes(), right.name.as_bytes());
+fn in_path_order(left: EntryPair<'_>, right: EntryPair<'_>) -> Ordering {
+    let (a, b) = (left.0.as_bytes(), right.0.as_bytes());
     let common = a.len().min(b.len());
     a[..common].cmp(&b[..common]).then_with(|| {
-        let next = |name: &[u8], entry: &DirEntry| match name.get(common) {
+        let next = |name: &[u8], kind: Option<FileKind>| match name.get(common) {
             Some(byte) => Some(*byte),
-            None => (entry.kind == Some(FileKind::Dir)).then_some(b'/'),
+            None => (kind == Some(FileKind::Dir)).then_some(b'/'),
         };
-        next(a, left).cmp(&next(b, right)).then_with(|| a.len().cmp(&b.len()))
+        next(a, left.1).cmp(&next(b, right.1)).then_with(|| a.len().cmp(&b.len()))
     })
+}
+
+/// A name and its kind.
+type EntryPair<'a> = (&'a OsStr, Option<FileKind>);
+
+impl DirEntry {
+    fn as_pair(&self) -> EntryPair<'_> {
+        (&self.name, self.kind)
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -106,7 +117,7 @@ struct InPathOrder(DirEntry);
 
 impl Ord for InPathOrder {
     fn cmp(&self, other: &Self) -> Ordering {
-        in_path_order(&self.0, &other.0)
+        in_path_order(self.0.as_pair(), other.0.as_pair())
     }
 }
 
@@ -131,9 +142,14 @@ impl<T: Ord> FirstInOrder<T> {
         Self { kept: Vec::new(), at_most: at_most.max(1), is_cut: false }
     }
 
+    /// Returns whether an item may be among the first that compares so with one that is kept.
+    pub fn takes(&self, compare: impl FnOnce(&T) -> Ordering) -> bool {
+        !self.is_cut || compare(&self.kept[self.at_most - 1]).is_lt()
+    }
+
     /// Takes an item.
     pub fn push(&mut self, item: T) {
-        if self.is_cut && item >= self.kept[self.at_most - 1] {
+        if !self.takes(|last| item.cmp(last)) {
             return;
         }
         self.kept.push(item);

@@ -31,8 +31,8 @@ pub enum Others {
 pub struct Ownership {
     /// Its owner.
     pub owner: Owner,
-    /// The most that anybody can do who is not its owner, not in its group, and not the system. Windows has no group
-    /// that counts.
+    /// The most that anybody can do who is not its owner and not the system. A group that may change it counts if somebody
+    /// else is in it; Windows has no group that counts.
     pub others: Others,
 }
 
@@ -47,7 +47,7 @@ impl Ownership {
     }
 
     /// Tells whether only this user and the system have a say in it: one of them owns it, and no stranger can change
-    /// it. Its group may.
+    /// it.
     pub fn is_trusted(self) -> bool {
         self.owner != Owner::Other && self.others != Others::Change
     }

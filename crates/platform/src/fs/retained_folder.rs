@@ -118,6 +118,10 @@ impl RetainedFolder {
                 part.path
             }
             None => {
+                if parts.is_empty() {
+                    // The folder may be new, and the one that it is in.
+                    self.path.ancestors().skip(1).take(2).try_for_each(sync_folder)?;
+                }
                 let number = parts.pop().map_or(1, |last| last.number + 1);
                 let path = self.path.join(format!("{number:010}.{now_ms}"));
                 create_private_dir(&path)?;

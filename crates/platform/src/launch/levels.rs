@@ -18,6 +18,14 @@ pub struct Levels {
 }
 
 impl Levels {
+    /// Returns whether the full level keeps a plan with the computer's network from abstract sockets of the desktop.
+    ///
+    /// # Source
+    /// landlock(7), ABI 6 (Linux 6.12): `LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET`.
+    pub const fn shuts_abstract_sockets(&self) -> bool {
+        self.landlock_abi >= 6
+    }
+
     /// Gives why a level cannot be had; none if it can.
     pub fn missing(&self, level: Containment) -> Option<&str> {
         match level {
@@ -54,6 +62,18 @@ fn probe() -> Levels {
 pub const fn hides_files(level: Containment) -> bool {
     // Landlock, and the profile on macOS, grant a folder with all that is in it.
     matches!(level, Containment::Full)
+}
+
+/// Returns how the memory is bounded that all processes of a plan take together: `measured` while it runs, `enforced` by the
+/// system, or `none`.
+pub const fn job_memory() -> &'static str {
+    if cfg!(windows) {
+        "enforced"
+    } else if cfg!(all(target_os = "linux", not(feature = "portable-launch"))) {
+        "measured"
+    } else {
+        "none"
+    }
 }
 
 /// Returns whether names in a folder that can be written stay as they are at a level.

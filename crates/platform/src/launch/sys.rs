@@ -198,50 +198,13 @@ pub(super) fn peer_user(socket: BorrowedFd<'_>) -> io::Result<u32> {
     if length == size { Ok(peer.uid) } else { Err(io::Error::from(io::ErrorKind::InvalidData)) }
 }
 
-/// Gives memory back to the system: what was freed, where the allocator can, and the pages of the program's
-/// own code, which are read again where they are needed.
+/// Gives memory back to the system that was freed, where the allocator can.
 pub(super) fn give_back_memory() {
     #[cfg(target_env = "gnu")]
     // SAFETY: `malloc_trim` has no requirements; it is an ordinary function of the allocator.
     unsafe {
         libc::malloc_trim(0)
     };
-    // SAFETY: the function has the right form, and is called during this call only.
-    unsafe { libc::dl_iterate_phdr(Some(give_back_segments), std::ptr::null_mut()) };
-}
-
-/// Gives back the segments of one program or library that are never written.
-unsafe extern "C" fn give_back_segments(
-    object: *mut libc::dl_phdr_info,
-    _: libc::size_t,
-    _: *mut libc::c_void,
-) -> libc::c_int {
-    // SAFETY: `dl_iterate_phdr` gives a pointer to a structure that lives through the call, whose headers are an
-    // array of the given length.
-    let (base, headers) = unsafe {
-        let object = &*object;
-        if object.dlpi_phdr.is_null() {
-            return 0;
-        }
-        (object.dlpi_addr, std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum)))
-    };
-    // SAFETY: `sysconf` has no requirements.
-    let Ok(page) = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) else { return 0 };
-    for header in
-        headers.iter().filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W == 0)
-    {
-        let (Ok(start), Ok(length)) =
-            (usize::try_from(base + header.p_vaddr), usize::try_from(header.p_memsz))
-        else {
-            continue;
-        };
-        let first = start & !(page - 1);
-        let pages = std::ptr::with_exposed_provenance_mut(first);
-        // SAFETY: the pages are a mapping of a file that can be read and executed but never was written, as its
-        // header says. Dropped, they have the same content when they are touched again.
-        unsafe { libc::madvise(pages, start + length - first, libc::MADV_DONTNEED) };
-    }
-    0
 }
 
 /// Executes an open program, or one by path. Returns only if that fails.

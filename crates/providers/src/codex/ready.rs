@@ -24,7 +24,7 @@ use bailiwick_platform::machine::user_name;
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{PermittedPath, Scope, Scopes};
 
-use super::login::person_home;
+use super::login::{AUTH_FILE, person_home};
 use super::settings::{Confines, Taken};
 use super::{Installation, Login, Version, home};
 
@@ -308,9 +308,11 @@ impl Confined {
         // Codex itself writes its home, and the person's where a login is renewed; neither can its commands see.
         let mut read_write = vec![granted(&commands_home)?];
         if let Some(person) = found.person.as_ref().filter(|_| home::reads_file(found.login)) {
+            // The file alone, which Codex writes in its place: beside it are settings that start programs.
+            let file = person.join(AUTH_FILE);
             match found.login {
-                Login::Account => read_write.push(granted(person)?),
-                _ => read_only.extend(PathGrant::of(person)),
+                Login::Account => read_write.push(granted(&file)?),
+                _ => read_only.extend(PathGrant::of(&file)),
             }
         }
         // In the private tree of `full` a home among temporary files is there only if it is mounted. Codex would make
@@ -318,7 +320,7 @@ impl Confined {
         let is_there = |home: &PathBuf| {
             found.level != Containment::Full
                 || home == &found.home
-                || read_only.iter().chain(&read_write).any(|grant| grant.path == *home)
+                || read_only.iter().chain(&read_write).any(|grant| grant.path.starts_with(home))
         };
         let shown = |home: &PathBuf| {
             let temporary = [Path::new(SANDBOX_TEMPORARY), &std::env::temp_dir()];

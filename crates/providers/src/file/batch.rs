@@ -164,7 +164,7 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
         }
         Step::Remove { place, version } => {
             check(&place, &version, cancel)?;
-            let aside = TemporaryName::new(held.folder())?;
+            let aside = TemporaryName::new(held.folder(), &place.path.shown())?;
             let dir = &place.dir;
             dir.rename_to_free(&place.name, dir, &aside.name).map_err(|error| place.failure(&error))?;
             let synced = dir.sync().map_err(|error| place.failure(&error));

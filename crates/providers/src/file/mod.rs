@@ -29,7 +29,7 @@ pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_image
 pub use remove::{Removal, Removed, remove};
 pub use replace::{IfExists, Replaced, Replacement, replace_held};
 pub use single_byte::{decode_single_byte, encode_single_byte, single_byte_text};
-pub use temporary::is_temporary;
+pub use temporary::{is_temporary, places_left};
 pub use text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_len};
 pub use transfer::{Transfer, Transferred, copy, rename};
 pub use tree::Counts;

@@ -102,7 +102,7 @@ pub fn replace_held(
     if !replacement.dry_run {
         let named = match sweep(&place.dir, held.folder()) {
             FolderSize::Small => None,
-            FolderSize::Large => Some(TemporaryName::new(held.folder())?),
+            FolderSize::Large => Some(TemporaryName::new(held.folder(), &place.path.shown())?),
         };
         let temporary = named.as_ref().map_or_else(temporary_name, |named| named.name.clone());
         let beside = Beside { place, replacement, version: &version, cancel };

@@ -58,12 +58,16 @@ pub(super) struct TemporaryName {
 }
 
 impl TemporaryName {
-    /// Makes one. `locks` is the folder of Bailiwick's locks.
-    pub(super) fn new(locks: &Path) -> Result<Self, Failure> {
+    /// Makes one. `locks` is the folder of Bailiwick's locks, and `place` what is being made.
+    #[expect(clippy::disallowed_methods, reason = "the lock is Bailiwick's own, in its state folder")]
+    pub(super) fn new(locks: &Path, place: &str) -> Result<Self, Failure> {
         let (id, folder) = (id::new_id(), names_folder(locks));
         match FileLock::try_take(&folder, &id) {
             Ok(Some(lock)) => {
-                Ok(Self { name: format!("{START}{id}{END}").into(), lock: folder.join(&id), _lock: lock })
+                let path = folder.join(&id);
+                // For the user, if it is cut off. Without it all else goes on.
+                let _ = std::fs::write(&path, place);
+                Ok(Self { name: format!("{START}{id}{END}").into(), lock: path, _lock: lock })
             }
             Ok(None) | Err(_) => {
                 Err(Failure::new(ErrorCode::ProviderUnavailable, "Bailiwick's lock files cannot be used")
@@ -78,6 +82,21 @@ impl Drop for TemporaryName {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.lock);
     }
+}
+
+/// Returns what was being made when a process was cut off, and is left until something is written beside it.
+#[expect(clippy::disallowed_methods, reason = "the locks are Bailiwick's own, in its state folder")]
+pub fn places_left(state: &Path) -> Vec<String> {
+    let names = names_folder(super::Locks::below(state).folder());
+    let entries = std::fs::read_dir(&names).into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(|id| id::is_id(id));
+    let left = ids.take(MAX_LOCKS).filter_map(|id| {
+        // It is written after the lock is taken.
+        let place = std::fs::read_to_string(names.join(&id)).ok().filter(|place| !place.is_empty())?;
+        FileLock::try_take(&names, &id).ok()??;
+        Some(place)
+    });
+    left.collect()
 }
 
 fn names_folder(locks: &Path) -> PathBuf {
@@ -187,16 +206,16 @@ mod tests {
         let dir = root.open_dir(&RelPath::root()).expect("it is there");
         // As a crash leaves it: the name is known, and its lock is free.
         let left = || {
-            let TemporaryName { name, lock, .. } = &TemporaryName::new(&locks).expect("made");
+            let TemporaryName { name, lock, .. } = &TemporaryName::new(&locks, "a place").expect("made");
             let name = name.clone();
-            fs::write(lock.with_extension("kept"), "").expect("written");
+            fs::hard_link(lock, lock.with_extension("kept")).expect("kept");
             (name, lock.clone())
         };
         let (crashed, crashed_lock) = left();
         fs::rename(crashed_lock.with_extension("kept"), &crashed_lock).expect("renamed");
         fs::create_dir_all(scope.join(&crashed).join("deep/er")).expect("made");
         fs::write(scope.join(&crashed).join("deep/file"), "half").expect("written");
-        let alive = TemporaryName::new(&locks).expect("made");
+        let alive = TemporaryName::new(&locks, "a place").expect("made");
         fs::create_dir(scope.join(&alive.name)).expect("made");
         let foreign = temporary_name();
         fs::create_dir(scope.join(&foreign)).expect("made");
@@ -207,7 +226,9 @@ mod tests {
         let file = fs::File::create(scope.join(&held)).expect("made");
         hold_file(&file);
         fs::write(scope.join(&new), "").expect("written");
+        assert_eq!(places_left(&folder), ["a place"], "what is alive is not left");
         sweep_now(&dir, &locks);
+        assert_eq!(places_left(&folder), [""; 0]);
         let is_there = |name: &OsStr| fs::symlink_metadata(scope.join(name)).is_ok();
         assert!(!is_there(&crashed) && !crashed_lock.exists());
         assert!(is_there(&alive.name) && is_there(&foreign) && is_there(&held) && is_there(&new));
@@ -232,7 +253,7 @@ mod tests {
         // Each crashes: its name is known, and its lock is free.
         let left: Vec<_> = (0..20)
             .map(|_| {
-                let TemporaryName { name, lock, .. } = &TemporaryName::new(&locks).expect("made");
+                let TemporaryName { name, lock, .. } = &TemporaryName::new(&locks, "a place").expect("made");
                 fs::write(scope.join(name), "half").expect("written");
                 fs::hard_link(lock, lock.with_extension("kept")).expect("kept");
                 (name.clone(), lock.clone())
@@ -241,7 +262,7 @@ mod tests {
         for (_, lock) in &left {
             fs::rename(lock.with_extension("kept"), lock).expect("renamed");
         }
-        let alive = TemporaryName::new(&locks).expect("made");
+        let alive = TemporaryName::new(&locks, "a place").expect("made");
         fs::write(scope.join(&alive.name), "half").expect("written");
         assert_eq!(sweep_now(&dir, &locks), FolderSize::Large);
         assert!(left.iter().all(|(name, lock)| !scope.join(name).exists() && !lock.exists()));

@@ -13,7 +13,7 @@ use bailiwick_policy::{PermittedPath, door_failure};
 /// How many entries one operation takes on.
 const MAX_ENTRIES: u64 = 1_000_000;
 /// How many entries of a folder are read at a time.
-pub(super) const AT_ONCE: usize = 50_000;
+pub(super) const AT_ONCE: usize = 100_000;
 /// The longest path that can be opened, in bytes.
 const MAX_PATH_BYTES: usize = 4_096;
 

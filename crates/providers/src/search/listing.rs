@@ -51,7 +51,7 @@ pub(super) struct Listing {
 }
 
 /// How many entries of a folder are read at a time.
-const AT_ONCE: usize = 50_000;
+const AT_ONCE: usize = 100_000;
 
 impl Listing {
     /// Reads the folder `rel`, which is open; `above` are the ignore rules of the folder that holds it.

@@ -7,7 +7,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::process::Change;
-use bailiwick_contract::{Cancel, ErrorCode, Failure, Progress, time};
+use bailiwick_contract::{Cancel, ErrorCode, Failure, Progress};
 
 use super::condition::{Evidence, Outcome};
 use super::probe::Probe;
@@ -70,7 +70,7 @@ pub async fn hold(
             () = tokio::time::sleep_until(cancel.deadline().into()) => is_last = true,
             () = changed.notified() => {}
             Some((at, evidence)) = found.recv() => round.hold(at, evidence?),
-            () = until(round.due_ms()) => {}
+            () = until(round.due_in()) => {}
         }
         while let Ok((at, evidence)) = found.try_recv() {
             round.hold(at, evidence?);
@@ -101,13 +101,10 @@ async fn listen(mut changes: watch::Receiver<Change>, mut last: Change, wants: W
     }
 }
 
-/// Waits until a time of the clock, in milliseconds since the epoch.
-async fn until(due_ms: Option<i64>) {
-    match due_ms {
-        Some(due_ms) => {
-            let left_ms = u64::try_from(due_ms - time::now_ms()).unwrap_or_default();
-            tokio::time::sleep(Duration::from_millis(left_ms)).await;
-        }
+/// Waits so long, or for ever.
+async fn until(due_in: Option<Duration>) {
+    match due_in {
+        Some(left) => tokio::time::sleep(left).await,
         None => std::future::pending().await,
     }
 }
@@ -116,6 +113,7 @@ async fn until(due_ms: Option<i64>) {
 mod tests {
     use super::super::condition::{Condition, Standing, Wanted};
     use super::*;
+    use bailiwick_contract::time;
 
     #[tokio::test]
     async fn what_is_printed_before_the_listener_begins_is_notified() {

@@ -3,6 +3,7 @@
 //! Must not judge anything: the processes and paths that come here are permitted. Must not poll what tells of
 //! itself: output and ends of processes.
 
+mod clock;
 mod condition;
 mod file;
 mod hold;

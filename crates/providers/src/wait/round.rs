@@ -1,11 +1,13 @@
 //! How the conditions of one wait stand, and looking at everything that can be looked at without waiting.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::process::Process;
-use bailiwick_contract::{Cancel, Failure, time};
+use bailiwick_contract::{Cancel, Failure};
 use bailiwick_platform::launch::kept::Status;
 
+use super::clock::{LookSpan, WaitClock};
 use super::condition::{Condition, Evidence, Outcome, Standing, Wanted};
 use super::token::Saved;
 use super::watched::Watched;
@@ -18,6 +20,7 @@ const READ_BYTES: usize = 64 << 10;
 pub struct Round {
     wanted: Wanted,
     began_ms: i64,
+    clock: WaitClock,
     watched: Vec<Watched>,
 }
 
@@ -38,7 +41,7 @@ impl Round {
         let saved = saved.iter().chain(std::iter::repeat(&none));
         let begin = |(condition, saved)| Watched::begin(condition, saved, began_ms);
         let watched = conditions.into_iter().zip(saved).map(begin).collect::<Result<_, _>>()?;
-        Ok(Self { wanted, began_ms, watched })
+        Ok(Self { wanted, began_ms, clock: WaitClock::start(), watched })
     }
 
     /// Gives the conditions, in their order.
@@ -70,9 +73,11 @@ impl Round {
         self.watched.iter().filter(|watched| matches!(watched.standing, Standing::Held(_))).count()
     }
 
-    /// Gives when to look again although nothing happens, in milliseconds since the epoch.
-    pub fn due_ms(&self) -> Option<i64> {
-        self.watched.iter().filter_map(Watched::due_ms).min()
+    /// Returns in how long to look again although nothing happens.
+    pub fn due_in(&self) -> Option<Duration> {
+        let due_ms = self.watched.iter().filter_map(Watched::due_ms).min()?;
+        let left_ms = due_ms.saturating_sub(self.clock.now_ms());
+        Some(Duration::from_millis(u64::try_from(left_ms).unwrap_or_default()))
     }
 
     /// Notes what was found out about a condition elsewhere.
@@ -87,13 +92,14 @@ impl Round {
     /// # Errors
     /// Where the files of a process are damaged.
     pub fn look(&mut self, cancel: &Cancel) -> Result<(), Failure> {
+        let span = self.clock.look();
         for process in self.processes() {
             if cancel.is_raised() {
                 return Ok(());
             }
-            self.look_at(&process, cancel)?;
+            self.look_at(&process, span, cancel)?;
         }
-        let now_ms = time::now_ms();
+        let now_ms = self.clock.now_ms();
         for watched in &mut self.watched {
             watched.fall_due(now_ms);
         }
@@ -117,18 +123,22 @@ impl Round {
         self.watched.iter().filter(|it| it.is_open()).any(|it| about_output(&it))
     }
 
-    fn look_at(&mut self, process: &Process, cancel: &Cancel) -> Result<(), Failure> {
+    fn look_at(&mut self, process: &Process, span: LookSpan, cancel: &Cancel) -> Result<(), Failure> {
         // First how it stands: what it printed before its end lies in the ring by then.
         let status = process.status()?;
         let is_of_it = |it: &&mut Watched| {
             it.is_open() && it.condition.process().is_some_and(|of| of.facts.id == process.facts.id)
         };
         let mut of_it: Vec<&mut Watched> = self.watched.iter_mut().filter(is_of_it).collect();
-        if !read_output(process, &status, &mut of_it, cancel)? {
+        if !read_output(process, &status, &mut of_it, span, cancel)? {
             return Ok(());
         }
         for watched in of_it {
-            if status.state.is_final() { watched.end(&status) } else { watched.go_on(process, status.end)? }
+            if status.state.is_final() {
+                watched.end(&status)
+            } else {
+                watched.go_on(process, status.end, span)?
+            }
         }
         Ok(())
     }
@@ -140,6 +150,7 @@ fn read_output(
     process: &Process,
     status: &Status,
     of_it: &mut [&mut Watched],
+    span: LookSpan,
     cancel: &Cancel,
 ) -> Result<bool, Failure> {
     while let Some(from) =
@@ -148,7 +159,8 @@ fn read_output(
         if cancel.is_raised() {
             return Ok(false);
         }
-        let read = process.read(from, READ_BYTES)?;
+        let mut read = process.read(from, READ_BYTES)?;
+        read.frames.iter_mut().for_each(|frame| frame.at_ms = span.place(frame.at_ms));
         for watched in of_it.iter_mut() {
             watched.show(&read.frames, read.next);
         }

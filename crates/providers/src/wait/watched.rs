@@ -7,6 +7,7 @@ use crate::process::Process;
 use bailiwick_contract::{Failure, signal};
 use bailiwick_platform::launch::kept::{Frame, State, Status};
 
+use super::clock::LookSpan;
 use super::condition::{Condition, Evidence, FileState, Standing};
 use super::token::Saved;
 use super::{Marks, Scan, Seen, file};
@@ -116,13 +117,13 @@ impl Watched {
     }
 
     /// Takes note that the process lives and has printed up to `end`.
-    pub(super) fn go_on(&mut self, process: &Process, end: u64) -> Result<(), Failure> {
+    pub(super) fn go_on(&mut self, process: &Process, end: u64, span: LookSpan) -> Result<(), Failure> {
         if let Condition::Quiet(_, after) = &self.condition
             && end > self.known_end
         {
             let read = process.read(end.saturating_sub(LAST_BYTES as u64), LAST_BYTES)?;
             if let Some(last) = read.frames.last() {
-                self.due_ms = self.due_ms.max(Some(later(last.at_ms, *after)));
+                self.due_ms = self.due_ms.max(Some(later(span.place(last.at_ms), *after)));
             }
             self.known_end = end;
         }

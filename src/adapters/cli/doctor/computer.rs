@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use bailiwick_config::Config;
+use bailiwick_config::{Config, SandboxLevel};
 use bailiwick_contract::Capability;
-use bailiwick_contract::command::Containment;
+use bailiwick_contract::command::{Containment, Network};
 use bailiwick_platform::dirs::System;
 use bailiwick_platform::launch::levels;
 use bailiwick_platform::machine;
@@ -43,7 +43,24 @@ fn sandbox(config: Option<&Config>, found: &mut Findings) {
     };
     let is_used = config.is_some_and(runs);
     match levels.strongest {
-        Containment::Full => found.ok("sandbox", "commands are held in full: files, network, processes"),
+        Containment::Full => {
+            found.ok("sandbox", "commands are held in full: files, network, processes");
+            let is_open = |config: &Config| {
+                config.scopes.iter().any(|scope| {
+                    scope.grants_any(&[Capability::CommandRun, Capability::PackageRun])
+                        && scope.policy.network == Some(Network::Full)
+                        && scope.policy.sandbox != SandboxLevel::None
+                })
+            };
+            if !levels.shuts_abstract_sockets() && config.is_some_and(is_open) {
+                found.warn(
+                    "sandbox-sockets",
+                    "commands with `network: full` reach sockets of the desktop that have no path, and results show the \
+                     level `partial`: the kernel's Landlock is older than version 6",
+                    "Use Linux 6.12 or newer, or `bailiwick scope edit ID --network loopback`.",
+                );
+            }
+        }
         // Whose commands do not run for it is told of each scope.
         Containment::None => {
             let why = missing(Containment::Partial);

@@ -9,8 +9,10 @@ use std::time::{Duration, SystemTime};
 use bailiwick_platform::fs::modes::HAS_BITS;
 use bailiwick_platform::fs::{Others, Protection, Volume};
 use bailiwick_platform::paths;
+use bailiwick_providers::file::places_left;
 
 use super::super::home::Home;
+use super::super::printer::one_line;
 use super::finding::Findings;
 use super::repair::Repair;
 
@@ -18,6 +20,8 @@ use super::repair::Repair;
 const LEAST_BYTES: u64 = 64 << 20;
 /// Below this much it is said.
 const FEW_BYTES: u64 = 512 << 20;
+/// How many places are named of those with something left.
+const SHOWN_PLACES: usize = 5;
 /// A file that a command writes is in its place after much less.
 const IN_THE_WORKS: Duration = Duration::from_secs(600);
 
@@ -37,6 +41,7 @@ pub fn look(home: &Home, found: &mut Findings) {
             format!("config, state and socket are yours alone ({})", home.dirs.config.display()),
         );
     }
+    unfinished(&home.dirs.state, found);
     room(&home.dirs.state, found);
     temporary(found);
 }
@@ -149,6 +154,25 @@ fn is_left_in_the_works(name: &str, facts: &fs::Metadata) -> bool {
         });
     let age = facts.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
     is_temporary && facts.is_file() && age.is_some_and(|age| age > IN_THE_WORKS)
+}
+
+/// Names what operations were making when their process was killed.
+fn unfinished(state: &Path, found: &mut Findings) {
+    let left = places_left(state);
+    if left.is_empty() {
+        return;
+    }
+    let count = left.len();
+    let mut shown: Vec<String> =
+        left.into_iter().take(SHOWN_PLACES).map(|place| format!("`{}`", one_line(&place))).collect();
+    if count > shown.len() {
+        shown.push(format!("{} more", count - shown.len()));
+    }
+    found.warn(
+        "unfinished",
+        format!("a killed process left parts of a copy or removal beside: {}", shown.join(", ")),
+        "Nothing has to be done: the next change in that folder removes them.",
+    );
 }
 
 fn room(state: &Path, found: &mut Findings) {

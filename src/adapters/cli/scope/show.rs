@@ -262,10 +262,10 @@ fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result
         text.push_str(&labelled(&commands_setup::describe(scope)?));
         let bound = |bytes: Option<u64>| bytes.map_or("no bound".to_owned(), |it| format!("{} MB", it >> 20));
         let limits = format!(
-            "memory {} in all, {} for each process, {} processes, files of {}\nstarted ones: {} at a time, {} s each, lifetime {}",
+            "memory {} (each process: {}), {} processes, files of {}\nstarted ones: {} at a time, {} s each, lifetime {}",
             match scope.policy.max_job_memory_megabytes {
                 Some(megabytes) => format!("{megabytes} MB"),
-                None => "an eighth of this computer's, at least 2048 MB,".to_owned(),
+                None => "an eighth of the computer's, or 2048 MB if that is more".to_owned(),
             },
             bound(commands.max_memory_bytes),
             commands.max_processes.map_or("any number of".to_owned(), |it| it.to_string()),

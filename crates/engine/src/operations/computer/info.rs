@@ -17,7 +17,7 @@ use bailiwick_contract::{
     Capability, CommandInput, Containment, Effect, ErrorCode, Failure, OneOrMany, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads, fields,
 };
-use bailiwick_platform::launch::{hides_files, levels};
+use bailiwick_platform::launch::{hides_files, job_memory, levels};
 use bailiwick_platform::system::system;
 use bailiwick_policy::{InputPath, Permit, STAGES, Scope, Standing};
 use bailiwick_providers::codex;
@@ -172,7 +172,12 @@ fn sandbox() -> Value {
         None => json!({"level": level, "available": true, "closedFiles": closed_files(level)}),
         Some(why) => json!({"level": level, "available": false, "why": why}),
     });
-    json!({"strongest": levels.strongest, "levels": each, "landlockAbi": levels.landlock_abi})
+    json!({
+        "strongest": levels.strongest,
+        "levels": each,
+        "landlockAbi": levels.landlock_abi,
+        "jobMemory": job_memory(),
+    })
 }
 
 /// Returns whether commands at a level can read the files that their scope closes.

@@ -122,7 +122,7 @@ impl Prepared {
     /// Gives the report that the plan runs.
     pub(super) fn running(&self) -> Report {
         Report::Running {
-            level: self.level,
+            level: hold::reported_level(self.level, self.open),
             network: self.network,
             degraded: self.level != Containment::Full,
             layers: self.layers.0,

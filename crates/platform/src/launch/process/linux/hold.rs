@@ -182,6 +182,18 @@ fn open_at(kit: &Kit, level: Containment, network: Network, hold: &Hold, limits:
         }
 }
 
+/// Returns the level that a result shows: with the computer's network, what keeps the full level from abstract sockets of the
+/// desktop is Landlock, from version 6 of its interface on. Without it the level is no full one.
+///
+/// A plan that makes sandboxes of its own holds what it starts itself, and is named as such.
+pub(in super::super) const fn reported_level(level: Containment, open: Names) -> Containment {
+    let is_open = open.0 & open::ABSTRACT_SOCKETS != 0 && open.0 & open::INNER_SANDBOXES == 0;
+    match level {
+        Containment::Full if is_open => Containment::Partial,
+        level => level,
+    }
+}
+
 /// Gives the limits as they are set: on the number of processes, only where it would bind this job alone.
 fn own_limits(kit: &Kit, level: Containment, limits: ProcessLimits) -> ProcessLimits {
     let processes = limits.processes.map(|limit| match level {
@@ -362,4 +374,57 @@ pub(in super::super) fn shut_in(shutting: &Shutting) -> Result<(), Stop> {
 
 fn not_in_force() -> io::Error {
     io::Error::other("it is not in force")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_the_computers_network_an_old_landlock_is_no_full_level() {
+        let mut kit = Kit::new().expect("made");
+        let limits = ProcessLimits {
+            memory_bytes: None,
+            job_memory_bytes: Some(1 << 30),
+            processes: None,
+            file_bytes: None,
+            open_files: 64,
+        };
+        let home = PathGrant::of(&std::env::temp_dir()).expect("it is there");
+        for (version, network, inner, expected) in [
+            (5, Network::Full, InnerSandboxes::Refused, Containment::Partial),
+            (1, Network::Full, InnerSandboxes::Refused, Containment::Partial),
+            (6, Network::Full, InnerSandboxes::Refused, Containment::Full),
+            (9, Network::Full, InnerSandboxes::Refused, Containment::Full),
+            (1, Network::Loopback, InnerSandboxes::Refused, Containment::Full),
+            (1, Network::None, InnerSandboxes::Refused, Containment::Full),
+            (9, Network::Full, InnerSandboxes::Allowed, Containment::Full),
+        ] {
+            kit.landlock_version = version;
+            let hold = Hold {
+                level: Containment::Full,
+                network,
+                network_group: None,
+                read_only: Vec::new(),
+                read_write: Vec::new(),
+                protected: Vec::new(),
+                lacks_protected: false,
+                closed: Vec::new(),
+                lacks_closed: false,
+                home: home.clone(),
+                inner,
+                set_group_id: SetGroupId::Refused,
+            };
+            let open = Names(open_at(&kit, hold.level, network, &hold, &limits));
+            let reported = reported_level(hold.level, open);
+            assert_eq!(reported, expected, "{version} {network} {inner:?}");
+            let names = open.show(open::NAMES);
+            let is_named = names.contains(&"abstractSockets");
+            assert_eq!(
+                is_named,
+                network == Network::Full && (version < 6 || inner == InnerSandboxes::Allowed),
+                "{version}"
+            );
+        }
+    }
 }
