@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use bailiwick::adapters::cli::schemas;
+use bailiwick::config::Config;
 use bailiwick::contract::Envelope;
 use bailiwick::operations::FAMILIES;
 use bailiwick::policy::Candidate;
 use bailiwick::reference::{Document, documents};
-use bailiwick::registry::Registry;
+use bailiwick::registry::{Registry, packed_request, packed_schemas};
 
 use crate::source::{files, repository, shown_path};
 
@@ -53,6 +54,23 @@ fn committed_schemas_and_pages_equal_the_generated_ones() {
         "UPDATE=1 cargo test --test it reference, and read the diff:\n{}",
         problems.join("\n")
     );
+}
+
+#[test]
+fn the_program_carries_the_schemas_that_the_types_have() {
+    for entry in FAMILIES.iter().flat_map(|family| family.operations) {
+        let name = entry.spec.name;
+        let text = fs::read_to_string(repository().join(format!("schemas/operations/{name}.json")))
+            .unwrap_or_else(|error| panic!("the file of {name}: {error}"));
+        assert_eq!(format!("{:#}\n", packed_request(entry)), text, "{name}");
+        let (packed, made) = (packed_schemas(entry), entry.schemas());
+        assert_eq!(packed.input, made.input, "input of {name}");
+        assert_eq!(packed.options, made.options, "options of {name}");
+        assert_eq!(packed.output, made.output, "output of {name}");
+    }
+    let config =
+        fs::read_to_string(repository().join("schemas/config.json")).expect("the schema of the config");
+    assert_eq!(Config::SCHEMA, config);
 }
 
 #[test]

@@ -86,12 +86,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Gives the text of the config's JSON Schema.
-    pub fn schema_text() -> String {
-        let mut text = serde_json::to_string_pretty(&schemars::schema_for!(Self)).expect("a schema is JSON");
-        text.push('\n');
-        text
-    }
+    /// The text of the config's JSON Schema.
+    pub const SCHEMA: &str = include_str!("../../../schemas/config.json");
 
     /// Gives the text that [`Config::save`] writes: it points to the schema, unless it points elsewhere.
     pub fn text(&self) -> String {
@@ -117,7 +113,7 @@ impl Config {
         let written = || {
             create_private_dir(folder)?;
             if self.schema.as_ref().is_none_or(|place| *place == schema_place()) {
-                replace_private_file(&folder.join(Self::SCHEMA_FILE), Self::schema_text().as_bytes())?;
+                replace_private_file(&folder.join(Self::SCHEMA_FILE), Self::SCHEMA.as_bytes())?;
             }
             replace_private_file(&target, text.as_bytes())
         };

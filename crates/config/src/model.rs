@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Capability, Network, ScopeType};
 
-use super::commands::{CommandRule, NetworkForm, ProcessLifetime, SandboxLevel, ShellMode, network_or_flag};
+use super::commands::{CommandRule, ProcessLifetime, SandboxLevel, ShellMode, network_or_flag};
 use super::public_url::PublicUrl;
 use super::screens::WindowPattern;
 
@@ -175,7 +175,7 @@ pub struct ScopePolicy {
     /// What commands may reach: `none`, `loopback` (default: a loopback of their own) or `full`. `true` is read
     /// as `full`, `false` as `none`.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "network_or_flag")]
-    #[schemars(with = "Option<NetworkForm>")]
+    #[schemars(with = "Option<super::commands::NetworkForm>")]
     pub network: Option<Network>,
     /// How strongly commands are held; default `auto`. Where the computer cannot hold them so, they do not run.
     #[serde(skip_serializing_if = "SandboxLevel::is_auto")]

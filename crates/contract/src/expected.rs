@@ -153,7 +153,7 @@ mod tests {
             .into_generator()
             .into_root_schema_for::<Sample>()
             .to_value();
-        let names = FieldNames::from_schema(&schema);
+        let names = FieldNames::from_schema(schema);
         for (value, message) in [
             (json!({"max": "x"}), "`options.max` must be a whole number of 0 or more"),
             (json!({"max": -1}), "`options.max` must be a whole number of 0 or more"),

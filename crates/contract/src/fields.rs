@@ -20,7 +20,7 @@ pub struct FieldNames {
 
 impl FieldNames {
     /// Reads the field names out of a JSON Schema of an object.
-    pub fn from_schema(schema: &Value) -> Self {
+    pub fn from_schema(schema: Value) -> Self {
         let accepted = schema["properties"].as_object().map(|map| map.keys().cloned().collect());
         let required = schema["required"]
             .as_array()
@@ -33,7 +33,7 @@ impl FieldNames {
             accepted: accepted.unwrap_or_default(),
             required: required.unwrap_or_default(),
             may_be_empty: may_be_empty.unwrap_or_default(),
-            schema: schema.clone(),
+            schema,
         }
     }
 }

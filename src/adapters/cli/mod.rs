@@ -60,4 +60,6 @@ mod zip;
 pub use command_line::{Misuse, check_command_line};
 pub use definition::definition;
 pub use run::main;
-pub use schemas::{CommandSchema, SCHEMAS, schemas};
+#[cfg(feature = "schemas")]
+pub use schemas::schemas;
+pub use schemas::{CommandSchema, SCHEMAS};

@@ -2,12 +2,11 @@
 //!
 //! A failure has the same form for every command.
 
-use schemars::{JsonSchema, Schema, schema_for};
-use serde_json::Value;
+use schemars::JsonSchema;
 
 use super::{
-    approve, bundle, client, command_policy, completions, config, described, doctor, history, live, man,
-    policy, processes, scope, screen, service, setup, start, status, token, tools, try_folder, tunnel,
+    approve, bundle, command_policy, completions, config, described, doctor, history, live, man, policy,
+    processes, scope, screen, service, setup, start, status, token, tools, try_folder, tunnel,
 };
 
 /// What a command prints.
@@ -17,7 +16,8 @@ pub struct CommandSchema {
     pub command: &'static str,
     /// The name of its file below `schemas/cli`, without `.json`.
     pub name: &'static str,
-    schema: fn() -> Schema,
+    #[cfg(feature = "schemas")]
+    schema: fn() -> schemars::Schema,
 }
 
 /// The commands with their schemas, those of `client` aside.
@@ -84,18 +84,25 @@ pub const SCHEMAS: &[CommandSchema] = &[
 ];
 
 const fn row<T: JsonSchema>(command: &'static str, name: &'static str) -> CommandSchema {
-    CommandSchema { command, name, schema: schema_of::<T> }
+    CommandSchema {
+        command,
+        name,
+        #[cfg(feature = "schemas")]
+        schema: schema_of::<T>,
+    }
 }
 
-fn schema_of<T: JsonSchema>() -> Schema {
-    schema_for!(T)
+#[cfg(feature = "schemas")]
+fn schema_of<T: JsonSchema>() -> schemars::Schema {
+    schemars::schema_for!(T)
 }
 
 /// Gives the schemas of all commands: the path from the repository's root, and the text.
+#[cfg(feature = "schemas")]
 pub fn schemas() -> Vec<(String, String)> {
-    let of_clients = client::schemas().into_iter().map(|(path, text)| (path.to_owned(), text));
+    let of_clients = super::client::schemas().into_iter().map(|(path, text)| (path.to_owned(), text));
     let own = SCHEMAS.iter().map(|row| {
-        (format!("schemas/cli/{}.json", row.name), format!("{:#}\n", Value::from((row.schema)())))
+        (format!("schemas/cli/{}.json", row.name), format!("{:#}\n", serde_json::Value::from((row.schema)())))
     });
     of_clients.chain(own).collect()
 }

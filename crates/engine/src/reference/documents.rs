@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::registry::Registry;
 
-use super::schema::{config_schema, envelope_schema, operation_schema, outcome_schema};
+use super::outcome::outcome_schema;
+use super::schema::{config_schema, envelope_schema, operation_schema};
 use super::{config_page, error_page, family_page, index_page, policy_page, program_page};
 
 /// A generated file.

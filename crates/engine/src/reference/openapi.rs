@@ -7,7 +7,11 @@ use serde_json::{Map, Value, json};
 use crate::registry::{Entry, Registry};
 use bailiwick_contract::ErrorCode;
 
-use super::schema::{operation_schema, outcome_schema};
+use super::outcome::outcome_schema;
+#[cfg(feature = "schemas")]
+use super::schema::operation_schema;
+#[cfg(not(feature = "schemas"))]
+use crate::registry::packed_request as operation_schema;
 
 /// Makes the document: every operation is one form of the body of `POST /api/v1/operations`.
 ///

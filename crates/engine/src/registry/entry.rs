@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::sync::OnceLock;
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,6 +14,7 @@ use bailiwick_contract::{CommandInput, CommonOption, CommonOptions, Envelope, Fa
 use bailiwick_policy::{Candidate, InputPath, Parsed, Permit};
 
 use super::Context;
+use super::signature::Signatures;
 
 /// One operation. No default methods: what could be forgotten must be decided.
 pub trait Operation: 'static {
@@ -57,8 +57,8 @@ pub fn no_command<T>(_: &T) -> Option<CommandInput> {
 #[serde(deny_unknown_fields)]
 pub struct NoFields {}
 
-/// The JSON Schemas (draft 2020-12) of an operation's parts.
-#[derive(Debug, Clone)]
+/// The JSON Schemas (draft 2020-12) of an operation's parts, each whole in itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schemas {
     /// Of `input`.
     pub input: Value,
@@ -78,9 +78,10 @@ pub struct Entry {
     pub alias_of: Option<&'static str>,
     parse: fn(&Entry, &Envelope) -> Result<Parsed, Failure>,
     run: for<'a> fn(&'a Context, &'a Permit) -> Running<'a>,
+    #[cfg(feature = "schemas")]
     schemas: fn() -> Schemas,
-    known_schemas: OnceLock<Schemas>,
     field_names: OnceLock<(FieldNames, FieldNames)>,
+    signatures: OnceLock<Signatures>,
 }
 
 impl Entry {
@@ -100,28 +101,36 @@ impl Entry {
             alias_of,
             parse: parse::<O>,
             run: run::<O>,
-            schemas: schemas::<O>,
-            known_schemas: OnceLock::new(),
+            #[cfg(feature = "schemas")]
+            schemas: super::derived::schemas::<O>,
             field_names: OnceLock::new(),
+            signatures: OnceLock::new(),
         }
     }
 
-    /// Makes the JSON Schemas of the operation's parts.
+    /// Makes the JSON Schemas of the operation's parts: out of its types.
+    #[cfg(feature = "schemas")]
     pub fn schemas(&self) -> Schemas {
         (self.schemas)()
     }
 
-    /// Returns the JSON Schemas of the operation's parts, made once.
-    pub fn known_schemas(&self) -> &Schemas {
-        self.known_schemas.get_or_init(self.schemas)
+    /// Reads the JSON Schemas of the operation's parts.
+    #[cfg(not(feature = "schemas"))]
+    pub fn schemas(&self) -> Schemas {
+        super::packed::packed_schemas(self)
     }
 
-    /// Gives the names of the fields of `input` and of `options`.
+    /// Gives the names of the fields of `input` and of `options`, with their schemas; made once.
     pub fn field_names(&self) -> &(FieldNames, FieldNames) {
         self.field_names.get_or_init(|| {
-            let schemas = self.known_schemas();
-            (FieldNames::from_schema(&schemas.input), FieldNames::from_schema(&schemas.options))
+            let Schemas { input, options, .. } = self.schemas();
+            (FieldNames::from_schema(input), FieldNames::from_schema(options))
         })
+    }
+
+    /// Gives what a call looks like; made once.
+    pub(super) fn signatures(&self) -> &Signatures {
+        self.signatures.get_or_init(|| Signatures::of(self))
     }
 
     /// Starts the operation.
@@ -167,15 +176,4 @@ fn run<'a, O: Operation>(cx: &'a Context, permit: &'a Permit) -> Running<'a> {
             )
         })
     })
-}
-
-fn schemas<O: Operation>() -> Schemas {
-    fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {
-        settings.into_generator().into_root_schema_for::<T>().to_value()
-    }
-    Schemas {
-        input: of::<O::Input>(SchemaSettings::draft2020_12()),
-        options: of::<O::Options>(SchemaSettings::draft2020_12()),
-        output: of::<O::Output>(SchemaSettings::draft2020_12().for_serialize()),
-    }
 }

@@ -4,13 +4,17 @@
 //! its family's table. The rows are the single source of schemas, documents, discovery and CLI flags.
 
 mod context;
+#[cfg(feature = "schemas")]
+mod derived;
 mod describe;
 mod entry;
+mod packed;
 mod signature;
 mod table;
 
 pub use context::{Context, ServiceFacts};
 pub use describe::{describe_operation, describe_shortly, describe_target, type_name};
 pub use entry::{Entry, NoFields, Operation, Schemas, no_command, no_paths};
+pub use packed::{packed_request, packed_schemas};
 pub use signature::{SIGNATURE_LEGEND, SignatureLength, signature};
 pub use table::{Family, Registry};

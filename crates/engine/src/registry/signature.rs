@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use bailiwick_contract::TargetRule;
 
-use super::Entry;
+use super::{Entry, Schemas};
 
 /// How to read a signature, for those who see one for the first time.
 pub const SIGNATURE_LEGEND: &str = "OP target {input} options; `[target]` and `name?` may be left out. Each takes timeoutSeconds and maxOutputBytes too.";
@@ -52,8 +52,32 @@ pub enum SignatureLength {
     Long,
 }
 
-/// Writes the signature of an operation.
-pub fn signature(entry: &Entry, length: SignatureLength) -> String {
+/// What a call of an operation looks like, in each length.
+pub struct Signatures {
+    short: String,
+    long: String,
+}
+
+impl Signatures {
+    /// Writes them.
+    pub fn of(entry: &Entry) -> Self {
+        let schemas = entry.schemas();
+        Self {
+            short: written(entry, &schemas, SignatureLength::Short),
+            long: written(entry, &schemas, SignatureLength::Long),
+        }
+    }
+}
+
+/// Gives the signature of an operation.
+pub fn signature(entry: &Entry, length: SignatureLength) -> &str {
+    match length {
+        SignatureLength::Short => &entry.signatures().short,
+        SignatureLength::Long => &entry.signatures().long,
+    }
+}
+
+fn written(entry: &Entry, schemas: &Schemas, length: SignatureLength) -> String {
     let mut text = entry.spec.name.to_owned();
     text.push_str(match entry.spec.target {
         TargetRule::None => "",
@@ -62,7 +86,6 @@ pub fn signature(entry: &Entry, length: SignatureLength) -> String {
         rule if rule.is_optional() => " [id]",
         _ => " id",
     });
-    let schemas = entry.known_schemas();
     let input: Vec<String> = named(&schemas.input)
         .into_iter()
         .map(|(name, is_required, field)| {

@@ -68,7 +68,7 @@ pub fn read(value: Value) -> Result<Envelope, Failure> {
 
 /// Reads the fields of a request for an operation.
 fn of(entry: &'static Entry, mut top: Map<String, Value>) -> Result<Envelope, Failure> {
-    let (input_names, _) = entry.field_names();
+    let (input_names, option_names) = entry.field_names();
     let mut bags = vec![(Bag::Input, bag(entry, "input", top.remove("input"))?)];
     bags.push((Bag::Options, bag(entry, "options", top.remove("options"))?));
     for name in INPUTS {
@@ -113,9 +113,8 @@ fn of(entry: &'static Entry, mut top: Map<String, Value>) -> Result<Envelope, Fa
             Bag::Options => drop(options.insert(name, value)),
         }
     }
-    let schemas = entry.known_schemas();
-    let input = fitted("input", input, &schemas.input)?;
-    let options = fitted("options", options, &schemas.options)?;
+    let input = fitted("input", input, &input_names.schema)?;
+    let options = fitted("options", options, &option_names.schema)?;
     let target = match target {
         Some(value) => fit::text("target", value)?,
         None => None,

@@ -32,7 +32,9 @@ pub use edit::masked;
 pub use entry::Reach;
 pub use kind::ClientKind;
 pub use list::{caller_of, look as look_at_clients};
-pub use output::{ConnectionState, ListedClient, schemas};
+#[cfg(feature = "schemas")]
+pub use output::schemas;
+pub use output::{ConnectionState, ListedClient};
 pub use places::{on_path, own_program};
 pub use print::snippet;
 pub use run::run;

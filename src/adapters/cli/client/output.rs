@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
+#[cfg(feature = "schemas")]
+use schemars::schema_for;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -193,6 +195,7 @@ pub struct BundleOutput {
 }
 
 /// Gives the schemas: the path from the repository's root, and the text.
+#[cfg(feature = "schemas")]
 pub fn schemas() -> Vec<(&'static str, String)> {
     let text = |schema: schemars::Schema| format!("{:#}\n", Value::from(schema));
     vec![

@@ -86,8 +86,8 @@ fn schema(home: &Home, config: &Config, found: &mut Findings) {
     }
     let path = folder.join(Config::SCHEMA_FILE);
     let before = fs::read_to_string(&path).ok();
-    let after = Config::schema_text();
-    if before.as_deref() == Some(&after) {
+    let after = Config::SCHEMA;
+    if before.as_deref() == Some(after) {
         found.ok("config-schema", "editors complete from the schema of this version");
         return;
     }
@@ -98,7 +98,7 @@ fn schema(home: &Home, config: &Config, found: &mut Findings) {
             format!("{} {says}; editors complete from it", path.display()),
             "Write the schema of this version.",
         )
-        .repaired_by(Repair::Replace { path, before, after });
+        .repaired_by(Repair::Replace { path, before, after: after.to_owned() });
 }
 
 /// From where the service can be reached.

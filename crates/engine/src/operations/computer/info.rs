@@ -348,7 +348,7 @@ fn operations(cx: &Context, scopes: &[&Scope], wanted: &[String]) -> Result<Valu
     let wanted: Vec<&str> =
         wanted.iter().flat_map(|names| names.split(',')).map(str::trim).filter(|it| !it.is_empty()).collect();
     if wanted.is_empty() {
-        let lines: Vec<String> = registry
+        let lines: Vec<&str> = registry
             .operations()
             .filter(|entry| entry.alias_of.is_none() && shown(entry))
             .map(|entry| signature(entry, SignatureLength::Short))
@@ -393,7 +393,7 @@ mod tests {
     use super::*;
     use crate::operations::FAMILIES;
 
-    fn all(length: SignatureLength) -> Vec<String> {
+    fn all(length: SignatureLength) -> Vec<&'static str> {
         let rows = FAMILIES.iter().flat_map(|family| family.operations);
         rows.filter(|entry| entry.alias_of.is_none()).map(|entry| signature(entry, length)).collect()
     }
@@ -418,7 +418,7 @@ mod tests {
             "process.resize id {columns,rows}",
             "screen.captures",
         ] {
-            assert!(lines.iter().any(|line| line == expected), "{expected} is none of\n{}", lines.join("\n"));
+            assert!(lines.contains(&expected), "{expected} is none of\n{}", lines.join("\n"));
         }
         let patch = lines.iter().find(|line| line.starts_with("file.patch ")).expect("it is there");
         assert!(patch.contains("edits?:[{new,old,expect?,path?}]") && patch.ends_with("undoId"), "{patch}");
