@@ -16,7 +16,7 @@ use crate::adapters::http::{HttpSettings, Server};
 use crate::adapters::socket::{self, BindError, Listener};
 use bailiwick_config::PublicUrl;
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::port;
+use bailiwick_platform::{memory, port};
 
 use super::args::StartArgs;
 use super::connect::url;
@@ -99,6 +99,7 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
         let shutdown = CancellationToken::new();
         let over_socket = tokio::spawn(socket::serve(listener, service, keys, shutdown.clone()));
         let over_http = tokio::spawn(server.run(shutdown.clone()));
+        memory::give_back();
         asked_to_stop.await;
         shutdown.cancel();
         let all = async {

@@ -10,6 +10,8 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+use bailiwick_platform::memory;
+
 use super::super::backend::Backend;
 use super::Handler;
 use super::stdio_transport::{Closing, StdioTransport};
@@ -48,6 +50,7 @@ where
     let begun = handler.serve_with_ct(transport, shutdown.child_token()).await;
     let is_cancelled = matches!(begun, Err(ServerInitializeError::Cancelled));
     if let Ok(running) = begun {
+        memory::give_back();
         // The end of the conversation is all that there is to know.
         drop(running.waiting().await);
     }
