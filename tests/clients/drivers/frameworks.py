@@ -1,8 +1,8 @@
-"""Has an agent of a framework do what its model says: `frameworks.py NAME`, with the plan on standard input.
+"""Has agents of frameworks do what their model says, by a plan on standard input:
 
-    [{"transport": as in harness/plan.py, "models": URL of the provider}, …]
+    [{"driver": name in DRIVERS, "transport": as in harness/plan.py, "models": URL of the provider}, …]
 
-Prints a JSON list with what the agent said last in each conversation, or how it broke. What the model got is judged from
+Prints a JSON list with what each agent said last, `{"said"}`, or how it broke, `{"broken"}`. What the model got is judged from
 what the provider was sent: checks/frameworks.py.
 """
 
@@ -107,15 +107,13 @@ async def google_genai(transport: dict, models: str) -> str:
         return answer.text
 
 
-async def langchain(transport: dict, models: str) -> str:
-    """LangChain with its adapters, over the Gemini API. The loop is that of every agent."""
+async def langchain_agent(transport: dict, model) -> str:
+    """LangChain with its adapters and this model. The loop is that of every agent."""
     from langchain_core.messages import HumanMessage
-    from langchain_google_genai import ChatGoogleGenerativeAI
     from langchain_mcp_adapters.tools import load_mcp_tools
 
     async with AsyncExitStack() as stack:
         tools = {tool.name: tool for tool in await load_mcp_tools(await mcp_session(stack, transport))}
-        model = ChatGoogleGenerativeAI(model="gemini-fake", api_key=KEY, base_url=models, max_retries=1)
         model = model.bind_tools(list(tools.values()))
         messages: list = [HumanMessage(TASK)]
         while True:
@@ -125,6 +123,21 @@ async def langchain(transport: dict, models: str) -> str:
                 return answer.text
             for call in answer.tool_calls:
                 messages.append(await tools[call["name"]].ainvoke({**call, "type": "tool_call"}))
+
+
+async def langchain(transport: dict, models: str) -> str:
+    """LangChain, over chat completions."""
+    from langchain_openai import ChatOpenAI
+
+    return await langchain_agent(transport, ChatOpenAI(model=MODEL, base_url=f"{models}/v1", api_key=KEY, max_retries=0))
+
+
+async def langchain_google(transport: dict, models: str) -> str:
+    """LangChain, over the Gemini API."""
+    from langchain_google_genai import ChatGoogleGenerativeAI
+
+    model = ChatGoogleGenerativeAI(model="gemini-fake", api_key=KEY, base_url=models, max_retries=1)
+    return await langchain_agent(transport, model)
 
 
 async def mcp_use(transport: dict, models: str) -> str:
@@ -153,6 +166,7 @@ DRIVERS = {
     "pydantic-ai-google": pydantic_ai_google,
     "google-genai": google_genai,
     "langchain": langchain,
+    "langchain-google": langchain_google,
     "mcp-use": mcp_use,
 }
 
@@ -162,7 +176,7 @@ async def main() -> None:
     said = []
     for planned in json.load(sys.stdin):
         try:
-            said.append({"said": await DRIVERS[sys.argv[1]](planned["transport"], planned["models"])})
+            said.append({"said": await DRIVERS[planned["driver"]](planned["transport"], planned["models"])})
         except Exception:  # the report prints it
             said.append({"broken": traceback.format_exc()})
     json.dump(said, sys.__stdout__)

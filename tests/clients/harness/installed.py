@@ -18,7 +18,6 @@ import tempfile
 from pathlib import Path
 
 
-
 def locked(name: str) -> list:
     """Returns the packages of a list in the folder `frameworks`."""
     lines = (Path(__file__).parent.parent / "frameworks" / f"{name}.txt").read_text().splitlines()

@@ -324,7 +324,8 @@ class Gemini:
                 response = part.get("functionResponse", part.get("function_response"))
                 if response is not None:
                     told = response.get("response", {})
-                    told = told.get("output", told.get("error", told)) if len(told) == 1 else told
+                    # Each library names what a tool answered in its own way.
+                    told = next(iter(told.values())) if len(told) == 1 else told
                     found.append([("text", told if isinstance(told, str) else json.dumps(told, ensure_ascii=False))])
                 inner = [part, *(response or {}).get("parts", [])]
                 data = [it.get("inlineData", it.get("inline_data")) for it in inner]
