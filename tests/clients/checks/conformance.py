@@ -1,9 +1,16 @@
 """The official conformance suite, for both protocol eras, through a proxy that adds the token.
 
-Each file conformance/<revision>.yml lists the checks that a product without fixture tools cannot pass, with the reason.
-An unlisted failure fails, and so does an entry that no longer fails.
+The suite's own verdict is not used: by its requirements it scores some scenarios only. Each file conformance/<revision>.txt
+lists every check that the suite makes, with how it ends, and the reason where it does not pass. Every check of a run has to
+be listed, has to end as listed, and none may be missing. That this finds what is broken is tried each time: on a run whose
+proxy hides faulty headers from the product, and on results that lack something.
+
+Tasks are driven by real commands: the proxy turns the suite's tools for them into operations.
 """
 
+import collections
+import json
+import math
 import re
 import subprocess
 from pathlib import Path
@@ -16,45 +23,166 @@ from harness.report import Report
 
 REVISIONS = ("2025-11-25", "2026-07-28")
 LISTS = Path(__file__).parent.parent / "conformance"
-# What a server without fixture tools has to pass; none of it may be listed as an expected failure.
+# The suite's words for how a check ends, and those of the lists.
+WORDS = {"SUCCESS": "passes", "FAILURE": "fails", "WARNING": "warns", "SKIPPED": "skips", "INFO": "informs"}
+# Longer than a call may take before it becomes a task.
+LONG_SECONDS = 2.2
+# What a server without fixture tools has to pass; none of it may be listed as anything else.
 REQUIRED = (
     "server-initialize", "ping", "tools-list", "dns-rebinding-protection", "http-header-validation",
     "server-session-lifecycle", "input-required-result-unsupported-methods", "input-required-result-validate-input",
 )
 
 
-def judge_list(report: Report, revision: str) -> None:
-    """Every expected failure says why, and none is of what has to pass."""
-    lines = [line.strip() for line in (LISTS / f"{revision}.yml").read_text().splitlines()]
-    entries = [line for line in lines if line.startswith("- ")]
-    silent = [entry for entry in entries if not entry.partition(" # ")[2]]
-    report.check(f"conformance {revision}: each of the {len(entries)} expected failures says why", not silent, silent)
-    excused = [entry for entry in entries if entry.removeprefix("- ").split(":")[0] in REQUIRED]
+def read_list(revision: str) -> dict:
+    """Reads a list: for each check its endings, sorted, and the reason."""
+    listed: dict = {}
+    for line in (LISTS / f"{revision}.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            entry, _, why = line.partition(" # ")
+            name, *endings = entry.split()
+            listed[name] = (sorted(endings), why.strip())
+    return listed
+
+
+def read_results(folder: Path) -> dict:
+    """Reads what a run has written: for each check of each scenario how it ended, each time."""
+    found = collections.defaultdict(list)
+    for file in sorted(folder.glob("*/checks.json")):
+        scenario = re.sub(r"-\d{4}-\d\d-\d\dT[\d-]+Z$", "", file.parent.name).removeprefix("server-")
+        for check in json.loads(file.read_text()):
+            found[f"{scenario}:{check['id']}"].append((WORDS[check["status"]], check.get("errorMessage", "")))
+    return dict(found)
+
+
+def faults(listed: dict, found: dict) -> list:
+    """Returns where a run and its list differ."""
+    told = []
+    for name in sorted({*listed, *found}):
+        wanted = listed.get(name, ([], ""))[0]
+        endings = sorted(ending for ending, _ in found.get(name, []))
+        if wanted != endings:
+            said = "; ".join(message for _, message in found.get(name, []) if message)
+            told.append(f"{name}: {' '.join(endings) or 'was not made'}, listed: {' '.join(wanted) or 'nothing'} {said}".rstrip())
+    return told
+
+
+def judge_list(report: Report, revision: str, listed: dict) -> None:
+    """Whatever does not pass has a reason, and is none of what has to pass."""
+    lacking = {name: why for name, (endings, why) in listed.items() if set(endings) != {"passes"}}
+    silent = [name for name, why in lacking.items() if not why]
+    report.check(f"conformance {revision}: each of the {len(lacking)} checks that do not pass says why", not silent, silent)
+    excused = [name for name in lacking if name.split(":")[0] in REQUIRED and set(listed[name][0]) != {"informs"}]
     report.check(f"conformance {revision}: what has to pass is not excused", not excused, excused)
+
+
+def drive_tasks(headers: dict, body: bytes) -> bytes:
+    """Turns a call of the suite's tools for tasks into an operation that takes as long."""
+    try:
+        asked = json.loads(body)
+        params = asked["params"]
+        name, given = params["name"], params.get("arguments", {})
+    except (ValueError, KeyError, TypeError):
+        return body
+    if asked.get("method") != "tools/call":
+        return body
+    short = {"op": "file.read", "target": "README.md"}
+    # A minute is cancelled; a second or two only means "not at once".
+    seconds = 60 if given.get("seconds") == 60 else LONG_SECONDS
+    long = {"op": "command.run", "input": {"command": ["sleep", str(seconds)]}}
+    tool, arguments = {
+        "greet": ("computer_query", short),
+        "slow_compute": ("computer_operation", long if given.get("seconds") else short),
+        # Its time is over before it ends. That is a result for Bailiwick, but a task it is.
+        "failing_job": (
+            "computer_operation",
+            {"op": "command.run", "input": {"command": ["sleep", "60"]}, "options": {"timeoutSeconds": math.ceil(LONG_SECONDS)}},
+        ),
+    }.get(name, (name, given))
+    if headers.get("mcp-name") == name:
+        headers["mcp-name"] = tool
+    return json.dumps({**asked, "params": {**params, "name": tool, "arguments": arguments}}).encode()
+
+
+def hide_faults(headers: dict, body: bytes) -> bytes:
+    """Makes faulty headers right, so that the product cannot refuse them: what is behind this proxy is broken."""
+    try:
+        asked = json.loads(body)
+        if "mcp-method" in headers:
+            headers["mcp-method"] = asked["method"]
+        if "mcp-name" in headers:
+            headers["mcp-name"] = asked["params"]["name"]
+    except (ValueError, KeyError, TypeError):
+        pass
+    return body
+
+
+def run_suite(clients: Clients, product: Product, token: str, folder: Path, change, *words: str) -> tuple:
+    """Runs the suite and returns the results, and what it printed."""
+    home = client_home(folder.parent, "client-home")
+    with TokenProxy(product.port, token, change) as proxy:
+        command = [
+            str(clients.node), str(clients.conformance()), "server", "--url", f"http://localhost:{proxy.port}/mcp", *words,
+            "-o", str(folder),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=clients.environment(home), cwd=home)
+    said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
+    folder.with_suffix(".log").write_text(said)
+    return read_results(folder), said
+
+
+def judge_gate(report: Report, clients: Clients, product: Product, token: str, folder: Path, listed: dict, found: dict) -> None:
+    """Breaks things on purpose, and expects to hear of each."""
+    scenario = "http-header-validation"
+    words = ("--scenario", scenario, "--spec-version", "2026-07-28")
+    broken, said = run_suite(clients, product, token, folder / "broken", hide_faults, *words)
+    of_scenario = {name: entry for name, entry in listed.items() if name.startswith(f"{scenario}:")}
+    seen = faults(of_scenario, broken)
+    refusals = [fault for fault in seen if "reject" in fault.partition(":")[2].partition(":")[0]]
+    report.check("conformance: a product that takes faulty headers is found out", broken and refusals, f"{seen}\n{said[-1500:]}")
+    passing = next(name for name, (endings, _) in listed.items() if endings == ["passes"])
+    failing = next(name for name, (endings, _) in listed.items() if endings == ["fails"])
+    for what, name, endings in (
+        ("a check that fails", passing, [("fails", "")]),
+        ("a check that warns", passing, [("warns", "")]),
+        ("a check that is skipped", passing, [("skips", "")]),
+        ("a check that was not made", passing, []),
+        ("a listed failure that passes", failing, [("passes", "")]),
+        ("a listed failure that was not made", failing, []),
+        ("a check that is not listed", f"{passing}-new", [("fails", "")]),
+        ("a check that is made twice", passing, [("passes", ""), ("passes", "")]),
+    ):
+        changed = {key: value for key, value in {**found, name: endings}.items() if value}
+        seen = [fault for fault in faults(listed, changed) if fault.startswith(f"{name}:")]
+        report.check(f"conformance: {what} is reported", len(seen) == 1, seen)
 
 
 def run(report: Report, clients: Clients, product: Product, folder: Path) -> None:
     """Runs the requirements of each revision."""
+    let_sleep(product)
     for revision in REVISIONS:
         name = f"conformance {revision}"
-        judge_list(report, revision)
+        listed = read_list(revision)
+        judge_list(report, revision, listed)
         if not (is_installed("node") and is_installed("packages")):
             report.skip(name, "the suite is not installed; run tests/clients/install")
             continue
-        with TokenProxy(product.port, product.token(f"conformance-{revision}")) as proxy:
-            command = [
-                str(clients.node), str(clients.conformance()), "server", "--url", f"http://localhost:{proxy.port}/mcp",
-                "--requirements", revision, "--expected-failures", str(LISTS / f"{revision}.yml"),
-                "-o", str(folder / f"conformance-{revision}"),
-            ]
-            home = client_home(folder, "client-home")
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=600, env=clients.environment(home), cwd=home
-            )
-        said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
-        (folder / f"conformance-{revision}.log").write_text(said)
-        counts = re.findall(r"(\d+) passed, (\d+) failed", said)
-        total = f"{counts[-1][0]} checks pass, {counts[-1][1]} are listed as out of reach" if counts else "no count"
-        held = report.check(f"{name}: {total}", done.returncode == 0 and counts, said[-2500:])
-        if held:
-            report.check(f"{name}: the service lives", product.lives())
+        token = product.token(f"conformance-{revision}")
+        found, said = run_suite(clients, product, token, folder / f"conformance-{revision}", drive_tasks, "--requirements", revision)
+        seen = faults(listed, found)
+        passed = sum(ending == "passes" for endings in found.values() for ending, _ in endings)
+        told = "\n".join(seen) if found else said[-2500:]
+        held = report.check(f"{name}: {len(found)} checks end as they are listed, {passed} times with success", found and not seen, told)
+        if held and revision == REVISIONS[-1]:
+            judge_gate(report, clients, product, token, folder, listed, found)
+        report.check(f"{name}: the service lives", product.lives())
+
+
+def let_sleep(product: Product) -> None:
+    """Lets the scope run `sleep`, wherever rules decide and wherever a sandbox does."""
+    path = next(product.home.rglob("config.json"))
+    config = json.loads(path.read_text())
+    scope = config["scopes"][0]
+    scope["capabilities"].append("command:run")
+    scope.setdefault("policy", {})["allowedCommands"] = ["sleep *"]
+    path.write_text(json.dumps(config))

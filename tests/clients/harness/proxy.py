@@ -1,7 +1,8 @@
 """A loopback proxy that adds a bearer token: the conformance suite has no way to send one.
 
 It works on the bytes: one header goes into each request, everything else (the `Host` above all) passes unchanged, and
-answers stream as they come. Each request gets a connection of its own.
+answers stream as they come. Each request gets a connection of its own. It can also change requests, to turn the tools of
+the suite into operations, or to spoil what is under test.
 """
 
 import socket
@@ -11,10 +12,15 @@ HEAD_LIMIT_BYTES = 64 * 1024
 
 
 class TokenProxy:
-    """Listens on a free port of 127.0.0.1 until it is closed."""
+    """Listens on a free port of 127.0.0.1 until it is closed.
 
-    def __init__(self, port: int, token: str) -> None:
+    `change` gets the headers of a request by their names in lower case, and its body, and changes the headers in place and
+    returns the new body.
+    """
+
+    def __init__(self, port: int, token: str, change=None) -> None:
         self._target = ("127.0.0.1", port)
+        self._change = change
         self._token = token
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self._listener.getsockname()[1]
@@ -38,6 +44,8 @@ class TokenProxy:
                 received += chunk
             head, _, rest = received.partition(b"\r\n\r\n")
             lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"connection:")]
+            if self._change:
+                lines, rest = self._changed(client, lines, rest)
             lines += [f"Authorization: Bearer {self._token}".encode(), b"Connection: close"]
             with socket.create_connection(self._target) as server:
                 server.sendall(b"\r\n".join(lines) + b"\r\n\r\n" + rest)
@@ -47,6 +55,20 @@ class TokenProxy:
             pass
         finally:
             client.close()
+
+    def _changed(self, client: socket.socket, lines: list, body: bytes) -> tuple:
+        """Reads the whole body, and returns the changed lines and the changed body."""
+        first, *rest = lines
+        headers = {name.strip().lower(): value.strip() for name, _, value in (line.decode("latin-1").partition(":") for line in rest)}
+        while len(body) < int(headers.get("content-length", 0)):
+            chunk = client.recv(65536)
+            if not chunk:
+                raise ConnectionError("the client left")
+            body += chunk
+        body = self._change(headers, body)
+        if "content-length" in headers:
+            headers["content-length"] = str(len(body))
+        return [first, *(f"{name}: {value}".encode("latin-1") for name, value in headers.items())], body
 
     def close(self) -> None:
         """Stops listening."""
