@@ -14,14 +14,12 @@ use serde_json::{Value, json};
 
 use bailiwick_contract::json::check_unambiguous;
 
-use super::super::mcp::splice_answer;
+use super::super::mcp::{MAX_BATCH, splice_answer};
 use super::reply::json;
 use super::settings::MAX_BODY_BYTES;
 
 const EVENT_STREAM: &str = "text/event-stream";
 const JSON: &str = "application/json";
-/// How many messages one batch may have.
-const MAX_BATCH: usize = 64;
 /// The largest answer that is collected.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
 

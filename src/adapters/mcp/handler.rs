@@ -259,7 +259,9 @@ impl ServerHandler for Handler {
         {
             return self.submit_long(envelope.clone(), limit, form, &context).await;
         }
-        Ok(render::tool_result(self.submit(envelope, &context).await?, form).into())
+        let mut reply = self.submit(envelope, &context).await?;
+        tools::name_fields(&request.name, &mut reply);
+        Ok(render::tool_result(reply, form).into())
     }
 
     async fn get_task(

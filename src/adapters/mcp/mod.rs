@@ -16,6 +16,9 @@ mod stdio_transport;
 mod tasks;
 mod tools;
 
+/// How many messages one batch may have.
+pub(super) const MAX_BATCH: usize = 64;
+
 pub use handler::Handler;
 pub(super) use render::splice_answer;
 pub(super) use tools::history_envelope;

@@ -1,8 +1,9 @@
-//! MCP over lines: bounded lines, errors for unreadable ones, and back-pressure.
+//! MCP over lines: bounded lines, errors for unreadable ones, batches, and back-pressure.
 //!
 //! rmcp starts a task for every message that it is given, so this transport gives it no more than a bounded
 //! number at a time, and reads on only while the answers are being read.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, GetExtensions, GetMeta, JsonRpcMessage,
-    RequestId, ServerJsonRpcMessage, ServerResult,
+    ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, RoleServer};
@@ -22,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 use bailiwick_contract::json::check_unambiguous;
 
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
-use super::render;
 use super::request_ids::RequestIds;
+use super::{MAX_BATCH, render};
 
 /// How many requests are in the works at the same time.
 const MAX_IN_FLIGHT: usize = 128;
@@ -40,6 +41,10 @@ pub(super) struct StdioTransport<R, W> {
     /// A request that begins a conversation has been read; notifications before it are dropped.
     begun: bool,
     ids: RequestIds,
+    /// The client speaks the one revision that has batches.
+    has_batches: bool,
+    /// The messages of a batch that are still to be read.
+    batch: VecDeque<Vec<u8>>,
     closing: Closing,
 }
 
@@ -83,6 +88,8 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
             next: None,
             begun: false,
             ids: RequestIds::default(),
+            has_batches: false,
+            batch: VecDeque::new(),
             closing,
         }
     }
@@ -93,49 +100,50 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
             while self.output.queued_bytes.load(Ordering::Acquire) > MAX_QUEUED_BYTES {
                 self.output.written.notified().await;
             }
-            let problem = match self.lines.next().await.ok()? {
-                Line::End => {
-                    let (after, stop) = (self.closing.after, self.closing.stop.clone());
-                    let output = Arc::clone(&self.output);
-                    output.input_ended.store(true, Ordering::Release);
-                    tokio::spawn(async move {
-                        tokio::time::sleep(after).await;
-                        output.gone.store(true, Ordering::Release);
-                        stop.cancel();
-                    });
-                    return None;
-                }
-                Line::TooLong => {
-                    ErrorData::parse_error(format!("the line has more than {MAX_LINE_BYTES} bytes"), None)
-                }
-                Line::Text(text) => match serde_json::from_slice(text) {
-                    Ok(message) if check_unambiguous(text).is_err() => {
-                        let problem = ErrorData::invalid_request(ambiguous(text), None);
-                        let JsonRpcMessage::Request(request) = message else { continue };
-                        let error = ServerJsonRpcMessage::error(problem, Some(request.id));
-                        tokio::spawn(Output::write(&self.output, to_line(&error)));
-                        continue;
+            let read = match self.batch.pop_front() {
+                Some(text) => Read::of(&text),
+                None => match self.lines.next().await.ok()? {
+                    Line::End => {
+                        let (after, stop) = (self.closing.after, self.closing.stop.clone());
+                        let output = Arc::clone(&self.output);
+                        output.input_ended.store(true, Ordering::Release);
+                        tokio::spawn(async move {
+                            tokio::time::sleep(after).await;
+                            output.gone.store(true, Ordering::Release);
+                            stop.cancel();
+                        });
+                        return None;
                     }
-                    Ok(message) => {
-                        if let Some((problem, id)) = self.conflict(&message) {
-                            let error = ServerJsonRpcMessage::error(problem, Some(id));
-                            tokio::spawn(Output::write(&self.output, to_line(&error)));
-                            continue;
-                        }
-                        if self.begins(&message) {
-                            self.next = Some(message);
-                            return Some(());
-                        }
-                        continue;
+                    Line::TooLong => {
+                        let message = format!("the line has more than {MAX_LINE_BYTES} bytes");
+                        Read::Problem(ErrorData::parse_error(message, None), None)
                     }
-                    Err(error) => match problem(text, &error) {
-                        Some(problem) => problem,
-                        None => continue,
-                    },
+                    Line::Text(text) if self.has_batches && text.trim_ascii_start().starts_with(b"[") => {
+                        match parts(text) {
+                            Ok(parts) => {
+                                self.batch.extend(parts);
+                                continue;
+                            }
+                            Err(problem) => Read::Problem(problem, None),
+                        }
+                    }
+                    Line::Text(text) => Read::of(text),
+                },
+            };
+            let (problem, id) = match read {
+                Read::Nothing => continue,
+                Read::Problem(problem, id) => (problem, id),
+                Read::Message(message) => match self.conflict(&message) {
+                    Some((problem, id)) => (problem, Some(id)),
+                    None if self.begins(&message) => {
+                        self.next = Some(*message);
+                        return Some(());
+                    }
+                    None => continue,
                 },
             };
             // In a task of its own: this future may be dropped, and a line must not be written by halves.
-            tokio::spawn(Output::write(&self.output, to_line(&ServerJsonRpcMessage::error(problem, None))));
+            tokio::spawn(Output::write(&self.output, to_line(&ServerJsonRpcMessage::error(problem, id))));
         }
     }
 
@@ -169,12 +177,50 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
     /// a request.
     fn begins(&mut self, message: &ClientJsonRpcMessage) -> bool {
         let JsonRpcMessage::Request(request) = message else { return self.begun };
+        if let ClientRequest::InitializeRequest(hello) = &request.request {
+            self.has_batches = hello.params.protocol_version == ProtocolVersion::V_2025_03_26;
+        }
         if !matches!(request.request, ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)) {
             self.begun |= matches!(request.request, ClientRequest::InitializeRequest(_))
                 || request.request.get_meta().protocol_version().is_some();
         }
         true
     }
+}
+
+/// What a line, or a part of a batch, was read as.
+enum Read {
+    Message(Box<ClientJsonRpcMessage>),
+    /// An error for the client, with the id that it belongs to.
+    Problem(ErrorData, Option<RequestId>),
+    /// Something that needs no answer.
+    Nothing,
+}
+
+impl Read {
+    fn of(text: &[u8]) -> Self {
+        match serde_json::from_slice(text) {
+            Ok(message) if check_unambiguous(text).is_err() => match message {
+                ClientJsonRpcMessage::Request(request) => {
+                    Self::Problem(ErrorData::invalid_request(ambiguous(text), None), Some(request.id))
+                }
+                _ => Self::Nothing,
+            },
+            Ok(message) => Self::Message(Box::new(message)),
+            Err(error) => problem(text, &error).map_or(Self::Nothing, |problem| Self::Problem(problem, None)),
+        }
+    }
+}
+
+/// Returns the messages of a batch, each as if it had come on a line of its own.
+fn parts(batch: &[u8]) -> Result<Vec<Vec<u8>>, ErrorData> {
+    let messages: Vec<Value> = serde_json::from_slice(batch)
+        .map_err(|error| ErrorData::parse_error(format!("the line is not valid JSON: {error}"), None))?;
+    check_unambiguous(batch).map_err(|_| ErrorData::invalid_request(ambiguous(batch), None))?;
+    if messages.is_empty() || messages.len() > MAX_BATCH {
+        return Err(ErrorData::invalid_request(format!("a batch has 1 to {MAX_BATCH} messages"), None));
+    }
+    Ok(messages.iter().map(|message| message.to_string().into_bytes()).collect())
 }
 
 /// Says which key of a line is doubled. rmcp reads the last of its values, and another reader may take the first.

@@ -9,7 +9,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
-use bailiwick_contract::{CommonOption, Effect, Envelope, Failure, Threads};
+use bailiwick_contract::{CommonOption, Effect, Envelope, Failure, Reply, Threads};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::requests;
 
@@ -161,6 +161,13 @@ pub(super) fn envelope_of(name: &str, arguments: Map<String, Value>) -> Option<R
     }
 }
 
+/// Names the fields of a refused call as the tool has them: two tools have neither `input` nor `options`.
+pub(super) fn name_fields(tool: &str, reply: &mut Reply) {
+    if !reply.ok && [GET_COMPUTER_INFO, GET_OPERATION_HISTORY].contains(&tool) {
+        reply.text = reply.text.replace("`input.", "`").replace("`options.", "`");
+    }
+}
+
 fn info(mut arguments: Map<String, Value>) -> Result<Envelope, Failure> {
     // An operation that is named here is one to be described.
     if let Some(named) = arguments.remove("op")
@@ -287,6 +294,24 @@ mod tests {
                 assert!(hint.is_some(), "{}", tool.name);
             }
         }
+    }
+
+    #[test]
+    fn errors_name_the_fields_that_a_tool_has() {
+        let refused = |tool: &str| {
+            let text = "{\"error\":{\"message\":\"`input.include[0]` must be one of `a`, `options.limit`\"}}"
+                .to_owned();
+            let mut reply = Reply { ok: false, text, images: Vec::new() };
+            name_fields(tool, &mut reply);
+            reply.text
+        };
+        let own = "{\"error\":{\"message\":\"`include[0]` must be one of `a`, `limit`\"}}";
+        assert_eq!(refused(GET_COMPUTER_INFO), own);
+        assert_eq!(refused(GET_OPERATION_HISTORY), own);
+        assert!(refused(COMPUTER_QUERY).contains("`input.include[0]`"));
+        let mut answer = Reply { ok: true, text: "`input.a`".to_owned(), images: Vec::new() };
+        name_fields(GET_COMPUTER_INFO, &mut answer);
+        assert_eq!(answer.text, "`input.a`");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 """What agents that run at night show their models: Gemini CLI, Qwen Code, opencode, Continue and mcp-use.
 
-The programs are the real ones, as in checks/frameworks.py, which judges; each has Bailiwick over stdio by its own settings.
-Not here: goose, Cline, JetBrains and LM Studio, which no registry of Python or Node has as a program without a screen.
+The programs are the real ones, as in checks/frameworks.py, which judges. Gemini CLI, Qwen Code and opencode have Bailiwick
+over stdio as `bailiwick client install` writes it; `cn` reads YAML, which that does not write. Not here, since no registry of
+Python or Node has them as programs that run without a screen: goose, Cline, Junie and LM Studio.
 """
 
 import json
@@ -19,6 +20,11 @@ from .frameworks import CALLS, SERVER, Agent, judge, listed, prepare
 
 # What is fetched beside the provider would leave this computer.
 NOWHERE = "http://127.0.0.1:9"
+# Gemini CLI and Qwen Code send nothing home and fetch no newer version.
+QUIET = {
+    "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False},
+    "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+}
 
 
 def stdio_entry(product: Product) -> dict:
@@ -27,30 +33,26 @@ def stdio_entry(product: Product) -> dict:
     return {"command": command, "args": arguments, "env": product.client_environment}
 
 
+def connect(product: Product, home: Path, client: str, file: str, settings: dict) -> None:
+    """Has Bailiwick write its entry into the settings file of a client, and adds further settings."""
+    words = [*product.program, "client", "install", client, "--yes"]
+    subprocess.run(words, env={**product.environment, "HOME": str(home)}, check=True, capture_output=True)
+    path = home / file
+    path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
+
+
 def gemini_cli(product: Product, home: Path, models: str) -> tuple:
     """Gemini CLI: its words and variables."""
-    settings = home / ".gemini" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_text(json.dumps({
-        "mcpServers": {SERVER: {**stdio_entry(product), "trust": True}},
-        "security": {"auth": {"selectedType": "gemini-api-key"}},
-        "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False},
-        "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
-    }))
+    connect(product, home, "gemini", ".gemini/settings.json", {
+        "security": {"auth": {"selectedType": "gemini-api-key"}}, **QUIET,
+    })
     variables = {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": models, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
     return ("gemini", "-m", "gemini-2.5-flash", "--yolo", "-p", "Look."), variables
 
 
 def qwen_code(product: Product, home: Path, models: str) -> tuple:
     """Qwen Code: its words and variables."""
-    settings = home / ".qwen" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_text(json.dumps({
-        "mcpServers": {SERVER: {**stdio_entry(product), "trust": True}},
-        "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False},
-        "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
-        "security": {"auth": {"selectedType": "openai"}},
-    }))
+    connect(product, home, "qwen", ".qwen/settings.json", {"security": {"auth": {"selectedType": "openai"}}, **QUIET})
     variables = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{models}/v1", "OPENAI_MODEL": "qwen3-vl-plus"}
     return ("qwen", "--auth-type", "openai", "--yolo", "-p", "Look."), variables
 
@@ -61,16 +63,12 @@ def opencode(product: Product, home: Path, models: str) -> tuple:
         "npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": f"{models}/v1", "apiKey": KEY},
         "models": {"fake-1": {"name": "Fake", "attachment": True, "tool_call": True, "modalities": {"input": ["text", "image"], "output": ["text"]}}},
     }
-    settings = home / "opencode.json"
-    settings.write_text(json.dumps({
+    connect(product, home, "opencode", ".config/opencode/opencode.json", {
         "$schema": "https://opencode.ai/config.json", "autoupdate": False, "share": "disabled", "model": "fake/fake-1",
         "small_model": "fake/fake-1", "provider": {"fake": provider}, "permission": "allow",
-        "mcp": {SERVER: {
-            "type": "local", "command": product.command(), "environment": product.client_environment, "enabled": True,
-        }},
-    }))
+    })
     variables = {
-        "OPENCODE_CONFIG": str(settings), "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
     }
     return ("opencode", "run", "Look."), variables

@@ -103,6 +103,41 @@ async fn a_second_initialize_is_refused_and_what_was_agreed_counts() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn the_messages_of_a_batch_are_answered_for_the_one_revision_that_has_them() {
+    let house = House::new();
+    let ping = |id: Value| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let batch =
+        json!([ping(json!(7)), note, ping(json!("eight")), {"jsonrpc": "2.0", "id": {}, "method": "ping"}]);
+    let (mut client, _) = conversation(&house);
+    client.initialize("2025-03-26").await;
+    client.send(&batch).await;
+    let mut answered = Vec::new();
+    for _ in 0..3 {
+        let answer = client.receive().await;
+        answered.push((answer["id"].to_string(), answer["error"]["code"].as_i64()));
+    }
+    answered.sort();
+    let expected = [("\"eight\"", None), ("7", None), ("null", Some(-32600))];
+    assert_eq!(answered, expected.map(|(id, code)| (id.to_owned(), code)));
+    for (line, code) in [(&b"[]\n"[..], -32600), (b"[{]\n", -32700), (b"[{\"id\":1,\"id\":2}]\n", -32600)] {
+        client.send_raw(line).await;
+        let answer = client.receive().await;
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
+    let too_many: Vec<Value> = (100..165).map(|id| ping(json!(id))).collect();
+    client.send(&json!(too_many)).await;
+    assert_eq!(client.receive().await["error"]["code"], -32600);
+    assert!(client.ask("ping", json!({})).await.get("result").is_some());
+
+    let (mut newer, _) = conversation(&house);
+    newer.initialize("2025-06-18").await;
+    newer.send(&batch).await;
+    assert_eq!(newer.receive().await["error"]["code"], -32600);
+    assert!(newer.ask("ping", json!({})).await.get("result").is_some());
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn shutdown_ends_it() {
     let house = House::new();
     for handshake in [false, true] {

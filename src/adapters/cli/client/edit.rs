@@ -234,9 +234,13 @@ pub fn masked(line: &str) -> String {
     });
     static RANDOM: LazyLock<Regex> =
         LazyLock::new(|| Regex::new("[A-Za-z0-9_+=-]{24,}").expect("the pattern is fixed"));
-    let is_reference = ["\"Authorization\": \"Bearer ${", "bearer_token_env_var = \"BAILIWICK_TOKEN\""]
-        .iter()
-        .any(|own| line.trim_start_matches(['+', '-', ' ', '\t']).starts_with(own));
+    let is_reference = [
+        "\"Authorization\": \"Bearer ${",
+        "\"Authorization\": \"Bearer {env:",
+        "bearer_token_env_var = \"BAILIWICK_TOKEN\"",
+    ]
+    .iter()
+    .any(|own| line.trim_start_matches(['+', '-', ' ', '\t']).starts_with(own));
     if is_reference {
         return line.to_owned();
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::connect::Connection;
-use super::kind::{ClientKind, TOKEN_PROMPT, TOKEN_VARIABLE, TokenForm};
+use super::kind::{ClientKind, CommandForm, TOKEN_PROMPT, TOKEN_VARIABLE, TokenForm};
 
 /// How the client reaches Bailiwick.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub enum Likeness {
 }
 
 /// Fields of a server that the client starts; they mean nothing, or are refused, for one that it connects to.
-const OF_STARTING: &[&str] = &["command", "args", "env", "env_vars", "envFile", "cwd"];
+const OF_STARTING: &[&str] = &["command", "args", "env", "environment", "env_vars", "envFile", "cwd"];
 /// Fields of a server that the client connects to.
 const OF_CONNECTING: &[&str] = &[
     "url",
@@ -68,19 +68,32 @@ impl Entry {
         match reach {
             Reach::Stdio { caller } => {
                 fields.extend(facts.type_words.map(|(stdio, _)| ("type", json!(stdio))));
-                fields.push(("command", json!(connection.command())));
                 let mut arguments = connection.arguments().to_vec();
                 if let Some(caller) = caller {
                     arguments.extend(["--caller".to_owned(), caller.clone()]);
                 }
-                fields.push(("args", json!(arguments)));
+                match facts.command {
+                    CommandForm::Fields => {
+                        fields.push(("command", json!(connection.command())));
+                        fields.push(("args", json!(arguments)));
+                    }
+                    CommandForm::List => {
+                        let mut words = vec![json!(connection.command())];
+                        words.extend(arguments.into_iter().map(Value::from));
+                        fields.push(("command", Value::Array(words)));
+                    }
+                }
                 let environment: Map<String, Value> = connection
                     .environment()
                     .iter()
                     .map(|(name, value)| (name.clone(), json!(value)))
                     .collect();
                 if !environment.is_empty() {
-                    fields.push(("env", Value::Object(environment)));
+                    let name = match facts.command {
+                        CommandForm::Fields => "env",
+                        CommandForm::List => "environment",
+                    };
+                    fields.push((name, Value::Object(environment)));
                 }
             }
             Reach::Http => {
@@ -132,7 +145,7 @@ impl Entry {
         let is_wanted = |name: &str| self.fields.iter().any(|(field, _)| *field == name);
         let starts = is_wanted("command");
         let is_of_the_other_way = |name: &str, value: &Value| match name {
-            "type" => (value == "stdio") != starts,
+            "type" => (value == "stdio" || value == "local") != starts,
             name if starts => OF_CONNECTING.contains(&name),
             name => OF_STARTING.contains(&name) || ADDRESSES.contains(&name),
         };
@@ -150,8 +163,25 @@ impl Entry {
     }
 }
 
-/// Tells whether an entry starts a program named `bailiwick` to serve MCP.
+/// Returns an entry with `command`, `args` and `env`, in whatever form it names them.
+pub fn in_fields(there: &Value) -> Value {
+    let mut there = there.clone();
+    if let Some(fields) = there.as_object_mut()
+        && let Some(Value::Array(words)) = fields.get("command")
+    {
+        let mut words = words.clone().into_iter();
+        fields.insert("command".to_owned(), words.next().unwrap_or_default());
+        fields.insert("args".to_owned(), words.collect());
+        if let Some(environment) = fields.remove("environment") {
+            fields.insert("env".to_owned(), environment);
+        }
+    }
+    there
+}
+
+/// Returns whether an entry starts a program named `bailiwick` to serve MCP.
 pub fn is_ours(there: &Value) -> bool {
+    let there = in_fields(there);
     let program = there["command"].as_str().and_then(|it| it.rsplit(['/', '\\']).next()).unwrap_or_default();
     let program = program.strip_suffix(".exe").unwrap_or(program);
     program == "bailiwick" && there["args"].as_array().is_some_and(|args| args.first() == Some(&json!("mcp")))

@@ -27,6 +27,23 @@ pub enum ClientKind {
     /// Gemini CLI
     #[value(alias = "gemini-cli")]
     Gemini,
+    /// Qwen Code
+    #[value(alias = "qwen-code")]
+    Qwen,
+    /// opencode
+    #[value(name = "opencode")]
+    #[serde(rename = "opencode")]
+    OpenCode,
+    /// Continue, in an editor
+    Continue,
+    /// Cline, in Visual Studio Code
+    Cline,
+    /// Junie, in JetBrains editors
+    #[value(alias = "jetbrains")]
+    Junie,
+    /// LM Studio
+    #[value(alias = "lmstudio")]
+    LmStudio,
     /// Any other client that reads a JSON file with `mcpServers`
     Generic,
 }
@@ -53,6 +70,15 @@ pub enum TokenForm {
     None(&'static str),
 }
 
+/// How the entry of a server that the client starts names the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandForm {
+    /// `command`, `args` and `env`.
+    Fields,
+    /// One list `command`, and `environment`.
+    List,
+}
+
 /// What is fixed about a client.
 #[derive(Debug)]
 pub struct ClientFacts {
@@ -68,6 +94,8 @@ pub struct ClientFacts {
     pub container: &'static str,
     /// What the field `type` says for (stdio, HTTP), where it has one.
     pub type_words: Option<(&'static str, &'static str)>,
+    /// How it names the program that it starts.
+    pub command: CommandForm,
     /// The field that holds the URL of an HTTP server.
     pub url_field: &'static str,
     /// How it takes a token.
@@ -82,6 +110,9 @@ pub const TOKEN_VARIABLE: &str = "BAILIWICK_TOKEN";
 /// The id of VS Code's question for the token.
 pub const TOKEN_PROMPT: &str = "bailiwick-token";
 
+/// Why a client is not connected over HTTP.
+const PLAIN_TOKEN: &str = "it takes a token only as plain text in its settings";
+
 impl ClientKind {
     /// Gives every client, in the order in which lists show them.
     pub fn all() -> &'static [Self] {
@@ -93,7 +124,9 @@ impl ClientKind {
     /// # Source
     /// The clients' own documents as of November 2026: modelcontextprotocol.io/docs/develop/connect-local-servers,
     /// code.claude.com/docs/en/mcp, developers.openai.com/codex/mcp, code.visualstudio.com/docs/copilot/reference/mcp-configuration,
-    /// cursor.com/docs/context/mcp, docs.windsurf.com/windsurf/cascade/mcp, zed.dev/docs/ai/mcp, geminicli.com/docs/tools/mcp-server.
+    /// cursor.com/docs/context/mcp, docs.windsurf.com/windsurf/cascade/mcp, zed.dev/docs/ai/mcp, geminicli.com/docs/tools/mcp-server,
+    /// qwenlm.github.io/qwen-code-docs, opencode.ai/docs/mcp-servers, docs.continue.dev/customize/deep-dives/mcp,
+    /// docs.cline.bot/mcp/configuring-mcp-servers, junie.jetbrains.com/docs, lmstudio.ai/docs/app/mcp.
     pub fn facts(self) -> &'static ClientFacts {
         match self {
             Self::ClaudeDesktop => &ClientFacts {
@@ -103,6 +136,7 @@ impl ClientKind {
                 format: Format::Json,
                 container: "mcpServers",
                 type_words: None,
+                command: CommandForm::Fields,
                 url_field: "url",
                 token: TokenForm::None(
                     "it starts the servers of its settings file itself, and reaches none over HTTP",
@@ -116,6 +150,7 @@ impl ClientKind {
                 format: Format::Json,
                 container: "mcpServers",
                 type_words: Some(("stdio", "http")),
+                command: CommandForm::Fields,
                 url_field: "url",
                 token: TokenForm::Header("${BAILIWICK_TOKEN}"),
                 afterwards: "Start `claude` again; `/mcp` shows the connection.",
@@ -127,6 +162,7 @@ impl ClientKind {
                 format: Format::Toml,
                 container: "mcp_servers",
                 type_words: None,
+                command: CommandForm::Fields,
                 url_field: "url",
                 token: TokenForm::VariableName("bearer_token_env_var"),
                 afterwards: "Start Codex again; `/mcp` shows the connection. `codex exec` asks nobody and refuses what changes \
@@ -139,6 +175,7 @@ impl ClientKind {
                 format: Format::Json,
                 container: "servers",
                 type_words: Some(("stdio", "http")),
+                command: CommandForm::Fields,
                 url_field: "url",
                 token: TokenForm::Prompt,
                 afterwards: "Run `MCP: List Servers` in VS Code and start it there.",
@@ -150,6 +187,7 @@ impl ClientKind {
                 format: Format::Json,
                 container: "mcpServers",
                 type_words: None,
+                command: CommandForm::Fields,
                 url_field: "url",
                 token: TokenForm::Header("${env:BAILIWICK_TOKEN}"),
                 afterwards: "Turn it on in Cursor's settings, under MCP.",
@@ -161,6 +199,7 @@ impl ClientKind {
                 format: Format::Json,
                 container: "mcpServers",
                 type_words: None,
+                command: CommandForm::Fields,
                 url_field: "serverUrl",
                 token: TokenForm::Header("${env:BAILIWICK_TOKEN}"),
                 afterwards: "Refresh the MCP servers in Windsurf's Cascade panel.",
@@ -172,8 +211,9 @@ impl ClientKind {
                 format: Format::Json,
                 container: "context_servers",
                 type_words: None,
+                command: CommandForm::Fields,
                 url_field: "url",
-                token: TokenForm::None("it takes a token only as plain text in its settings"),
+                token: TokenForm::None(PLAIN_TOKEN),
                 afterwards: "Zed reads its settings at once; the agent panel shows the connection.",
             },
             Self::Gemini => &ClientFacts {
@@ -183,9 +223,82 @@ impl ClientKind {
                 format: Format::Json,
                 container: "mcpServers",
                 type_words: None,
+                command: CommandForm::Fields,
                 url_field: "httpUrl",
                 token: TokenForm::Header("${BAILIWICK_TOKEN}"),
                 afterwards: "Start `gemini` again; `/mcp` shows the connection.",
+            },
+            Self::Qwen => &ClientFacts {
+                id: "qwen",
+                title: "Qwen Code",
+                programs: &["qwen"],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: None,
+                command: CommandForm::Fields,
+                url_field: "httpUrl",
+                token: TokenForm::Header("${BAILIWICK_TOKEN}"),
+                afterwards: "Start `qwen` again; `/mcp` shows the connection.",
+            },
+            Self::OpenCode => &ClientFacts {
+                id: "opencode",
+                title: "opencode",
+                programs: &["opencode"],
+                format: Format::Json,
+                container: "mcp",
+                type_words: Some(("local", "remote")),
+                command: CommandForm::List,
+                url_field: "url",
+                token: TokenForm::Header("{env:BAILIWICK_TOKEN}"),
+                afterwards: "Start `opencode` again; `opencode mcp list` shows the connection.",
+            },
+            Self::Continue => &ClientFacts {
+                id: "continue",
+                title: "Continue",
+                programs: &[],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: None,
+                command: CommandForm::Fields,
+                url_field: "url",
+                token: TokenForm::None(PLAIN_TOKEN),
+                afterwards: "Reload Continue in the editor. The program `cn` reads `mcpServers` of its `config.yaml` alone.",
+            },
+            Self::Cline => &ClientFacts {
+                id: "cline",
+                title: "Cline",
+                programs: &[],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: None,
+                command: CommandForm::Fields,
+                url_field: "url",
+                token: TokenForm::None(PLAIN_TOKEN),
+                afterwards: "Cline reads its settings at once; its list of MCP servers shows the connection.",
+            },
+            Self::Junie => &ClientFacts {
+                id: "junie",
+                title: "Junie",
+                programs: &["junie"],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: None,
+                command: CommandForm::Fields,
+                url_field: "url",
+                token: TokenForm::None(PLAIN_TOKEN),
+                afterwards: "The editor's settings show the connection, under Tools, Junie, MCP Settings.",
+            },
+            Self::LmStudio => &ClientFacts {
+                id: "lm-studio",
+                title: "LM Studio",
+                programs: &["lms"],
+                format: Format::Json,
+                container: "mcpServers",
+                type_words: None,
+                command: CommandForm::Fields,
+                url_field: "url",
+                token: TokenForm::None(PLAIN_TOKEN),
+                afterwards: "Turn it on in LM Studio, in the tab Program.",
             },
             Self::Generic => &ClientFacts {
                 id: "generic",
@@ -194,6 +307,7 @@ impl ClientKind {
                 format: Format::Json,
                 container: "mcpServers",
                 type_words: None,
+                command: CommandForm::Fields,
                 url_field: "url",
                 token: TokenForm::Header("${BAILIWICK_TOKEN}"),
                 afterwards: "Start the client again.",

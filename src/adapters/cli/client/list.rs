@@ -11,7 +11,7 @@ use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Fit, Report, Table, one_line};
 use super::args::ListArgs;
-use super::entry::{Entry, Likeness, Reach};
+use super::entry::{Entry, Likeness, Reach, in_fields};
 use super::kind::ClientKind;
 use super::output::{ChangesOutput, ConnectionState, ListOutput, ListedChange, ListedClient};
 use super::places::{SettingsPlace, evidence};
@@ -107,7 +107,7 @@ pub fn caller_of(home: &Home, kind: ClientKind) -> Result<Option<String>, Failur
         let servers = settings::servers(kind.facts(), file.text()?)
             .map_err(|problem| problem_failure(kind, &change.file, problem))?;
         if let Some((_, entry)) = servers.iter().find(|(name, _)| *name == change.name) {
-            return Ok(caller_in(entry).map(str::to_owned));
+            return Ok(caller_in(&in_fields(entry)).map(str::to_owned));
         }
     }
     let facts = kind.facts();
@@ -141,7 +141,7 @@ impl Look {
                 state,
                 problem,
                 fix,
-                entry: entry.clone(),
+                entry: in_fields(entry),
             };
         let servers = SettingsFile::read(&place.file).and_then(|file| {
             settings::servers(kind.facts(), file.text()?)
@@ -186,7 +186,8 @@ impl Look {
 
     /// Holds an entry against the one that would be written now, with the rights that it names.
     fn judge(&self, kind: ClientKind, there: &Value) -> (ConnectionState, Option<String>) {
-        let Some(command) = there["command"].as_str() else {
+        let fields = in_fields(there);
+        let Some(command) = fields["command"].as_str() else {
             let is_right = Entry::new(kind, &self.connection, &Reach::Http)
                 .is_ok_and(|entry| entry.compare(there) == Likeness::Right);
             return if is_right {
@@ -204,7 +205,7 @@ impl Look {
             );
         }
         let words: Vec<&str> =
-            there["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            fields["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let caller = words.iter().position(|it| *it == "--caller").and_then(|at| words.get(at + 1));
         if let Some(caller) = caller
             && self.tokens.find(caller).is_none()

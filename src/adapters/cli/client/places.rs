@@ -87,7 +87,7 @@ impl SettingsPlace {
 /// developers.openai.com/codex/config-reference. VS Code: code.visualstudio.com/docs/configure/settings, "settings file
 /// locations", beside which `mcp.json` lies. Cursor: cursor.com/docs/context/mcp. Windsurf:
 /// docs.windsurf.com/windsurf/cascade/mcp. Zed: zed.dev/docs/configuring-zed. Gemini CLI:
-/// geminicli.com/docs/reference/configuration. Where they name `~`, it is `%USERPROFILE%` on Windows.
+/// geminicli.com/docs/reference/configuration. The others: as [`ClientKind::facts`] names them. Where they name `~`, it is `%USERPROFILE%` on Windows.
 fn user_file(
     kind: ClientKind,
     system: System,
@@ -119,6 +119,23 @@ fn user_file(
             folders.terminal_settings.join(name).join("settings.json")
         }
         ClientKind::Gemini => home(&[".gemini", "settings.json"]),
+        ClientKind::Qwen => home(&[".qwen", "settings.json"]),
+        // By XDG's rules on every system.
+        ClientKind::OpenCode => variable("XDG_CONFIG_HOME")
+            .unwrap_or_else(|| home(&[".config"]))
+            .join("opencode")
+            .join("opencode.json"),
+        ClientKind::Continue => home(&[".continue", "mcpServers", "bailiwick.json"]),
+        ClientKind::Cline => folders
+            .application_settings
+            .join("Code")
+            .join("User")
+            .join("globalStorage")
+            .join("saoudrizwan.claude-dev")
+            .join("settings")
+            .join("cline_mcp_settings.json"),
+        ClientKind::Junie => home(&[".junie", "mcp", "mcp.json"]),
+        ClientKind::LmStudio => home(&[".lmstudio", "mcp.json"]),
         ClientKind::Generic => return None,
     })
 }
@@ -132,7 +149,15 @@ pub fn project_file(kind: ClientKind) -> Option<&'static str> {
         ClientKind::Cursor => Some(".cursor/mcp.json"),
         ClientKind::Zed => Some(".zed/settings.json"),
         ClientKind::Gemini => Some(".gemini/settings.json"),
-        ClientKind::ClaudeDesktop | ClientKind::Windsurf | ClientKind::Generic => None,
+        ClientKind::Qwen => Some(".qwen/settings.json"),
+        ClientKind::OpenCode => Some("opencode.json"),
+        ClientKind::Continue => Some(".continue/mcpServers/bailiwick.json"),
+        ClientKind::Junie => Some(".junie/mcp/mcp.json"),
+        ClientKind::ClaudeDesktop
+        | ClientKind::Windsurf
+        | ClientKind::Cline
+        | ClientKind::LmStudio
+        | ClientKind::Generic => None,
     }
 }
 
@@ -150,7 +175,8 @@ pub fn evidence(kind: ClientKind) -> Option<PathBuf> {
         ClientKind::ClaudeCode => {
             return UserFolders::find().map(|it| it.home.join(".claude")).filter(|it| it.is_dir());
         }
-        ClientKind::VsCode => file.parent()?.parent()?.to_owned(),
+        // The file lies in a folder within it.
+        ClientKind::VsCode | ClientKind::Continue | ClientKind::Junie => file.parent()?.parent()?.to_owned(),
         _ => file.parent()?.to_owned(),
     };
     own.is_dir().then_some(own)
@@ -212,6 +238,12 @@ mod tests {
                 "/home/me/.codeium/windsurf/mcp_config.json",
                 "/home/me/.config/zed/settings.json",
                 "/home/me/.gemini/settings.json",
+                "/home/me/.qwen/settings.json",
+                "/home/me/.config/opencode/opencode.json",
+                "/home/me/.continue/mcpServers/bailiwick.json",
+                "/home/me/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+                "/home/me/.junie/mcp/mcp.json",
+                "/home/me/.lmstudio/mcp.json",
             ]
         );
         let moved = [
@@ -239,6 +271,12 @@ mod tests {
                 "/Users/me/.codeium/windsurf/mcp_config.json",
                 "/Users/me/.config/zed/settings.json",
                 "/Users/me/.gemini/settings.json",
+                "/Users/me/.qwen/settings.json",
+                "/c/opencode/opencode.json",
+                "/Users/me/.continue/mcpServers/bailiwick.json",
+                "/Users/me/Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+                "/Users/me/.junie/mcp/mcp.json",
+                "/Users/me/.lmstudio/mcp.json",
             ]
         );
     }
@@ -258,6 +296,14 @@ mod tests {
                 "C:/Users/me/.codeium/windsurf/mcp_config.json".to_owned(),
                 format!("{roaming}/Zed/settings.json"),
                 "C:/Users/me/.gemini/settings.json".to_owned(),
+                "C:/Users/me/.qwen/settings.json".to_owned(),
+                "C:/Users/me/.config/opencode/opencode.json".to_owned(),
+                "C:/Users/me/.continue/mcpServers/bailiwick.json".to_owned(),
+                format!(
+                    "{roaming}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
+                ),
+                "C:/Users/me/.junie/mcp/mcp.json".to_owned(),
+                "C:/Users/me/.lmstudio/mcp.json".to_owned(),
             ]
         );
         let moved = [

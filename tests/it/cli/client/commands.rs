@@ -79,6 +79,8 @@ fn over_http_no_token_is_ever_written() {
         ("cursor", ".cursor/mcp.json", "Bearer ${env:BAILIWICK_TOKEN}"),
         ("windsurf", ".codeium/windsurf/mcp_config.json", "\"serverUrl\": \"http://127.0.0.1:3939/mcp\""),
         ("gemini", ".gemini/settings.json", "\"httpUrl\": \"http://127.0.0.1:3939/mcp\""),
+        ("qwen", ".qwen/settings.json", "\"httpUrl\": \"http://127.0.0.1:3939/mcp\""),
+        ("opencode", ".config/opencode/opencode.json", "Bearer {env:BAILIWICK_TOKEN}"),
     ] {
         let desk = Desk::new();
         let ran =
@@ -99,7 +101,7 @@ fn over_http_no_token_is_ever_written() {
         assert!(!desk.path(file).exists(), "{client}: {}", desk.read(file));
     }
     let desk = Desk::new();
-    for client in ["claude-desktop", "zed"] {
+    for client in ["claude-desktop", "zed", "continue", "cline", "junie", "lm-studio"] {
         let ran = desk.run(&["client", "install", client, "--http", "--yes"]);
         assert!(ran.exit == 17 && ran.err.contains("Leave out --http"), "{}", ran.err);
     }
@@ -114,6 +116,8 @@ fn a_projects_settings_hold_no_secret_and_are_found_again() {
         ("vscode", "project/.vscode/mcp.json"),
         ("cursor", "project/.cursor/mcp.json"),
         ("gemini", "project/.gemini/settings.json"),
+        ("qwen", "project/.qwen/settings.json"),
+        ("opencode", "project/opencode.json"),
     ] {
         desk.well(&["client", "install", client, "--http", "--project", "project", "--yes"]);
         let written = desk.read(file);
@@ -122,7 +126,7 @@ fn a_projects_settings_hold_no_secret_and_are_found_again() {
     let listed = desk.well(&["client", "list", "--project", "project", "--json"]).json();
     let of_project: Vec<&Value> =
         listed["clients"].as_array().expect("a list").iter().filter(|it| it["ofProject"] == true).collect();
-    assert_eq!(of_project.len(), 5, "{listed}");
+    assert_eq!(of_project.len(), 7, "{listed}");
     assert!(of_project.iter().all(|it| it["state"] == "connected"), "{listed}");
     desk.well(&["client", "remove", "--all", "--yes"]);
     let left: Vec<_> =
@@ -187,6 +191,11 @@ fn what_is_printed_is_what_is_written() {
         ("windsurf", ".codeium/windsurf/mcp_config.json"),
         ("zed", ".config/zed/settings.json"),
         ("gemini", ".gemini/settings.json"),
+        ("qwen", ".qwen/settings.json"),
+        ("opencode", ".config/opencode/opencode.json"),
+        ("continue", ".continue/mcpServers/bailiwick.json"),
+        ("junie", ".junie/mcp/mcp.json"),
+        ("lm-studio", ".lmstudio/mcp.json"),
     ] {
         let printed = desk.well(&["client", "print", client]).out;
         desk.well(&["client", "install", client, "--yes"]);
@@ -232,7 +241,7 @@ fn a_misspelt_client_is_answered_by_the_right_one() {
     let ran = desk.run(&["client", "install", "cursor", "--name", "a.b", "--yes"]);
     assert!(ran.exit == 2 && ran.err.contains("letters, digits"), "{}", ran.err);
     let script = desk.well(&["completions", "bash"]).out;
-    assert!(script.contains("claude-desktop claude-code codex vscode cursor windsurf zed gemini generic"));
+    assert!(script.contains("claude-desktop claude-code codex vscode cursor windsurf zed gemini qwen opencode continue cline junie lm-studio generic"));
 }
 
 #[test]

@@ -63,6 +63,43 @@ const CASES: &[Case] = &[
         before: "{\n\t\"mcpServers\": {\n\t\t\"z\": {\"httpUrl\": \"https://z/mcp\", \"headers\": {\"Authorization\": \"Bearer zzz\"}}\n\t},\n\t\"selectedAuthType\": \"api-key\"\n}\n",
         after: "{\n\t\"mcpServers\": {\n\t\t\"z\": {\"httpUrl\": \"https://z/mcp\", \"headers\": {\"Authorization\": \"Bearer zzz\"}},\n\t\t\"bailiwick\": {\n\t\t\t\"command\": \"{BIN}\",\n\t\t\t\"args\": [\"mcp\"],\n\t\t\t\"env\": {\n\t\t\t\t\"BAILIWICK_HOME\": \"{HOME}\"\n\t\t\t}\n\t\t}\n\t},\n\t\"selectedAuthType\": \"api-key\"\n}\n",
     },
+    Case {
+        client: "qwen",
+        file: ".qwen/settings.json",
+        before: "{\n  \"model\": {\"name\": \"x\"}\n}\n",
+        after: "{\n  \"model\": {\"name\": \"x\"},\n  \"mcpServers\": {\n    \"bailiwick\": {\n      \"command\": \"{BIN}\",\n      \"args\": [\"mcp\"],\n      \"env\": {\n        \"BAILIWICK_HOME\": \"{HOME}\"\n      }\n    }\n  }\n}\n",
+    },
+    // The program and its words in one list.
+    Case {
+        client: "opencode",
+        file: ".config/opencode/opencode.json",
+        before: "{\n  \"$schema\": \"https://opencode.ai/config.json\", // theirs\n  \"mcp\": {\n    \"a\": {\"type\": \"local\", \"command\": [\"a\"]}\n  }\n}\n",
+        after: "{\n  \"$schema\": \"https://opencode.ai/config.json\", // theirs\n  \"mcp\": {\n    \"a\": {\"type\": \"local\", \"command\": [\"a\"]},\n    \"bailiwick\": {\n      \"type\": \"local\",\n      \"command\": [\"{BIN}\", \"mcp\"],\n      \"environment\": {\n        \"BAILIWICK_HOME\": \"{HOME}\"\n      }\n    }\n  }\n}\n",
+    },
+    Case {
+        client: "continue",
+        file: ".continue/mcpServers/bailiwick.json",
+        before: "{}\n",
+        after: "{\n  \"mcpServers\": {\n    \"bailiwick\": {\n      \"command\": \"{BIN}\",\n      \"args\": [\"mcp\"],\n      \"env\": {\n        \"BAILIWICK_HOME\": \"{HOME}\"\n      }\n    }\n  }\n}\n",
+    },
+    Case {
+        client: "cline",
+        file: ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+        before: "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"a\", \"disabled\": true}\n  }\n}",
+        after: "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"a\", \"disabled\": true},\n    \"bailiwick\": {\n      \"command\": \"{BIN}\",\n      \"args\": [\"mcp\"],\n      \"env\": {\n        \"BAILIWICK_HOME\": \"{HOME}\"\n      }\n    }\n  }\n}",
+    },
+    Case {
+        client: "junie",
+        file: ".junie/mcp/mcp.json",
+        before: "{\n\t\"mcpServers\": {}\n}\n",
+        after: "{\n\t\"mcpServers\": {\n\t\t\"bailiwick\": {\n\t\t\t\"command\": \"{BIN}\",\n\t\t\t\"args\": [\"mcp\"],\n\t\t\t\"env\": {\n\t\t\t\t\"BAILIWICK_HOME\": \"{HOME}\"\n\t\t\t}\n\t\t}\n\t}\n}\n",
+    },
+    Case {
+        client: "lm-studio",
+        file: ".lmstudio/mcp.json",
+        before: "{\n  \"mcpServers\": {\n    \"a\": {\"url\": \"https://a/mcp\"}\n  }\n}\n",
+        after: "{\n  \"mcpServers\": {\n    \"a\": {\"url\": \"https://a/mcp\"},\n    \"bailiwick\": {\n      \"command\": \"{BIN}\",\n      \"args\": [\"mcp\"],\n      \"env\": {\n        \"BAILIWICK_HOME\": \"{HOME}\"\n      }\n    }\n  }\n}\n",
+    },
     // Tables that no header may add to.
     Case {
         client: "codex",
