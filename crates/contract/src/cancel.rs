@@ -12,12 +12,20 @@ pub struct Cancel {
     cancelled: Arc<AtomicBool>,
     deadline: Instant,
     timeout: Duration,
+    /// The longest time that a request may ask for, and the scope that says so.
+    most: Option<(Duration, Arc<str>)>,
 }
 
 impl Cancel {
     /// Makes a flag that counts as raised after `timeout`.
     pub fn after(timeout: Duration) -> Self {
-        Self { cancelled: Arc::default(), deadline: Instant::now() + timeout, timeout }
+        Self { cancelled: Arc::default(), deadline: Instant::now() + timeout, timeout, most: None }
+    }
+
+    /// Notes the longest time that a request may ask for in a scope, for what is said when the time is over.
+    #[must_use]
+    pub fn within(self, most: Option<(Duration, Arc<str>)>) -> Self {
+        Self { most, ..self }
     }
 
     /// Raises the flag.
@@ -52,7 +60,43 @@ impl Cancel {
     /// Makes the failure for a deadline that has passed.
     pub fn timed_out(&self) -> Failure {
         let seconds = self.timeout.as_secs_f64();
-        Failure::new(ErrorCode::Timeout, format!("the time limit of {seconds} s was reached"))
-            .hint("Ask for less at a time, or raise `options.timeoutSeconds` within the scope's limit.")
+        let failure = Failure::new(ErrorCode::Timeout, format!("the time limit of {seconds} s was reached"));
+        let failure = failure.detail("limitSeconds", seconds);
+        match self.more_time() {
+            MoreTime::ByRequest(words) => failure.hint(format!("Ask for less at a time; {words}.")),
+            MoreTime::ByUser(words) => {
+                failure.hint("Ask for less at a time.").hint(format!("For the user: {words}."))
+            }
+        }
     }
+
+    /// Says that the time limit has ended something, and how there is more time.
+    pub fn limit_words(&self, what: &str) -> String {
+        let seconds = self.timeout.as_secs_f64();
+        match self.more_time() {
+            MoreTime::ByRequest(words) => format!("{what} at its time limit of {seconds} s; {words}"),
+            MoreTime::ByUser(words) => {
+                format!("{what} at its time limit of {seconds} s, the scope's longest. For the user: {words}")
+            }
+        }
+    }
+
+    fn more_time(&self) -> MoreTime {
+        match &self.most {
+            Some((most, scope)) if self.timeout >= *most => MoreTime::ByUser(format!(
+                "`bailiwick scope edit {scope} --max-runtime-seconds N` allows more"
+            )),
+            Some((most, _)) => {
+                let most = most.as_secs_f64();
+                MoreTime::ByRequest(format!("`options.timeoutSeconds` gives more, at most {most} here"))
+            }
+            None => MoreTime::ByRequest("`options.timeoutSeconds` gives more".to_owned()),
+        }
+    }
+}
+
+/// Who can raise a time limit, and how.
+enum MoreTime {
+    ByRequest(String),
+    ByUser(String),
 }

@@ -331,6 +331,7 @@ fn ran(data: &Value) -> Option<Answer> {
     let mut body = output(data, stdout);
     let mut about =
         vec![match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
+            _ if data["running"] == true => "still running".to_owned(),
             (true, _, _) => "ended at its time limit".to_owned(),
             _ if data["memoryExceeded"] == true => "ended at its memory limit".to_owned(),
             (_, Some(signal), _) => format!("ended by {}", one_line(signal)),
@@ -342,6 +343,11 @@ fn ran(data: &Value) -> Option<Answer> {
     }
     if data["encoding"] == "base64" {
         about.push("base64".to_owned());
+    }
+    if let Some(id) = data["processId"].as_str().map(one_line) {
+        about.push(format!("process {id}"));
+        about.push(format!(r#"go on with process.wait {{"target":"{id}"}}, process.read or process.stop"#));
+        about.extend(data["maxRunSeconds"].as_u64().map(|most| format!("ended after {most} s")));
     }
     if let Some(id) = data["rawOutput"]["processId"].as_str() {
         about.push(format!("all of the output: process.read {}", one_line(id)));

@@ -79,6 +79,11 @@ impl Ground {
         fs::write(self.folder.path().join("app").join(path), text).expect("a file is written");
     }
 
+    /// Gives a path in the folder of scope `app`.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join("app").join(path)
+    }
+
     /// Gives the folder of a process.
     pub fn process(&self, id: &str) -> PathBuf {
         self.dirs.state.join("processes").join(id)

@@ -23,7 +23,7 @@ fn start(ground: &Ground) -> Value {
 }
 
 /// Starts `bailiwick mcp` and has it start a process.
-async fn by_stdio(ground: &Ground) -> (Client, Program, Value) {
+pub async fn by_stdio(ground: &Ground, call: Value) -> (Client, Program, Value) {
     let mut command = ground.command(&["mcp"]);
     command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let mut program =
@@ -35,7 +35,7 @@ async fn by_stdio(ground: &Ground) -> (Client, Program, Value) {
         pipe::Receiver::from_owned_fd(output).expect("a pipe"),
     );
     client.initialize("2025-06-18").await;
-    let answer = client.call("computer_operation", start(ground)).await;
+    let answer = client.call("computer_operation", call).await;
     (client, program, answer)
 }
 
@@ -44,7 +44,7 @@ async fn a_process_of_the_client_ends_with_its_connection_and_the_service_goes_o
     for level in available() {
         let ground = ground("client", level);
         let mut service = ground.serve();
-        let (client, _program, answer) = by_stdio(&ground).await;
+        let (client, _program, answer) = by_stdio(&ground, start(&ground)).await;
         eventually_async(&format!("it runs: {answer:#}"), || processes_with(&ground.word) == 1).await;
         drop(client);
         eventually_async("it has ended with the client", || processes_with(&ground.word) == 0).await;
@@ -85,7 +85,7 @@ async fn a_process_of_the_service_ends_with_it_even_when_it_is_killed() {
         for level in available() {
             let ground = ground(lifetime, level);
             let service = ground.serve();
-            let (_client, _program, answer) = by_stdio(&ground).await;
+            let (_client, _program, answer) = by_stdio(&ground, start(&ground)).await;
             eventually_async(&format!("it runs: {answer:#}"), || processes_with(&ground.word) == 1).await;
             let id = i32::try_from(service.0.id()).expect("a small number");
             kill_process(Pid::from_raw(id).expect("not 0"), Signal::KILL).expect("it is ours");
@@ -98,7 +98,7 @@ async fn a_process_of_the_service_ends_with_it_even_when_it_is_killed() {
 async fn a_durable_process_outlives_the_client_that_served_itself() {
     for level in available() {
         let ground = ground("durable", level);
-        let (client, mut program, answer) = by_stdio(&ground).await;
+        let (client, mut program, answer) = by_stdio(&ground, start(&ground)).await;
         eventually_async(&format!("it runs: {answer:#}"), || processes_with(&ground.word) == 1).await;
         drop(client);
         program.0.wait().expect("it ends when its client has gone");

@@ -6,5 +6,6 @@ mod ground;
 mod lasting;
 mod lifetimes;
 mod network;
+mod outlasting;
 mod reading;
 mod starting;

@@ -30,7 +30,8 @@ pub(super) async fn run(
     gone: &CancellationToken,
     progress: Progress,
 ) -> Outcome {
-    let cancel = Cancel::after(permit.limits().timeout);
+    let most = permit.scope().map(|scope| (scope.max_runtime(), Arc::from(scope.id())));
+    let cancel = Cancel::after(permit.limits().timeout).within(most);
     let cx = Context::new(caller, cancel.clone(), progress, Arc::clone(facts), record.history().clone());
     match permit.spec().threads {
         Threads::Async | Threads::Held => {

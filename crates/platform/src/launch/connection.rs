@@ -12,6 +12,7 @@ use tokio::net::UnixStream;
 use super::protect::{Placeholders, protect};
 use super::wire::{Head, Kind, Order};
 use super::{LAUNCHER_NAME, LaunchError, LaunchRequest, handing};
+use bailiwick_contract::command::{Containment, Network};
 
 /// How long a launcher may take to accept a job before it counts as stuck.
 const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -50,7 +51,7 @@ impl Drop for Connection {
 pub(super) fn split(request: LaunchRequest) -> Result<(Order, Parcel, Placeholders), LaunchError> {
     let LaunchRequest { plan, environment, cwd, cwd_path, hold, limits, stdin, stdout, stderr } = request;
     let (pins, placeholders) = match hold.level {
-        bailiwick_contract::command::Containment::Full => protect(&hold)?,
+        Containment::Full => protect(&hold)?,
         _ => (Vec::new(), Placeholders::default()),
     };
     let kind = if stdin.is_some() { Kind::JobWithInput } else { Kind::Job };
@@ -117,19 +118,36 @@ impl Connection {
         parcel: &Parcel,
         also: &[BorrowedFd<'_>],
     ) -> Result<(), Errno> {
-        let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
-        let head = parcel.head.encode();
         let handed: Vec<BorrowedFd<'_>> = [control]
             .into_iter()
             .chain(&parcel.descriptors)
             .map(AsFd::as_fd)
             .chain(also.iter().copied())
             .collect();
+        self.say(&parcel.head, &handed).await
+    }
+
+    /// Leaves to the launcher what a supervisor needs that is a keeper now.
+    pub(super) async fn adopt(&self, process_id: u32, placeholders: &Placeholders) -> Result<(), Errno> {
+        let head = Head {
+            level: Containment::None,
+            network: Network::None,
+            network_group: None,
+            kind: Kind::Adopted(process_id),
+            placeholders: placeholders.names(),
+        };
+        self.say(&head, &placeholders.descriptors().collect::<Vec<_>>()).await
+    }
+
+    /// Sends a head with descriptors.
+    async fn say(&self, head: &Head, handed: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+        let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
+        let head = head.encode();
         let started = tokio::time::Instant::now();
         let mut sent = 0;
         while sent < head.len() {
             // What is handed over goes with the first bytes.
-            let handed = if sent == 0 { handed.as_slice() } else { &[] };
+            let handed = if sent == 0 { handed } else { &[] };
             match handing::send(socket, &head[sent..], handed) {
                 Ok(length) => sent += length,
                 Err(Errno::INTR) => {}

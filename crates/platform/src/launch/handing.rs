@@ -2,7 +2,7 @@
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -16,7 +16,7 @@ use super::wire::MAX_HANDED;
 pub(super) use system::{accept, launcher_pair, pair, receive_message, stream};
 
 /// Sends bytes with descriptors, as far as there is room. Gives how many bytes were sent.
-pub(super) fn send(socket: &OwnedFd, bytes: &[u8], handed: &[BorrowedFd<'_>]) -> Result<usize, Errno> {
+pub(super) fn send(socket: impl AsFd, bytes: &[u8], handed: &[BorrowedFd<'_>]) -> Result<usize, Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !handed.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(handed)) {
@@ -50,7 +50,7 @@ pub(super) fn receive(
 /// Returns the process at the other end of a socket, held open so that no other one gets its number. Linux before 6.5 has
 /// none.
 #[cfg(target_os = "linux")]
-pub(crate) fn peer_process(socket: &impl std::os::fd::AsFd) -> Option<OwnedFd> {
+pub(crate) fn peer_process(socket: &impl AsFd) -> Option<OwnedFd> {
     nix::sys::socket::getsockopt(socket, nix::sys::socket::sockopt::PeerPidfd).ok()
 }
 

@@ -1,12 +1,17 @@
 //! A running plan, from the service's side.
 
 use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use tokio::io::Interest;
 use tokio::net::UnixStream;
 
+use super::handing;
+use super::kept::AdoptRequest;
+use super::kept::start::Adopting;
 use super::protect::Placeholders;
-use super::wire::{KEEP, MAX_MESSAGE_BYTES, Report, STOP};
+use super::wire::{ADOPT, KEEP, MAX_MESSAGE_BYTES, Report, STOP};
 use super::{Ended, Held, LaunchError};
 use bailiwick_contract::command::{Containment, Network};
 
@@ -21,6 +26,8 @@ pub struct Job {
     held: Held,
     ended: Option<Result<Ended, LaunchError>>,
     placeholders: Placeholders,
+    /// The process that took it.
+    launcher: Option<u32>,
 }
 
 impl Drop for Job {
@@ -47,6 +54,7 @@ impl Job {
     /// Sends the order, and waits until the supervisor says that the plan runs.
     pub(super) async fn begin(
         socket: UnixStream,
+        launcher: Option<u32>,
         order: &[u8],
         placeholders: Placeholders,
     ) -> Result<Self, LaunchError> {
@@ -59,7 +67,7 @@ impl Job {
             open: Vec::new(),
         };
         // From here on giving up the wait kills what was started.
-        let mut job = Self { control: Some(control), held: unknown, ended: None, placeholders };
+        let mut job = Self { control: Some(control), held: unknown, ended: None, placeholders, launcher };
         job.control()?.send(order).await;
         let error = match job.control()?.next_report().await {
             Ok(Report::Failed(error)) | Err(error) => error,
@@ -75,10 +83,49 @@ impl Job {
         Err(error)
     }
 
-    /// Leaves the plan to its keeper, which has reported that it runs. Gives what holds it.
-    pub(super) async fn keep(mut self) -> Result<Held, LaunchError> {
+    /// Leaves the plan to its keeper, which has reported that it has it. Gives what holds it.
+    ///
+    /// # Errors
+    /// Where it was given up before.
+    pub async fn keep(mut self) -> Result<Held, LaunchError> {
         self.control()?.send(&[KEEP]).await;
         Ok(self.held.clone())
+    }
+
+    /// Asks the supervisor to become a keeper. Returns its number; none if the plan has ended before.
+    pub(super) async fn adopt(&mut self, request: &AdoptRequest<'_>, adopting: &Adopting) -> Option<u32> {
+        let mut head = [0; 5];
+        head[0] = ADOPT;
+        let length = u32::try_from(adopting.message.len()).unwrap_or(u32::MAX);
+        head[1..].copy_from_slice(&length.to_le_bytes());
+        let pipes = [request.stdout.as_fd(), request.stderr.as_fd()];
+        let handed: Vec<_> = pipes.into_iter().chain(adopting.descriptors.iter().map(AsFd::as_fd)).collect();
+        let control = self.control.as_mut()?;
+        control.hand(&head, &handed).await;
+        control.send(&adopting.message).await;
+        let report = control.next_report().await;
+        match report {
+            Ok(Report::Adopted { process_id }) => Some(process_id),
+            report => {
+                self.ended = Some(self.end_of(report));
+                None
+            }
+        }
+    }
+
+    /// Gives up waiting for the supervisor, which is killed with this.
+    pub(super) fn give_up(&mut self) -> Option<u32> {
+        self.control = None;
+        self.ended = Some(Err(LaunchError::Lost));
+        None
+    }
+
+    pub(super) fn take_placeholders(&mut self) -> Placeholders {
+        std::mem::take(&mut self.placeholders)
+    }
+
+    pub(super) const fn launcher(&self) -> Option<u32> {
+        self.launcher
     }
 
     fn control(&mut self) -> Result<&mut Control, LaunchError> {
@@ -100,16 +147,22 @@ impl Job {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
-        let ended = match self.control()?.next_report().await {
+        let report = self.control()?.next_report().await;
+        let ended = self.end_of(report);
+        self.ended = Some(ended.clone());
+        ended
+    }
+
+    /// Returns the end that the last report tells. Nothing of the plan is left then.
+    fn end_of(&mut self, report: Result<Report, LaunchError>) -> Result<Ended, LaunchError> {
+        self.placeholders = Placeholders::default();
+        match report {
             Ok(Report::Ended { exit_code, signal, left_killed, memory_excess }) => {
                 Ok(Ended { exit_code, signal, held: self.held.clone(), left_killed, memory_excess })
             }
             Ok(Report::Failed(error)) | Err(error) => Err(error),
-            Ok(Report::Running { .. }) => Err(LaunchError::Lost),
-        };
-        self.placeholders = Placeholders::default();
-        self.ended = Some(ended.clone());
-        ended
+            Ok(Report::Running { .. } | Report::Adopted { .. }) => Err(LaunchError::Lost),
+        }
     }
 
     /// Asks all processes to end (SIGTERM), and kills what is left after a grace period.
@@ -149,6 +202,24 @@ impl Control {
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                 // Where the supervisor has failed already, its report says why.
                 Err(_) => return,
+            }
+        }
+    }
+
+    /// Sends a short message with descriptors, as a whole.
+    async fn hand(&mut self, message: &[u8], handed: &[BorrowedFd<'_>]) {
+        loop {
+            let sent = match self.socket.writable().await {
+                // What is handed over goes with the first bytes; the buffer has room for so few.
+                Ok(()) => self
+                    .socket
+                    .try_io(Interest::WRITABLE, || Ok(handing::send(self.socket.as_fd(), message, handed)?)),
+                Err(error) => Err(error),
+            };
+            match sent {
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                // Where the supervisor has failed already, its report says why.
+                Ok(_) | Err(_) => return,
             }
         }
     }

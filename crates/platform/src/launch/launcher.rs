@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::net::UnixStream;
 
 use super::connection::{Connection, Parcel};
-use super::kept::KeptRequest;
+use super::kept::start::Adopting;
+use super::kept::{AdoptRequest, Adopted, KeptRequest};
 use super::protect::Placeholders;
 use super::{Held, Job, LaunchError, LaunchRequest};
 
@@ -78,7 +79,7 @@ impl Launcher {
         order: &[u8],
         placeholders: Placeholders,
     ) -> Result<Job, LaunchError> {
-        let begin = Job::begin(control, order, placeholders);
+        let begin = Job::begin(control, process, order, placeholders);
         match tokio::time::timeout(MAX_START, begin).await {
             Ok(begun) => begun,
             Err(_) => {
@@ -107,6 +108,31 @@ impl Launcher {
         placeholders.hand_over();
         drop(parcel);
         self.begin(control, process, &order.encode(), Placeholders::default()).await?.keep().await
+    }
+
+    /// Whether a running job can become a process that lasts on this system.
+    pub const CAN_ADOPT: bool = true;
+
+    /// Makes a process that lasts of a running job, in the same sandbox, under a keeper. Until [`Job::keep`] it ends with
+    /// the job.
+    ///
+    /// # Errors
+    /// [`LaunchError`] where it cannot be tried; the job runs as before then.
+    pub async fn adopt(&self, job: &mut Job, request: &AdoptRequest<'_>) -> Result<Adopted, LaunchError> {
+        let adopting = Adopting::new(request, job.held().clone(), self.life()?)?;
+        let asked = tokio::time::timeout(MAX_START, job.adopt(request, &adopting)).await;
+        let Some(process_id) = asked.unwrap_or_else(|_| job.give_up()) else {
+            adopting.remove();
+            return Ok(Adopted::Ended);
+        };
+        let placeholders = job.take_placeholders();
+        let connection = self.connection.lock().await;
+        // Where the launcher is gone that forked it, the next job there removes what stands for protected names.
+        if let Some(connection) = connection.as_ref().filter(|it| it.process_id() == job.launcher()) {
+            let _ = connection.adopt(process_id, &placeholders).await;
+        }
+        placeholders.hand_over();
+        Ok(Adopted::Kept)
     }
 
     fn life(&self) -> Result<BorrowedFd<'_>, LaunchError> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::held::{Names, layer, open};
 use super::kept::TerminalSize;
+use super::kept::ring::RingPosition;
 use super::{
     Closed, Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, MemoryExcess, PathGrant, ProcessLimits,
     Protected, SetGroupId, StandIn, Step,
@@ -23,6 +24,9 @@ pub(super) const STOP: u8 = 1;
 
 /// What the service sends to a keeper that has reported that the plan runs: it is to go on by itself.
 pub(super) const KEEP: u8 = 2;
+
+/// What the service sends to a supervisor to make a process that lasts of its job, before the length of an [`Adoption`].
+pub(super) const ADOPT: u8 = 3;
 
 /// What a supervisor is to do: a request without its descriptors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +65,8 @@ pub(super) enum Report {
         left_killed: u32,
         memory_excess: Option<MemoryExcess>,
     },
+    /// The supervisor is a keeper now, with this number outside of its namespace.
+    Adopted { process_id: u32 },
 }
 
 impl Report {
@@ -114,6 +120,8 @@ pub(super) enum Kind {
     JobWithInput,
     /// Status, folder of the process, listener, and what the order says.
     Kept,
+    /// None: this supervisor is a keeper now, and only its placeholders come.
+    Adopted(u32),
 }
 
 /// The longest head, in bytes.
@@ -131,6 +139,11 @@ impl Head {
             Kind::Job => 0,
             Kind::JobWithInput => 1,
             Kind::Kept => 2,
+            Kind::Adopted(_) => 3,
+        });
+        out.option(match self.kind {
+            Kind::Adopted(process_id) => Some(u64::from(process_id)),
+            Kind::Job | Kind::JobWithInput | Kind::Kept => None,
         });
         out.list(self.network_group.as_slice(), |out, group| out.bytes(group.as_bytes()));
         out.list(&self.placeholders, |out, name| out.path(name));
@@ -145,10 +158,11 @@ impl Head {
         Ok(Self {
             level: reader.level()?,
             network: reader.network()?,
-            kind: match reader.byte()? {
-                0 => Kind::Job,
-                1 => Kind::JobWithInput,
-                2 => Kind::Kept,
+            kind: match (reader.byte()?, reader.option()?) {
+                (0, None) => Kind::Job,
+                (1, None) => Kind::JobWithInput,
+                (2, None) => Kind::Kept,
+                (3, Some(process_id)) => Kind::Adopted(u32::try_from(process_id).map_err(|_| Garbled)?),
                 _ => return Err(Garbled),
             },
             network_group: reader.list(Reader::string)?.pop(),
@@ -194,6 +208,52 @@ impl KeptOrder {
             is_durable: reader.flag()?,
             max_time_ms: reader.long()?,
             temporary: reader.list(Reader::path)?.pop(),
+        })
+    }
+}
+
+/// What makes a process that lasts of a running job.
+///
+/// Its descriptors come in this order: the ends of the pipes for standard output and error that are read, status,
+/// folder of the process, listener, then those of `kept`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Adoption {
+    pub(super) kept: KeptOrder,
+    /// Where the ring is that was begun.
+    pub(super) ring: RingPosition,
+}
+
+impl Adoption {
+    /// Encodes it, its length first.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        self.kept.encode(&mut out);
+        let RingPosition { active, offset, generation, stdout_bytes, stderr_bytes, lost_bytes } = self.ring;
+        out.option(active.map(|active| active as u64));
+        for number in [offset, generation, stdout_bytes, stderr_bytes, lost_bytes] {
+            out.long(number);
+        }
+        out.finish()
+    }
+
+    /// Decodes its body.
+    pub(super) fn decode(body: &[u8]) -> Result<Self, Garbled> {
+        let mut reader = Reader(body);
+        Ok(Self {
+            kept: KeptOrder::decode(&mut reader)?,
+            ring: RingPosition {
+                active: match reader.option()? {
+                    None => None,
+                    Some(0) => Some(0),
+                    Some(1) => Some(1),
+                    Some(_) => return Err(Garbled),
+                },
+                offset: reader.long()?,
+                generation: reader.long()?,
+                stdout_bytes: reader.long()?,
+                stderr_bytes: reader.long()?,
+                lost_bytes: reader.long()?,
+            },
         })
     }
 }
@@ -359,6 +419,10 @@ impl Report {
                 out.long(u64::from(*left_killed));
                 out.memory_excess(*memory_excess);
             }
+            Self::Adopted { process_id } => {
+                out.byte(3);
+                out.long(u64::from(*process_id));
+            }
         }
         out.finish()
     }
@@ -392,6 +456,7 @@ impl Report {
                     memory_excess: reader.memory_excess()?,
                 }
             }
+            3 => Self::Adopted { process_id: reader.short()? },
             _ => return Err(Garbled),
         })
     }
@@ -661,7 +726,7 @@ mod tests {
 
     #[test]
     fn a_head_arrives_as_it_was_sent_or_not_at_all() {
-        for kind in [Kind::Job, Kind::JobWithInput, Kind::Kept] {
+        for kind in [Kind::Job, Kind::JobWithInput, Kind::Kept, Kind::Adopted(7)] {
             let placeholders = vec!["hooks".into(), "config".into()];
             let network_group = Some("a b".to_owned());
             let sent =
@@ -669,6 +734,28 @@ mod tests {
             let bytes = sent.encode();
             assert_eq!(Head::decode(&bytes[..bytes.len() - 1]), Err(Garbled));
             assert_eq!(Head::decode(&bytes), Ok(sent));
+        }
+    }
+
+    #[test]
+    fn an_adoption_arrives_as_it_was_sent_or_not_at_all() {
+        for active in [None, Some(0), Some(1)] {
+            let sent = Adoption {
+                kept: order().kept.expect("it has one"),
+                ring: RingPosition {
+                    active,
+                    offset: 1,
+                    generation: 2,
+                    stdout_bytes: 3,
+                    stderr_bytes: 4,
+                    lost_bytes: 5,
+                },
+            };
+            let bytes = sent.encode();
+            for length in 0..bytes.len() - 8 {
+                assert_eq!(Adoption::decode(&bytes[8..8 + length]), Err(Garbled), "{length}");
+            }
+            assert_eq!(Adoption::decode(&bytes[8..]), Ok(sent));
         }
     }
 
@@ -692,6 +779,7 @@ mod tests {
                 left_killed: 0,
                 memory_excess: Some(MemoryExcess { limit: 7, taken: 8 }),
             },
+            Report::Adopted { process_id: 77 },
         ] {
             assert_eq!(Report::decode(&sent.encode()[8..]), Ok(sent));
         }

@@ -1,17 +1,19 @@
 //! Running what was prepared: its streams read until the end, its time bounded, nothing left behind.
 
 use std::io;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::task::JoinHandle;
 
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::launch::kept::Stream;
-use bailiwick_platform::launch::{Ended, LaunchError, LaunchRequest, Launcher, pipe};
+use bailiwick_platform::launch::{Ended, Held, Job, LaunchError, LaunchRequest, Launcher, pipe};
 
 use super::capture::{Capture, Kept};
 use super::prepare::Prepared;
+use super::temporary::TemporaryFolder;
+use crate::repositories::Review;
 
 /// How long programs have between being asked to end and being killed, at the time limit.
 const GRACE: Duration = Duration::from_millis(1_500);
@@ -63,112 +65,215 @@ pub struct Ran {
 /// # Errors
 /// `provider_unavailable` where it could not be started as it must be held.
 pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running<'_>) -> Result<Ran, Failure> {
-    let Running { stdin, deadline, mut stdout, mut stderr, listener } = running;
-    // Both streams are read by one task, so that neither waits for the other.
-    let listener = listener.map(Mutex::new);
-    // Removed when the command has ended.
-    let _temporary = prepared.temporary;
-    let review = prepared.review;
-    let (out_reader, out_writer) = pipe::from_program().map_err(|error| no_pipe(&error))?;
-    let (err_reader, err_writer) = pipe::from_program().map_err(|error| no_pipe(&error))?;
-    let (in_reader, in_writer) = match &stdin {
-        None => (None, None),
-        Some(_) => {
-            let (reader, writer) = pipe::to_program().map_err(|error| no_pipe(&error))?;
-            (Some(reader), Some(writer))
-        }
-    };
-    let request = LaunchRequest {
-        plan: prepared.plan,
-        environment: prepared.environment,
-        cwd: prepared.cwd,
-        cwd_path: prepared.cwd_path,
-        hold: prepared.hold,
-        limits: prepared.limits,
-        stdin: in_reader,
-        stdout: out_writer,
-        stderr: err_writer,
-    };
-    let began = Instant::now();
-    let mut job = launcher.launch(request).await.map_err(|error| not_started(&error))?;
-
-    let mut timed_out = false;
-    let ended = {
-        let mut streams = std::pin::pin!(async {
-            let hear = |stream| {
-                let listener = listener.as_ref();
-                move |bytes: &[u8]| {
-                    if let Some(mut listener) = listener.and_then(|listener| listener.lock().ok()) {
-                        listener(stream, bytes);
-                    }
-                }
-            };
-            tokio::join!(
-                read(out_reader, &mut stdout, hear(Stream::Stdout)),
-                read(err_reader, &mut stderr, hear(Stream::Stderr)),
-            );
-        });
-        // Apart from the others: what a program does not read need not be written.
-        let mut feeding = std::pin::pin!(feed(in_writer, stdin.as_deref().unwrap_or_default()));
-        let (mut read_all, mut fed_all) = (false, stdin.is_none());
-        let mut until = deadline;
-        let ended = loop {
-            tokio::select! {
-                () = &mut streams, if !read_all => read_all = true,
-                () = &mut feeding, if !fed_all => fed_all = true,
-                ended = job.ended() => break Some(ended),
-                () = tokio::time::sleep_until(until.into()) => {
-                    if timed_out {
-                        break None;
-                    }
-                    timed_out = true;
-                    job.stop(GRACE);
-                    until = Instant::now() + GRACE + AFTER_GRACE;
-                }
-            }
-        };
-        if !read_all {
-            // Nothing is left that could write, but for what has left the supervisor's reach unheld.
-            let _ = tokio::time::timeout(DRAIN, &mut streams).await;
-        }
-        ended
-    };
-    let elapsed = began.elapsed();
-    let ended = ended.transpose().map_err(|error| not_started(&error))?;
-    let has_failed = !timed_out && ended.as_ref().is_some_and(|ended| ended.exit_code != Some(0));
-    let warnings = match review {
-        Some(review) => {
-            tokio::task::spawn_blocking(move || review.finish(has_failed)).await.unwrap_or_default()
-        }
-        None => Vec::new(),
-    };
-    Ok(Ran { ended, timed_out, stdout: stdout.finish(), stderr: stderr.finish(), elapsed, warnings })
+    let Running { stdin, deadline, stdout, stderr, listener } = running;
+    let mut listener = listener.unwrap_or_else(|| Box::new(|_, _| {}));
+    let run = Run::start(launcher, prepared, stdin, [stdout, stderr]).await?;
+    run.finish(deadline, &mut listener).await
 }
 
-/// Reads a stream to its end, always: a program whose output is not read stands still.
-async fn read(mut reader: pipe::Receiver, capture: &mut Capture, mut hear: impl FnMut(&[u8])) {
-    let mut buffer = vec![0; BUFFER_BYTES[0]];
-    loop {
-        match reader.read(&mut buffer).await {
-            Ok(0) => return,
-            Ok(length) => {
-                capture.push(&buffer[..length]);
-                hear(&buffer[..length]);
-                if length == buffer.len() && length < BUFFER_BYTES[1] {
-                    buffer.resize(BUFFER_BYTES[1], 0);
+/// A command that runs. Dropping it kills everything that was started.
+#[derive(Debug)]
+pub struct Run {
+    pub(in super::super) job: Job,
+    pub(in super::super) stdout: Output,
+    pub(in super::super) stderr: Output,
+    feeding: Feeding,
+    /// Removed when the command has ended.
+    pub(in super::super) temporary: Option<TemporaryFolder>,
+    pub(in super::super) review: Option<Review>,
+    began: Instant,
+}
+
+/// One of the streams that a command prints to.
+#[derive(Debug)]
+pub(in super::super) struct Output {
+    pub(in super::super) reader: pipe::Receiver,
+    capture: Capture,
+    buffer: Vec<u8>,
+    is_over: bool,
+}
+
+/// Writes standard input, until it is dropped.
+#[derive(Debug, Default)]
+struct Feeding(Option<JoinHandle<()>>);
+
+impl Drop for Feeding {
+    fn drop(&mut self) {
+        if let Some(feeding) = &self.0 {
+            feeding.abort();
+        }
+    }
+}
+
+impl Run {
+    /// Starts a prepared command.
+    ///
+    /// # Errors
+    /// `provider_unavailable` where it could not be started as it must be held.
+    pub async fn start(
+        launcher: &Launcher,
+        prepared: Prepared,
+        stdin: Option<Vec<u8>>,
+        [stdout, stderr]: [Capture; 2],
+    ) -> Result<Self, Failure> {
+        let (out_reader, out_writer) = pipe::from_program().map_err(|error| no_pipe(&error))?;
+        let (err_reader, err_writer) = pipe::from_program().map_err(|error| no_pipe(&error))?;
+        let (in_reader, in_writer) = match &stdin {
+            None => (None, None),
+            Some(_) => {
+                let (reader, writer) = pipe::to_program().map_err(|error| no_pipe(&error))?;
+                (Some(reader), Some(writer))
+            }
+        };
+        let request = LaunchRequest {
+            plan: prepared.plan,
+            environment: prepared.environment,
+            cwd: prepared.cwd,
+            cwd_path: prepared.cwd_path,
+            hold: prepared.hold,
+            limits: prepared.limits,
+            stdin: in_reader,
+            stdout: out_writer,
+            stderr: err_writer,
+        };
+        let began = Instant::now();
+        let job = launcher.launch(request).await.map_err(|error| not_started(&error))?;
+        // Apart from the output: what a program does not read need not be written.
+        let feeding = in_writer.zip(stdin).map(|(writer, bytes)| tokio::spawn(feed(writer, bytes)));
+        Ok(Self {
+            job,
+            stdout: Output::new(out_reader, stdout),
+            stderr: Output::new(err_reader, stderr),
+            feeding: Feeding(feeding),
+            temporary: prepared.temporary,
+            review: prepared.review,
+            began,
+        })
+    }
+
+    /// Returns what holds it.
+    pub fn held(&self) -> &Held {
+        self.job.held()
+    }
+
+    /// Returns how long it has been running.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Reads what it prints until it has ended, or until a moment. Returns whether it has ended.
+    pub async fn wait(&mut self, until: Instant, hear: &mut Listener<'_>) -> bool {
+        self.wait_for_end(until, hear).await.is_some()
+    }
+
+    /// Runs it to its end, or until its time is over.
+    ///
+    /// # Errors
+    /// `provider_unavailable` where a later part of it could not be started as it must be held.
+    pub async fn finish(mut self, deadline: Instant, hear: &mut Listener<'_>) -> Result<Ran, Failure> {
+        let mut ended = self.wait_for_end(deadline, hear).await;
+        let timed_out = ended.is_none();
+        if timed_out {
+            self.job.stop(GRACE);
+            ended = self.wait_for_end(Instant::now() + GRACE + AFTER_GRACE, hear).await;
+        }
+        // Nothing is left that could write, but for what has left the supervisor's reach unheld.
+        let _ = tokio::time::timeout(DRAIN, async {
+            while !(self.stdout.is_over && self.stderr.is_over) {
+                self.read(hear).await;
+            }
+        })
+        .await;
+        let elapsed = self.began.elapsed();
+        let ended = ended.transpose().map_err(|error| not_started(&error))?;
+        let has_failed = !timed_out && ended.as_ref().is_some_and(|ended| ended.exit_code != Some(0));
+        let warnings = match self.review.take() {
+            Some(review) => {
+                tokio::task::spawn_blocking(move || review.finish(has_failed)).await.unwrap_or_default()
+            }
+            None => Vec::new(),
+        };
+        let (stdout, stderr) = (self.stdout.capture.finish(), self.stderr.capture.finish());
+        Ok(Ran { ended, timed_out, stdout, stderr, elapsed, warnings })
+    }
+
+    /// Leaves it to its keeper, which has its job. Returns what was kept of both streams.
+    ///
+    /// # Errors
+    /// Where the job was given up.
+    pub(in super::super) async fn leave(mut self) -> Result<[Kept; 2], LaunchError> {
+        self.job.keep().await?;
+        // What it still reads is written for as long as it reads it.
+        self.feeding.0 = None;
+        if let Some(temporary) = self.temporary.take() {
+            temporary.hand_over();
+        }
+        Ok([self.stdout.capture.finish(), self.stderr.capture.finish()])
+    }
+
+    async fn wait_for_end(
+        &mut self,
+        until: Instant,
+        hear: &mut Listener<'_>,
+    ) -> Option<Result<Ended, LaunchError>> {
+        let mut over = std::pin::pin!(tokio::time::sleep_until(until.into()));
+        loop {
+            let (stream, length) = tokio::select! {
+                ended = self.job.ended() => return Some(ended),
+                read = self.stdout.fill(), if !self.stdout.is_over => (Stream::Stdout, read),
+                read = self.stderr.fill(), if !self.stderr.is_over => (Stream::Stderr, read),
+                () = &mut over => return None,
+            };
+            self.take(stream, length, hear);
+        }
+    }
+
+    /// Reads what comes next. One of the streams is not over.
+    async fn read(&mut self, hear: &mut Listener<'_>) {
+        let (stream, length) = tokio::select! {
+            read = self.stdout.fill(), if !self.stdout.is_over => (Stream::Stdout, read),
+            read = self.stderr.fill(), if !self.stderr.is_over => (Stream::Stderr, read),
+        };
+        self.take(stream, length, hear);
+    }
+
+    fn take(&mut self, stream: Stream, length: usize, hear: &mut Listener<'_>) {
+        let output = match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        };
+        let bytes = &output.buffer[..length];
+        output.capture.push(bytes);
+        hear(stream, bytes);
+        if length == output.buffer.len() && length < BUFFER_BYTES[1] {
+            output.buffer.resize(BUFFER_BYTES[1], 0);
+        }
+    }
+}
+
+impl Output {
+    fn new(reader: pipe::Receiver, capture: Capture) -> Self {
+        Self { reader, capture, buffer: vec![0; BUFFER_BYTES[0]], is_over: false }
+    }
+
+    /// Reads once into the buffer: a program whose output is not read stands still. Can be given up at any time.
+    async fn fill(&mut self) -> usize {
+        loop {
+            match self.reader.read(&mut self.buffer).await {
+                Ok(length) if length > 0 => return length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(_) | Err(_) => {
+                    self.is_over = true;
+                    return 0;
                 }
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return,
         }
     }
 }
 
 /// Writes standard input, and closes it. A program need not read it to the end.
-async fn feed(writer: Option<pipe::Sender>, bytes: &[u8]) {
-    if let Some(mut writer) = writer {
-        let _ = writer.write_all(bytes).await;
-    }
+async fn feed(mut writer: pipe::Sender, bytes: Vec<u8>) {
+    let _ = writer.write_all(&bytes).await;
 }
 
 fn no_pipe(error: &io::Error) -> Failure {

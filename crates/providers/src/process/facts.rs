@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use bailiwick_config::ProcessLifetime;
-use bailiwick_platform::fs::{OwnFileError, Secrecy, new_private_file, read_own_file};
+use bailiwick_platform::fs::{OwnFileError, Secrecy, new_private_file, read_own_file, replace_private_file};
 
 /// The file of the facts in a process's folder.
 const FILE: &str = "facts.json";
@@ -65,6 +65,15 @@ impl Facts {
             true => Ok(facts),
             false => Err("its facts are those of another process".to_owned()),
         }
+    }
+
+    /// Writes the facts again into a folder that nobody finds yet.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub(super) fn rewrite(&self, folder: &Path) -> std::io::Result<()> {
+        let text = serde_json::to_vec(self).expect("facts have a JSON form");
+        replace_private_file(&folder.join(FILE), &text)
     }
 
     /// Writes the facts into a new folder. Not synced: no process outlives the system that it runs on.

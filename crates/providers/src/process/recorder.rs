@@ -3,14 +3,18 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bailiwick_config::ProcessLifetime;
 use bailiwick_contract::{Containment, ErrorCode, Failure, Network, id, time};
-use bailiwick_platform::launch::kept::{RingWriter, State, Status, StatusWriter, Stream};
+use bailiwick_platform::launch::kept::{
+    AdoptRequest, Adopted, Lifetime, RingWriter, State, Status, StatusWriter, Stream,
+};
 use bailiwick_platform::launch::{Ended, Held};
 
 use super::prune::DiskRoom;
-use super::{Facts, Processes, folders};
+use super::{Facts, Process, Processes, folders};
+use crate::command::{Kept, Run};
 
 /// How much of the output of a command is kept, in bytes.
 const RING_BYTES: u64 = 8 << 20;
@@ -39,6 +43,28 @@ pub struct RunEnd {
     pub ended: Option<Ended>,
     /// Whether its time was over.
     pub timed_out: bool,
+}
+
+/// How a command goes on that becomes a process.
+#[derive(Debug)]
+pub struct Leaving {
+    /// How long it lives.
+    pub lifetime: ProcessLifetime,
+    /// The connection that it ends with, if its lifetime says so.
+    pub connection: Option<String>,
+    /// How long it may still run.
+    pub max_time: Duration,
+    /// How many processes of the scope may live at a time, with this one.
+    pub max_live: u32,
+}
+
+/// What has become of a command that was to be a process.
+#[derive(Debug)]
+pub enum Left {
+    /// A process, which runs on; with what was kept of both streams.
+    Process(Arc<Process>, [Kept; 2]),
+    /// It runs as before, or has ended.
+    Command(Box<(RunRecorder, Run)>),
 }
 
 /// Takes what a command prints. Dropping it forgets all of it.
@@ -122,6 +148,73 @@ impl RunRecorder {
             )
         })?;
         Ok(self.facts.id.clone())
+    }
+
+    /// Makes a process of a running command, in the sandbox that it has. Where it cannot become one, or has ended, it
+    /// stays a command. Dropping this kills it.
+    ///
+    /// # Errors
+    /// `execution_failed` where it is lost; it is killed then.
+    pub async fn leave(mut self, mut run: Run, leaving: Leaving) -> Result<Left, Failure> {
+        let Leaving { lifetime, connection, max_time, max_live } = leaving;
+        let processes = Arc::clone(&self.processes);
+        let place = processes.reserve(&self.facts.scope, &self.facts.id, max_live);
+        let command = self.facts.clone();
+        self.facts.is_run = false;
+        self.facts.lifetime = lifetime;
+        self.facts.temporary = run.temporary.as_ref().map(|temporary| temporary.path().to_owned());
+        let ready =
+            place.is_ok() && !self.is_broken && self.spill().and_then(|()| self.rewrite_facts()).is_ok();
+        let adopted = match &self.disk {
+            Some((folder, ring)) if ready => {
+                let request = AdoptRequest {
+                    folder,
+                    ring,
+                    ring_bytes: RING_BYTES,
+                    stdout: &run.stdout.reader,
+                    stderr: &run.stderr.reader,
+                    started_at_ms: self.facts.started_at_ms,
+                    lifetime: match lifetime {
+                        ProcessLifetime::Durable => Lifetime::Durable,
+                        ProcessLifetime::Service | ProcessLifetime::Client => Lifetime::Service,
+                    },
+                    max_time,
+                    temporary: self.facts.temporary.as_deref(),
+                };
+                processes.launcher.adopt(&mut run.job, &request).await
+            }
+            _ => Ok(Adopted::Ended),
+        };
+        if !matches!(adopted, Ok(Adopted::Kept)) {
+            self.facts = command;
+            if self.disk.is_some() && self.rewrite_facts().is_err() {
+                self.is_broken = true;
+            }
+            return Ok(Left::Command(Box::new((self, run))));
+        }
+        let lost = || Failure::new(ErrorCode::ExecutionFailed, "the command could not become a process");
+        let Some((folder, ring)) = self.disk.take() else { return Err(lost()) };
+        drop(ring);
+        // From here on whatever is dropped before the job is kept is killed by that.
+        let folder = folders::appear(&folder, &self.facts.id).map_err(|_| lost())?;
+        let process = processes.add(self.facts.clone(), folder);
+        process.set_review(run.review.take());
+        if let Some(connection) = connection
+            && !processes.ends_with(&connection, &process)
+        {
+            return Err(Failure::new(
+                ErrorCode::Cancelled,
+                "the connection that it was to end with has ended",
+            ));
+        }
+        let kept = run.leave().await.map_err(|_| lost())?;
+        Ok(Left::Process(process, kept))
+    }
+
+    /// Writes the facts again, which have changed. Nobody finds the folder yet.
+    fn rewrite_facts(&self) -> io::Result<()> {
+        let Some((folder, _)) = &self.disk else { return Err(io::ErrorKind::NotFound.into()) };
+        self.facts.rewrite(folder)
     }
 
     fn write_end(&mut self, end: RunEnd) -> io::Result<()> {

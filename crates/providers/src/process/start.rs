@@ -138,7 +138,7 @@ impl Processes {
     }
 
     /// Notes that a process ends with a connection. Tells whether that is still there.
-    fn ends_with(&self, connection: &str, process: &Arc<Process>) -> bool {
+    pub(super) fn ends_with(&self, connection: &str, process: &Arc<Process>) -> bool {
         let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
         match connected.get_mut(connection) {
             Some(list) => {
@@ -156,7 +156,7 @@ impl Processes {
     }
 
     /// Counts one more of a scope until the place is dropped, if there may be one more.
-    fn reserve<'a>(&'a self, scope: &str, id: &str, max_live: u32) -> Result<Place<'a>, Failure> {
+    pub(super) fn reserve<'a>(&'a self, scope: &str, id: &str, max_live: u32) -> Result<Place<'a>, Failure> {
         // Held over the count, so that of two starts only one gets the last place.
         let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
         let under_way = starting.iter().filter(|(_, of)| of.as_str() == scope).count();
@@ -182,7 +182,7 @@ impl Processes {
 }
 
 /// One of the places of a scope, while a process is started on it.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     starting: &'a Mutex<HashMap<String, String>>,
     id: String,
 }

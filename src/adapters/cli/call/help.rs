@@ -94,7 +94,7 @@ pub fn operation(entry: &Entry) -> String {
     if RUNS_A_COMMAND.contains(&spec.name) {
         text.push_str(
             "\nExits as the command does: 128 and the signal's number where a signal ended it, 124 where its time was \
-             over, 125 where it did not run. With --json it exits with 0 if the command ran.\n",
+             over or it keeps running, 125 where it did not run. With --json it exits with 0 if the command ran.\n",
         );
     }
     let _ = write!(text, "\nExample:\n  bailiwick call '{}'\n", spec.example);

@@ -64,12 +64,18 @@ fn ran(data: &Value) -> Rendered {
         rendered.notes.push(printable(stderr.trim_end_matches('\n')));
     }
     let ended = match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
+        _ if data["running"] == true => "still running".to_owned(),
         (true, _, _) => "its time was over".to_owned(),
         _ if data["memoryExceeded"] == true => "it took too much memory".to_owned(),
         (_, Some(signal), _) => format!("ended by {signal}"),
         (_, None, Some(code)) => format!("exit {code}"),
         (_, None, None) => "its end is unknown".to_owned(),
     };
+    if let Some(id) = data["processId"].as_str() {
+        rendered
+            .notes
+            .push(format!("It keeps running: bailiwick processes read {id}, wait for it or stop it"));
+    }
     let sandbox = &data["sandbox"];
     let (level, network) = (sandbox["level"].as_str(), sandbox["network"].as_str());
     rendered.notes.push(format!(

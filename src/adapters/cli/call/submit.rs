@@ -152,7 +152,7 @@ fn report(printer: Printer, mut outcome: Value) -> Report {
 pub const RUNS_A_COMMAND: &[&str] = &["command.run", "package.run"];
 /// The exit code where the command was refused or did not start, as `docker run` has it: a program may use every lower one.
 const NOT_RUN: u8 = 125;
-/// The exit code where the command's time was over, as timeout(1) has it.
+/// The exit code where the command's time was over, as timeout(1) has it, or it keeps running.
 const TIMED_OUT: u8 = 124;
 /// What a shell adds to the number of the signal that ended a program.
 const BY_SIGNAL: i32 = 128;
@@ -161,7 +161,7 @@ const BY_SIGNAL: i32 = 128;
 fn exit_of(ended: &Value) -> u8 {
     let signal = ended["signal"].as_str();
     match ended["exitCode"].as_u64() {
-        _ if ended["timedOut"] == true => TIMED_OUT,
+        _ if ended["timedOut"] == true || ended["running"] == true => TIMED_OUT,
         _ if signal.is_some() => {
             let number = signal.and_then(signal::number).unwrap_or_default();
             u8::try_from(BY_SIGNAL + number).unwrap_or(u8::MAX)

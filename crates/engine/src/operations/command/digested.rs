@@ -2,15 +2,19 @@
 //!
 //! A digest stands in the answer only if the output itself can be read with process.read.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::registry::Context;
+use bailiwick_contract::Failure;
 use bailiwick_platform::launch::kept::Stream;
 use bailiwick_policy::Permit;
 use bailiwick_policy::command::PermittedCommand;
+use bailiwick_providers::command::{Kept, Run};
 use bailiwick_providers::digest::{Digest, Digester, WHOLE_BYTES};
-use bailiwick_providers::process::{RunEnd, RunFacts, RunRecorder};
+use bailiwick_providers::process::{self, Leaving, Process, RunEnd, RunFacts, RunRecorder};
 
 use super::ready::clean_preview;
 
@@ -28,7 +32,8 @@ pub struct RawOutput {
 
 /// What a command prints, while it runs.
 pub struct Recording {
-    digester: Digester,
+    /// None where the answer gives the output itself.
+    digester: Option<Digester>,
     recorder: RunRecorder,
     stdout_bytes: u64,
     stderr_bytes: u64,
@@ -40,7 +45,8 @@ impl Recording {
         cx: &Context,
         permit: &Permit,
         command: &PermittedCommand,
-        (room, is_advisory): (usize, bool),
+        is_advisory: bool,
+        digest_within: Option<usize>,
     ) -> Option<Self> {
         let facts = RunFacts {
             scope: permit.scope()?.id().to_owned(),
@@ -50,7 +56,7 @@ impl Recording {
             is_advisory,
         };
         Some(Self {
-            digester: Digester::for_argv(&telling_words(command)).within(room),
+            digester: digest_within.map(|room| Digester::for_argv(&telling_words(command)).within(room)),
             recorder: cx.service.processes.keep_run(facts),
             stdout_bytes: 0,
             stderr_bytes: 0,
@@ -64,8 +70,25 @@ impl Recording {
             Stream::Stderr => &mut self.stderr_bytes,
         };
         *count += bytes.len() as u64;
-        self.digester.push(stream, bytes);
+        if let Some(digester) = &mut self.digester {
+            digester.push(stream, bytes);
+        }
         self.recorder.push(stream, bytes);
+    }
+
+    /// Makes a process of the command, if that can be.
+    ///
+    /// # Errors
+    /// Those of [`RunRecorder::leave`].
+    pub async fn leave(self, run: Run, leaving: Leaving) -> Result<Left, Failure> {
+        let Self { digester, recorder, stdout_bytes, stderr_bytes } = self;
+        Ok(match recorder.leave(run, leaving).await? {
+            process::Left::Process(process, kept) => Left::Process(process, kept),
+            process::Left::Command(command) => {
+                let (recorder, run) = *command;
+                Left::Command(Box::new((Self { digester, recorder, stdout_bytes, stderr_bytes }, run)))
+            }
+        })
     }
 
     /// Gives the digest, if there is one to give, and keeps the output then. `is_whole` tells whether the output
@@ -73,6 +96,7 @@ impl Recording {
     pub async fn finish(self, end: RunEnd, is_whole: bool) -> Option<(Digest, RawOutput)> {
         let Self { digester, recorder, stdout_bytes, stderr_bytes } = self;
         let exit_code = end.ended.as_ref().filter(|_| !end.timed_out).and_then(|ended| ended.exit_code);
+        let digester = digester?;
         // Little output has no digest: no thread is needed to find that.
         if stdout_bytes + stderr_bytes <= WHOLE_BYTES {
             return None;
@@ -85,6 +109,14 @@ impl Recording {
         };
         tokio::task::spawn_blocking(finish).await.ok()?
     }
+}
+
+/// What has become of a command that was to be a process.
+pub enum Left {
+    /// A process, with what was kept of both streams.
+    Process(Arc<Process>, [Kept; 2]),
+    /// It runs as before, or has ended.
+    Command(Box<(Recording, Run)>),
 }
 
 /// What prints nothing of its own in a text for bash, and what looks like a command there.

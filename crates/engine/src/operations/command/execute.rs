@@ -1,28 +1,38 @@
 //! What the operations that run a command have in common: from a permitted command to its result.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::operations::process::lifetime;
 use crate::registry::Context;
-use bailiwick_contract::{Containment, Detail, Failure, Network, signal};
-use bailiwick_policy::Permit;
+use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
+use bailiwick_contract::{Capability, Containment, Detail, Failure, Network, signal};
+use bailiwick_platform::launch::Launcher;
 use bailiwick_policy::command::PermittedCommand;
+use bailiwick_policy::{Permit, Scope};
 use bailiwick_providers::command::{
-    Capture, Failed, HEAD_SHARE, Kept, Listener, Prepared, Ran, Running, as_base64, as_text,
-    describe_memory_excess, hints, need, run, share,
+    Capture, Failed, HEAD_SHARE, Kept, Listener, Prepared, Ran, Run, as_base64, as_text,
+    describe_memory_excess, hints, need, share,
 };
 use bailiwick_providers::digest::Digest;
-use bailiwick_providers::process::RunEnd;
+use bailiwick_providers::process::{Leaving, RunEnd};
 
-use super::digested::{RawOutput, Recording};
+use super::digested::{Left, RawOutput, Recording};
 use super::ready::{Attached, Planned, Sandbox, make_ready, plan_of, preview};
 
 /// What the fields around the two streams take of the result's size.
 const FIELD_BYTES: usize = 1_200;
+
+/// When the answer is due of a command that runs longer, unless the request says otherwise: before clients give up,
+/// the first of them after 45 seconds, or 60.
+const ANSWER_WITHIN: Duration = Duration::from_secs(40);
+/// How long before the end of the request's time it is due at the latest.
+const BEFORE_DEADLINE: Duration = Duration::from_millis(500);
 
 /// How the streams are given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +57,8 @@ pub struct Execution {
     pub strip_ansi: bool,
     /// How the streams are given.
     pub encoding: Encoding,
+    /// After how many seconds the answer comes at the latest, if the command can go on as a process then.
+    pub answer_within_seconds: Option<u64>,
 }
 
 /// How it ended, and what it printed.
@@ -62,6 +74,16 @@ pub struct CommandOutput {
     /// Whether it was ended because it took more memory, with all that it started, than the scope allows.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub memory_exceeded: bool,
+    /// `true` if it still runs, since the answer was due: now it is the process `processId`, which process.wait waits
+    /// for, process.read reads and process.stop ends.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub running: bool,
+    /// The process that it has become.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_id: Option<String>,
+    /// After how many seconds from its start that process is ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_run_seconds: Option<u64>,
     /// What it printed to standard output; empty where `digest` tells it.
     pub stdout: String,
     /// What it printed to standard error; empty where `digest` tells it.
@@ -139,7 +161,8 @@ pub fn input_bytes(text: Option<&str>, base64: Option<&str>) -> Result<Option<Ve
 /// # Errors
 /// Those of command.run.
 pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Result<CommandOutput, Failure> {
-    let Execution { command, environment, stdin, strip_ansi, encoding } = execution;
+    let Execution { command, environment, stdin, strip_ansi, encoding, answer_within_seconds } = execution;
+    let answer_at = answer_at(cx, permit, answer_within_seconds)?;
     let preview = preview(&command);
     let prepared = make_ready(cx, permit, command.clone(), environment, Attached::Pipes).await?;
     if permit.common().dry_run {
@@ -150,8 +173,11 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     let room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);
     let advisory = prepared.advisory;
     let is_concise = permit.common().detail == Detail::Concise && encoding == Encoding::Text;
-    let mut recording =
-        if is_concise { Recording::begin(cx, permit, &command, (room, advisory)) } else { None };
+    let mut recording = if is_concise || answer_at.is_some() {
+        Recording::begin(cx, permit, &command, advisory, is_concise.then_some(room))
+    } else {
+        None
+    };
     let scope = permit.scope().map(|scope| scope.id().to_owned()).unwrap_or_default();
     let (level, network, writes) = (prepared.level, prepared.network, prepared.writes);
     let capture = || match encoding {
@@ -161,15 +187,37 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
             if strip_ansi { capture.without_ansi() } else { capture }
         }
     };
-    let listener = recording
-        .as_mut()
-        .map(|recording| -> Listener<'_> { Box::new(|stream, bytes| recording.push(stream, bytes)) });
-    let (stdout, stderr) = (capture(), capture());
-    let running = Running { stdin, deadline: cx.cancel.deadline(), stdout, stderr, listener };
-    let ran = run(&cx.service.launcher, prepared, running).await?;
+    let mut run = Run::start(&cx.service.launcher, prepared, stdin, [capture(), capture()]).await?;
+    if let Some(at) = answer_at
+        && !run.wait(at, &mut listener(recording.as_mut())).await
+        && let Some(recorded) = recording.take()
+    {
+        let (held, elapsed) = (run.held().clone(), run.elapsed());
+        let (leaving, max_run) = leaving(cx, permit, elapsed)?;
+        match recorded.leave(run, leaving).await? {
+            Left::Process(process, kept) => {
+                let id = process.facts.id.clone();
+                cx.summarize(format!("`{preview}`, {}, still running as {id}", held.level));
+                let mut output = printed(room, encoding, &kept);
+                (output.running, output.process_id) = (true, Some(id));
+                output.max_run_seconds = Some(max_run.as_secs());
+                output.duration_ms = millis(elapsed);
+                output.sandbox = Sandbox::of(held, advisory);
+                return Ok(output);
+            }
+            Left::Command(command) => {
+                let (recorded, unfinished) = *command;
+                (recording, run) = (Some(recorded), unfinished);
+            }
+        }
+    }
+    let ran = run.finish(cx.cancel.deadline(), &mut listener(recording.as_mut())).await?;
     let end = RunEnd { ended: ran.ended.clone(), timed_out: ran.timed_out };
     for warning in ran.warnings.iter() {
         cx.warn(warning);
+    }
+    if ran.timed_out {
+        cx.warn(cx.cancel.limit_words("the command was ended"));
     }
     let mut output = report(cx, ran, room, encoding, (level, network, advisory, writes), &scope);
     if let Some(recording) = recording
@@ -181,6 +229,52 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     }
     cx.summarize(format!("`{preview}`, {}, {}", output.sandbox.level, ending(&output)));
     Ok(output)
+}
+
+fn listener(recording: Option<&mut Recording>) -> Listener<'_> {
+    match recording {
+        Some(recording) => Box::new(|stream, bytes| recording.push(stream, bytes)),
+        None => Box::new(|_, _| {}),
+    }
+}
+
+/// Returns when the answer is due although the command runs; none where it ends with the request.
+///
+/// Who may not manage processes could do nothing with one.
+fn answer_at(cx: &Context, permit: &Permit, wanted: Option<u64>) -> Result<Option<Instant>, Failure> {
+    const FIELD: &str = "options.answerWithinSeconds";
+    if wanted.is_some_and(|seconds| !(1..=MAX_TIMEOUT_SECONDS).contains(&seconds)) {
+        let expected = format!("a whole number from 1 to {MAX_TIMEOUT_SECONDS}");
+        return Err(Failure::invalid(FIELD, format!("`{FIELD}` must be {expected}"))
+            .hint(format!("Set `{FIELD}` to {expected}, or leave it out.")));
+    }
+    let may_manage = permit.scope().is_some_and(|scope| cx.grants(scope, Capability::ProcessManage));
+    if !may_manage || !Launcher::CAN_ADOPT {
+        return Ok(None);
+    }
+    let at = Instant::now() + wanted.map_or(ANSWER_WITHIN, Duration::from_secs);
+    let deadline = cx.cancel.deadline();
+    let may_go_on = permit.scope().is_some_and(|scope| max_run(permit, scope) > permit.limits().timeout);
+    Ok((at < deadline || may_go_on).then(|| at.min(deadline - BEFORE_DEADLINE)))
+}
+
+/// Returns how long a command runs at most, counted from its start: as long as the request says, or as the scope lets
+/// commands run.
+fn max_run(permit: &Permit, scope: &Scope) -> Duration {
+    match permit.common().timeout_seconds {
+        Some(_) => permit.limits().timeout,
+        None => scope.max_runtime(),
+    }
+}
+
+/// Returns how a command goes on as a process, and how long it runs at most, counted from its start.
+fn leaving(cx: &Context, permit: &Permit, elapsed: Duration) -> Result<(Leaving, Duration), Failure> {
+    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let max_run = max_run(permit, scope);
+    let policy = scope.processes();
+    let (lifetime, connection) = lifetime(cx, policy.lifetime);
+    let max_time = max_run.saturating_sub(elapsed);
+    Ok((Leaving { lifetime, connection, max_time, max_live: policy.max_live }, max_run))
 }
 
 /// Makes the result of a command that has ended.
@@ -201,9 +295,7 @@ fn report(
         cx.warn("the command did not end in time after it was asked to; it is being killed");
     } else if let Some(excess) = excess {
         cx.warn(describe_memory_excess(excess, scope));
-    } else if ran.timed_out {
-        cx.warn("the time was over before the command ended; `options.timeoutSeconds` gives it more");
-    } else if left > 0 {
+    } else if left > 0 && !ran.timed_out {
         cx.warn(format!("{left} processes that the command had left behind were ended with it"));
     }
     if failed {
@@ -215,27 +307,32 @@ fn report(
     }
     let sandbox = match ended {
         Some(ended) => Sandbox::of(ended.held, advisory),
-        None => Sandbox { level, network, degraded: true, advisory, layers: Vec::new(), open: Vec::new() },
+        None => Sandbox { level, network, advisory, ..Sandbox::unknown() },
     };
+    let mut output = printed(room, encoding, &[ran.stdout, ran.stderr]);
+    (output.exit_code, output.signal) = (exit_code, signal.map(signal::name));
+    output.timed_out = ran.timed_out;
+    output.duration_ms = millis(ran.elapsed);
+    output.sandbox = sandbox;
+    output
+}
+
+/// Makes a result of what was printed.
+fn printed(room: usize, encoding: Encoding, [stdout, stderr]: &[Kept; 2]) -> CommandOutput {
     let (stdout, stderr) = match encoding {
         Encoding::Text => {
-            let (first, second) = share(room, need(&ran.stdout), need(&ran.stderr));
-            (as_text(ran.stdout, first), as_text(ran.stderr, second))
+            let (first, second) = share(room, need(stdout), need(stderr));
+            (as_text(stdout.clone(), first), as_text(stderr.clone(), second))
         }
         Encoding::Base64 => {
             let needs = |kept: &Kept| usize::try_from(kept.total_bytes / 3 * 4 + 8).unwrap_or(usize::MAX / 4);
-            let (first, second) = share(room, needs(&ran.stdout), needs(&ran.stderr));
-            (as_base64(&ran.stdout, first), as_base64(&ran.stderr, second))
+            let (first, second) = share(room, needs(stdout), needs(stderr));
+            (as_base64(stdout, first), as_base64(stderr, second))
         }
     };
     let truncated = stdout.left_out_bytes + stderr.left_out_bytes > 0;
     let not_utf8 = stdout.not_utf8_bytes + stderr.not_utf8_bytes > 0;
     CommandOutput {
-        exit_code,
-        signal: signal.map(signal::name),
-        timed_out: ran.timed_out,
-        memory_exceeded: excess.is_some(),
-        duration_ms: u64::try_from(ran.elapsed.as_millis()).unwrap_or(u64::MAX),
         truncated,
         left_out: truncated.then_some(Streams {
             stdout: LeftOut { bytes: stdout.left_out_bytes, lines: stdout.left_out_lines },
@@ -245,34 +342,48 @@ fn report(
             .then_some(Streams { stdout: stdout.not_utf8_bytes, stderr: stderr.not_utf8_bytes }),
         stdout: stdout.text,
         stderr: stderr.text,
-        digest: None,
-        raw_output: None,
         encoding: (encoding != Encoding::Text).then_some(encoding),
-        sandbox,
-        dry_run: false,
-        plan: None,
+        ..CommandOutput::empty()
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Makes the result of a dry run.
 fn planned(prepared: &Prepared) -> CommandOutput {
     CommandOutput {
-        exit_code: None,
-        signal: None,
-        timed_out: false,
-        memory_exceeded: false,
-        stdout: String::new(),
-        stderr: String::new(),
-        digest: None,
-        raw_output: None,
-        duration_ms: 0,
-        truncated: false,
-        left_out: None,
-        not_utf8_bytes: None,
-        encoding: None,
         sandbox: Sandbox::wanted(prepared),
         dry_run: true,
         plan: Some(plan_of(prepared)),
+        ..CommandOutput::empty()
+    }
+}
+
+impl CommandOutput {
+    /// Makes one of a command that printed nothing.
+    const fn empty() -> Self {
+        Self {
+            exit_code: None,
+            signal: None,
+            timed_out: false,
+            running: false,
+            process_id: None,
+            max_run_seconds: None,
+            stdout: String::new(),
+            stderr: String::new(),
+            digest: None,
+            raw_output: None,
+            duration_ms: 0,
+            truncated: false,
+            left_out: None,
+            not_utf8_bytes: None,
+            encoding: None,
+            sandbox: Sandbox::unknown(),
+            dry_run: false,
+            plan: None,
+        }
     }
 }
 

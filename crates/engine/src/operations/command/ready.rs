@@ -61,6 +61,18 @@ impl Sandbox {
         Self { level, network, degraded, advisory, layers, open }
     }
 
+    /// What is not known, until it is.
+    pub const fn unknown() -> Self {
+        Self {
+            level: Containment::None,
+            network: Network::Full,
+            degraded: true,
+            advisory: false,
+            layers: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+
     /// Tells what would be in force.
     pub fn wanted(prepared: &Prepared) -> Self {
         Self {

@@ -44,13 +44,16 @@ pub struct Input {
 pub struct Options {
     /// Take colours and other control sequences of terminals out of the text; default true.
     pub strip_ansi: bool,
+    /// Answer after this many seconds at the latest (default 40): a command that still runs goes on as a process. Where
+    /// the caller lacks `process:manage` it ends with the request.
+    pub answer_within_seconds: Option<u64>,
     /// `text` (default) or `base64`, which gives the first bytes of each stream exactly.
     pub encoding: Encoding,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { strip_ansi: true, encoding: Encoding::Text }
+        Self { strip_ansi: true, answer_within_seconds: None, encoding: Encoding::Text }
     }
 }
 
@@ -58,9 +61,12 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "command.run",
         summary: "Run a command and give what it prints",
-        details: "The target is the working folder. A command that fails is a success of the operation: look at `exitCode`. At the \
-                  time limit everything it started is ended, and the result has `timedOut` with what was printed \
-                  so far; when the client cancels or leaves, everything is killed. Long output of \
+        details: "The target is the working folder. A command that fails is a success of the operation: look at `exitCode`. What \
+                  runs longer than `answerWithinSeconds` goes on as a process: the result has `running`, what was \
+                  printed so far, and `processId` for process.wait, read and stop; it is ended after \
+                  `timeoutSeconds` if the request has it, else at the scope's limit. At the time limit everything \
+                  it started is ended (`timedOut`); when the client cancels or leaves before the answer, everything \
+                  is killed. Long output of \
                   builds and tests comes as a `digest`: what failed, where, and the counts, with the output itself a \
                   process.read away; `options.detail` `full` gives it as it is, the beginning and the end of what is \
                   too long.",
@@ -70,9 +76,17 @@ impl Operation for Op {
         scope: ScopeNeed::In(&[ScopeType::Folder]),
         platforms: &[],
         options: &[CommonOption::DryRun, CommonOption::Detail],
-        timeout_seconds: 30,
+        timeout_seconds: 45,
         threads: Threads::Async,
-        audited_fields: &["command", "stripAnsi", "encoding", "timeoutSeconds", "dryRun", "detail"],
+        audited_fields: &[
+            "command",
+            "stripAnsi",
+            "encoding",
+            "answerWithinSeconds",
+            "timeoutSeconds",
+            "dryRun",
+            "detail",
+        ],
         example: r#"{"op":"command.run","input":{"command":["git","status","--short"]}}"#,
     };
     type Input = Input;
@@ -98,6 +112,7 @@ impl Operation for Op {
             environment: input.env.clone(),
             stdin: input_bytes(input.stdin.as_deref(), input.stdin_base64.as_deref())?,
             strip_ansi: options.strip_ansi,
+            answer_within_seconds: options.answer_within_seconds,
             encoding: options.encoding,
         };
         execute(cx, permit, execution).await

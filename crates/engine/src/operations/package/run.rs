@@ -41,11 +41,14 @@ pub struct Input {
 pub struct Options {
     /// Take colours and other control sequences of terminals out of the text; default true.
     pub strip_ansi: bool,
+    /// Answer after this many seconds at the latest (default 40): a command that still runs goes on as a process. Where
+    /// the caller lacks `process:manage` it ends with the request.
+    pub answer_within_seconds: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { strip_ansi: true }
+        Self { strip_ansi: true, answer_within_seconds: None }
     }
 }
 
@@ -63,9 +66,18 @@ impl Operation for Op {
         scope: ScopeNeed::In(&[ScopeType::Folder]),
         platforms: &[],
         options: &[CommonOption::DryRun, CommonOption::Detail],
-        timeout_seconds: 30,
+        timeout_seconds: 45,
         threads: Threads::Async,
-        audited_fields: &["script", "runner", "args", "stripAnsi", "timeoutSeconds", "dryRun", "detail"],
+        audited_fields: &[
+            "script",
+            "runner",
+            "args",
+            "stripAnsi",
+            "answerWithinSeconds",
+            "timeoutSeconds",
+            "dryRun",
+            "detail",
+        ],
         example: r#"{"op":"package.run","input":{"script":"test"}}"#,
     };
     type Input = Input;
@@ -94,6 +106,7 @@ impl Operation for Op {
             environment: input.env.clone(),
             stdin: None,
             strip_ansi: options.strip_ansi,
+            answer_within_seconds: options.answer_within_seconds,
             encoding: Encoding::Text,
         };
         execute(cx, permit, execution).await

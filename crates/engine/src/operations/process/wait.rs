@@ -23,7 +23,7 @@ use super::wait_conditions::{Finder, MAX_CONDITIONS, RawCondition, Until};
 /// The operation.
 pub struct Op;
 
-/// What to wait for: exactly one of `any` and `all`.
+/// What to wait for: `any` or `all`; with neither, until the target process has ended.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Input {
@@ -145,7 +145,8 @@ impl Operation for Op {
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let began = Instant::now();
-        let (wanted, list, raw) = wanted(input)?;
+        let end = [RawCondition::end()];
+        let (wanted, list, raw) = wanted(input, permit.id().is_some(), &end)?;
         if !permit.input_paths().is_empty() {
             check_may_read(cx, permit)?;
         }
@@ -202,14 +203,20 @@ impl Operation for Op {
 }
 
 /// Gives what is waited for, and the name of the list.
-fn wanted(input: &Input) -> Result<(Wanted, &'static str, &[RawCondition]), Failure> {
-    let (wanted, list, conditions) = match (&input.any, &input.all) {
+fn wanted<'a>(
+    input: &'a Input,
+    has_target: bool,
+    end: &'a [RawCondition],
+) -> Result<(Wanted, &'static str, &'a [RawCondition]), Failure> {
+    let (wanted, list, conditions): (_, _, &[RawCondition]) = match (&input.any, &input.all) {
         (Some(any), None) => (Wanted::Any, "any", any),
         (None, Some(all)) => (Wanted::All, "all", all),
         (Some(_), Some(_)) => {
             return Err(Failure::invalid("input.all", "`input.any` and `input.all` exclude each other")
                 .hint("Send one of them."));
         }
+        // Of a process alone its end is waited for.
+        (None, None) if has_target => (Wanted::Any, "any", end),
         (None, None) => {
             return Err(Failure::invalid("input.any", "there is nothing to wait for")
                 .hint(r#"Send `any` or `all`, such as {"any":[{"until":"exit","process":"…"}]}."#));

@@ -113,6 +113,23 @@ pub enum From {
 }
 
 impl RawCondition {
+    /// Returns the condition that the target ends.
+    pub(super) const fn end() -> Self {
+        Self {
+            until: Until::Exit,
+            process: None,
+            code: None,
+            text: None,
+            pattern: None,
+            from: None,
+            port: None,
+            path: None,
+            status: None,
+            state: None,
+            seconds: None,
+        }
+    }
+
     /// Gives the path that the policy has to judge, if it has one.
     pub(super) fn path(&self, field: &'static str) -> Option<InputPath> {
         let path = self.path.clone().filter(|_| self.until == Until::File)?;

@@ -47,6 +47,21 @@ impl Record {
         Ok((Self { ring, writer, status, has_changed: false, stdout, stderr }, block.key))
     }
 
+    /// Goes on with the ring that the service began.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    #[cfg(unix)]
+    pub(in super::super) fn resume_ring(
+        &mut self,
+        folder: Folder,
+        ring_bytes: u64,
+        position: super::ring::RingPosition,
+    ) -> std::io::Result<()> {
+        self.ring = RingWriter::resume(folder, ring_bytes, position)?;
+        Ok(())
+    }
+
     /// Sets how much of the disk the ring may use.
     pub(in super::super) fn set_budget(&mut self, ring_bytes: u64) {
         self.ring.set_budget(ring_bytes);

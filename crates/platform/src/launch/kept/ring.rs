@@ -27,6 +27,20 @@ const MAX_FRAME_BYTES: usize = 64 << 10;
 /// The least that a file may have: several frames.
 const MIN_SEGMENT_BYTES: u64 = 4 << 10;
 
+/// Where a ring is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in super::super) struct RingPosition {
+    /// Which file is written; none before the first byte.
+    pub(in super::super) active: Option<usize>,
+    /// Where the next frame begins in it.
+    pub(in super::super) offset: u64,
+    /// The number of the active file's content.
+    pub(in super::super) generation: u64,
+    pub(in super::super) stdout_bytes: u64,
+    pub(in super::super) stderr_bytes: u64,
+    pub(in super::super) lost_bytes: u64,
+}
+
 /// Writes what a program prints. Never fails: what cannot be written is counted as lost.
 #[derive(Debug)]
 pub struct RingWriter {
@@ -72,6 +86,46 @@ impl RingWriter {
         };
         ring.set_budget(ring_bytes);
         ring
+    }
+
+    /// Returns where it is, for another process to go on with.
+    #[cfg(unix)]
+    pub(in super::super) const fn position(&self) -> RingPosition {
+        RingPosition {
+            active: self.active,
+            offset: self.offset,
+            generation: self.generation,
+            stdout_bytes: self.stdout_bytes,
+            stderr_bytes: self.stderr_bytes,
+            lost_bytes: self.lost_bytes,
+        }
+    }
+
+    /// Goes on with a ring that another process began in an open folder.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    #[cfg(unix)]
+    pub(in super::super) fn resume(
+        folder: Folder,
+        ring_bytes: u64,
+        position: RingPosition,
+    ) -> io::Result<Self> {
+        let mut ring = Self::begin(folder, ring_bytes);
+        for (segment, name) in ring.segments.iter_mut().zip(NAMES) {
+            *segment = match ring.folder.write(name) {
+                Ok(file) => Some(file),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => return Err(error),
+            };
+        }
+        if position.active.is_some_and(|active| ring.segments[active].is_none()) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let RingPosition { active, offset, generation, stdout_bytes, stderr_bytes, lost_bytes } = position;
+        (ring.active, ring.offset, ring.generation) = (active, offset, generation);
+        (ring.stdout_bytes, ring.stderr_bytes, ring.lost_bytes) = (stdout_bytes, stderr_bytes, lost_bytes);
+        Ok(ring)
     }
 
     /// Sets how much of the disk may be used from now on.

@@ -10,13 +10,13 @@ use rustix::net::{AddressFamily, SocketAddrUnix, bind, listen};
 
 use super::files::Folder;
 use super::line::address;
-use super::status::{StatusWriter, starting};
-use super::{KeptRequest, Lifetime};
+use super::status::{StatusWriter, running, starting};
+use super::{AdoptRequest, KeptRequest, Lifetime, Status};
 use crate::launch::connection::Parcel;
 use crate::launch::flags::FOLDER;
 use crate::launch::protect::{Placeholders, protect};
-use crate::launch::wire::{Head, KeptOrder, Kind, MAX_HANDED, MAX_HEAD_BYTES, Order};
-use crate::launch::{LaunchError, handing};
+use crate::launch::wire::{Adoption, Head, KeptOrder, Kind, MAX_HANDED, MAX_HEAD_BYTES, Order};
+use crate::launch::{Held, LaunchError, handing};
 use bailiwick_contract::command::Containment;
 
 /// How many callers may wait to be heard.
@@ -34,7 +34,8 @@ pub(in super::super) struct Start {
 impl Start {
     /// Makes the files of a process, and takes the request apart.
     pub(in super::super) fn new(request: KeptRequest, life: BorrowedFd<'_>) -> Result<Self, LaunchError> {
-        let files = Files::make(&request).map_err(step("folder of the process"))?;
+        let status = starting(&request.hold, request.terminal);
+        let files = Files::make(&request.folder, &status).map_err(step("folder of the process"))?;
         let KeptRequest { plan, environment, cwd, cwd_path, hold, limits, .. } = request;
         let (pins, placeholders) = match hold.level {
             Containment::Full => protect(&hold)?,
@@ -45,14 +46,7 @@ impl Start {
         if request.lifetime == Lifetime::Service {
             descriptors.push(life.try_clone_to_owned().map_err(step("lifetime"))?);
         }
-        let temporary = match &request.temporary {
-            None => None,
-            Some(path) => {
-                let (parent, name) = parent(path).map_err(step("temporary folder"))?;
-                descriptors.push(parent);
-                Some(name)
-            }
-        };
+        let temporary = hand_temporary(request.temporary.as_deref(), &mut descriptors)?;
         let head = Head {
             level: hold.level,
             network: hold.network,
@@ -82,6 +76,68 @@ impl Start {
     }
 }
 
+/// What makes a process that lasts of a running job, with its files made.
+#[derive(Debug)]
+pub(in super::super) struct Adopting {
+    pub(in super::super) message: Vec<u8>,
+    /// Those that come with the message, after the two pipes.
+    pub(in super::super) descriptors: Vec<OwnedFd>,
+    folder: PathBuf,
+}
+
+impl Adopting {
+    /// Makes the files of a process, beside its ring.
+    pub(in super::super) fn new(
+        request: &AdoptRequest<'_>,
+        held: Held,
+        life: BorrowedFd<'_>,
+    ) -> Result<Self, LaunchError> {
+        let mut status = running(held, request.started_at_ms);
+        request.ring.count_into(&mut status);
+        let files = Files::make(request.folder, &status).map_err(step("folder of the process"))?;
+        let mut adopting =
+            Self { message: Vec::new(), descriptors: Vec::new(), folder: request.folder.to_owned() };
+        let Files { status, folder, listener } = files;
+        adopting.descriptors.extend([status, folder, listener]);
+        if request.lifetime == Lifetime::Service {
+            adopting.descriptors.push(life.try_clone_to_owned().map_err(step("lifetime"))?);
+        }
+        let temporary = hand_temporary(request.temporary, &mut adopting.descriptors)
+            .inspect_err(|_| adopting.remove())?;
+        let kept = KeptOrder {
+            has_input: false,
+            terminal: None,
+            ring_bytes: request.ring_bytes,
+            is_durable: request.lifetime == Lifetime::Durable,
+            max_time_ms: u64::try_from(request.max_time.as_millis()).unwrap_or(u64::MAX),
+            temporary,
+        };
+        adopting.message = Adoption { kept, ring: request.ring.position() }.encode();
+        Ok(adopting)
+    }
+
+    /// Removes the files again, where there is no process.
+    pub(in super::super) fn remove(&self) {
+        if let Ok(folder) = Folder::open(&self.folder) {
+            for name in [super::status::NAME, super::message::SOCKET_NAME] {
+                // What is left is removed with the folder.
+                let _ = folder.remove(name);
+            }
+        }
+    }
+}
+
+/// Opens the folder in which a temporary folder is, for who removes that. Gives its name.
+fn hand_temporary(
+    temporary: Option<&Path>,
+    descriptors: &mut Vec<OwnedFd>,
+) -> Result<Option<PathBuf>, LaunchError> {
+    let Some(path) = temporary else { return Ok(None) };
+    let (parent, name) = parent(path).map_err(step("temporary folder"))?;
+    descriptors.push(parent);
+    Ok(Some(name))
+}
+
 fn step<E: std::fmt::Display>(step: &str) -> impl Fn(E) -> LaunchError {
     move |error| LaunchError::Step { step: step.to_owned(), reason: error.to_string() }
 }
@@ -94,14 +150,12 @@ struct Files {
 }
 
 impl Files {
-    fn make(request: &KeptRequest) -> io::Result<Self> {
-        let folder = request.folder.as_path();
+    fn make(folder: &Path, status: &Status) -> io::Result<Self> {
         match mkdirat(CWD, folder, Mode::from_raw_mode(0o700)) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        let status =
-            StatusWriter::create(folder, &starting(&request.hold, request.terminal))?.into_file().into();
+        let status = StatusWriter::create(folder, status)?.into_file().into();
         let folder = OwnedFd::from(Folder::open(folder)?);
         Ok(Self { status, listener: listener(&folder)?, folder })
     }

@@ -108,31 +108,37 @@ impl StatusWriter {
 
 /// Gives the status of a process that is being started now.
 pub(in super::super) fn starting(hold: &Hold, terminal: Option<TerminalSize>) -> Status {
+    let held = Held {
+        level: hold.level,
+        network: match hold.level {
+            Containment::None => Network::Full,
+            Containment::Partial | Containment::Full => hold.network,
+        },
+        degraded: hold.level != Containment::Full,
+        layers: Vec::new(),
+        open: Vec::new(),
+    };
+    Status { state: State::Starting, terminal, ..running(held, time::now_ms()) }
+}
+
+/// Returns the status of a job that runs already.
+pub(in super::super) fn running(held: Held, started_at_ms: i64) -> Status {
     Status {
-        state: State::Starting,
+        state: State::Running,
         process_id: 0,
-        started_at_ms: time::now_ms(),
+        started_at_ms,
         ended_at_ms: None,
         exit_code: None,
         signal: None,
         timed_out: false,
         left_killed: 0,
         memory_excess: None,
-        held: Held {
-            level: hold.level,
-            network: match hold.level {
-                Containment::None => Network::Full,
-                Containment::Partial | Containment::Full => hold.network,
-            },
-            degraded: hold.level != Containment::Full,
-            layers: Vec::new(),
-            open: Vec::new(),
-        },
+        held,
         stdout_bytes: 0,
         stderr_bytes: 0,
         end: 0,
         lost_bytes: 0,
-        terminal,
+        terminal: None,
         failure: None,
     }
 }

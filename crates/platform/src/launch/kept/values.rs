@@ -1,12 +1,14 @@
 //! What is asked for, and what is told of a process that lasts.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::RingWriter;
 use crate::handle::Handle;
+use crate::launch::pipe::Receiver;
 use crate::launch::{Held, Hold, MemoryExcess, ProcessLimits, Step};
 
 /// The most bytes of input in one request, and the most that wait for the program to read them.
@@ -79,6 +81,38 @@ pub struct KeptRequest {
     pub max_time: Duration,
     /// A folder that is removed with everything in it when the plan has ended.
     pub temporary: Option<PathBuf>,
+}
+
+/// What makes a process that lasts of a running job.
+#[derive(Debug)]
+pub struct AdoptRequest<'a> {
+    /// The folder of the process. It holds the ring, but no status or control socket yet.
+    pub folder: &'a Path,
+    /// What the job printed so far.
+    pub ring: &'a RingWriter,
+    /// How many bytes of disk the ring may use.
+    pub ring_bytes: u64,
+    /// Where standard output is read. Nobody else reads it any more.
+    pub stdout: &'a Receiver,
+    /// Where standard error is read.
+    pub stderr: &'a Receiver,
+    /// When the job was started, in milliseconds since 1970.
+    pub started_at_ms: i64,
+    /// How long it may last.
+    pub lifetime: Lifetime,
+    /// How long the plan may run from now on.
+    pub max_time: Duration,
+    /// A folder that is removed with everything in it when the plan has ended.
+    pub temporary: Option<&'a Path>,
+}
+
+/// What has become of a job that was to be a process that lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Adopted {
+    /// A keeper has it. It is killed with the job until [`Job::keep`](crate::launch::Job::keep).
+    Kept,
+    /// It has ended before, which [`Job::ended`](crate::launch::Job::ended) tells. Nothing is in the folder but the ring.
+    Ended,
 }
 
 /// How things stand with a process.

@@ -83,6 +83,8 @@ enum Parcel {
 
 enum Incoming {
     Job(Box<Arrival>),
+    /// A supervisor is a keeper now.
+    Adopted(Option<Pid>, Placeholders),
     Unreadable,
     Over,
 }
@@ -122,6 +124,11 @@ impl Launcher {
             if socket && !self.is_over {
                 match receive() {
                     Incoming::Job(arrival) => self.start(*arrival),
+                    Incoming::Adopted(process, placeholders) => {
+                        // One that has ended needs nothing any more.
+                        let process = process.filter(|process| self.supervisors.contains_key(process));
+                        self.keepers.extend(process.map(|process| (process, placeholders)));
+                    }
                     Incoming::Unreadable => {}
                     Incoming::Over => self.close(),
                 }
@@ -229,8 +236,15 @@ fn receive() -> Incoming {
         Err(Errno::INTR | Errno::AGAIN) => return Incoming::Unreadable,
         Ok(_) | Err(_) => return Incoming::Over,
     };
-    let head = Head::decode(&head[..length.min(head.len())]);
-    match head.ok().and_then(|head| unpack(head, handed)) {
+    let Ok(head) = Head::decode(&head[..length.min(head.len())]) else { return Incoming::Unreadable };
+    if let Kind::Adopted(process_id) = head.kind {
+        let process = i32::try_from(process_id).ok().and_then(Pid::from_raw);
+        return match Placeholders::take_over(head.placeholders, &mut handed.into_iter()) {
+            Some(placeholders) => Incoming::Adopted(process, placeholders),
+            None => Incoming::Unreadable,
+        };
+    }
+    match unpack(head, handed) {
         Some(arrival) => Incoming::Job(Box::new(arrival)),
         None => Incoming::Unreadable,
     }
@@ -258,6 +272,7 @@ fn unpack(head: Head, mut handed: Vec<OwnedFd>) -> Option<Arrival> {
             listener: handed.next()?,
             rest: handed.collect(),
         }),
+        Kind::Adopted(_) => return None,
     };
     Some(Arrival { head, control, parcel, placeholders })
 }

@@ -2,7 +2,8 @@
 //!
 //! The control socket is the job's life. When the service's end closes, everything is killed at once.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,12 +12,13 @@ use rustix::net::{RecvFlags, recv, send};
 use rustix::process::{Signal, WaitStatus};
 
 use super::memory::MemoryWatch;
+use super::keeper::{AdoptedJob, Taking};
 use super::prepare::{Prepared, prepare};
-use super::system::{Kit, Reach, Signals};
+use super::system::{self, Kit, Reach, Signals};
 use super::waiting::Waiting;
 use crate::launch::flags::QUIET;
-use crate::launch::wire::{MAX_MESSAGE_BYTES, Order, Report, STOP};
-use crate::launch::{LaunchError, Step};
+use crate::launch::wire::{ADOPT, MAX_MESSAGE_BYTES, Order, Report, STOP};
+use crate::launch::{LaunchError, Step, handing};
 
 /// The descriptors that a job came with.
 #[derive(Debug)]
@@ -56,9 +58,15 @@ pub(super) fn supervise(
     control: OwnedFd,
     streams: Streams,
 ) -> i32 {
+    let (reach, process_id) = (Rc::new(reach), system::own_number());
     let mut supervisor =
-        Supervisor { signals, control, reach, deadline: None, memory: MemoryWatch::default() };
-    let report = match supervisor.run(kit, streams) {
+        Supervisor { signals, control, reach, process_id, deadline: None, adopted: None, memory: MemoryWatch::default() };
+    let outcome = supervisor.run(kit, streams);
+    if let Some(adopted) = supervisor.adopted {
+        adopted.finish(outcome);
+        return 0;
+    }
+    let report = match outcome {
         Ok(status) => {
             let left_killed = supervisor.reach.kill_all();
             Report::Ended {
@@ -103,10 +111,14 @@ impl From<LaunchError> for Ending {
 struct Supervisor<'a> {
     signals: &'a Signals,
     control: OwnedFd,
-    reach: Reach,
+    reach: Rc<Reach>,
+    /// The number of this process outside of its namespace.
+    process_id: u32,
     /// Set once the service asked to stop: when the rest is killed.
     deadline: Option<Instant>,
     memory: MemoryWatch,
+    /// Set once the job is a process that lasts: from then on this waits and ends for it.
+    adopted: Option<Box<AdoptedJob>>,
 }
 
 impl Supervisor<'_> {
@@ -116,12 +128,12 @@ impl Supervisor<'_> {
         let mut prepared = prepare(kit, order, streams, &self.reach)?;
         let mut status = Status { exit_code: Some(0), signal: None };
         for (position, step) in std::mem::take(&mut prepared.plan).iter().enumerate() {
-            if !step.is_due(status.succeeded()) || self.deadline.is_some() {
+            if !step.is_due(status.succeeded()) || self.deadline().is_some() {
                 continue;
             }
             status = self.run_step(&prepared, position, step)?;
         }
-        if self.deadline.is_some() {
+        if self.deadline().is_some() {
             self.wait_for_all()?;
         }
         Ok(status)
@@ -139,11 +151,42 @@ impl Supervisor<'_> {
     /// Reads what the service says: to stop, or nothing any more.
     fn listen(&mut self) -> Result<(), Abandoned> {
         let mut message = [0; 5];
+        let handed = read_handed(&self.control, &mut message)?;
+        let [kind, number @ ..] = message;
+        let number = u32::from_le_bytes(number);
+        match kind {
+            STOP => {
+                self.stop(Signal::TERM, Duration::from_millis(u64::from(number)));
+                Ok(())
+            }
+            ADOPT => self.adopt(number, handed),
+            _ => Err(Abandoned),
+        }
+    }
+
+    /// Becomes a keeper. Where that fails the job is killed, as somebody is to be able to end it.
+    fn adopt(&mut self, length: u32, handed: Vec<OwnedFd>) -> Result<(), Abandoned> {
+        let length = usize::try_from(length).ok().filter(|length| *length <= MAX_MESSAGE_BYTES);
+        let mut message = vec![0; length.ok_or(Abandoned)?];
         read_exactly(&self.control, &mut message)?;
-        let [STOP, grace_ms @ ..] = message else { return Err(Abandoned) };
-        let grace = Duration::from_millis(u64::from(u32::from_le_bytes(grace_ms)));
-        self.stop(Signal::TERM, grace);
-        Ok(())
+        let control = self.control.try_clone().map_err(|_| Abandoned)?;
+        let taking = Taking {
+            reach: Rc::clone(&self.reach),
+            control,
+            process_id: self.process_id,
+            deadline: self.deadline,
+        };
+        match AdoptedJob::begin(taking, message.get(8..).unwrap_or_default(), handed) {
+            Ok(adopted) => {
+                self.adopted = Some(Box::new(adopted));
+                self.report(&Report::Adopted { process_id: self.process_id });
+                Ok(())
+            }
+            Err(error) => {
+                self.report(&Report::Failed(error));
+                Err(Abandoned)
+            }
+        }
     }
 
     fn report(&self, report: &Report) {
@@ -157,7 +200,10 @@ impl Waiting for Supervisor<'_> {
     }
 
     fn deadline(&mut self) -> &mut Option<Instant> {
-        &mut self.deadline
+        match &mut self.adopted {
+            Some(adopted) => adopted.deadline(),
+            None => &mut self.deadline,
+        }
     }
 
     fn memory(&mut self) -> &mut MemoryWatch {
@@ -166,6 +212,9 @@ impl Waiting for Supervisor<'_> {
 
     /// Waits until a process ended, the service spoke, or the deadline is over.
     fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
+        if let Some(adopted) = &mut self.adopted {
+            return adopted.wait_for_event(at_most);
+        }
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let left = left.into_iter().chain(at_most).min();
         let timeout = left.and_then(|left| Timespec::try_from(left).ok());
@@ -200,6 +249,23 @@ pub(super) fn read_order(control: &OwnedFd) -> Result<Order, Ending> {
     let mut body = vec![0; length];
     read_exactly(control, &mut body)?;
     Ok(Order::decode(&body).map_err(|_| garbled())?)
+}
+
+/// Reads a message as a whole, with the descriptors that come with it.
+fn read_handed(control: &OwnedFd, buffer: &mut [u8]) -> Result<Vec<OwnedFd>, Abandoned> {
+    let (mut filled, mut handed) = (0, Vec::new());
+    while filled < buffer.len() {
+        match handing::receive(control.as_fd(), &mut buffer[filled..], RecvFlags::empty()) {
+            Ok((0, _)) => return Err(Abandoned),
+            Ok((length, descriptors)) => {
+                filled += length;
+                handed.extend(descriptors);
+            }
+            Err(Errno::INTR) => {}
+            Err(_) => return Err(Abandoned),
+        }
+    }
+    Ok(handed)
 }
 
 fn read_exactly(control: &OwnedFd, buffer: &mut [u8]) -> Result<(), Abandoned> {

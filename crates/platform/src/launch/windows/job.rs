@@ -68,6 +68,15 @@ impl Job {
         }
     }
 
+    /// Refuses to leave the plan to a keeper, which it never has.
+    ///
+    /// # Errors
+    /// Always.
+    #[expect(clippy::unused_async, reason = "as on other systems")]
+    pub async fn keep(self) -> Result<Held, LaunchError> {
+        Err(LaunchError::Lost)
+    }
+
     /// Tells what holds the plan.
     pub fn held(&self) -> &Held {
         &self.held

@@ -7,7 +7,7 @@ use super::opened::Folder;
 use super::plan::{Plan, Reins, Streams};
 use super::role;
 use super::sys::Typed;
-use crate::launch::kept::KeptRequest;
+use crate::launch::kept::{AdoptRequest, Adopted, KeptRequest};
 use crate::launch::{Held, Job, LaunchError, LaunchRequest};
 
 /// What starts commands. Making one starts nothing.
@@ -56,6 +56,18 @@ impl Launcher {
             let _: std::io::Result<()> = role::type_at(&program, processes, false, Typed::Break);
         };
         Job::begin(plan, Reins::new(limits)?, ask).await
+    }
+
+    /// Whether a running job can become a process that lasts on this system.
+    pub const CAN_ADOPT: bool = false;
+
+    /// Refuses to make a process that lasts of a running job: what prints is read by this process alone.
+    ///
+    /// # Errors
+    /// [`LaunchError`], always; the job runs as before.
+    #[expect(clippy::unused_async, reason = "as on other systems")]
+    pub async fn adopt(&self, _: &mut Job, _: &AdoptRequest<'_>) -> Result<Adopted, LaunchError> {
+        Err(LaunchError::Launcher("a running job cannot become a process here".to_owned()))
     }
 
     /// Starts a plan that lasts, under a keeper. Its first pipeline runs when this returns. Dropping the future

@@ -59,15 +59,7 @@ impl Ends {
         order: &KeptOrder,
         cwd: OwnedFd,
     ) -> Result<(Self, Streams, Option<OwnedFd>), LaunchError> {
-        let mut ends = Self {
-            stdout: None,
-            stderr: None,
-            input: None,
-            terminal: None,
-            waiting: VecDeque::new(),
-            is_closing: false,
-            chunk: Vec::new(),
-        };
+        let mut ends = Self::none();
         if let Some(size) = order.terminal {
             let (terminal, program) = open_terminal(size).map_err(failed("terminal"))?;
             let copy = || rustix::io::fcntl_dupfd_cloexec(&program, 3).map_err(failed("terminal"));
@@ -75,10 +67,6 @@ impl Ends {
             ends.terminal = Some(terminal);
             return Ok((ends, streams, Some(program)));
         }
-        let own = |end: &OwnedFd| {
-            let flags = rustix::fs::fcntl_getfl(end).map_err(failed("pipe"))?;
-            rustix::fs::fcntl_setfl(end, flags | OFlags::NONBLOCK).map_err(failed("pipe"))
-        };
         let ((stdout, printed), (stderr, warned)) = (pipe()?, pipe()?);
         own(&stdout)?;
         own(&stderr)?;
@@ -90,6 +78,25 @@ impl Ends {
             (streams.stdin, ends.input) = (Some(read), Some(write));
         }
         Ok((ends, streams, None))
+    }
+
+    /// Takes the pipes over that a running program prints to. Its input is somebody else's.
+    pub(super) fn adopt(stdout: OwnedFd, stderr: OwnedFd) -> Result<Self, LaunchError> {
+        own(&stdout)?;
+        own(&stderr)?;
+        Ok(Self { stdout: Some(stdout), stderr: Some(stderr), ..Self::none() })
+    }
+
+    fn none() -> Self {
+        Self {
+            stdout: None,
+            stderr: None,
+            input: None,
+            terminal: None,
+            waiting: VecDeque::new(),
+            is_closing: false,
+            chunk: Vec::new(),
+        }
     }
 
     /// Gives the descriptor from which a stream is read; none once it is closed.
@@ -218,6 +225,12 @@ impl Ends {
         terminal.answers.resize(size);
         Ok(true)
     }
+}
+
+/// Lets nobody wait at an end of a pipe.
+fn own(end: &OwnedFd) -> Result<(), LaunchError> {
+    let flags = rustix::fs::fcntl_getfl(end).map_err(failed("pipe"))?;
+    rustix::fs::fcntl_setfl(end, flags | OFlags::NONBLOCK).map_err(failed("pipe"))
 }
 
 const fn window(size: TerminalSize) -> Winsize {

@@ -1,6 +1,7 @@
 //! The life of a keeper: from the order over the steps of the plan to the end.
 
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -17,7 +18,7 @@ use super::remains::Remains;
 use crate::launch::LaunchError;
 use crate::launch::kept::record::Record;
 use crate::launch::kept::{State, Stream};
-use crate::launch::wire::{KeptOrder, Order, Report};
+use crate::launch::wire::{Adoption, KeptOrder, Order, Report};
 
 /// How long a plan may take to end whose time is over, or that the system asks to end.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
@@ -54,7 +55,7 @@ pub(in super::super) fn keep(kit: &mut Kit, reach: Reach, control: OwnedFd, parc
 /// A process that lasts, and everything that belongs to it.
 pub(super) struct Keeper {
     pub(super) signals: Signals,
-    pub(super) reach: Reach,
+    pub(super) reach: Rc<Reach>,
     /// The service's end of the start, until it says that this process goes on by itself.
     pub(super) start: Option<OwnedFd>,
     /// The end of a pipe that closes with the service, if the process must not outlive it.
@@ -76,6 +77,67 @@ pub(super) struct Keeper {
     pub(super) look_at: Instant,
 }
 
+/// What a supervisor gives to the keeper that it becomes.
+pub(in super::super) struct Taking {
+    pub(in super::super) reach: Rc<Reach>,
+    pub(in super::super) control: OwnedFd,
+    pub(in super::super) process_id: u32,
+    pub(in super::super) deadline: Option<Instant>,
+}
+
+/// A job that has become a process that lasts. Its supervisor still goes through the plan, and waits by this.
+pub(in super::super) struct AdoptedJob {
+    keeper: Keeper,
+    remains: Remains,
+}
+
+impl AdoptedJob {
+    /// Takes a running job over.
+    pub(in super::super) fn begin(
+        taking: Taking,
+        message: &[u8],
+        handed: Vec<OwnedFd>,
+    ) -> Result<Self, LaunchError> {
+        let Adoption { kept, ring } =
+            Adoption::decode(message).map_err(|_| failed("adoption")("it cannot be read"))?;
+        let missing = || failed("adoption")("something is missing");
+        let mut handed = handed.into_iter();
+        let mut next = || handed.next().ok_or_else(missing);
+        let (stdout, stderr, status, folder, listener) = (next()?, next()?, next()?, next()?, next()?);
+        let life = if kept.is_durable { None } else { Some(next()?) };
+        let remains = Remains::take_over(&kept, handed).ok_or_else(missing)?;
+        let failed = failed("keeper");
+        let ring_folder = folder.try_clone().map_err(&failed)?;
+        let (mut record, key) =
+            Record::resume(status.into(), folder.into(), taking.process_id).map_err(&failed)?;
+        record.resume_ring(ring_folder.into(), kept.ring_bytes, ring).map_err(&failed)?;
+        hold::hide_memory()?;
+        let signals = Signals::of_keeper().map_err(&failed)?;
+        let mut keeper = Keeper::new(signals, taking.reach, taking.control, record, Door::new(listener, key));
+        (keeper.life, keeper.deadline) = (life, taking.deadline);
+        keeper.ends = Some(Ends::adopt(stdout, stderr)?);
+        keeper.max_time = Instant::now().checked_add(Duration::from_millis(kept.max_time_ms));
+        keeper.idle_at = Instant::now().checked_add(IDLE);
+        // With its number.
+        keeper.record.change();
+        keeper.record.write();
+        Ok(Self { keeper, remains })
+    }
+
+    /// Leaves nothing behind, and writes how it ended.
+    pub(in super::super) fn finish(self, outcome: Result<Ended, Ending>) {
+        self.keeper.finish(self.remains, outcome);
+    }
+
+    pub(in super::super) fn deadline(&mut self) -> &mut Option<Instant> {
+        self.keeper.deadline()
+    }
+
+    pub(in super::super) fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
+        self.keeper.wait_for_event(at_most)
+    }
+}
+
 /// What is needed for the start only.
 struct Arrival {
     cwd: OwnedFd,
@@ -93,24 +155,27 @@ impl Keeper {
         let record = Record::resume(status.into(), folder.into(), process_id);
         match Signals::of_keeper().and_then(|signals| Ok((signals, record?))) {
             Ok((signals, (record, key))) => Ok((
-                Self {
-                    signals,
-                    reach,
-                    start: Some(control),
-                    life: None,
-                    ends: None,
-                    record,
-                    door: Door::new(listener, key),
-                    max_time: None,
-                    deadline: None,
-                    memory: MemoryWatch::default(),
-                    idle_at: None,
-                    is_idle: false,
-                    look_at: Instant::now() + LOOK,
-                },
+                Self::new(signals, Rc::new(reach), control, record, Door::new(listener, key)),
                 Arrival { cwd, rest },
             )),
             Err(error) => Err((control, failed("keeper")(error))),
+        }
+    }
+
+    fn new(signals: Signals, reach: Rc<Reach>, control: OwnedFd, record: Record, door: Door) -> Self {
+        Self {
+            signals,
+            reach,
+            start: Some(control),
+            life: None,
+            ends: None,
+            record,
+            door,
+            max_time: None,
+            deadline: None,
+            idle_at: None,
+            is_idle: false,
+            look_at: Instant::now() + LOOK,
         }
     }
 
