@@ -345,9 +345,8 @@ fn ran(data: &Value) -> Option<Answer> {
         about.push("base64".to_owned());
     }
     if let Some(id) = data["processId"].as_str().map(one_line) {
-        about.push(format!("process {id}"));
-        about.push(format!(r#"go on with process.wait {{"target":"{id}"}}, process.read or process.stop"#));
-        about.extend(data["maxRunSeconds"].as_u64().map(|most| format!("ended after {most} s")));
+        about.push(format!(r#"process.wait {{"target":"{id}"}}, also process.read, process.stop"#));
+        about.extend(data["maxRunSeconds"].as_u64().map(|most| format!("time limit {most} s")));
     }
     if let Some(id) = data["rawOutput"]["processId"].as_str() {
         about.push(format!("all of the output: process.read {}", one_line(id)));
