@@ -1,6 +1,7 @@
 //! Contents of files that crash a grammar, hold it, or have it swallow memory: a parse worker dies of them, the service
 //! does not.
 
+mod documents;
 mod stress;
 // What a process may and has is read from /proc.
 #[cfg(target_os = "linux")]

@@ -8,6 +8,7 @@ pub mod code;
 pub mod codex;
 pub mod command;
 pub mod digest;
+pub mod document;
 pub mod edit;
 pub mod file;
 pub mod git;

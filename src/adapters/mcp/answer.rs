@@ -188,6 +188,10 @@ fn about_scope(scope: &Value) -> String {
         } else {
             format!("programs {}", programs.join(" "))
         });
+        let installed = words(&commands["installed"]);
+        if !installed.is_empty() {
+            parts.push(format!("installed {}", installed.join(" ")));
+        }
         parts.push(format!("network {}", scalar(&commands["network"])));
         parts.extend(commands["problem"].as_str().map(one_line));
     }
@@ -239,6 +243,9 @@ fn about_content(data: &Value, path: Option<&str>) -> Vec<String> {
     }
     if let Some(encoding) = data["encoding"].as_str().filter(|it| *it != "utf-8") {
         about.push(one_line(encoding));
+    }
+    if let Some(kind) = data["convertedFrom"].as_str() {
+        about.push(format!("text converted from {}", one_line(kind).to_uppercase()));
     }
     if let Some(mime_type) = data["mimeType"].as_str() {
         about.push(one_line(mime_type));

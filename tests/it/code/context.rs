@@ -194,6 +194,35 @@ async fn files_for_agents_are_told_from_the_scopes_folder_down() {
 }
 
 #[tokio::test]
+async fn skills_are_named_with_what_they_are_for() {
+    let ground = Ground::new("app", json!({"closedFiles": ["skills/hidden/**"]}));
+    let skill = |name: &str, description: &str| {
+        format!("---\nname: {name}\ndescription: {description}\n---\n\n# How\n")
+    };
+    ground.write("app/.claude/skills/pdf/SKILL.md", &skill("pdf", "\"Reads PDFs.\""));
+    ground.write("app/.claude/skills/pdf/REFERENCE.md", "Not a skill.\n");
+    ground.write("app/.agents/skills/plain/SKILL.md", "No front matter.\n");
+    ground.write("app/skills/hidden/SKILL.md", &skill("hidden", "Closed."));
+    ground.write("app/a/.codex/skills/near/SKILL.md", &skill("near", &"long ".repeat(200)));
+    ground.write("app/b/skills/beside/SKILL.md", &skill("beside", "In another folder."));
+    let data = ground.data(json!({"op": "code.context", "target": "a"})).await;
+    assert_eq!(texts(&data["skills"], "name"), ["near", "pdf", "plain"], "{data:#}");
+    assert_eq!(data["skills"][1]["description"], "Reads PDFs.");
+    assert_eq!(data["skills"][1]["path"], ".claude/skills/pdf/SKILL.md");
+    assert_eq!(data["skills"][2].get("description"), None);
+    let long = data["skills"][0]["description"].as_str().expect("text").chars().count();
+    assert!((100..=241).contains(&long), "{long}");
+
+    for at in 0..300 {
+        ground.write(&format!("app/skills/s{at}/SKILL.md"), &skill(&format!("s{at}"), "One of many."));
+    }
+    let answer = ground.send(json!({"op": "code.context", "options": {"budget": 500}})).await;
+    assert!(tokens(&answer) <= 500, "{}", tokens(&answer));
+    let left = &answer["data"]["leftOut"];
+    assert!(left.as_array().is_some_and(|left| left.iter().any(|it| it["part"] == "skills")), "{left:#}");
+}
+
+#[tokio::test]
 async fn what_is_closed_is_neither_named_nor_read() {
     let ground = Ground::new("app", json!({"closedFiles": ["hidden/**", "CLAUDE.md"]}));
     ground.write("app/.env", "KEY=hunter2\n");

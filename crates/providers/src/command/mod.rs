@@ -6,6 +6,7 @@ mod ansi;
 mod capture;
 mod environment;
 mod hold;
+mod installed;
 mod prepare;
 mod program;
 mod run;
@@ -17,6 +18,7 @@ pub(super) use ansi::Stripper;
 pub use capture::{Capture, Kept};
 pub(super) use environment::let_git_pass;
 pub use hold::{level, must_be_full};
+pub use installed::installed_tools;
 pub use prepare::{CommandRequest, FolderAccess, Keeping, Prepared, Tool};
 pub(super) use prepare::{
     MAX_OPEN_FILES, Roots, SANDBOX_TEMPORARY, closed_folders, granted, readable, unique,

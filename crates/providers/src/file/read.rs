@@ -15,6 +15,8 @@ use super::single_byte::{decode_single_byte, single_byte_text};
 use super::text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_len, lines_of};
 use super::version::{content_version, facts_version, sha256_hex};
 use super::window::{Budget, Marks, take_lines};
+use crate::document::{DocumentKind, DocumentText, MAX_DOCUMENT_BYTES, Unconverted};
+use crate::parser::ParserPool;
 
 /// Files up to this size are read whole; beyond it only the part that was asked for is.
 pub const WHOLE_BYTES: u64 = 64 << 20;
@@ -80,6 +82,8 @@ pub struct Content {
     pub bytes: Option<(u64, u64)>,
     /// What the client should know.
     pub warning: Option<&'static str>,
+    /// The kind of document that was converted to this text.
+    pub converted_from: Option<DocumentKind>,
     /// The path that was opened, links on the way resolved.
     pub path: PermittedPath,
     /// All bytes of a file that was read whole.
@@ -148,6 +152,7 @@ pub fn read_content(
     request: &ReadRequest,
     json_bytes: usize,
     cancel: &Cancel,
+    parsers: &ParserPool,
 ) -> Result<Content, Failure> {
     let OpenedFile { mut file, stat, path } = opened;
     let cursor = request.cursor.as_deref().map(Cursor::parse).transpose()?;
@@ -160,7 +165,7 @@ pub fn read_content(
         && let Some(bytes) = read_whole(&mut file, &stat, &path)?
     {
         cancel.check()?;
-        let content = reading.whole(&bytes)?;
+        let content = reading.whole(&bytes, |kind| parsers.document(kind, &bytes, cancel))?;
         return Ok(Content { whole: Some(bytes), ..content });
     }
     reading.stream(&mut file, &stat, cancel)
@@ -223,10 +228,15 @@ struct Facts {
     encoding: Encoding,
     bom_bytes: usize,
     warning: Option<&'static str>,
+    converted_from: Option<DocumentKind>,
 }
 
 impl Reading<'_> {
-    fn whole(&self, bytes: &[u8]) -> Result<Content, Failure> {
+    fn whole(
+        &self,
+        bytes: &[u8],
+        convert: impl FnOnce(DocumentKind) -> Result<DocumentText, Unconverted>,
+    ) -> Result<Content, Failure> {
         let sha256 = sha256_hex(bytes);
         let mut facts = Facts {
             version: content_version(&sha256),
@@ -237,12 +247,31 @@ impl Reading<'_> {
             encoding: Encoding::Base64,
             bom_bytes: 0,
             warning: None,
+            converted_from: None,
         };
         self.check_version(&facts.version)?;
         if self.request.base64 {
             let (start, end) = self.byte_range(facts.size)?;
             let (from, to) = (as_index(start), as_index(end));
             return Ok(self.base64(facts, &bytes[from..to.min(from + self.base64_room())], start, end));
+        }
+        if let Some(kind) = DocumentKind::of(&self.path.shown(), bytes) {
+            facts.encoding = Encoding::Utf8;
+            facts.converted_from = Some(kind);
+            if facts.size > MAX_DOCUMENT_BYTES {
+                return Err(self.unconverted(kind, "it is larger than 32 MiB"));
+            }
+            let document = convert(kind).map_err(|why| self.unconverted(kind, words(why)))?;
+            facts.warning = if document.is_cut {
+                Some("Only the beginning of the document was converted: it is too long, or took too long.")
+            } else if document.unread_pages > 0 {
+                Some("Some pages of the document could not be converted, or not as a whole.")
+            } else if document.text.trim().is_empty() {
+                Some("The document has no text; its pages are perhaps pictures.")
+            } else {
+                None
+            };
+            return self.from_text(facts, &document.text);
         }
         let (encoding, bom_bytes) = byte_order_mark(bytes).unwrap_or((Encoding::Utf8, 0));
         (facts.encoding, facts.bom_bytes) = (encoding, bom_bytes);
@@ -273,6 +302,10 @@ impl Reading<'_> {
         if let Some(at) = memchr::memchr(0, text.as_bytes()) {
             return Err(self.binary(bytes, bom_bytes + at));
         }
+        self.from_text(facts, text)
+    }
+
+    fn from_text(&self, mut facts: Facts, text: &str) -> Result<Content, Failure> {
         let (total_lines, line_ending) = lines_of(text.as_bytes());
         (facts.total_lines, facts.line_ending) = (Some(total_lines), Some(line_ending));
         let (start, line, end) = self.text_range(text, total_lines, &facts)?;
@@ -303,6 +336,13 @@ impl Reading<'_> {
                 Ok((start, first, last.map_or(End::File, End::Line)))
             }
             Part::Bytes(..) => {
+                if let Some(kind) = facts.converted_from {
+                    let shown = self.path.shown();
+                    let message =
+                        format!("`{shown}` is a {}, whose bytes are not those of its text", kind.as_str());
+                    return Err(Failure::invalid("options.offset", message)
+                        .hint("Use `startLine` and `endLine`, or set `options.encoding` to \"base64\"."));
+                }
                 if facts.encoding != Encoding::Utf8 {
                     return Err(Failure::invalid(
                         "options.offset",
@@ -333,6 +373,7 @@ impl Reading<'_> {
             encoding: if self.request.base64 { Encoding::Base64 } else { Encoding::Utf8 },
             bom_bytes: 0,
             warning: Some("The file is larger than 64 MiB: sha256 and totalLines are not computed."),
+            converted_from: None,
         };
         self.check_version(&facts.version)?;
         if self.request.base64 {
@@ -457,6 +498,7 @@ impl Reading<'_> {
             lines: (!by_bytes && !text.is_empty()).then_some((line, window.last_line)),
             bytes: by_bytes.then_some((start + facts.bom_bytes as u64, window.taken as u64)),
             warning: facts.warning,
+            converted_from: facts.converted_from,
             path: self.path.clone(),
             whole: None,
         }
@@ -480,6 +522,7 @@ impl Reading<'_> {
             lines: None,
             bytes: Some((start, bytes.len() as u64)),
             warning: facts.warning,
+            converted_from: facts.converted_from,
             path: self.path.clone(),
             whole: None,
         }
@@ -560,6 +603,14 @@ impl Reading<'_> {
         .hint("Choose a line within the file.")
     }
 
+    fn unconverted(&self, kind: DocumentKind, why: &str) -> Failure {
+        let message =
+            format!("`{}` cannot be converted from {} to text: {why}", self.path.shown(), kind.as_str());
+        Failure::new(ErrorCode::InvalidRequest, message)
+            .detail("binary", true)
+            .hint("Set `options.encoding` to \"base64\" to get its bytes.")
+    }
+
     fn binary(&self, head: &[u8], at: usize) -> Failure {
         let failure = Failure::new(
             ErrorCode::InvalidRequest,
@@ -574,6 +625,17 @@ impl Reading<'_> {
             }
             None => failure,
         }
+    }
+}
+
+/// Says why a document has no text.
+const fn words(why: Unconverted) -> &'static str {
+    match why {
+        Unconverted::Damaged => "it is damaged",
+        Unconverted::Encrypted => "it is encrypted, and opens with a password only",
+        Unconverted::Stopped => "it takes too long",
+        Unconverted::Failed => "the converter failed on it",
+        Unconverted::Unavailable => "no converter could be started",
     }
 }
 

@@ -10,6 +10,7 @@
 //! commands      how to build, test, lint and run: scripts, conventions, what CI runs
 //! readme        what the project says it is
 //! instructions  what it tells agents, from the scope's folder down to the target
+//! skills        what it teaches them to do
 //! hot_files     what the last commits changed most
 //! share         dividing a budget among parts
 //! ```
@@ -25,6 +26,7 @@ mod manifest_formats;
 mod manifests;
 mod readme;
 mod share;
+mod skills;
 mod source;
 mod survey;
 
@@ -35,4 +37,5 @@ pub use instructions::{InstructionFile, Instructions, find_instructions};
 pub use manifests::{Manifest, Manifests, read_manifests};
 pub use readme::{Readme, find_readme};
 pub use share::{Portion, share};
+pub use skills::{Skill, find_skills};
 pub use survey::{Folder, LanguageShare, Survey, survey};

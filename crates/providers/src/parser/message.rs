@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::code::{Definitions, Reference, Unread};
+use crate::document::{DocumentKind, DocumentText, Unconverted};
 use crate::syntax::{Found, Language, Region};
 
 /// What a worker writes first, when its sandbox is in force.
@@ -39,6 +40,8 @@ pub(super) enum Job<'a> {
     Definitions { language: Language },
     /// To find the references to a name in the first text.
     References { language: Language, name: Cow<'a, str> },
+    /// To convert the first text, a document, to text.
+    Document { kind: DocumentKind },
 }
 
 /// What a worker answers.
@@ -47,6 +50,7 @@ pub(super) enum Answer {
     Checked(Option<Found>),
     Definitions(Result<Definitions, Unread>),
     References(Result<Vec<Reference>, Unread>),
+    Document(Result<DocumentText, Unconverted>),
 }
 
 /// Whether a worker takes another request.

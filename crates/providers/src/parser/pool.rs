@@ -18,6 +18,7 @@ use super::message::{Answer, Job, Next, Request};
 use super::serve::ROLE;
 use super::work::is_sound;
 use crate::code::{Definitions, Reference, Unread, is_used_in, worth_parsing};
+use crate::document::{DocumentKind, DocumentText, Unconverted};
 use crate::syntax::{self, Checked, Found, Language, Unparsed};
 
 /// How many workers run at a time.
@@ -26,6 +27,8 @@ const MAX_WORKERS: usize = 2;
 const IDLE: Duration = Duration::from_secs(30);
 /// How long the definitions of one file may take.
 const MAX_FILE_TIME: Duration = Duration::from_secs(2);
+/// How long a document may take.
+const MAX_DOCUMENT_TIME: Duration = Duration::from_secs(10);
 /// How much later than its time a worker is killed that does not stop by itself.
 const GRACE: Duration = Duration::from_millis(200);
 /// How long a killed worker keeps its place: whoever asked it gives it back at once, unless they panicked.
@@ -172,6 +175,25 @@ impl ParserPool {
         match self.ask(language.name(), &job, [source, b""], Asker::Code(cancel), MAX_FILE_TIME) {
             Ok(Answer::References(found)) => found,
             other => Err(unread(other.err())),
+        }
+    }
+
+    /// Converts a document to text, within ten seconds.
+    ///
+    /// # Errors
+    /// See [`Unconverted`]; `Stopped` also where the request is cancelled.
+    pub fn document(
+        &self,
+        kind: DocumentKind,
+        content: &[u8],
+        cancel: &Cancel,
+    ) -> Result<DocumentText, Unconverted> {
+        let job = Job::Document { kind };
+        match self.ask(kind.as_str(), &job, [content, b""], Asker::Code(cancel), MAX_DOCUMENT_TIME) {
+            Ok(Answer::Document(found)) => found,
+            Ok(_) | Err(NoAnswer::Failed(Trouble::Died)) => Err(Unconverted::Failed),
+            Err(NoAnswer::Late | NoAnswer::Failed(Trouble::Killed)) => Err(Unconverted::Stopped),
+            Err(NoAnswer::Unavailable) => Err(Unconverted::Unavailable),
         }
     }
 

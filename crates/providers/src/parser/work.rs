@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::message::{Answer, Job};
 use crate::code::{Unread, definitions, references};
+use crate::document::{MAX_TEXT_BYTES, Unconverted, convert};
 use crate::syntax::{Checked, Side, check};
 
 /// Does a job; `None` for texts that are none of it.
@@ -20,6 +21,7 @@ pub(super) fn work(job: &Job<'_>, texts: [&[u8]; 2], until: Instant) -> Option<A
         Job::References { language, name } => {
             Answer::References(references(*language, texts[0], name, &stop))
         }
+        Job::Document { kind } => Answer::Document(convert(*kind, texts[0], until)),
     })
 }
 
@@ -41,6 +43,11 @@ pub(super) fn is_sound(job: &Job<'_>, answer: &Answer, texts: [&[u8]; 2]) -> boo
         (Job::References { .. }, Answer::References(Ok(found))) => {
             found.iter().all(|it| lies_in(it.bytes.start, it.bytes.end))
         }
+        (Job::Document { .. }, Answer::Document(Ok(found))) => {
+            let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+            found.text.len() <= MAX_TEXT_BYTES + 1 && found.text.chars().all(is_plain)
+        }
+        (Job::Document { .. }, Answer::Document(Err(_))) => !is_of_the_service(answer),
         _ => false,
     }
 }
@@ -51,7 +58,8 @@ fn is_of_the_service(answer: &Answer) -> bool {
     match answer {
         Answer::Checked(found) => found.as_ref().is_some_and(|found| found.new == Err(Unparsed::Unavailable)),
         Answer::Definitions(Err(why)) | Answer::References(Err(why)) => *why == Unread::Unavailable,
-        Answer::Definitions(Ok(_)) | Answer::References(Ok(_)) => false,
+        Answer::Document(Err(why)) => *why == Unconverted::Unavailable,
+        Answer::Definitions(Ok(_)) | Answer::References(Ok(_)) | Answer::Document(Ok(_)) => false,
     }
 }
 

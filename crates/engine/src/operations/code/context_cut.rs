@@ -34,6 +34,7 @@ enum Part {
     Readme,
     Instructions,
     InstructionsBelow,
+    Skills,
     Git,
     HotFiles,
     Folders,
@@ -41,7 +42,7 @@ enum Part {
 }
 
 /// Every part, with its share of the room.
-const PARTS: [(Part, usize); 11] = [
+const PARTS: [(Part, usize); 12] = [
     (Part::Languages, 5),
     (Part::Manifests, 10),
     (Part::EntryPoints, 8),
@@ -49,6 +50,7 @@ const PARTS: [(Part, usize); 11] = [
     (Part::Readme, 14),
     (Part::Instructions, 26),
     (Part::InstructionsBelow, 2),
+    (Part::Skills, 8),
     (Part::Git, 6),
     (Part::HotFiles, 8),
     (Part::Folders, 10),
@@ -120,6 +122,7 @@ fn pieces(part: Part, found: &Found, lines: &[(usize, usize)]) -> Vec<usize> {
             heads.chain(text).collect()
         }
         Part::InstructionsBelow => each(&found.instructions_below),
+        Part::Skills => each(&found.skills),
         Part::Git => found.git.iter().map(cost).collect(),
         Part::HotFiles => each(&found.hot.files),
         Part::Folders => each(&found.folders),
@@ -187,6 +190,7 @@ fn render(found: &Found, lines: &[(usize, usize)], portions: &[Portion], kept: &
         readme: readme_head(found, count(Part::Readme)),
         instructions: instructions(found, lines, count(Part::Instructions)),
         instructions_below: first(&found.instructions_below, count(Part::InstructionsBelow)),
+        skills: first(&found.skills, count(Part::Skills)),
         git: found.git.clone().filter(|_| count(Part::Git) > 0),
         hot_files: first(&found.hot.files, count(Part::HotFiles)),
         hot_commits: (count(Part::HotFiles) > 0).then_some(found.hot.commits),
@@ -234,7 +238,7 @@ fn call(part: Part, found: &Found, output: &Output) -> Call {
     let alone = || Call { options: map(json!({ "include": [part.name()] })), ..at("code.context") };
     let read = |path: Option<&String>| Call { op: "file.read", target: path.cloned(), ..Call::default() };
     match part {
-        Part::Languages | Part::EntryPoints => alone(),
+        Part::Languages | Part::EntryPoints | Part::Skills => alone(),
         Part::Manifests => find(&format!("**/{}", usual_manifest(found))),
         Part::Commands => at("package.scripts"),
         Part::Readme => read(found.readme.as_ref().map(|readme| &readme.path)),
@@ -274,6 +278,7 @@ impl Part {
             Self::Readme => "readme",
             Self::Instructions => "instructions",
             Self::InstructionsBelow => "instructionsBelow",
+            Self::Skills => "skills",
             Self::Git => "git",
             Self::HotFiles => "hotFiles",
             Self::Folders => "folders",

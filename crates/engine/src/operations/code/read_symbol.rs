@@ -390,7 +390,8 @@ impl Source {
         if opened.stat.size > 2 * MAX_BYTES as u64 {
             return Err(unread(&opened.path, Unread::TooLarge));
         }
-        let content = read_content(opened, &ReadRequest::default(), usize::MAX, &cx.cancel)?;
+        let content =
+            read_content(opened, &ReadRequest::default(), usize::MAX, &cx.cancel, &cx.service.parsers)?;
         if let Some(warning) = content.warning {
             cx.warn(warning);
         }

@@ -21,7 +21,7 @@ use bailiwick_platform::launch::{hides_files, job_memory, levels};
 use bailiwick_platform::system::system;
 use bailiwick_policy::{InputPath, Permit, STAGES, Scope, Standing};
 use bailiwick_providers::codex;
-use bailiwick_providers::command::level;
+use bailiwick_providers::command::{installed_tools, level};
 
 /// The operation.
 pub struct Op;
@@ -223,7 +223,7 @@ fn programs(scope: &Scope) -> Vec<String> {
 }
 
 /// Tells what will hold the commands of a scope, to those who may run them.
-fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
+async fn describe_commands(cx: &Context, scope: &Arc<Scope>) -> Option<Value> {
     let may = |capability| standing(cx, scope, capability) != Standing::Denied;
     if !may(Capability::CommandRun) && !may(Capability::PackageRun) {
         return None;
@@ -256,10 +256,23 @@ fn describe_commands(cx: &Context, scope: &Scope) -> Option<Value> {
         let programs = scope.commands().rules().implications().into_iter();
         described["programs"] = programs.map(|(name, _)| Value::String(name)).collect();
     }
+    described["installed"] = json!(installed(cx, scope, runs_any).await);
     Some(described)
 }
 
-fn describe_scope(cx: &Context, scope: &Scope) -> Value {
+/// Returns which of the usual tools are installed and may run in a scope.
+async fn installed(cx: &Context, scope: &Arc<Scope>, runs_any: bool) -> Vec<&'static str> {
+    let (scope, scopes, dirs) = (Arc::clone(scope), Arc::clone(&cx.service.scopes), cx.service.dirs.clone());
+    let look = move || {
+        let allowed = scope.commands().rules().implications();
+        let may_run = |name: &str| runs_any || allowed.iter().any(|(program, _)| program == name);
+        installed_tools(&scope, &scopes, &dirs, may_run)
+    };
+    // It reads the disk.
+    tokio::task::spawn_blocking(look).await.unwrap_or_default()
+}
+
+async fn describe_scope(cx: &Context, scope: &Arc<Scope>) -> Value {
     let with = |wanted: Standing| -> Vec<&str> {
         let usable = Capability::ALL.iter().filter(|it| standing(cx, scope, **it) == wanted);
         usable.map(|capability| capability.as_str()).collect()
@@ -276,7 +289,7 @@ fn describe_scope(cx: &Context, scope: &Scope) -> Value {
             "maxOutputBytes": scope.max_output_bytes(),
         },
     });
-    if let Some(commands) = describe_commands(cx, scope) {
+    if let Some(commands) = describe_commands(cx, scope).await {
         described["commands"] = commands;
     }
     described
@@ -285,7 +298,7 @@ fn describe_scope(cx: &Context, scope: &Scope) -> Value {
 async fn describe_scopes(cx: &Context, scopes: &[&Arc<Scope>]) -> Value {
     let mut described = Vec::with_capacity(scopes.len());
     for scope in scopes {
-        let mut one = describe_scope(cx, scope);
+        let mut one = describe_scope(cx, scope).await;
         if standing(cx, scope, Capability::CodexRun) != Standing::Denied {
             one["codex"] = describe_codex(cx, scope).await;
         }

@@ -11,6 +11,7 @@ use bailiwick_contract::{
     ScopeNeed, ScopeType, TargetRule, Threads,
 };
 use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_providers::document::DocumentKind;
 use bailiwick_providers::file::{
     Content, Encoding, LineEnding, MAX_IMAGE_BYTES, Marks, Part, ReadRequest, content_version, image_type,
     read_content, read_image,
@@ -102,6 +103,10 @@ pub struct Output {
     /// The image's type, where it was sent as an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<&'static str>,
+    /// `pdf`, `docx` or `xlsx` where `content` is the text that such a document was converted to; `totalLines` is that of
+    /// the text then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub converted_from: Option<&'static str>,
 }
 
 impl Operation for Op {
@@ -109,8 +114,9 @@ impl Operation for Op {
         name: "file.read",
         summary: "Read a file, or a part of it",
         details: "Gives text in UTF-8 (files in UTF-16 are decoded), cut at a line where it does not fit, with a \
-                  cursor to go on. A cursor holds for the version it was given for. Binary files need \
-                  `encoding` \"base64\" or `image`. Links inside the scope are followed.",
+                  cursor to go on. A cursor holds for the version it was given for. PDF, DOCX and \
+                  XLSX are given as the text that they are converted to. Other binary files need `encoding` \
+                  \"base64\" or `image`. Links inside the scope are followed.",
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::Path(Access::Read),
@@ -230,7 +236,7 @@ pub fn read_path(
     request: &ReadRequest,
     json_bytes: usize,
 ) -> Result<Output, Failure> {
-    let mut content = read_content(path.open_file()?, request, json_bytes, &cx.cancel)?;
+    let mut content = read_content(path.open_file()?, request, json_bytes, &cx.cancel, &cx.service.parsers)?;
     kept::has_read(cx, permit, &content.path.shown(), &content.version);
     if let Some(whole) = content.whole.take() {
         kept::see(cx, permit, &content.path, &content.version, whole);
@@ -259,6 +265,7 @@ fn output(path: &PermittedPath, content: Content) -> Output {
         offset: content.bytes.map(|bytes| bytes.0),
         length: content.bytes.map(|bytes| bytes.1),
         mime_type: None,
+        converted_from: content.converted_from.map(DocumentKind::as_str),
     }
 }
 
@@ -310,5 +317,6 @@ fn read_as_image(cx: &Context, path: &PermittedPath, options: &Options) -> Resul
         offset: None,
         length: None,
         mime_type: Some(mime_type),
+        converted_from: None,
     })
 }
