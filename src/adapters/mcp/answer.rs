@@ -351,6 +351,12 @@ fn ran(data: &Value) -> Option<Answer> {
     if data["encoding"] == "base64" {
         about.push("base64".to_owned());
     }
+    let left_out = &data["leftOut"];
+    if let (Some(stdout), Some(stderr)) =
+        (left_out["stdout"]["bytes"].as_u64(), left_out["stderr"]["bytes"].as_u64())
+    {
+        about.push(format!("{} bytes left out; options.maxOutputBytes gives more", stdout + stderr));
+    }
     if let Some(id) = data["processId"].as_str().map(one_line) {
         about.push(format!(r#"process.wait {{"target":"{id}"}}, also process.read, process.stop"#));
         about.extend(data["maxRunSeconds"].as_u64().map(|most| format!("time limit {most} s")));
@@ -382,6 +388,9 @@ fn printed(data: &Value) -> Option<Answer> {
         output(data, data["stdout"].as_str()?)
     };
     let mut about = vec![data["status"].as_str().map(one_line).unwrap_or_default()];
+    if data["timedOut"] == true {
+        about.push("at its time limit".to_owned());
+    }
     if let Some(code) = data["exitCode"].as_i64() {
         about.push(format!("exit {code}"));
     }

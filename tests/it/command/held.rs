@@ -43,6 +43,8 @@ async fn the_computer_tells_its_levels_and_what_holds_a_scope() {
     }
     let commands = &info["data"]["scopes"][0]["commands"];
     assert_eq!(commands["level"], info["data"]["sandbox"]["strongest"], "{info:#}");
+    // What is installed and may run; Git is installed, too.
+    assert_eq!(commands["installed"], json!(["make"]), "{info:#}");
     if !commands["level"].is_null() {
         let data = yard.run(json!(["true"])).await;
         assert_eq!(data["sandbox"]["level"], commands["level"], "{info:#}");

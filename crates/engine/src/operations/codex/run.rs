@@ -129,7 +129,8 @@ async fn work_through(cx: &Context, permit: &Permit, work: Work) -> Result<(Outc
         None => cx.warn("Codex did not end in time after it was asked to; it is being killed"),
     }
     if timed_out {
-        cx.warn("the time was over before Codex was done; codex.start lets it work for longer, and `options.resume` goes on");
+        let limit = cx.cancel.limit_words("Codex was ended");
+        cx.warn(format!("{limit}; codex.start lets it work for longer, and `options.resume` goes on"));
     }
     Ok((outcome, events))
 }

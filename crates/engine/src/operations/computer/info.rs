@@ -256,7 +256,10 @@ async fn describe_commands(cx: &Context, scope: &Arc<Scope>) -> Option<Value> {
         let programs = scope.commands().rules().implications().into_iter();
         described["programs"] = programs.map(|(name, _)| Value::String(name)).collect();
     }
-    described["installed"] = json!(installed(cx, scope, runs_any).await);
+    let installed = installed(cx, scope, runs_any).await;
+    if !installed.is_empty() {
+        described["installed"] = json!(installed);
+    }
     Some(described)
 }
 
