@@ -2,6 +2,7 @@
 //!
 //! Nothing recurses: a text may be nested as deep as it likes.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use tree_sitter::{Node, Tree, TreeCursor};
@@ -9,8 +10,10 @@ use tree_sitter::{Node, Tree, TreeCursor};
 use super::definition::{Definition, Definitions, Position};
 use super::extent::{Extent, Lead, last_row, narrow};
 use super::kinds::{Around, Found, Step, look};
+use super::masked::{completed, masked, without_bodies};
 use super::signature::{is_attribute, signature};
 use super::source::{self, Unread};
+use super::{arrange, recover};
 use crate::syntax::Language;
 
 /// How many definitions of one text are told.
@@ -31,24 +34,107 @@ pub fn definitions(
     source: &[u8],
     stop: &dyn Fn() -> bool,
 ) -> Result<Definitions, Unread> {
-    let tree = source::parse(language, source, stop)?;
-    of_tree(language, &tree, source, stop)
+    Ok(with_tree(language, source, stop)?.0)
 }
 
-/// Finds the definitions of a text in its tree.
+/// Finds what a text defines. Returns also the tree of the text itself, if that was parsed as it is.
 ///
 /// # Errors
-/// [`Unread::Stopped`].
-pub(super) fn of_tree(
+/// See [`Unread`].
+pub(super) fn with_tree(
+    language: Language,
+    source: &[u8],
+    stop: &dyn Fn() -> bool,
+) -> Result<(Definitions, Option<Tree>), Unread> {
+    source::worth_parsing(source)?;
+    let masked = masked(language, source);
+    let (text, tree) = read(language, &masked.text, stop)?;
+    let parsed_whole = !tree.root_node().has_error();
+    let look = |text: &[u8], tree: &Tree| of_tree(language, tree, source, text, stop);
+    // Where something is wrong, the bodies of functions may hide what stands behind them.
+    let without = |text: &[u8]| -> Result<(Vec<u8>, Tree), Unread> {
+        let outer = without_bodies(text, &masked.bodies);
+        let tree = source::parse(language, &outer, stop)?;
+        Ok((outer, tree))
+    };
+    let (mut found, is_lost) = match parsed_whole || masked.bodies.is_empty() {
+        true => (look(&text, &tree)?, !parsed_whole),
+        false => {
+            let (outer, tree) = without(&text)?;
+            let mut found = look(&outer, &tree)?;
+            if !found.parsed_whole {
+                recover::recover(language, &tree, source, &outer, &mut found.list);
+            }
+            (found, false)
+        }
+    };
+    found.parsed_whole &= parsed_whole;
+    if let Some(other) = &masked.other {
+        let tree = source::parse(language, other, stop)?;
+        let others = look(other, &tree)?;
+        found.parsed_whole &= others.parsed_whole;
+        arrange::add_left_out(&mut found.list, others.list, &text);
+    }
+    if is_lost {
+        recover::recover(language, &tree, source, &text, &mut found.list);
+    }
+    arrange::add_macros(&mut found.list, &masked.macros, source);
+    recover::add_functions(&mut found.list, &masked.functions, source);
+    let is_source = text.as_ref() == source;
+    Ok((found, is_source.then_some(tree)))
+}
+
+/// Parses a text. One with errors is parsed again with what its language lets a writer leave out, if there is less
+/// wrong with it then.
+fn read<'s>(
+    language: Language,
+    text: &'s [u8],
+    stop: &dyn Fn() -> bool,
+) -> Result<(Cow<'s, [u8]>, Tree), Unread> {
+    let tree = source::parse(language, text, stop)?;
+    if !tree.root_node().has_error() {
+        return Ok((Cow::Borrowed(text), tree));
+    }
+    let Some(other) = completed(language, text) else { return Ok((Cow::Borrowed(text), tree)) };
+    let again = source::parse(language, &other, stop)?;
+    match wrong(&again) < wrong(&tree) {
+        true => Ok((Cow::Owned(other), again)),
+        false => Ok((Cow::Borrowed(text), tree)),
+    }
+}
+
+/// Returns how many bytes of a text its tree does not understand, and how many tokens it lacks.
+fn wrong(tree: &Tree) -> usize {
+    let mut cursor = tree.walk();
+    let mut sum = 0;
+    loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            sum += 1 + node.end_byte() - node.start_byte();
+        } else if node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return sum;
+            }
+        }
+    }
+}
+
+/// Finds the definitions of a text in its tree. `text` is what was parsed: the source, perhaps with blanks.
+fn of_tree(
     language: Language,
     tree: &Tree,
     source: &[u8],
+    text: &[u8],
     stop: &dyn Fn() -> bool,
 ) -> Result<Definitions, Unread> {
     let root = tree.root_node();
     let mut walk = Walk {
         language,
         source,
+        text,
         list: Vec::new(),
         stack: Vec::new(),
         found: Vec::new(),
@@ -89,6 +175,8 @@ struct Outer<'t> {
 struct Walk<'t, 's> {
     language: Language,
     source: &'s [u8],
+    /// What was parsed: the source, perhaps with blanks.
+    text: &'s [u8],
     list: Vec<Definition>,
     /// The next node is the last.
     stack: Vec<Pending<'t>>,
@@ -187,14 +275,14 @@ impl<'t> Walk<'t, '_> {
             Some(outer) => (outer.node, outer.extent),
             None => (found.head, Extent::of(found.whole, lead)),
         };
-        let (bytes, first_line, last_line) = extent.reach(self.source);
+        let (bytes, first_line, last_line) = extent.behind_blanks(self.source, self.text).reach(self.source);
         let index = narrow(self.list.len());
         self.list.push(Definition {
             name,
             kind: found.kind,
             container,
             owner: found.owner.clone(),
-            signature: signature(head, found.header_end, self.source),
+            signature: signature(head, found.header_end, self.source, self.text),
             bytes,
             name_at: position(found.name, self.source),
             name_byte: narrow(found.name.start_byte()),

@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
+/// How far back is looked for what was left out of a text, in bytes.
+const MAX_BLANKS: usize = 400;
+
 /// Comments and attributes that stand above something, without an empty line between.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lead {
@@ -46,6 +49,11 @@ impl Extent {
         Self { start, end: node.end_byte(), start_row, end_row: node.end_position().row }
     }
 
+    /// Lets it begin with what was left out before it on its first line.
+    pub fn behind_blanks(self, source: &[u8], text: &[u8]) -> Self {
+        Self { start: start_of_blanks(self.start, source, text), ..self }
+    }
+
     /// Gives the bytes, and the first and the last line, counted from 1; without blanks that the grammar counts in.
     pub fn reach(&self, source: &[u8]) -> (Range<u32>, u32, u32) {
         let text = source.get(self.start..self.end.min(source.len())).unwrap_or_default();
@@ -56,6 +64,21 @@ impl Extent {
         let last_row = self.end_row.saturating_sub(feeds).max(self.start_row);
         (narrow(self.start)..narrow(self.start + length), narrow(self.start_row + 1), narrow(last_row + 1))
     }
+}
+
+/// Returns where that begins which was left out of a text before a place on the same line, or the place.
+pub(super) fn start_of_blanks(at: usize, source: &[u8], text: &[u8]) -> usize {
+    let mut start = at;
+    let before = text.get(..at).unwrap_or_default();
+    for (place, byte) in before.iter().enumerate().rev().take(MAX_BLANKS) {
+        if !matches!(byte, b' ' | b'\t') {
+            break;
+        }
+        if source.get(place).is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            start = place;
+        }
+    }
+    start
 }
 
 /// Gives the row of a node's last byte.

@@ -13,6 +13,7 @@
 //! knows no types and resolves no names: what is found is what the text says, and two things of one name are not
 //! told apart.
 
+mod arrange;
 mod definition;
 mod definitions;
 mod extent;
@@ -20,7 +21,9 @@ pub mod index;
 mod kind;
 mod kinds;
 mod language;
+mod masked;
 pub mod outlines;
+mod recover;
 mod references;
 mod signature;
 mod source;
@@ -32,7 +35,7 @@ pub use definitions::definitions;
 pub use kind::Kind;
 pub use language::language_of;
 pub(crate) use references::is_used_in;
-pub use references::{Reference, Role, references};
+pub use references::{Reference, References, Role, references};
 pub(crate) use source::worth_parsing;
 pub use source::{MAX_BYTES, Unread};
 pub use used::{Use, Used, UsedQuery, used};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tree_sitter::{Node, Tree};
 
 use super::definition::Position;
-use super::definitions::{of_tree, position};
+use super::definitions::{position, with_tree};
 use super::extent::narrow;
 use super::kind::Kind;
 use super::source::{self, Unread};
@@ -61,6 +61,15 @@ pub struct Reference {
     pub role: Role,
 }
 
+/// Where a text uses a name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct References {
+    /// The places, in the order of the text.
+    pub list: Vec<Reference>,
+    /// False for a text with syntax errors: what a place is used for may be wrong there.
+    pub parsed_whole: bool,
+}
+
 /// Finds where a text uses a name. `stop` is asked often whether to give up.
 ///
 /// # Errors
@@ -70,22 +79,23 @@ pub fn references(
     source: &[u8],
     name: &str,
     stop: &dyn Fn() -> bool,
-) -> Result<Vec<Reference>, Unread> {
+) -> Result<References, Unread> {
     let hits = occurrences(source, name.as_bytes(), MAX_REFERENCES);
     if hits.is_empty() {
-        return Ok(Vec::new());
+        return Ok(References { list: Vec::new(), parsed_whole: true });
     }
-    let tree = source::parse(language, source, stop)?;
-    let mut defined: Vec<u32> = of_tree(language, &tree, source, stop)?
+    let (definitions, tree) = with_tree(language, source, stop)?;
+    let tree = tree.map_or_else(|| source::parse(language, source, stop), Ok)?;
+    let mut defined: Vec<u32> = definitions
         .list
         .iter()
         .filter(|definition| definition.name == name && definition.kind != Kind::Implementation)
         .map(|definition| definition.name_byte)
         .collect();
     defined.sort_unstable();
-    let mut found = Search { source, hits: &hits, length: name.len(), defined, found: Vec::new() };
+    let mut found = Search { language, source, hits: &hits, length: name.len(), defined, found: Vec::new() };
     found.go(&tree, stop)?;
-    Ok(found.found)
+    Ok(References { list: found.found, parsed_whole: definitions.parsed_whole })
 }
 
 /// Returns whether a text has a name as a whole word, perhaps in a comment.
@@ -111,6 +121,7 @@ fn occurrences(source: &[u8], name: &[u8], max: usize) -> Vec<usize> {
 }
 
 struct Search<'s> {
+    language: Language,
     source: &'s [u8],
     /// Bytes where the name stands, in order.
     hits: &'s [usize],
@@ -142,6 +153,12 @@ impl Search<'_> {
                 for hit in self.hits[next..].iter().take_while(|hit| **hit < node.end_byte()) {
                     self.add(node, *hit, Role::Other);
                 }
+            } else if is_inside && is_template(self.language, node.kind(), &above) {
+                for hit in self.hits[next..].iter().take_while(|hit| **hit < node.end_byte()) {
+                    if self.is_inserted(*hit) {
+                        self.add(node, *hit, Role::Other);
+                    }
+                }
             } else if is_inside && node.child_count() == 0 {
                 self.take((node, cursor.field_name()), hit, &above);
             } else if is_inside && !is_text(node.kind()) {
@@ -165,13 +182,28 @@ impl Search<'_> {
         let (node, _) = token;
         let sign = self.source.get(node.start_byte()..hit).unwrap_or_default();
         let is_sign = sign == b"r#" || sign.iter().all(|byte| b":@$&#".contains(byte));
-        if node.end_byte() != hit + self.length || !is_sign || !is_name(node.kind()) {
+        let is_symbol = above.last().is_some_and(|(outer, _)| outer.kind() == "bare_symbol");
+        if node.end_byte() != hit + self.length || !is_sign || !(is_name(node.kind()) || is_symbol) {
             return;
         }
         let first = self.defined.partition_point(|at| *at < narrow(node.start_byte()));
         let is_defined = self.defined.get(first).is_some_and(|at| *at <= narrow(hit));
         let role = if is_defined { Role::Definition } else { role(token, above) };
         self.add(node, hit, role);
+    }
+
+    /// Returns whether a text inserts a value at a place that its grammar takes for text: `$name` in Kotlin, `{name}` in
+    /// a macro of Rust.
+    fn is_inserted(&self, hit: usize) -> bool {
+        let (before, behind) = (&self.source[..hit], &self.source[hit + self.length..]);
+        match self.language {
+            Language::Kotlin => before.ends_with(b"$") && !before.ends_with(b"\\$"),
+            _ => {
+                before.ends_with(b"{")
+                    && !before.ends_with(b"{{")
+                    && matches!(behind.first(), Some(b'}' | b':'))
+            }
+        }
     }
 
     fn add(&mut self, node: Node<'_>, hit: usize, role: Role) {
@@ -190,9 +222,19 @@ impl Search<'_> {
 /// A node, and the name that the grammar gives it in the node above.
 type Placed<'t> = (Node<'t>, Option<&'t str>);
 
+/// Returns whether a token is a text into which values may be inserted by name, without the grammar's knowledge.
+fn is_template(language: Language, kind: &str, above: &[Placed<'_>]) -> bool {
+    kind == "string_content"
+        && match language {
+            Language::Kotlin => true,
+            Language::Rust => above.iter().any(|(node, _)| node.kind() == "token_tree"),
+            _ => false,
+        }
+}
+
 /// Tells comments and the like, in which no name is looked for.
 fn is_text(kind: &str) -> bool {
-    kind.ends_with("comment") || matches!(kind, "heredoc_body" | "string_content")
+    kind.ends_with("comment") || kind == "string_content"
 }
 
 /// Tells tokens that are names by the kinds that the grammars give them.
@@ -208,6 +250,7 @@ fn is_name(kind: &str) -> bool {
                 | "class_variable"
                 | "global_variable"
                 | "simple_symbol"
+                | "hash_key_symbol"
                 | "command_name"
                 | "metavariable"
                 | "property_identifier"

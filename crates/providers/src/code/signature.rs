@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
+use super::extent::start_of_blanks;
+
 /// How long a signature can be, in characters.
 const MAX_CHARS: usize = 200;
 /// How long a header is read, in bytes.
@@ -12,9 +14,10 @@ const MAX_HEADER_BYTES: usize = 4_000;
 const MAX_VALUE_BYTES: usize = 100;
 
 /// Makes one line of a header. `from` is the node in which it begins, `end` the byte where the body begins.
-pub(super) fn signature(from: Node<'_>, end: usize, source: &[u8]) -> String {
+/// `text` is what was parsed: the source, perhaps with blanks.
+pub(super) fn signature(from: Node<'_>, end: usize, source: &[u8], text: &[u8]) -> String {
     let end = end.min(source.len());
-    let start = after_attributes(from, end).min(end);
+    let start = start_of_blanks(after_attributes(from, end).min(end), source, text);
     let end = end.min(start + MAX_HEADER_BYTES);
     let header = &source[start..end];
     let mut line = String::new();

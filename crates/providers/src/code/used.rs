@@ -68,6 +68,8 @@ pub struct Used {
     pub files: usize,
     /// How many files have the word and were not read, by reason.
     pub skipped: BTreeMap<&'static str, usize>,
+    /// How many of the files that were read have syntax errors.
+    pub with_errors: usize,
 }
 
 /// Finds where the files beneath a folder use a name. A file stands for itself.
@@ -106,8 +108,9 @@ pub fn used(
             let Some(file) = file.flatten() else { continue };
             match file {
                 Err(reason) => *answer.skipped.entry(reason).or_default() += 1,
-                Ok(uses) => {
+                Ok((uses, is_whole)) => {
                     answer.files += 1;
+                    answer.with_errors += usize::from(!is_whole);
                     let mut left = uses.into_iter().skip(given);
                     answer.uses.extend(left.by_ref().take(query.keep - answer.uses.len()));
                     if left.next().is_some() {
@@ -147,8 +150,8 @@ fn question(query: &UsedQuery) -> Result<Search, Failure> {
     })
 }
 
-/// The uses of a file, or why it was not read; `None` for what is no source file.
-type File = Option<Result<Vec<Use>, &'static str>>;
+/// The uses of a file and whether all of it was understood, or why it was not read; `None` for what is no source file.
+type File = Option<Result<(Vec<Use>, bool), &'static str>>;
 
 fn uses(root: &PermittedPath, path: &[u8], query: &UsedQuery, parsers: &ParserPool, cancel: &Cancel) -> File {
     let wanted = |language| query.languages.is_empty() || query.languages.contains(&language);
@@ -166,7 +169,8 @@ fn uses(root: &PermittedPath, path: &[u8], query: &UsedQuery, parsers: &ParserPo
         Err(Unread::Stopped) => return Some(Err("tooSlow")),
         Err(Unread::Failed | Unread::Unavailable) => return Some(Err("failed")),
     };
-    let chosen = found.into_iter().filter(|it| query.roles.is_empty() || query.roles.contains(&it.role));
+    let is_whole = found.parsed_whole;
+    let chosen = found.list.into_iter().filter(|it| query.roles.is_empty() || query.roles.contains(&it.role));
     let uses = chosen.enumerate().map(|(at, found)| Use {
         path: place.clone(),
         language,
@@ -176,7 +180,7 @@ fn uses(root: &PermittedPath, path: &[u8], query: &UsedQuery, parsers: &ParserPo
         preview: line_around(&text, found.bytes.start as usize),
         place: Place { path: path.to_vec(), results: at + 1 },
     });
-    Some(Ok(uses.collect()))
+    Some(Ok((uses.collect(), is_whole)))
 }
 
 /// Gives the line that a byte is in, without the blanks around it; a long one from a little before the byte.

@@ -11,6 +11,7 @@ use bailiwick_contract::{Cancel, Failure};
 use bailiwick_policy::PermittedPath;
 
 use super::Manifests;
+use super::build_tools::{build_tools, with_wrapper};
 use super::ci::ci_commands;
 use super::excerpt::{clean, clip};
 
@@ -57,6 +58,10 @@ pub struct Command {
     /// Whether no file names the command itself: it is what is usual with such a file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub usual: bool,
+    /// What is missing for it to run here: the program that is not on this computer or in the project, or
+    /// `permission` where the scope does not allow it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 /// Finds the commands of the target folder: the best for each purpose first. Gives also what could not be read.
@@ -80,17 +85,46 @@ pub fn find_commands(
             commands.push(command);
         }
     };
-    for (purpose, run, from) in &manifests.usual {
-        // A project's own words go before what is usual.
-        if !commands.iter().any(|command| command.purpose == *purpose && !command.usual && is_plain(command))
-        {
-            let (run, from) = ((*run).to_owned(), from.clone());
-            let (script, means) = (None, String::new());
-            add(&mut commands, Command { purpose: *purpose, run, script, means, from, usual: true });
+    let make = |purpose, run: &str, from: &str, usual| Command {
+        purpose,
+        run: with_wrapper(target, run),
+        script: None,
+        means: String::new(),
+        from: from.to_owned(),
+        usual,
+        missing: None,
+    };
+    // A project's own words go before what is usual.
+    let has_own = |commands: &[Command], purpose: Purpose| {
+        commands.iter().any(|command| command.purpose == purpose && !command.usual && is_plain(command))
+    };
+    let (named, usual): (Vec<_>, Vec<_>) = build_tools(target).into_iter().partition(|known| known.is_named);
+    for known in &named {
+        if !has_own(&commands, known.purpose) {
+            add(&mut commands, make(known.purpose, &known.run, &known.from, false));
         }
     }
-    for (purpose, run, from) in ci_commands(target, cancel)? {
-        add(&mut commands, Command { purpose, run, script: None, means: String::new(), from, usual: false });
+    let of_ci = ci_commands(target, cancel)?;
+    let usual = usual.iter().map(|known| (known.purpose, known.run.as_str(), known.from.as_str()));
+    let stated = manifests.usual.iter().map(|(purpose, run, from)| (*purpose, *run, from.as_str()));
+    for (purpose, run, from) in usual.chain(stated) {
+        // What CI runs itself is no guess.
+        let is_stated = of_ci.iter().any(|(_, other, _)| *other == run);
+        if !has_own(&commands, purpose) && !is_stated {
+            add(&mut commands, make(purpose, run, from, true));
+        }
+    }
+    for (purpose, run, from) in &of_ci {
+        add(&mut commands, make(*purpose, run, from, false));
+    }
+    if manifests.is_cargo_workspace {
+        // `cargo test` in the root package of a workspace leaves out its members.
+        for command in
+            commands.iter_mut().filter(|it| matches!(it.run.as_str(), "cargo build" | "cargo test"))
+        {
+            command.run.push_str(" --workspace");
+            command.script = None;
+        }
     }
     Ok((in_order(commands), scripts.warnings))
 }
@@ -111,6 +145,7 @@ fn of_script(script: &Script) -> Command {
         means,
         from: script.source.clone(),
         usual: false,
+        missing: None,
     }
 }
 
@@ -144,10 +179,17 @@ fn purpose_of(name: &str, runner: &str) -> Purpose {
     }
 }
 
+/// Tells whether a command does its purpose with nothing made ready before, where CI does it in steps.
+fn is_whole(command: &Command) -> bool {
+    command.run.contains("&&") || command.purpose != Purpose::Test
+}
+
 /// Puts the first command of each purpose first, then the second of each; what is for nothing known comes last.
 fn in_order(mut commands: Vec<Command>) -> Vec<Command> {
     // A script that is named as what it is for goes before one for a part of it, and CI's words come last.
-    commands.sort_by_key(|command| (command.purpose, !is_plain(command), command.script.is_none()));
+    // What CI runs goes before what is only usual.
+    let is_guess = |command: &Command| (command.script.is_none(), command.usual && !is_whole(command));
+    commands.sort_by_key(|command| (command.purpose, !is_plain(command), is_guess(command)));
     let mut ranked: Vec<((bool, usize, Purpose), Command)> = Vec::new();
     let (mut rank, mut last) = (0, None);
     for command in commands {
@@ -188,6 +230,7 @@ mod tests {
             means: String::new(),
             from: "m".to_owned(),
             usual: false,
+            missing: None,
         };
         let ordered = in_order(vec![
             command(Purpose::Other, "release"),

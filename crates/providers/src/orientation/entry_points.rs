@@ -98,6 +98,11 @@ fn what(folders: &[&[u8]], name: &[u8]) -> Option<&'static str> {
         ([.., b"src"], b"lib.rs") => return Some("library"),
         ([.., b"src", b"bin"], name) if name.ends_with(b".rs") => return Some("program"),
         ([.., b"src", b"bin", _], b"main.rs") => return Some("program"),
+        // Deep in a library, a file of this name is a part of it.
+        (folders, b"server.ts" | b"server.js") => {
+            let is_near = matches!(folders, [] | [b"src" | b"app" | b"server"] | [_, b"src"]);
+            return is_near.then_some("service");
+        }
         _ => {}
     }
     NAMES.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, what)| *what)
@@ -110,7 +115,10 @@ pub fn entry_points(target: &PermittedPath, manifests: &Manifests, survey: &Surv
         let place = file.as_ref().and_then(|file| folder.join(file.as_bytes()).ok());
         // A file that is not there is named as it is stated: it may be built, or be no file at all.
         let there = place.as_ref().and_then(|rel| beneath(target, rel)).filter(|place| place.stat().is_ok());
-        let path = there.map(|place| place.shown()).or_else(|| file.as_deref().map(|file| clip(file, 120)));
+        // What is built is named by where it will be; a script of Python is a module's name.
+        let built = place.as_ref().filter(|_| *what != "script").map(|rel| target.show(rel));
+        let path = there.map(|place| place.shown()).or(built);
+        let path = path.or_else(|| file.as_deref().map(|file| clip(file, 120)));
         points.push(EntryPoint { what, name: name.as_deref().map(|name| clip(name, 80)), path });
     }
     for path in &survey.beginnings {
@@ -146,6 +154,8 @@ mod tests {
             ("tests/main.py", false),
             ("main.rs", false),
             ("a/b/c/d/e/main.go", false),
+            ("server.ts", true),
+            ("src/jsx/dom/server.ts", false),
         ] {
             assert_eq!(is_beginning(path.as_bytes()), expected, "{path}");
         }

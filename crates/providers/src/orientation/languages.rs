@@ -32,8 +32,9 @@ const ROWS: &[Row] = &[
     program("Go", &["go"]),
     program("Java", &["java"]),
     program("Kotlin", &["kt", "kts"]),
-    program("C", &["c", "h"]),
-    program("C++", &["cc", "cpp", "cxx", "hh", "hpp", "hxx", "ipp"]),
+    program("C", &["c"]),
+    program("C++", &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "ipp", "inl"]),
+    program(HEADERS, &["h"]),
     program("C#", &["cs"]),
     program("F#", &["fs", "fsi", "fsx"]),
     program("Swift", &["swift"]),
@@ -79,6 +80,9 @@ const ROWS: &[Row] = &[
     other("CSV", &["csv", "tsv"]),
     other("Notebook", &["ipynb"]),
 ];
+
+/// Headers of which the name says only that they are of C, C++ or Objective-C.
+const HEADERS: &str = "C or C++ header";
 
 /// Files whose name alone tells the language.
 const NAMES: &[(&str, &str)] = &[
@@ -131,6 +135,22 @@ impl Language {
         }
     }
 
+    /// Finds a language by its name.
+    fn named(name: &str) -> Option<Self> {
+        ROWS.iter().position(|row| row.name == name).and_then(Self::at)
+    }
+
+    /// Gives the language of headers in a project that has so many bytes in each language.
+    pub fn of_headers(bytes: impl Fn(Self) -> u64) -> Option<Self> {
+        let count = |name: &str| Self::named(name).map_or(0, &bytes);
+        let (c, cpp, objective) = (count("C"), count("C++"), count("Objective-C"));
+        Self::named(match () {
+            () if cpp > c && cpp >= objective => "C++",
+            () if objective > c => "Objective-C",
+            () => "C",
+        })
+    }
+
     /// Gives its place in the table.
     pub fn place(self) -> usize {
         usize::from(self.0)
@@ -168,6 +188,14 @@ mod tests {
             ("notes", None),
         ] {
             assert_eq!(Language::of_name(name.as_bytes()).map(Language::name), language, "{name}");
+        }
+        for (c, cpp, language) in [(0, 0, "C"), (9, 3, "C"), (3, 9, "C++")] {
+            let bytes = |language: Language| match language.name() {
+                "C" => c,
+                "C++" => cpp,
+                _ => 0,
+            };
+            assert_eq!(Language::of_headers(bytes).map(Language::name), Some(language));
         }
         assert_eq!(Language::of_name(b"a\xff.rs").map(Language::name), Some("Rust"));
     }

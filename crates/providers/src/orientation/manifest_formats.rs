@@ -82,6 +82,7 @@ const MIX: Format = Format {
     usual: &[(Purpose::Build, "mix compile"), (Purpose::Test, "mix test"), (Purpose::Format, "mix format")],
 };
 const DART: Format = Format { kind: "dart", read: dart, usual: &[(Purpose::Test, "dart test")] };
+const CABAL: Format = Format { kind: "cabal", read: cabal, usual: &[] };
 const RUBY: Format = Format { kind: "ruby", read: nothing, usual: &[] };
 const DOTNET: Format = Format {
     kind: "dotnet",
@@ -113,10 +114,22 @@ const NAMES: &[(&str, Format)] = &[
     ("mix.exs", MIX),
     ("pubspec.yaml", DART),
     ("Gemfile", RUBY),
+    ("configure.ac", Format { kind: "autotools", read: autotools, usual: &[] }),
+    ("MODULE.bazel", Format { kind: "bazel", read: nothing, usual: &[] }),
+    ("meson.build", Format { kind: "meson", read: nothing, usual: &[] }),
+    ("build.sbt", Format { kind: "sbt", read: nothing, usual: &[] }),
+    ("stack.yaml", Format { kind: "stack", read: nothing, usual: &[] }),
+    ("cabal.project", Format { kind: "cabal", read: nothing, usual: &[] }),
 ];
 /// Endings of names that are of a format.
-const ENDINGS: &[(&str, Format)] =
-    &[(".csproj", DOTNET), (".fsproj", DOTNET), (".sln", DOTNET), (".gemspec", RUBY)];
+const ENDINGS: &[(&str, Format)] = &[
+    (".csproj", DOTNET),
+    (".fsproj", DOTNET),
+    (".sln", DOTNET),
+    (".slnx", DOTNET),
+    (".gemspec", RUBY),
+    (".cabal", CABAL),
+];
 
 impl Format {
     /// Finds the format of a file by its name.
@@ -241,7 +254,7 @@ fn node(text: &str) -> Result<Facts, String> {
         [exports, &exports["."], &exports["import"], &exports["."]["import"], &exports["."]["default"]];
     let library = [&package["module"], &package["main"]].into_iter().chain(exported).find_map(text_of);
     if let Some(library) = library {
-        begins.push(("library", None, Some(library)));
+        begins.push(("library", name.clone(), Some(library)));
     }
     Ok(Facts { name, version: text_of(&package["version"]), members, begins, commands: Vec::new() })
 }
@@ -254,7 +267,8 @@ fn go(text: &str) -> Result<Facts, String> {
     Ok(Facts { name: owned(name.trim().trim_matches('"')), version, ..Facts::default() })
 }
 
-fn go_work(text: &str) -> Result<Facts, String> {
+/// Finds the modules that a workspace of Go uses.
+pub(super) fn members_of_go_work(text: &str) -> Vec<String> {
     let mut members = Vec::new();
     let mut inside = false;
     for line in text.lines().map(|line| line.split("//").next().unwrap_or_default().trim()) {
@@ -266,7 +280,11 @@ fn go_work(text: &str) -> Result<Facts, String> {
         }
     }
     members.truncate(MAX_LISTED);
-    Ok(Facts { members, ..Facts::default() })
+    members
+}
+
+fn go_work(text: &str) -> Result<Facts, String> {
+    Ok(Facts { members: members_of_go_work(text), ..Facts::default() })
 }
 
 /// Gives what stands between two texts, after what has been passed.
@@ -338,6 +356,23 @@ fn cmake(text: &str) -> Result<Facts, String> {
         version: version.map(|version| (*version).to_owned()),
         ..Facts::default()
     })
+}
+
+fn autotools(text: &str) -> Result<Facts, String> {
+    let inner = between(text, "AC_INIT(", ")").unwrap_or_default();
+    let mut words = inner.split(',').map(|word| word.trim().trim_matches(['[', ']', ' ']));
+    let name = words.next().and_then(owned);
+    let version = words.next().filter(|it| it.starts_with(|c: char| c.is_ascii_digit())).and_then(owned);
+    Ok(Facts { name, version, ..Facts::default() })
+}
+
+fn cabal(text: &str) -> Result<Facts, String> {
+    let value = |key: &str| {
+        let lines = text.lines().filter_map(|line| line.split_once(':'));
+        let found = lines.filter(|(name, _)| name.trim().eq_ignore_ascii_case(key));
+        found.filter_map(|(_, value)| owned(value.trim())).next()
+    };
+    Ok(Facts { name: value("name"), version: value("version"), ..Facts::default() })
 }
 
 fn swift(text: &str) -> Result<Facts, String> {
@@ -424,7 +459,10 @@ mod tests {
         );
         assert_eq!(
             facts.begins,
-            [("program", Some("a".into()), Some("./a.js".into())), ("library", None, Some("./i.mjs".into()))]
+            [
+                ("program", Some("a".into()), Some("./a.js".into())),
+                ("library", Some("x".into()), Some("./i.mjs".into()))
+            ]
         );
     }
 

@@ -53,6 +53,8 @@ pub struct Manifests {
     pub(super) begins: Vec<(RelPath, Begin)>,
     /// Commands that are usual with the manifests of the target itself, and what names them.
     pub(super) usual: Vec<(Purpose, &'static str, String)>,
+    /// Whether the target's own folder has a package and members of a workspace of Cargo.
+    pub(super) is_cargo_workspace: bool,
 }
 
 /// What, by which name, in which file.
@@ -94,6 +96,7 @@ pub fn read_manifests(
         // Those of the target's own folder say how it is built.
         if !path.contains(&b'/') {
             let commands = facts.commands.iter().chain(format.usual);
+            found.is_cargo_workspace |= format.kind == "cargo" && !facts.members.is_empty();
             found.usual.extend(commands.map(|(purpose, command)| (*purpose, *command, shown.clone())));
         }
         let word = |text: Option<String>| text.map(|text| clip(&text, MAX_WORD_CHARS));

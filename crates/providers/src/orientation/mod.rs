@@ -8,6 +8,7 @@
 //! survey        one walk: languages, folders, and where manifests and beginnings lie
 //! manifests     what each manifest says of its package
 //! commands      how to build, test, lint and run: scripts, conventions, what CI runs
+//! build_tools   commands of tools whose files name no scripts
 //! readme        what the project says it is
 //! instructions  what it tells agents, from the scope's folder down to the target
 //! skills        what it teaches them to do
@@ -15,6 +16,7 @@
 //! share         dividing a budget among parts
 //! ```
 
+mod build_tools;
 mod ci;
 mod commands;
 mod entry_points;

@@ -13,6 +13,8 @@ use super::source::Source;
 const MAX_README_BYTES: u64 = 48 << 10;
 /// How much of it is given at most, in characters.
 const MAX_TEXT_CHARS: usize = 1_600;
+/// How long a tag of HTML can be.
+const MAX_TAG_BYTES: usize = 2_000;
 /// A paragraph with fewer letters does not say what a project is.
 const MIN_LETTERS: usize = 30;
 
@@ -75,7 +77,9 @@ fn paragraphs(text: &str) -> (Option<String>, Vec<String>) {
         (None, Vec::new(), String::new());
     let mut fence: Option<&str> = None;
     let mut comment = false;
-    let mut lines = without_front_matter(text).lines().peekable();
+    let text = without_tags(without_front_matter(text));
+    let mut lines = text.lines().peekable();
+    let mut has_title = false;
     while let Some(line) = lines.next() {
         let trimmed = line.trim();
         if let Some(mark) = fence {
@@ -91,7 +95,7 @@ fn paragraphs(text: &str) -> (Option<String>, Vec<String>) {
         let ends = |all: &mut Vec<String>, open: &mut String| {
             // A link can go over the end of a line.
             let words = plain(&std::mem::take(open));
-            if letters(&words) > 0 {
+            if letters(&words) > 0 && !is_advert(&words) {
                 all.push(words);
             }
         };
@@ -107,8 +111,13 @@ fn paragraphs(text: &str) -> (Option<String>, Vec<String>) {
         if trimmed.starts_with('#') || (underlined && !words.is_empty()) || trimmed.starts_with("= ") {
             ends(&mut all, &mut open);
             let heading = words.trim_start_matches(['#', '=']).trim().trim_end_matches('#').trim();
-            if title.is_none() && letters(heading) > 0 {
+            let is_first = trimmed.starts_with("# ") || trimmed.starts_with("= ") || next.starts_with("==");
+            let is_new = is_first && !has_title || title.is_none() && all.is_empty();
+            if is_new && letters(heading) > 0 && !is_about_a_part(heading) && !is_advert(heading) {
+                // What stands above the title is about others: sponsors, translations.
+                all.retain(|text: &String| is_first && !is_advert(text));
                 title = Some(clip(heading, 120));
+                has_title = is_first;
             }
             if underlined && !trimmed.starts_with('#') {
                 lines.next();
@@ -131,10 +140,92 @@ fn paragraphs(text: &str) -> (Option<String>, Vec<String>) {
         open.push_str(trimmed);
     }
     let words = plain(&open);
-    if letters(&words) > 0 {
+    if letters(&words) > 0 && !is_advert(&words) {
         all.push(words);
     }
     (title, all)
+}
+
+/// Tells headings that are about a part of a README, not about its project.
+fn is_about_a_part(heading: &str) -> bool {
+    let lower = heading.to_lowercase();
+    let lower = lower.trim_matches(|it: char| !it.is_alphanumeric());
+    [
+        "about",
+        "build status",
+        "changelog",
+        "contents",
+        "contributing",
+        "description",
+        "documentation",
+        "features",
+        "getting started",
+        "install",
+        "installation",
+        "introduction",
+        "license",
+        "overview",
+        "quick start",
+        "quickstart",
+        "requirements",
+        "sponsors",
+        "status",
+        "table of contents",
+        "usage",
+    ]
+    .contains(&lower)
+}
+
+/// Tells words that thank or look for sponsors.
+fn is_advert(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    [
+        "sponsor",
+        "special thanks to",
+        "backers",
+        "become a patron",
+        "buy me a coffee",
+        "open collective",
+        "advertis",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
+}
+
+/// Takes out the tags of HTML, which may go over lines; a heading of the first level becomes one of Markdown. Code and
+/// addresses stay.
+fn without_tags(text: &str) -> String {
+    let mut whole = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        whole.push_str(&rest[..at]);
+        let here = &rest[at..];
+        let is_tag = here[1..].starts_with(|it: char| it.is_ascii_alphabetic() || it == '/');
+        let end = here.find('>').filter(|end| is_tag && *end < MAX_TAG_BYTES);
+        let inner = end.map_or("", |end| &here[1..end]);
+        let in_code = whole.rsplit('\n').next().is_some_and(|line| line.matches('`').count() % 2 == 1);
+        let in_block = whole.matches("\n```").count() % 2 == 1;
+        match end.filter(|_| !inner.contains("://") || inner.contains(['=', ' '])) {
+            Some(end) if !in_code && !in_block => {
+                let name = inner.split_ascii_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+                match name.as_str() {
+                    "h1" => whole.push_str("\n# "),
+                    "/h1" | "/p" | "p" | "/div" | "div" | "br" | "br/" | "table" | "/table" | "/tr"
+                    | "/li" => {
+                        whole.push('\n');
+                    }
+                    _ => {}
+                }
+                rest = &here[end + 1..];
+            }
+            _ => {
+                whole.push('<');
+                rest = &here[1..];
+            }
+        }
+    }
+    whole.push_str(rest);
+    whole
 }
 
 fn without_front_matter(text: &str) -> &str {
@@ -206,6 +297,20 @@ mod tests {
         let (title, text) = paragraphs("Frob\n====\n\nA tool.\n\n- one\n- two\n");
         assert_eq!((title.as_deref(), text.len()), (Some("Frob"), 3));
         assert_eq!(paragraphs("").0, None);
+    }
+
+    #[test]
+    fn adverts_badges_and_parts_are_no_title() {
+        let advert = "<div align=\"center\">\n<sup>Special thanks to:</sup>\n<a href=\"https://a.example\"\n target=\"_blank\">\n<b>Term, the terminal for everyone</b>\n</a>\n</div>\n\n![logo](x.png)\n\nCub is a library for making command lines of many words.\n\n# Overview\n\nMore.\n";
+        let (title, words) = paragraphs(advert);
+        assert_eq!(title, None);
+        assert!(words.iter().any(|text| text.starts_with("Cub is a library")), "{words:?}");
+        let html = "<p align=\"center\"><a\n href=\"https://b.example\"><img src=\"x\"></a></p>\n\n<h1 align=\"center\">Frob</h1>\n\n<p>A <em>next</em> thing for the web.</p>\n\n## Features\n\n- one\n";
+        let (title, words) = paragraphs(html);
+        assert_eq!(title.as_deref(), Some("Frob"));
+        assert_eq!(words.first().map(String::as_str), Some("A next thing for the web."));
+        let (title, words) = paragraphs("## Features\n\nIt does a lot.\n");
+        assert_eq!((title, words.len()), (None, 1));
     }
 
     #[test]

@@ -68,7 +68,7 @@ const USUAL: &[(&str, &str)] = &[
     ("vendor", "vendored code"),
     ("third_party", "vendored code"),
     ("dist", "build output"),
-    ("build", "build output"),
+    ("build", "build"),
     ("deploy", "deployment"),
     ("infra", "deployment"),
     ("k8s", "deployment"),
@@ -223,8 +223,14 @@ impl Worker {
             Ok(rel) => target.show(&rel),
             Err(_) => String::new(),
         };
-        let mut languages: Vec<(Language, Count)> = self
-            .languages
+        let mut counts = self.languages;
+        let headers = Language::of_headers(|language| counts[language.place()].bytes);
+        let header = Language::of_name(b"a.h");
+        if let (Some(header), Some(language)) = (header, headers) {
+            let count = std::mem::take(&mut counts[header.place()]);
+            counts[language.place()].add(count);
+        }
+        let mut languages: Vec<(Language, Count)> = counts
             .into_iter()
             .enumerate()
             .filter(|(_, count)| count.files > 0)
@@ -232,6 +238,12 @@ impl Worker {
             .collect();
         languages.sort_by_key(|(language, count)| (!language.is_program(), Reverse(count.bytes), *language));
         let mut folders: Vec<(Vec<u8>, FolderCount)> = self.folders.into_iter().collect();
+        for (_, count) in &mut folders {
+            let files = header.and_then(|header| count.languages.remove(&header));
+            if let (Some(files), Some(language)) = (files, headers) {
+                *count.languages.entry(language).or_default() += files;
+            }
+        }
         folders.sort_by(|(a, left), (b, right)| {
             (depth(a), Reverse(left.files), a).cmp(&(depth(b), Reverse(right.files), b))
         });

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::code::{Definitions, Reference, Unread};
+use crate::code::{Definitions, References, Unread};
 use crate::document::{DocumentKind, DocumentText, Unconverted};
 use crate::syntax::{Found, Language, Region};
 
@@ -49,7 +49,7 @@ pub(super) enum Job<'a> {
 pub(super) enum Answer {
     Checked(Option<Found>),
     Definitions(Result<Definitions, Unread>),
-    References(Result<Vec<Reference>, Unread>),
+    References(Result<References, Unread>),
     Document(Result<DocumentText, Unconverted>),
 }
 

@@ -17,7 +17,7 @@ use super::lane::Lane;
 use super::message::{Answer, Job, Next, Request};
 use super::serve::ROLE;
 use super::work::is_sound;
-use crate::code::{Definitions, Reference, Unread, is_used_in, worth_parsing};
+use crate::code::{Definitions, References, Unread, is_used_in, worth_parsing};
 use crate::document::{DocumentKind, DocumentText, Unconverted};
 use crate::syntax::{self, Checked, Found, Language, Unparsed};
 
@@ -166,9 +166,9 @@ impl ParserPool {
         source: &[u8],
         name: &str,
         cancel: &Cancel,
-    ) -> Result<Vec<Reference>, Unread> {
+    ) -> Result<References, Unread> {
         if !is_used_in(source, name) {
-            return Ok(Vec::new());
+            return Ok(References { list: Vec::new(), parsed_whole: true });
         }
         worth_parsing(source)?;
         let job = Job::References { language, name: name.into() };

@@ -41,7 +41,7 @@ pub(super) fn is_sound(job: &Job<'_>, answer: &Answer, texts: [&[u8]; 2]) -> boo
             })
         }
         (Job::References { .. }, Answer::References(Ok(found))) => {
-            found.iter().all(|it| lies_in(it.bytes.start, it.bytes.end))
+            found.list.iter().all(|it| lies_in(it.bytes.start, it.bytes.end))
         }
         (Job::Document { .. }, Answer::Document(Ok(found))) => {
             let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');

@@ -21,6 +21,7 @@ use bailiwick_providers::orientation::{
 
 use super::super::git::{Counts, open};
 use super::context_cut::{Room, cut};
+use super::context_ready::note_missing;
 
 /// The budget when a request names none, in tokens.
 const DEFAULT_BUDGET: usize = 2_000;
@@ -268,6 +269,7 @@ impl Operation for Op {
         found.git = repository.state;
         found.hot = repository.hot;
         found.notes.extend(repository.notes);
+        note_missing(permit, &mut found.commands);
         let scope = permit.scope().map_or("", |scope| scope.id());
         let room = Room {
             characters: (budget * CHARACTERS_OF_TOKEN).saturating_sub(around(scope)),

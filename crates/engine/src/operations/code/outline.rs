@@ -101,7 +101,7 @@ pub struct Entry {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_zero(number: &usize) -> bool {
+pub(super) fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
@@ -258,10 +258,11 @@ impl Page {
             }
         };
         let entries = self.entries(&definitions);
-        if entries.len() <= given {
+        let with_errors = !definitions.parsed_whole;
+        // A file of which nothing was understood is named, too.
+        if entries.len() <= given && !(with_errors && given == 0) {
             return;
         }
-        let with_errors = !definitions.parsed_whole;
         let language = file.language.name();
         let mut shown = File { path, language, entries: Vec::new(), with_errors };
         let mut fits = self.left > 0 && self.room.take(&shown);
@@ -275,7 +276,7 @@ impl Page {
             self.left -= 1;
             shown.entries.push(entry);
         }
-        if !shown.entries.is_empty() {
+        if !shown.entries.is_empty() || (fits && with_errors) {
             self.files.push(shown);
         }
     }

@@ -118,6 +118,9 @@ pub struct Candidate {
     /// Whether it is only declared.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub declared_only: bool,
+    /// Whether its file has syntax errors: it may end elsewhere.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub with_errors: bool,
 }
 
 impl Operation for Op {
@@ -245,7 +248,8 @@ impl Question<'_> {
         let best: Vec<_> = found.shown.iter().filter(|shown| Some(rank(shown)) == least).collect();
         match best.as_slice() {
             [] => {
-                let failure = self.absent(&format!("beneath `{}`", folder.shown()), &found.nearest);
+                let unread = found.standing.partial.values().sum();
+                let failure = self.absent(&format!("beneath `{}`", folder.shown()), &found.nearest, unread);
                 Err(failure.hint("code.search_symbols finds parts of names."))
             }
             [only] => {
@@ -274,6 +278,7 @@ impl Question<'_> {
                     end_line: shown.last_line,
                     signature: shown.signature.clone(),
                     declared_only: shown.declared_only,
+                    with_errors: shown.with_errors,
                 });
                 Ok(candidates(list, total, self.room))
             }
@@ -359,16 +364,33 @@ impl Question<'_> {
             near.extend(whole.filter(|_| near.len() < MAX_NEAREST).cloned());
         }
         near.dedup();
-        self.absent(&place, &near).hint("code.outline lists what the file defines.")
+        let unread = usize::from(!source.definitions.parsed_whole);
+        self.absent(&place, &near, unread).hint("code.outline lists what the file defines.")
     }
 
-    fn absent(&self, place: &str, near: &[String]) -> Failure {
+    /// Says that nothing was found. `unread` is how many files were not understood in full.
+    fn absent(&self, place: &str, near: &[String], unread: usize) -> Failure {
         let name = qualified(self.name.container.as_deref(), &self.name.name);
         let what = match self.options.kind {
             Some(kind) => format!("no {} `{name}`", kind.as_str()),
             None => format!("nothing that is called `{name}`"),
         };
-        let failure = Failure::new(ErrorCode::NotFound, format!("{what} is defined {place}"));
+        // What was not understood may define it.
+        let message = match unread {
+            0 => format!("{what} is defined {place}"),
+            1 if place.starts_with("in ") => {
+                format!("{what} was found {place}, but a part of the file was not understood")
+            }
+            files => {
+                let files = if files == 1 { "1 file was".to_owned() } else { format!("{files} files were") };
+                format!("{what} was found {place}, but {files} not understood in full")
+            }
+        };
+        let mut failure = Failure::new(ErrorCode::NotFound, message);
+        if unread > 0 {
+            let last = self.name.name.clone();
+            failure = failure.hint(format!("Search for `{last}` with file.search."));
+        }
         match near.is_empty() {
             true => failure,
             false => failure.detail("nearest", near).hint(format!("Did you mean {}?", near.join(", "))),
@@ -415,6 +437,7 @@ impl Source {
             end_line: definition.last_line,
             signature: definition.signature.clone(),
             declared_only: definition.declared_only,
+            with_errors: !self.definitions.parsed_whole,
         }
     }
 }

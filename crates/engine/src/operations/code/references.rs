@@ -17,6 +17,7 @@ use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::code::{Role, Use, Used, UsedQuery, used};
 use bailiwick_providers::search::{Globs, Place, Room};
 
+use super::outline::is_zero;
 use super::search_symbols::{languages, place};
 
 /// How many results one call gives at most.
@@ -103,6 +104,10 @@ pub struct Output {
     /// `failed` (the parser).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped: BTreeMap<&'static str, usize>,
+    /// How many of the files that were read have syntax errors: the role of a use may be wrong there, and what is
+    /// defined there may be missing.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub with_errors: usize,
     /// How long it took, in milliseconds.
     pub elapsed_ms: f64,
     /// Whether there may be more results than were given.
@@ -209,7 +214,7 @@ fn after(cursor: &str) -> Result<Place, Failure> {
 
 /// Puts into the answer what fits, in order.
 fn output(answer: Used, max_output_bytes: usize) -> Output {
-    let Used { uses, more, files, skipped } = answer;
+    let Used { uses, more, files, skipped, with_errors } = answer;
     let mut room = Room::new(max_output_bytes);
     let (mut references, mut last) = (Vec::new(), None);
     let mut truncated = more;
@@ -229,6 +234,7 @@ fn output(answer: Used, max_output_bytes: usize) -> Output {
         resolution: "syntactic",
         files_read: files,
         skipped,
+        with_errors,
         elapsed_ms: 0.0,
         truncated,
         next_cursor: next.map(|place| format!("{}:{}", place.results, encode_name(&place.path))),

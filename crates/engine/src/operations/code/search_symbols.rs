@@ -118,6 +118,9 @@ pub struct Symbol {
     /// Whether it is only declared here: a prototype, a forward declaration, an abstract method.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub declared_only: bool,
+    /// Whether its file has syntax errors: it may end elsewhere.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub with_errors: bool,
     /// Whether the name has only the letters of the text, in order.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fuzzy: bool,
@@ -293,6 +296,7 @@ fn symbol(shown: Shown) -> Symbol {
         signature: shown.signature,
         language: shown.language.name(),
         declared_only: shown.declared_only,
+        with_errors: shown.with_errors,
         fuzzy: shown.is_fuzzy,
     }
 }

@@ -15,7 +15,7 @@ use super::names::MAX_NAME_BYTES;
 use super::table::Table;
 
 /// Changes with the format, and with what is found in a text.
-const FORMAT: &str = "bailiwick code index 1";
+const FORMAT: &str = "bailiwick code index 2";
 /// The largest file that is read.
 pub(super) const MAX_FILE_BYTES: u64 = 512 << 20;
 /// The longest path.

@@ -46,6 +46,8 @@ pub struct Shown {
     pub signature: String,
     /// Whether it is only declared.
     pub declared_only: bool,
+    /// Whether its file has syntax errors.
+    pub with_errors: bool,
     /// Whether the name fits only by its letters.
     pub is_fuzzy: bool,
 }
@@ -163,6 +165,7 @@ fn shown(path: PermittedPath, source: &Source, index: usize, is_fuzzy: bool) -> 
         last_line: definition.last_line,
         signature: definition.signature.clone(),
         declared_only: definition.declared_only,
+        with_errors: !source.definitions.parsed_whole,
         is_fuzzy,
     }
 }

@@ -9,6 +9,7 @@ use crate::code::Kind;
 pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
     match node.kind() {
         "function_definition" => function(node, around, found),
+        "declaration" if !around.is_outside_functions() => local_type(node, around, found),
         "declaration" | "field_declaration" => declaration(node, around, found),
         "type_definition" => type_definition(node, around, found),
         "struct_specifier" | "union_specifier" | "class_specifier" | "enum_specifier" => {
@@ -21,7 +22,14 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         }
         "preproc_def" | "preproc_function_def" => define(node, around, found),
         "namespace_definition" => namespace(node, around, found),
-        "template_declaration" => Step::Wrap,
+        "template_declaration" | "friend_declaration" => Step::Wrap,
+        "compound_statement" | "if_statement" | "else_clause" | "for_statement" | "while_statement"
+        | "do_statement" | "switch_statement" | "case_statement" | "labeled_statement" | "try_statement"
+        | "catch_clause" | "for_range_loop"
+            if !around.is_outside_functions() =>
+        {
+            Step::Into
+        }
         "alias_declaration" | "concept_definition" => {
             let Some(name) = node.child_by_field_name("name") else { return Step::Past };
             Found::new(Kind::Type, node, name).value(node.child_by_field_name("type")).add(found)
@@ -42,14 +50,17 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
 fn define<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let value = node.child_by_field_name("value");
-    let text = around.text(name);
-    let ends_as_guard = text.trim_end_matches('_').rsplit('_').next().is_some_and(|last| {
-        ["H", "HH", "HPP", "HXX", "INCLUDED", "GUARD"].contains(&last.to_ascii_uppercase().as_str())
-    });
-    if value.is_none() && ends_as_guard {
+    if value.is_none() && is_guard(around.text(name).as_bytes(), b"") {
         return Step::Past;
     }
     Found::new(Kind::Macro, node, name).value(value).add(found)
+}
+
+/// Returns whether a macro only guards a header from being included twice.
+pub(in crate::code) fn is_guard(name: &[u8], value: &[u8]) -> bool {
+    let name = String::from_utf8_lossy(name).to_ascii_uppercase();
+    let last = name.trim_end_matches('_').rsplit('_').next().unwrap_or_default();
+    value.is_empty() && ["H", "HH", "HPP", "HXX", "INCLUDED", "GUARD"].contains(&last)
 }
 
 fn namespace<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
@@ -71,7 +82,7 @@ fn type_with_body<'t>(
 ) -> bool {
     let Some(body) = node.child_by_field_name("body") else { return false };
     let kind = type_kind(node);
-    match node.child_by_field_name("name") {
+    match node.child_by_field_name("name").filter(|name| !name.is_missing()) {
         Some(name) => {
             let Name { node: name, text, owner } = resolve(name, around);
             let definition = Found::new(kind, whole, name).holds(Some(body));
@@ -94,10 +105,36 @@ fn function<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>)
     let Some(declarator) = node.child_by_field_name("declarator") else { return Step::Past };
     let Some(Name { node: name, text, owner }) = declared_name(declarator, around) else { return Step::Past };
     let kind = function_kind(&text.clone().unwrap_or_else(|| around.text(name)), owner.as_deref(), around);
-    let definition = Found::new(kind, node, name)
-        .body(child_of_kind(node, &["field_initializer_list"]))
-        .body(node.child_by_field_name("body"));
+    let body = node.child_by_field_name("body");
+    let definition = Found::new(kind, node, name).body(child_of_kind(node, &["field_initializer_list"]));
+    let definition = match body.filter(|body| has_type(*body, around)) {
+        Some(body) => definition.holds(Some(body)),
+        None => definition.body(body),
+    };
     Found { text, owner, ..definition }.add(found)
+}
+
+/// Returns whether the body of a function may define a type.
+fn has_type(body: Node<'_>, around: &Around<'_>) -> bool {
+    let text = around.source.get(body.byte_range()).unwrap_or_default();
+    let words: [&[u8]; 4] = [b"struct", b"class", b"enum", b"union"];
+    words.iter().any(|word| {
+        memchr::memmem::find_iter(text, word).any(|at| {
+            let mut rest = text[at + word.len()..].trim_ascii_start();
+            let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+            rest = rest[name..].trim_ascii_start();
+            rest.starts_with(b"{") || rest.starts_with(b":") || rest.starts_with(b"final")
+        })
+    })
+}
+
+/// Takes a type that is defined within a function.
+fn local_type<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+    let Some(of) = node.child_by_field_name("type") else { return Step::Past };
+    if of.child_by_field_name("body").is_none() {
+        return Step::Past;
+    }
+    if type_with_body(of, of, around, found) { Step::Found } else { Step::Into }
 }
 
 /// Tells functions from methods, and those from constructors.

@@ -98,7 +98,24 @@ fn method<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -
         _ if child_of_kind(node, &["get", "set"]).is_some() => Kind::Property,
         _ => Kind::Method,
     };
-    Found::new(kind, node, name).named(text).holds(node.child_by_field_name("body")).add(found)
+    let step = Found::new(kind, node, name).named(text).holds(node.child_by_field_name("body")).add(found);
+    if kind == Kind::Constructor {
+        parameters(node, around, found);
+    }
+    step
+}
+
+/// Takes the fields that parameters of a constructor make.
+fn parameters<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) {
+    let Some(parameters) = node.child_by_field_name("parameters") else { return };
+    let mut cursor = parameters.walk();
+    for parameter in parameters.named_children(&mut cursor) {
+        let name = parameter.child_by_field_name("pattern").filter(|name| name.kind() == "identifier");
+        let is_field = child_of_kind(parameter, &["accessibility_modifier", "readonly", "override_modifier"]);
+        if let (Some(name), Some(_)) = (name, is_field) {
+            found.push(Found::new(Kind::Field, parameter, name).named(around.text(name)));
+        }
+    }
 }
 
 fn field<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {

@@ -29,8 +29,22 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
             Found::new(Kind::EnumMember, node, name).holds(child_of_kind(node, &["class_body"])).add(found)
         }
         "class_parameters" => Step::Into,
+        // Reached only in code that may define something: objects without a name, and what they are given to.
+        _ if around.inside.is_some_and(holds_code) && !node.kind().contains("string") => Step::Into,
         _ => Step::Past,
     }
+}
+
+/// Returns whether what a definition of a kind holds is code.
+fn holds_code(kind: Kind) -> bool {
+    kind.is_callable() || matches!(kind, Kind::Property | Kind::Constant | Kind::Variable)
+}
+
+/// Returns code in which something is defined; what is defined there by name has one of these words.
+fn inner<'t>(code: Option<Node<'t>>, around: &Around<'_>) -> Option<Node<'t>> {
+    let text = around.source.get(code?.byte_range())?;
+    let words: [&[u8]; 4] = [b"object ", b"class ", b"fun ", b"object:"];
+    code.filter(|_| words.iter().any(|word| memchr::memmem::find(text, word).is_some()))
 }
 
 fn class<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
@@ -75,7 +89,9 @@ fn function<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>)
         Some(body) if !is_expression(body, around) => definition.body(Some(body)),
         _ => definition,
     };
-    Found { owner, ..definition }.declared_if(body.is_none()).add(found)
+    let mut definition = Found { owner, ..definition }.declared_if(body.is_none());
+    definition.members.extend(inner(body, around));
+    definition.add(found)
 }
 
 /// Tells whether a body is an expression behind `=`.
@@ -110,6 +126,9 @@ fn parameter<'t>(node: Node<'t>, found: &mut Vec<Found<'t>>) -> Step {
 }
 
 fn property<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+    if around.inside.is_some_and(holds_code) {
+        return Step::Into;
+    }
     let Some(variable) = child_of_kind(node, &["variable_declaration"]) else { return Step::Past };
     let Some(name) = child_of_kind(variable, &["identifier"]) else { return Step::Past };
     let modifiers = child_of_kind(node, &["modifiers"]);
@@ -125,9 +144,9 @@ fn property<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>)
     let mut cursor = node.walk();
     let value =
         node.children(&mut cursor).skip_while(|child| child.kind() != "=").find(|child| child.is_named());
-    let definition = Found::new(kind, node, name)
-        .value(value)
-        .value(child_of_kind(node, &["property_delegate"]))
-        .body(child_of_kind(node, &["getter", "setter"]));
+    let delegate = child_of_kind(node, &["property_delegate"]);
+    let accessor = child_of_kind(node, &["getter", "setter"]);
+    let mut definition = Found::new(kind, node, name).value(value).value(delegate).body(accessor);
+    definition.members.extend([value, delegate, accessor].into_iter().filter_map(|code| inner(code, around)));
     Found { owner, ..definition }.add(found)
 }

@@ -17,6 +17,7 @@ mod rules;
 mod rust;
 mod swift;
 
+pub(super) use c::is_guard;
 pub(super) use found::{Around, Found, Step};
 use rules::child_of_kind;
 pub(super) use rules::{has_rules, look};

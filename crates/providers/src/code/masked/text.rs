@@ -1,0 +1,148 @@
+//! Which text a grammar is given.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::branches::drop_branches;
+use super::c::{Edit, Macros};
+use super::tokens::{Directive, TokenKind, is_word, tokens};
+use crate::syntax::Language;
+
+/// A text for a grammar, and what it leaves out.
+#[derive(Debug)]
+pub(in crate::code) struct Masked<'s> {
+    /// The text.
+    pub text: Cow<'s, [u8]>,
+    /// The same with other branches of `#if`, where some are left out.
+    pub other: Option<Vec<u8>>,
+    /// Bodies of functions that define no type, where it is known how far they reach.
+    pub bodies: Vec<Range<usize>>,
+    /// The names of functions of which a grammar sees no type, and where each is over.
+    pub functions: Vec<(Range<usize>, usize)>,
+    /// The names that `#define` defines, wherever it stands, and where each is over.
+    pub macros: Vec<(Range<usize>, usize)>,
+}
+
+/// Makes a text that the grammar of a language can read.
+pub(in crate::code) fn masked(language: Language, source: &[u8]) -> Masked<'_> {
+    let text = match language {
+        Language::C | Language::Cpp => return of_c(source),
+        Language::Kotlin => of_kotlin(source),
+        _ => Cow::Borrowed(source),
+    };
+    Masked { text, other: None, bodies: Vec::new(), functions: Vec::new(), macros: Vec::new() }
+}
+
+/// Makes the bodies of functions blank.
+pub(in crate::code) fn without_bodies(text: &[u8], bodies: &[Range<usize>]) -> Vec<u8> {
+    let edits: Vec<Edit> = bodies.iter().cloned().map(Edit::blank).collect();
+    edited(text, &edits).into_owned()
+}
+
+fn of_c(source: &[u8]) -> Masked<'_> {
+    let all = tokens(source);
+    let defines = all.iter().filter(|token| token.kind == TokenKind::Directive(Directive::Define));
+    let macros = defines.filter_map(|token| Some((name_of(source, token.bytes())?, token.end))).collect();
+    let make = |last: bool| {
+        let mut tokens = all.clone();
+        let others = drop_branches(source, &mut tokens, last);
+        let mut macros = Macros::new(source, &tokens);
+        let mut edits = macros.find();
+        for token in &tokens {
+            match token.kind {
+                _ if token.is_dropped => edits.push(Edit::blank(token.bytes())),
+                TokenKind::Directive(directive) => edits.extend(plain(source, directive, token.bytes())),
+                _ => {}
+            }
+        }
+        (edited(source, &edits), others, macros)
+    };
+    let (text, others, found) = make(false);
+    let other = if others { Some(make(true).0.into_owned()) } else { None };
+    let bodies = if found.is_balanced { found.bodies } else { Vec::new() };
+    Masked { text, other, bodies, functions: found.functions, macros }
+}
+
+/// Leaves of a line for the preprocessor what tells its grammar what it is.
+fn plain(source: &[u8], directive: Directive, bytes: Range<usize>) -> Option<Edit> {
+    let line = &source[bytes.clone()];
+    match directive {
+        // A condition can be anything.
+        Directive::If(_) | Directive::Else if line.contains(&b'(') || line.contains(&b'\n') => {
+            let word = [&b"elif"[..], b"if"]
+                .into_iter()
+                .find_map(|word| Some(memchr::memmem::find(line, word)? + word.len()))?;
+            let from =
+                bytes.start + word + line[word..].iter().take_while(|byte| b" \t".contains(byte)).count();
+            (from < bytes.end && from > bytes.start + word)
+                .then_some(Edit { bytes: from..bytes.end, word: b"1" })
+        }
+        // The value of a macro goes on over lines.
+        Directive::Define if line.contains(&b'\n') || memchr::memmem::find(line, b"/*").is_some() => {
+            let name = name_of(source, bytes.clone())?;
+            let from = match source.get(name.end) {
+                Some(b'(') => name.end + memchr::memchr(b')', &source[name.end..bytes.end])? + 1,
+                _ => name.end,
+            };
+            let is_one_line = !source[name.end..from].contains(&b'\n');
+            // Without a value the grammar takes the next line for one.
+            is_one_line.then_some(Edit { bytes: from..bytes.end, word: b" 1" })
+        }
+        _ => None,
+    }
+}
+
+/// Finds the name in `#define NAME`.
+fn name_of(source: &[u8], bytes: Range<usize>) -> Option<Range<usize>> {
+    let line = &source[bytes.clone()];
+    let word = memchr::memmem::find(line, b"define")? + b"define".len();
+    let name = word + line[word..].iter().take_while(|byte| b" \t".contains(byte)).count();
+    let length = line[name..].iter().take_while(|byte| is_word(**byte)).count();
+    (length > 0).then_some(bytes.start + name..bytes.start + name + length)
+}
+
+/// Leaves out what the grammar reads as an expression: annotations before a class on its line, and `actual` before
+/// `constructor`.
+fn of_kotlin(source: &[u8]) -> Cow<'_, [u8]> {
+    static ANNOTATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?m)^[ \t]*((?:@[\w.:]+(?:\((?:[^()\n]|\([^()\n]*\))*\))?[ \t]+)+)(?:(?:public|private|internal|protected|annotation|data|sealed|abstract|open|enum|value|inner|fun|actual|expect)[ \t]+)*(?:class|interface|object)[ \t]",
+        )
+        .ok()
+    });
+    static ACTUAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b(actual|expect)[ \t]+(?:(?:public|private|internal|protected)[ \t]+)?constructor\b")
+            .ok()
+    });
+    let mut edits = Vec::new();
+    for (word, pattern) in [(&b"@"[..], &ANNOTATED), (b"constructor", &ACTUAL)] {
+        let Some(pattern) = pattern.as_ref().filter(|_| memchr::memmem::find(source, word).is_some()) else {
+            continue;
+        };
+        let found = pattern.captures_iter(source).filter_map(|found| found.get(1));
+        edits.extend(found.map(|found| Edit::blank(found.range())));
+    }
+    edited(source, &edits)
+}
+
+/// Changes a text; lines stay lines.
+fn edited<'s>(source: &'s [u8], edits: &[Edit]) -> Cow<'s, [u8]> {
+    if edits.is_empty() {
+        return Cow::Borrowed(source);
+    }
+    let mut text = source.to_vec();
+    for Edit { bytes, word } in edits {
+        for byte in &mut text[bytes.clone()] {
+            if !matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+        if word.len() <= bytes.len() && !text[bytes.start..bytes.start + word.len()].contains(&b'\n') {
+            text[bytes.start..bytes.start + word.len()].copy_from_slice(word);
+        }
+    }
+    Cow::Owned(text)
+}
