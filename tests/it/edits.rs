@@ -1,5 +1,8 @@
 //! Edits that land, or say exactly why not: a corpus of real changes, random patches, many callers, kills.
 
+// Git is asked for every merge.
+#[cfg(unix)]
+mod against_git;
 mod callers;
 // Git is asked thousands of times for the form of a change, minutes under wine; there random patches and the case files land.
 #[cfg(unix)]
@@ -7,6 +10,7 @@ mod corpus;
 mod fuzz;
 mod history;
 mod merges;
+mod samples;
 mod sources;
 mod stress;
 mod syntax;

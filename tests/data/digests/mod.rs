@@ -18,6 +18,7 @@ pub fn trials(_: &Wanted) -> Vec<Trial> {
     ];
     trials.extend(each![
         recorded::every_failing_test_and_every_place_of_an_error_is_in_the_digest_of_its_log,
+        recorded::messages_are_given_while_there_is_room_for_them,
         recorded::short_output_has_no_digest,
         strange::in_whatever_pieces_the_streams_arrive_the_digest_is_the_same,
         strange::a_changed_log_makes_no_digest_claim_what_it_does_not_say,

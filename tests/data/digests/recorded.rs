@@ -8,12 +8,19 @@ use support::logs::{KnownFailure, Log, LogFile, logs};
 /// The most that a digest may have of the output's size without control sequences, in percent.
 const MOST_PERCENT: usize = 12;
 
+/// What one more failure with its message needs at most, in bytes.
+const MESSAGE_ROOM: usize = 400;
+/// Logs in which some failures have no message.
+const SILENT: [&str; 0] = [];
+
 /// One failure of a digest, with what stands together taken apart again.
 #[derive(Debug, Default, Clone)]
 struct Single {
     name: Option<String>,
     file: Option<String>,
     lines: (u64, u64),
+    required_from: Option<String>,
+    has_message: bool,
 }
 
 /// Takes apart what stands together, by the rules that the field `also` states.
@@ -21,7 +28,14 @@ fn singles(list: &[Failure]) -> Vec<Single> {
     let mut all = Vec::new();
     for shown in list {
         let line = shown.line.unwrap_or_default();
-        all.push(Single { name: shown.name.clone(), file: shown.file.clone(), lines: (line, line) });
+        let single = |name: Option<String>, lines: (u64, u64)| Single {
+            name,
+            file: shown.file.clone(),
+            lines,
+            required_from: shown.required_from.clone(),
+            has_message: !shown.message.is_empty(),
+        };
+        all.push(single(shown.name.clone(), (line, line)));
         for also in &shown.also {
             if shown.name.is_some() {
                 let (line, name) = match also.split_once(' ') {
@@ -34,18 +48,14 @@ fn singles(list: &[Failure]) -> Vec<Single> {
                     (Some(rest), Some(prefix)) => format!("{prefix}{rest}"),
                     _ => name.to_owned(),
                 };
-                all.push(Single { name: Some(name), file: shown.file.clone(), lines: (line, line) });
+                all.push(single(Some(name), (line, line)));
             } else {
                 for place in also.split(' ') {
                     let number = |text: &str| {
                         text.split(':').next().and_then(|line| line.parse().ok()).expect("a line")
                     };
                     let (first, last) = place.split_once('-').unwrap_or((place, place));
-                    all.push(Single {
-                        name: None,
-                        file: shown.file.clone(),
-                        lines: (number(first), number(last)),
-                    });
+                    all.push(single(None, (number(first), number(last))));
                 }
             }
         }
@@ -75,7 +85,12 @@ fn is_there(known: &KnownFailure, shown: &[Single]) -> bool {
             .is_none_or(|file| shown.file.as_deref().is_some_and(|own| is_same_file(own, file)));
         let line = known.line.is_none_or(|line| shown.lines.0 <= line && line <= shown.lines.1);
         let name = known.name.as_deref().is_none_or(|name| is_same_name(shown, name));
-        file && line && name
+        // With the column behind it.
+        let required = known.required_from.as_deref().is_none_or(|known| {
+            let own = shown.required_from.as_deref().and_then(|own| own.rsplit_once(':'));
+            own.is_some_and(|(place, _)| place == known)
+        });
+        file && line && name && required
     })
 }
 
@@ -129,6 +144,28 @@ pub fn every_failing_test_and_every_place_of_an_error_is_in_the_digest_of_its_lo
         share / 10,
         share % 10
     );
+}
+
+/// Whatever room is left by the messages that are there, none of the next failure's would fit.
+pub fn messages_are_given_while_there_is_room_for_them(file: &LogFile) {
+    let log = file.read();
+    let Some(digest) = log.digest().filter(|digest| is_long(&log) && digest.is_recognised()) else { return };
+    let all = singles(&digest.failures);
+    let silent = all.iter().filter(|single| !single.has_message).count();
+    let most = log.text().len() * MOST_PERCENT / 100;
+    let used = serde_json::to_string(&digest).expect("serializable").len();
+    // A message of 80 bytes with its failure's own entry.
+    assert!(
+        silent == 0 || used + MESSAGE_ROOM > most || is_told_without(&log),
+        "{}: {silent} of {} failures without a message, {used} of {most} bytes used",
+        log.name,
+        all.len()
+    );
+}
+
+/// Returns whether the tool itself says nothing of some failures, but that they are.
+fn is_told_without(log: &Log) -> bool {
+    SILENT.contains(&log.name.as_str())
 }
 
 pub fn there_are_sixty_logs_of_twelve_tools() {

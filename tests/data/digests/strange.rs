@@ -89,6 +89,11 @@ fn inventions(digest: &Digest, text: &str) -> Vec<String> {
         {
             wrong.push(format!("file {file}"));
         }
+        if let Some(place) = &failure.required_from
+            && !text.contains(place.as_str())
+        {
+            wrong.push(format!("required from {place}"));
+        }
         if let Some(name) = &failure.name {
             // Titles stand below each other, and a name may be put together of its parts.
             let parts = name.split([' ', '(', ')', '…']).filter(|part| !part.is_empty());
@@ -132,7 +137,8 @@ pub fn a_changed_log_makes_no_digest_claim_what_it_does_not_say(file: &LogFile) 
 
 pub fn a_log_that_breaks_off_is_not_told_as_a_whole(file: &LogFile) {
     // Test runners say at the end how many failed; a part of their output is no statement about the run.
-    let runners = ["pytest", "unittest", "jest", "vitest"];
+    let runners =
+        ["pytest", "unittest", "jest", "vitest", "mypy", "ruff", "phpunit", "rspec", "maven", "gradle"];
     let log = file.read();
     if runners.contains(&log.known.tool.as_str()) {
         let half = |bytes: &[u8]| bytes[..bytes.len() / 2].to_vec();
@@ -153,6 +159,17 @@ pub fn counts_that_do_not_agree_with_the_tools_own_give_no_digest() {
         ("tsc/errors-pretty", "Found 24 errors", "Found 25 errors"),
         ("vitest/many-failures", "Failed Tests 60", "Failed Tests 59"),
         ("cargo/build-errors", "due to 21 previous", "due to 20 previous"),
+        ("mypy/errors", "Found 48 errors", "Found 47 errors"),
+        ("ruff/errors", "Found 92 errors", "Found 93 errors"),
+        ("phpunit/failing", "Failures: 8", "Failures: 9"),
+        ("rspec/failing", "30 failures", "29 failures"),
+        ("maven/tests-failing", "Tests run: 48, Failures: 12", "Tests run: 48, Failures: 13"),
+        ("javac/errors", "40 errors", "41 errors"),
+        ("gradle/tests-failing", "30 failed", "31 failed"),
+        ("dotnet/not-built", "25 Error(s)", "26 Error(s)"),
+        ("dotnet/tests-failing", "Failed:    28", "Failed:    27"),
+        ("swift/xctest-failing", "with 20 failures", "with 19 failures"),
+        ("swift/testing-failing", "with 20 issues.", "with 21 issues."),
     ] {
         let log =
             logs.iter().find(|log| log.name == tool).unwrap_or_else(|| panic!("there is no log {tool}"));

@@ -12,6 +12,7 @@ PYTHON = {
     "py7": ["pytest<8", "pytest-timeout"],
     "py8": ["pytest>=8,<9", "pytest-xdist", "pytest-timeout"],
     "py9": ["pytest>=9"],
+    "pycheck": ["mypy", "ruff"],
 }
 DEBIAN = ["libobjc-12-dev", "libobjc4", "libgc1", "libclang-common-14-dev", "libclang1-14", "libclang-cpp14",
           "clang-14", "libllvm14", "golang-1.19-src", "golang-1.19-go"]

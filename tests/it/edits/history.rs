@@ -1,109 +1,18 @@
-//! Hunks of this repository's history, said in many ways, right and wrong, for files that are as they were or not: each
-//! lands where it belongs or is refused.
+//! Hunks of a history, said in many ways, right and wrong, for files that are as they were or not: each lands where it
+//! belongs or is refused. The history is this repository's, or that of another one: CONTRIBUTING.md.
 //!
 //! What is right is known beforehand: the file before a commit with that one hunk in it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::process::Stdio;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bailiwick::providers::edit::{Basis, Edits, PatchAction, Text, TextEdit, apply, merge, parse_patch};
 use support::generator::Numbers;
 
 use super::endless;
-use crate::source::repository;
-use crate::system::{Need, git_of_the_person, lacks};
-
-/// The longest file that is taken, in lines.
-const MAX_LINES: usize = 4_000;
-/// The longest hunk that is taken, in lines.
-const MAX_HUNK: usize = 200;
-
-/// A line of a hunk: its mark, and what is behind it with its line end.
-type Line = (char, String);
-
-#[derive(Debug, Clone)]
-struct RealHunk {
-    /// The first line of it in the old file, counted from 0.
-    start: usize,
-    lines: Vec<Line>,
-}
-
-/// A hunk and the file that it was made for.
-#[derive(Debug, Clone)]
-struct Sample {
-    name: String,
-    file: Vec<String>,
-    hunk: RealHunk,
-    /// All hunks of the file in the same commit, this one among them.
-    all: Vec<RealHunk>,
-}
-
-impl RealHunk {
-    fn side(&self, without: char) -> Vec<String> {
-        self.lines.iter().filter(|(mark, _)| *mark != without).map(|(_, line)| line.clone()).collect()
-    }
-
-    fn old(&self) -> Vec<String> {
-        self.side('+')
-    }
-
-    /// Puts it into a file, at a line.
-    fn put(&self, file: &[String], at: usize) -> Vec<String> {
-        [&file[..at], &self.side('-'), &file[at + self.old().len()..]].concat()
-    }
-
-    /// Leaves out all but so many lines of context.
-    fn with_context(&self, most: usize) -> Self {
-        let first = self.lines.iter().take_while(|(mark, _)| *mark == ' ').count();
-        let last = self.lines.iter().rev().take_while(|(mark, _)| *mark == ' ').count();
-        let (skip, end) = (first.saturating_sub(most), self.lines.len() - last.saturating_sub(most));
-        Self { start: self.start + skip, lines: self.lines[skip..end].to_vec() }
-    }
-
-    fn map(&self, with: impl Fn(&str) -> String) -> Self {
-        let lines = self.lines.iter().map(|(mark, line)| (*mark, with(line)));
-        Self { start: self.start, lines: lines.collect() }
-    }
-
-    /// The line that changes first.
-    fn first_change(&self) -> usize {
-        self.start + self.lines.iter().take_while(|(mark, _)| *mark == ' ').count()
-    }
-
-    fn body(&self) -> String {
-        self.lines.iter().map(|(mark, line)| format!("{mark}{line}")).collect()
-    }
-
-    /// Says it as a part of a unified diff, behind numbers of some kind.
-    fn unified(&self, numbers: &str) -> String {
-        let count = |without| self.side(without).len();
-        let at = |line: isize| {
-            let line = line.max(1);
-            format!("@@ -{line},{} +{line},{} @@", count('+'), count('-'))
-        };
-        let start = self.start.cast_signed() + 1;
-        let header = match numbers {
-            "right" => at(start),
-            "wrong" => at(start + 37),
-            "counts" => format!("@@ -{start},{} +{start},{} @@", count('+').saturating_sub(1).max(1), 1),
-            "one" => at(1),
-            "one, one" => "@@ -1,1 +1,1 @@".to_owned(),
-            _ => "@@".to_owned(),
-        };
-        format!("{header}\n{}", self.body())
-    }
-}
-
-fn unified(hunks: &[RealHunk], numbers: &str) -> String {
-    let parts = hunks.iter().map(|hunk| hunk.unified(numbers));
-    format!("--- a/file\n+++ b/file\n{}", parts.collect::<String>())
-}
-
-fn context(hunks: &[RealHunk], header: &str) -> String {
-    let parts = hunks.iter().map(|hunk| format!("@@{header}\n{}", hunk.body()));
-    format!("*** Begin Patch\n*** Update File: file\n{}*** End Patch\n", parts.collect::<String>())
-}
+use super::samples::{RealHunk, Sample, context, history, samples, unified};
+use crate::system::{Need, lacks};
 
 /// What has to come of an edit.
 #[derive(Debug, Clone)]
@@ -531,113 +440,6 @@ fn run(file: &str, request: &Request) -> Result<String, String> {
     applied.map(|applied| applied.text.content().to_owned()).map_err(|failure| failure.message)
 }
 
-/// Reads the hunks that commits have brought, each with its file before; every so many of them.
-fn samples(one_of: usize) -> Vec<Sample> {
-    let git = |arguments: &[&str], input: &[u8]| -> Option<Vec<u8>> {
-        let mut child = git_of_the_person()
-            .current_dir(repository())
-            .args([
-                "-c",
-                "core.quotePath=false",
-                "-c",
-                "diff.noprefix=false",
-                "-c",
-                "diff.mnemonicPrefix=false",
-            ])
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .ok()?;
-        let mut stdin = child.stdin.take()?;
-        let input = input.to_owned();
-        let writer = std::thread::spawn(move || stdin.write_all(&input));
-        let output = child.wait_with_output().ok()?;
-        writer.join().ok()?.ok()?;
-        output.status.success().then_some(output.stdout)
-    };
-    let log = [
-        "log",
-        "--no-merges",
-        "--diff-filter=M",
-        "--no-renames",
-        "-p",
-        "-U3",
-        "--full-index",
-        "--no-color",
-        "--no-ext-diff",
-        "--format=",
-    ];
-    let Some(log) = git(&log, b"") else { return Vec::new() };
-    let log = String::from_utf8_lossy(&log).into_owned();
-    // The old blob of each file, its name, and its hunks.
-    let mut files: Vec<(String, String, Vec<RealHunk>)> = Vec::new();
-    let mut blob = String::new();
-    for line in log.split_inclusive('\n') {
-        if let Some(rest) = line.strip_prefix("index ") {
-            blob = rest.split("..").next().unwrap_or_default().to_owned();
-        } else if let Some(name) = line.strip_prefix("--- a/") {
-            files.push((blob.clone(), name.trim().to_owned(), Vec::new()));
-        } else if let Some(rest) = line.strip_prefix("@@ -") {
-            let start: usize = rest.split([',', ' ']).next().and_then(|it| it.parse().ok()).unwrap_or(0);
-            if let Some((.., hunks)) = files.last_mut() {
-                hunks.push(RealHunk { start: start.saturating_sub(1), lines: Vec::new() });
-            }
-        } else if let (Some(mark @ (' ' | '-' | '+' | '\\')), Some(hunk)) =
-            (line.chars().next(), files.last_mut().and_then(|(.., hunks)| hunks.last_mut()))
-        {
-            hunk.lines.push((mark, line[1..].to_owned()));
-        }
-    }
-    // What Git and we call a line must be the same, and a last line without an end has forms of its own.
-    files.retain(|(.., hunks)| {
-        hunks.iter().flat_map(|hunk| &hunk.lines).all(|(mark, line)| *mark != '\\' && !line.contains('\r'))
-            && hunks.iter().all(|hunk| hunk.lines.len() <= MAX_HUNK)
-    });
-    let wanted: String = files.iter().map(|(blob, ..)| format!("{blob}\n")).collect();
-    let Some(blobs) = git(&["cat-file", "--batch"], wanted.as_bytes()) else { return Vec::new() };
-    let mut rest = &blobs[..];
-    let mut samples = Vec::new();
-    let mut number = 0;
-    for (_, name, hunks) in files {
-        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else { break };
-        let size =
-            String::from_utf8_lossy(&rest[..end]).split(' ').nth(2).and_then(|it| it.parse::<usize>().ok());
-        let Some(size) = size else {
-            // It is missing: one line without a content.
-            rest = &rest[end + 1..];
-            continue;
-        };
-        let content = &rest[end + 1..end + 1 + size];
-        rest = &rest[end + 2 + size..];
-        let Ok(content) = std::str::from_utf8(content) else { continue };
-        let file: Vec<String> = content.split_inclusive('\n').map(str::to_owned).collect();
-        let fits = |hunk: &RealHunk| {
-            let old = hunk.old();
-            !old.is_empty() && file.get(hunk.start..hunk.start + old.len()).is_some_and(|lines| lines == old)
-        };
-        if file.len() > MAX_LINES
-            || !content.ends_with('\n')
-            || content.contains('\r')
-            || !hunks.iter().all(fits)
-        {
-            continue;
-        }
-        for hunk in &hunks {
-            number += 1;
-            if number % one_of == 0 {
-                samples.push(Sample {
-                    name: name.clone(),
-                    file: file.clone(),
-                    hunk: hunk.clone(),
-                    all: hunks.clone(),
-                });
-            }
-        }
-    }
-    samples
-}
-
 #[derive(Debug, Default)]
 struct Count {
     cases: usize,
@@ -650,22 +452,20 @@ struct Count {
     wrong: usize,
 }
 
-#[test]
-fn hunks_of_history_land_where_they_belong_or_are_refused() {
-    some_hunks_of_history_land(400, 500);
+/// What became of some edits.
+#[derive(Debug, Default)]
+struct Outcome {
+    counts: BTreeMap<&'static str, Count>,
+    wrong: Vec<String>,
+    refused: Vec<String>,
 }
 
-/// Says one of so many hunks in every way, which must be at least so many edits. More of them: `edits::stress`.
-pub(super) fn some_hunks_of_history_land(one_of: usize, least: usize) {
-    if lacks(Need::Git) {
-        return;
-    }
-    let samples = samples(one_of);
-    let mut counts: BTreeMap<&'static str, Count> = BTreeMap::new();
-    let (mut wrong, mut refused) = (Vec::new(), Vec::new());
-    let mut numbers = Numbers::new(7);
-    for sample in &samples {
-        for (form, file, request, right) in sample.cases(&mut numbers) {
+impl Outcome {
+    /// Makes the edits of one sample, with numbers that are its own.
+    fn of(sample: &Sample, seed: u64) -> Self {
+        let mut outcome = Self::default();
+        let Self { counts, wrong, refused } = &mut outcome;
+        for (form, file, request, right) in sample.cases(&mut Numbers::new(seed)) {
             let count = counts.entry(form).or_default();
             count.cases += 1;
             count.should += usize::from(matches!(right, Right::Land(_)));
@@ -680,13 +480,13 @@ pub(super) fn some_hunks_of_history_land(one_of: usize, least: usize) {
                 (Ok(got), _) => {
                     count.wrong += 1;
                     let expected = match &right {
-                        Right::Land(text) | Right::Either(text) => text.clone(),
-                        Right::Refuse => "a refusal".to_owned(),
+                        Right::Land(text) | Right::Either(text) => text,
+                        Right::Refuse => &file,
                     };
                     wrong.push(format!(
                         "{}\n{request:?}\n{}",
                         describe("WRONG"),
-                        first_difference(got, if expected == "a refusal" { &file } else { &expected })
+                        first_difference(got, expected)
                     ));
                 }
                 (Err(message), Right::Land(_)) => {
@@ -696,7 +496,62 @@ pub(super) fn some_hunks_of_history_land(one_of: usize, least: usize) {
                 (Err(_), _) => count.refused += 1,
             }
         }
+        outcome
     }
+
+    fn add(&mut self, other: Self) {
+        for (form, count) in other.counts {
+            self.counts.entry(form).or_default().add(&count);
+        }
+        self.wrong.extend(other.wrong);
+        self.refused.extend(other.refused);
+    }
+}
+
+impl Count {
+    fn add(&mut self, other: &Self) {
+        self.cases += other.cases;
+        self.landed += other.landed;
+        self.refused += other.refused;
+        self.nothing += other.nothing;
+        self.should += other.should;
+        self.should_landed += other.should_landed;
+        self.wrong += other.wrong;
+    }
+}
+
+#[test]
+fn hunks_of_history_land_where_they_belong_or_are_refused() {
+    some_hunks_of_history_land(400, 500);
+}
+
+/// Says one of so many hunks in every way, which must be at least so many edits. More of them: `edits::stress`.
+pub(super) fn some_hunks_of_history_land(one_of: usize, least: usize) {
+    if lacks(Need::Git) {
+        return;
+    }
+    let samples = samples(one_of);
+    if samples.is_empty() && !history().1 {
+        // A copy without its history.
+        return;
+    }
+    let (all, next) = (Mutex::new(Outcome::default()), AtomicUsize::new(0));
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(sample) = samples.get(at) else { return };
+            let outcome = Outcome::of(sample, at as u64);
+            all.lock().expect("no thread panics here").add(outcome);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let Outcome { counts, mut wrong, mut refused } = all.into_inner().expect("no thread panics here");
+    wrong.sort();
+    refused.sort();
     let sum = |of: fn(&Count) -> usize| counts.values().map(of).sum::<usize>();
     let (cases, should, landed) = (sum(|it| it.cases), sum(|it| it.should), sum(|it| it.should_landed));
     let mut report = format!(
@@ -709,12 +564,8 @@ pub(super) fn some_hunks_of_history_land(one_of: usize, least: usize) {
     }
     let shown = |lines: &[String]| lines.iter().take(40).map(|line| format!("{line}\n")).collect::<String>();
     report.push_str(&format!("\n{}\n{}", shown(&wrong), shown(&refused)));
-    if let Some(file) = std::env::var_os("HISTORY_REPORT") {
+    if let Some(file) = std::env::var_os("BAILIWICK_HISTORY_REPORT") {
         std::fs::write(file, &report).expect("the report can be written");
-    }
-    if samples.is_empty() {
-        // A copy without its history.
-        return;
     }
     assert!(wrong.is_empty(), "{report}");
     assert!(cases >= least, "{report}");
@@ -722,7 +573,7 @@ pub(super) fn some_hunks_of_history_land(one_of: usize, least: usize) {
 }
 
 /// Shows where two texts begin to differ.
-fn first_difference(got: &str, expected: &str) -> String {
+pub(super) fn first_difference(got: &str, expected: &str) -> String {
     let at = got.lines().zip(expected.lines()).take_while(|(a, b)| a == b).count();
     let from = |text: &str| {
         text.lines()

@@ -1,9 +1,12 @@
 //! More of what the other tests of edits do: run apart from the gate.
 
+#[cfg(unix)]
+use super::against_git::some_merges_end_as_with_git;
 use super::callers::kill_patches;
 #[cfg(unix)]
 use super::corpus::some_real_changes_land;
 use super::history::some_hunks_of_history_land;
+use super::samples::history;
 use super::syntax::some_real_changes_bring_no_syntax_errors;
 
 /// Runs a drill of `tests/drills` with the program, in a folder of its own.
@@ -46,9 +49,23 @@ fn all_real_changes_land_where_they_belong_in_every_form_and_dialect() {
     some_real_changes_land(1);
 }
 
+// Of another repository, each hunk in so many is taken as its history is long: `BAILIWICK_HISTORY_ONE_OF`.
+fn one_of(usual: usize) -> usize {
+    let named = std::env::var("BAILIWICK_HISTORY_ONE_OF").ok();
+    named.and_then(|number| number.parse().ok()).unwrap_or(usual)
+}
+
 #[test]
 fn fifty_thousand_edits_of_history_land_where_they_belong_or_are_refused() {
-    some_hunks_of_history_land(8, 50_000);
+    let least = if history().1 { 1 } else { 50_000 };
+    some_hunks_of_history_land(one_of(8), least);
+}
+
+#[cfg(unix)]
+#[test]
+fn merges_of_history_end_as_git_merges_them_or_are_refused() {
+    let least = if history().1 { 1 } else { 1_000 };
+    some_merges_end_as_with_git(one_of(8), least);
 }
 
 #[test]

@@ -109,6 +109,55 @@ async fn a_merge_in_conflict_is_shown_resolved_and_concluded() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn conflict_markers_are_warned_of_and_a_conflict_stays_in_the_index() {
+    if lacks(Need::Git) {
+        return;
+    }
+    let ground = Ground::new("app", json!({}));
+    ground.repository("app");
+    ground.git("app", &["commit", "-q", "-a", "-m", "ours"]);
+    ground.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
+    ground.write("app/a.txt", "theirs\n");
+    ground.write("app/b.txt", "theirs\n");
+    ground.git("app", &["commit", "-q", "-a", "-m", "theirs"]);
+    assert!(!person_git(&ground.path("app"), &["merge", "-q", "main"]).status.success());
+    let stages = || {
+        let printed = person_git(&ground.path("app"), &["ls-files", "-u"]).stdout;
+        String::from_utf8_lossy(&printed).into_owned()
+    };
+    let before = stages();
+    assert!(before.contains(" 3\ta.txt"), "{before}");
+
+    // Unstaging: by name, and of all that is there. The versions of both sides stay.
+    for input in [json!({"paths": ["a.txt"]}), json!({"all": true})] {
+        let answer = ground.send(json!({"op": "git.unstage", "input": input})).await;
+        assert_eq!(answer["error"]["details"]["rule"], "unmerged", "{answer:#}");
+        assert_eq!(stages(), before);
+    }
+    ground.write("app/c.txt", "new\n");
+    ground.git("app", &["add", "c.txt"]);
+    let answer = ground.send(json!({"op": "git.unstage", "input": {"all": true}})).await;
+    assert_eq!(answer["data"]["unstaged"][0]["path"], "c.txt", "{answer:#}");
+    assert!(answer["warnings"].to_string().contains("in conflict"), "{answer:#}");
+    assert_eq!(stages(), before);
+
+    // Staging what has markers, as a dry run and in earnest; trailing blanks are no markers.
+    let stage = |dry: bool| json!({"op": "git.stage", "input": {"paths": ["a.txt", "c.txt"]}, "options": {"dryRun": dry}});
+    ground.write("app/c.txt", "blanks  \n");
+    for dry in [true, false] {
+        let answer = ground.send(stage(dry)).await;
+        let warnings = answer["warnings"].to_string();
+        assert_eq!(answer["ok"], true, "{answer:#}");
+        assert!(warnings.contains("`a.txt` has conflict markers, the first at line 1"), "{warnings}");
+        assert!(!warnings.contains("c.txt"), "{warnings}");
+    }
+    assert!(!stages().contains("a.txt"), "it is staged");
+    ground.write("app/a.txt", "both\n");
+    let answer = ground.send(stage(false)).await;
+    assert_eq!(answer["warnings"], json!([]), "it is resolved: {answer:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rebase_a_cherry_pick_and_a_revert_in_progress_make_their_commits_themselves() {
     if lacks(Need::Git) {
         return;

@@ -22,10 +22,13 @@ pub struct Known {
 
 /// A failing test, or a place of an error.
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct KnownFailure {
     pub name: Option<String>,
     pub file: Option<String>,
     pub line: Option<u64>,
+    /// `FILE:LINE` where the template is used that the error is in.
+    pub required_from: Option<String>,
 }
 
 /// A recorded run.

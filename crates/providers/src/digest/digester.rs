@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use bailiwick_platform::launch::kept::Stream;
 
-use super::facts::{Counts, Facts, Found, Tool};
-use super::fit::{LEVELS, Level, at_level};
+use super::facts::{Counts, Facts, Found, MESSAGE_BYTES, Tool};
+use super::fit::{Form, best, list, widened};
 use super::fold::Fold;
 use super::lines::Lines;
 use super::reader::Router;
-use super::shape::Digest;
+use super::shape::{Digest, Failure};
 
 /// Output of no more than this, control sequences not counted, is short enough to be given whole.
 pub const WHOLE_BYTES: u64 = 4_096;
@@ -23,6 +23,8 @@ const MOST_BYTES: usize = 40_000;
 const FOLD_BYTES: (usize, usize) = (6_000, 18_000);
 /// How many bytes may be no tool's in the output of a tool that did not fail.
 const OTHER_BYTES: u64 = 2_048;
+/// How long messages of failures and warnings are, as long as anything else is to be said, in bytes.
+const FIRST_MESSAGE_BYTES: usize = 160;
 /// Programs whose output is the text that was asked for, whatever it looks like.
 const VIEWERS: &[&str] = &[
     "awk", "bat", "cat", "cut", "diff", "echo", "find", "git", "grep", "head", "jq", "less", "ls", "more",
@@ -149,12 +151,14 @@ fn recognise(
     }
     let failures: u64 = all.iter().map(|facts| facts.failures.total).sum();
     let other_bytes = out_bytes + err_bytes;
-    if failures == 0 {
-        // A failure that is not explained, or output that is the program's own.
-        let is_strange = other_bytes > OTHER_BYTES && other_bytes * 4 > bytes;
-        if exit_code != Some(0) || is_strange {
-            return None;
-        }
+    // Output that is the program's own, or another tool's.
+    let is_strange = other_bytes > OTHER_BYTES && other_bytes * 4 > bytes;
+    if is_strange && all.iter().all(|facts| facts.weak) {
+        return None;
+    }
+    // A failure that is not explained.
+    if failures == 0 && (exit_code != Some(0) || is_strange) {
+        return None;
     }
     // What makes the rest fail comes first.
     all.sort_by_key(|facts| (facts.failures.is_empty(), facts.tool));
@@ -205,16 +209,19 @@ fn compose(all: Vec<Facts>, others: Vec<Fold>, bytes: u64, most_bytes: usize) ->
     let part = |percent: u64| usize::try_from(bytes * percent / 100).unwrap_or(usize::MAX).min(most_bytes);
     let (room, most) = (part(SHARE_PERCENT), part(MOST_PERCENT));
     // What cannot be told in its room, but nearly, is told all the same.
-    if !fill(&mut digest, &failures, room) {
+    let Some(form) = fill(&mut digest, &failures, room).or_else(|| {
         // The counts say the same, but for the time it took.
         let summary = std::mem::take(&mut digest.summary);
-        if !fill(&mut digest, &failures, room) {
+        let form = fill(&mut digest, &failures, room);
+        if form.is_none() {
             digest.summary = summary;
-            return (fill(&mut digest, &failures, most)
-                || fill_a_part(&mut digest, &failures, most, most_bytes))
-            .then_some(digest);
         }
-    }
+        form
+    }) else {
+        return (fill(&mut digest, &failures, most).is_some()
+            || fill_a_part(&mut digest, &failures, most, most_bytes))
+        .then_some(digest);
+    };
     if hidden == 0 {
         add_warnings(&mut digest, &warnings, room);
     }
@@ -230,6 +237,9 @@ fn compose(all: Vec<Facts>, others: Vec<Fold>, bytes: u64, most_bytes: usize) ->
             }
         }
     }
+    // What room is left after that goes to longer messages.
+    let form = widened(&failures, form, MESSAGE_BYTES, |failures| size_with(&mut digest, failures) <= room);
+    digest.failures = list(&failures, form);
     Some(digest)
 }
 
@@ -246,29 +256,16 @@ fn one_spelling(list: &mut [Found]) {
     }
 }
 
-/// Puts the failures in, at the richest level that fits.
-fn fill(digest: &mut Digest, failures: &[Found], room: usize) -> bool {
-    for level in LEVELS {
-        let least = match level {
-            Level::Each(bytes) | Level::Alike(bytes) => *bytes,
-            Level::ByFile | Level::Lines | Level::Ranges => 0,
-        };
-        digest.failures = at_level(failures, *level, least);
-        if size(digest) > room {
-            continue;
-        }
-        // What room is left goes to the first.
-        for first in [400, 200, 80] {
-            let shorter = digest.failures.clone();
-            digest.failures = at_level(failures, *level, first.max(least));
-            if size(digest) <= room {
-                break;
-            }
-            digest.failures = shorter;
-        }
-        return true;
-    }
-    false
+/// Puts the failures in, with as many messages as fit.
+fn fill(digest: &mut Digest, failures: &[Found], room: usize) -> Option<Form> {
+    let form = best(failures, FIRST_MESSAGE_BYTES, |failures| size_with(digest, failures) <= room)?;
+    digest.failures = list(failures, form);
+    Some(form)
+}
+
+fn size_with(digest: &mut Digest, failures: Vec<Failure>) -> usize {
+    digest.failures = failures;
+    size(digest)
 }
 
 /// Puts the first failures in, where there are more than a digest can ever have.
@@ -280,7 +277,7 @@ fn fill_a_part(digest: &mut Digest, failures: &[Found], room: usize, most_bytes:
     let mut part = failures.len() / 2;
     while part > 0 {
         digest.failures_left_out = left_out + (failures.len() - part) as u64;
-        if fill(digest, &failures[..part], room) {
+        if fill(digest, &failures[..part], room).is_some() {
             return true;
         }
         part /= 2;
@@ -293,13 +290,11 @@ fn add_warnings(digest: &mut Digest, warnings: &[Found], room: usize) {
     if warnings.is_empty() {
         return;
     }
-    for level in LEVELS {
-        digest.warnings = at_level(warnings, *level, 160);
-        if size(digest) <= room {
-            return;
-        }
-    }
-    digest.warnings.clear();
+    let form = best(warnings, FIRST_MESSAGE_BYTES, |warnings| {
+        digest.warnings = warnings;
+        size(digest) <= room
+    });
+    digest.warnings = form.map(|form| list(warnings, form)).unwrap_or_default();
 }
 
 fn size(digest: &Digest) -> usize {

@@ -10,7 +10,7 @@ const KEPT_BYTES: usize = 1_048_576;
 /// How long a message may be, in bytes.
 pub const MESSAGE_BYTES: usize = 400;
 /// How long a name or the name of a file may be, in bytes.
-const NAME_BYTES: usize = 1_000;
+pub const NAME_BYTES: usize = 1_000;
 /// How many lines of a tool's own summary are kept.
 const SUMMARY_LINES: usize = 4;
 
@@ -43,6 +43,24 @@ pub enum Tool {
     Vitest,
     /// Mocha.
     Mocha,
+    /// PHPUnit.
+    Phpunit,
+    /// RSpec.
+    Rspec,
+    /// XCTest and Swift Testing.
+    SwiftTest,
+    /// `dotnet build`, `dotnet test`, MSBuild.
+    Dotnet,
+    /// Maven.
+    Maven,
+    /// Gradle.
+    Gradle,
+    /// mypy.
+    Mypy,
+    /// Ruff.
+    Ruff,
+    /// Whatever prints `FILE:LINE: error: message`, as compilers do.
+    Compiler,
     /// GNU make.
     Make,
 }
@@ -64,6 +82,15 @@ impl Tool {
             Self::Jest => "jest",
             Self::Vitest => "vitest",
             Self::Mocha => "mocha",
+            Self::Phpunit => "phpunit",
+            Self::Rspec => "rspec",
+            Self::SwiftTest => "swift test",
+            Self::Dotnet => "dotnet",
+            Self::Maven => "maven",
+            Self::Gradle => "gradle",
+            Self::Mypy => "mypy",
+            Self::Ruff => "ruff",
+            Self::Compiler => "compiler",
             Self::Make => "make",
         }
     }
@@ -125,6 +152,8 @@ pub struct Found {
     pub column: Option<u64>,
     /// What is wrong.
     pub message: String,
+    /// Where a template is used that the error is in, as `FILE:LINE:COLUMN`.
+    pub required_from: Option<String>,
 }
 
 impl Found {
@@ -165,7 +194,7 @@ impl Found {
 
     fn bytes(&self) -> usize {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        length(&self.name) + length(&self.file) + self.message.len()
+        length(&self.name) + length(&self.file) + length(&self.required_from) + self.message.len()
     }
 }
 
@@ -233,6 +262,8 @@ pub struct Facts {
     pub declared: Option<(u64, u64)>,
     /// Lines of the tool's own summary.
     pub summary: Vec<String>,
+    /// Whether nothing but the form of single lines says that it is this tool.
+    pub weak: bool,
     /// What speaks against all of this.
     pub doubt: Option<&'static str>,
     /// What other facts are needed for: failing tests whose place stands in the other stream, by name.
@@ -253,6 +284,7 @@ impl Facts {
             warnings: List::default(),
             declared: None,
             summary: Vec::new(),
+            weak: false,
             doubt: None,
             places: Vec::new(),
             unfinished: (0, 0),
@@ -280,6 +312,7 @@ impl Facts {
 
     /// Adds what the same reader found in the other stream.
     pub fn merge(&mut self, other: Self) {
+        self.weak = (self.weak || !self.seen) && (other.weak || !other.seen);
         self.seen |= other.seen;
         self.ended |= other.ended;
         self.tool = self.tool.max(other.tool);

@@ -1,17 +1,14 @@
-//! Making a list of failures fit: first the words go, then those of one file stand together, then columns.
+//! Making a list of failures fit: those of one file stand together, then the words of some go, then columns.
 
 use std::collections::HashMap;
 
 use super::facts::{Found, cut};
 use super::shape::Failure;
 
-/// How far a list is cut down. Each is shorter than the one before it; none leaves out a failure or its line.
+/// How those failures are shown whose messages do not fit. Each level is shorter than the one before it; none leaves out a
+/// failure or its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Each by itself, with messages of at most so many bytes.
-    Each(usize),
-    /// Those of one file and one message together; the names of one file together, without messages but the first.
-    Alike(usize),
     /// Those of one file together.
     ByFile,
     /// The same without columns, and with names as short as they can be.
@@ -21,27 +18,89 @@ pub enum Level {
 }
 
 /// From the longest to the shortest.
-pub const LEVELS: &[Level] = &[
-    Level::Each(400),
-    Level::Each(160),
-    Level::Alike(160),
-    Level::Each(80),
-    Level::Alike(80),
-    Level::ByFile,
-    Level::Lines,
-    Level::Ranges,
-];
+const LEVELS: [Level; 3] = [Level::ByFile, Level::Lines, Level::Ranges];
+/// The shortest messages that are shown where all failures have one, in bytes.
+const LEAST_OF_ALL: usize = 48;
+/// The longest messages that are shown where only some failures have one, in bytes.
+const MOST_OF_SOME: usize = 80;
 
-/// Gives a list in the form of a level; the first one's message has at most `first` bytes.
-pub fn at_level(found: &[Found], level: Level, first: usize) -> Vec<Failure> {
-    let mut list = match level {
-        Level::Each(bytes) => found.iter().map(|found| single(found, bytes)).collect(),
-        Level::Alike(bytes) => together(found, level, bytes),
-        Level::ByFile | Level::Lines | Level::Ranges => together(found, level, 0),
+/// The form of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Form {
+    /// How many failures, the first ones, have their message.
+    told: usize,
+    /// How long these messages are at most, in bytes.
+    bytes: usize,
+    /// Whether those of one file and one message are together.
+    alike: bool,
+    /// How the others are shown.
+    rest: Level,
+}
+
+/// Finds the form of a list that says most and fits; `fits` is asked for many. None if not even the shortest fits.
+pub fn best(found: &[Found], longest: usize, mut fits: impl FnMut(Vec<Failure>) -> bool) -> Option<Form> {
+    let mut takes = |form: &Form| fits(list(found, *form));
+    let bare = |rest: Level| Form { told: 0, bytes: 0, alike: false, rest };
+    let rest = LEVELS.into_iter().find(|rest| takes(&bare(*rest)))?;
+    let all = |alike: bool, bytes: usize| Form { told: found.len(), bytes, alike, rest };
+    let mut longest_of = |alike: bool| most(LEAST_OF_ALL, longest, |bytes| takes(&all(alike, bytes)));
+    let (each, alike) = match longest_of(false) {
+        Some(bytes) if bytes == longest => (Some(bytes), None),
+        each => (each, longest_of(true)),
     };
-    if let (Some(shown), Some(found)) = (list.first_mut(), found.first()) {
-        shown.message = cut(&found.message, first);
+    // What is together is harder to read, and is so only for longer messages.
+    match (each, alike) {
+        (Some(each), alike) if each >= MOST_OF_SOME || alike.is_none_or(|it| it <= each) => {
+            return Some(all(false, each));
+        }
+        (_, Some(alike)) => return Some(all(true, alike)),
+        (_, None) => {}
     }
+    let some = |told: usize| Form { told, bytes: MOST_OF_SOME.min(longest), alike: true, rest };
+    let told = most(1, found.len(), |told| takes(&some(told)));
+    Some(told.map_or(bare(rest), some))
+}
+
+/// Finds the longest messages with which a form still fits.
+pub fn widened(
+    found: &[Found],
+    form: Form,
+    longest: usize,
+    mut fits: impl FnMut(Vec<Failure>) -> bool,
+) -> Form {
+    let with = |bytes: usize| Form { bytes, ..form };
+    most(form.bytes, longest, |bytes| fits(list(found, with(bytes)))).map_or(form, with)
+}
+
+/// Finds the largest number for which something holds, if what holds for a number holds for those below it.
+fn most(least: usize, largest: usize, mut holds: impl FnMut(usize) -> bool) -> Option<usize> {
+    if least > largest || !holds(least) {
+        return None;
+    }
+    if holds(largest) {
+        return Some(largest);
+    }
+    let (mut low, mut high) = (least, largest);
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(low)
+}
+
+/// Gives a list in a form.
+pub fn list(found: &[Found], form: Form) -> Vec<Failure> {
+    let (told, others) = found.split_at(form.told.min(found.len()));
+    let mut list = if form.alike {
+        together(told, form.rest, Some(form.bytes))
+    } else {
+        told.iter().map(|found| single(found, form.bytes)).collect()
+    };
+    list.extend(together(others, form.rest, None));
     list
 }
 
@@ -52,42 +111,44 @@ fn single(found: &Found, message_bytes: usize) -> Failure {
         line: found.line,
         column: found.column,
         message: cut(&found.message, message_bytes),
+        required_from: found.required_from.clone(),
         also: Vec::new(),
         prefix: None,
     }
 }
 
-/// Puts those together that have the same file, and at some levels the same message.
-fn together(found: &[Found], level: Level, message_bytes: usize) -> Vec<Failure> {
-    let by_message = matches!(level, Level::Alike(_));
+/// What failures have in common that stand together: file, place where it is required, message, and whether they have names.
+type Common<'a> = (Option<&'a str>, Option<&'a str>, String, bool);
+
+/// Puts those together that have the same file, and with `bytes` the same message, too, which they keep.
+fn together(found: &[Found], level: Level, bytes: Option<usize>) -> Vec<Failure> {
     let mut groups: Vec<Vec<&Found>> = Vec::new();
-    let mut known: HashMap<(Option<&str>, &str, bool), usize> = HashMap::new();
+    let mut known: HashMap<Common<'_>, usize> = HashMap::new();
     for one in found {
-        let message = if by_message && one.name.is_none() { one.message.as_str() } else { "" };
         // What has no place is told by its message alone.
         if one.name.is_none() && one.line.is_none() {
             groups.push(vec![one]);
             continue;
         }
-        let at = *known.entry((one.file.as_deref(), message, one.name.is_some())).or_insert(groups.len());
+        let message = bytes.map(|bytes| cut(&one.message, bytes)).unwrap_or_default();
+        let common = (one.file.as_deref(), one.required_from.as_deref(), message, one.name.is_some());
+        let at = *known.entry(common).or_insert(groups.len());
         match groups.get_mut(at) {
             Some(group) => group.push(one),
             None => groups.push(vec![one]),
         }
     }
-    groups.iter().map(|group| grouped(group, level, message_bytes)).collect()
+    let level = if bytes.is_some() { Level::ByFile } else { level };
+    groups.iter().map(|group| grouped(group, level, bytes.unwrap_or(0))).collect()
 }
 
 fn grouped(group: &[&Found], level: Level, message_bytes: usize) -> Failure {
     let first = group[0];
     let unplaced = first.name.is_none() && first.line.is_none();
-    let mut shown = single(first, if unplaced { message_bytes.max(80) } else { message_bytes });
+    let mut shown = single(first, if unplaced { message_bytes.max(MOST_OF_SOME) } else { message_bytes });
     let short = matches!(level, Level::Lines | Level::Ranges);
     if short {
         shown.column = None;
-    }
-    if first.name.is_some() && group.len() > 1 {
-        shown.message.clear();
     }
     if let Some(name) = &first.name {
         shown.prefix = prefix(name, &group[1..], short);

@@ -19,8 +19,8 @@ pub struct Digest {
     /// How many of each, as far as the output says so.
     #[serde(skip_serializing_if = "is_nothing")]
     pub counts: Counts,
-    /// What failed: every failing test and every error, the first in most words. Where there are many, those of
-    /// one file stand together.
+    /// What failed: every failing test and every error, with as many of their messages as fit. Those of one file stand
+    /// together where there are many.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
     /// How many failures are not in the list, if any.
@@ -53,7 +53,10 @@ pub struct Failure {
     /// What is wrong.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// Further ones in the same file. With names: each `LINE NAME`, or the name alone where the line is not known.
+    /// Where a template is used that the error is in, as `FILE:LINE:COLUMN`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required_from: Option<String>,
+    /// Further ones in the same file; a message is that of all of them. With names: each `LINE NAME`, or the name alone where the line is not known.
     /// Without: `LINE` or `LINE:COLUMN` with spaces between, or `LINE-LINE` for each of these lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
@@ -110,6 +113,9 @@ impl fmt::Display for Failure {
             parts.push(self.message.clone());
         }
         out.write_str(&parts.join(": "))?;
+        if let Some(place) = &self.required_from {
+            write!(out, " (required from {place})")?;
+        }
         for also in &self.also {
             match (&self.prefix, also.split_once('~')) {
                 (Some(prefix), Some((line, rest)))

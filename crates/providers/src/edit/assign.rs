@@ -6,7 +6,7 @@
 
 use bailiwick_contract::Failure;
 
-use super::evidence::doubt;
+use super::evidence::{Doubt, doubt, is_done};
 use super::failure::{Failures, Name, ambiguous, conflict, no_match, refused, weak_match};
 use super::hunk::{Hunk, Mark};
 use super::matching::{Index, Match, Shift};
@@ -124,6 +124,13 @@ fn candidates(index: &mut Index<'_>, name: Name, hunk: &Hunk, basis: Basis) -> R
         let Some(first) = found.first() else { continue };
         if let Some(doubt) = found.iter().find_map(|at| doubt(&old, tier, &at.shift, basis)) {
             return Err(weak_match(name, text, first.line, &old, doubt));
+        }
+        if tier > Tier::TrailingSpace {
+            for at in &found {
+                if is_done(index, &hunk.new_lines(), at.line, old.len())? {
+                    return Err(weak_match(name, text, at.line, &old, Doubt::Done));
+                }
+            }
         }
         let mut candidates = Candidates { tier, found, lines: old.len(), chosen: None };
         narrow(text, name, hunk, &mut candidates)?;
@@ -434,6 +441,27 @@ mod tests {
         );
         let two = patch("+some file    13\n+other file    14\n");
         assert_eq!(patched(table, &two, Basis::Unknown), Err("no-match".to_owned()));
+    }
+
+    #[test]
+    fn an_edit_that_puts_lines_deeper_is_not_made_twice() {
+        let file = "fn a() {\n    first_function_call();\n    second_function_call();\n}\n";
+        let (old, new) = (
+            "    first_function_call();\n    second_function_call();\n",
+            "    if ready {\n        first_function_call();\n        second_function_call();\n    }\n",
+        );
+        let marked =
+            |mark: &str, text: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
+        let patch = format!("--- a/m\n+++ b/m\n@@\n{}{}", marked("-", old), marked("+", new));
+        let done = file.replace(old, new);
+        assert_eq!(patched(file, &patch, Basis::Unknown), Ok(done.clone()));
+        assert_eq!(patched(&done, &patch, Basis::Unknown), Err("weak-match".to_owned()));
+        // Where they are deeper and the edit was not made, it is.
+        let deeper = format!("fn b() {{\n{}}}\n", marked("    ", old));
+        assert_eq!(
+            patched(&deeper, &patch, Basis::Unknown),
+            Ok(deeper.replace(&marked("    ", old), &marked("    ", new)))
+        );
     }
 
     #[test]

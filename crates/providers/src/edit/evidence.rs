@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::matching::Shift;
+use bailiwick_contract::Failure;
+
+use super::matching::{Index, Shift};
 use super::text::body;
 use super::tier::{Basis, Tier};
 
@@ -22,6 +24,8 @@ pub enum Doubt {
     Little,
     /// The file was changed since it was read.
     Outdated,
+    /// The place is within the new lines, which are there already.
+    Done,
 }
 
 /// Returns why a place must not be taken by a tier, if so.
@@ -41,6 +45,16 @@ pub fn doubt(old: &[&str], tier: Tier, shift: &Shift, basis: Basis) -> Option<Do
         Shift::Deeper(_) | Shift::Shallower(_) => says(old, 2, MOVED_LINES),
     };
     (!enough).then_some(Doubt::Little)
+}
+
+/// Returns whether a place is within lines that are what the edit makes of it: those that put old lines deeper into
+/// something new have them at another depth.
+///
+/// # Errors
+/// `timeout`, `cancelled`.
+pub fn is_done(index: &mut Index<'_>, new: &[&str], at: usize, lines: usize) -> Result<bool, Failure> {
+    let there = index.find(new, Tier::TrailingSpace)?;
+    Ok(there.iter().any(|it| it.line <= at && at + lines <= it.line + new.len()))
 }
 
 /// Returns whether there are as many different lines that say something, and enough in them: letters and digits, and some

@@ -155,6 +155,10 @@ pub fn weak_match(name: Name, text: &Text, start: usize, old: &[&str], doubt: Do
         Doubt::Outdated => {
             ("the file was changed since it was read", "Read the file again, and copy the old text from it.")
         }
+        Doubt::Done => (
+            "it is within the new text, which is there already",
+            "Read the file: the edit was made before. To make it again there, copy the old text from the file.",
+        ),
     };
     conflict(
         name,

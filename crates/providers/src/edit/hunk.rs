@@ -42,6 +42,12 @@ impl Hunk {
         old.map(|(_, line)| line.as_str()).collect()
     }
 
+    /// Gives the lines that are there afterwards.
+    pub(super) fn new_lines(&self) -> Vec<&str> {
+        let new = self.lines.iter().filter(|(mark, _)| *mark != Mark::Remove);
+        new.map(|(_, line)| line.as_str()).collect()
+    }
+
     /// Gives the lines that come.
     pub fn added(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().filter(|(mark, _)| *mark == Mark::Add).map(|(_, line)| line.as_str())
@@ -49,8 +55,7 @@ impl Hunk {
 
     /// Returns whether its lines are the same before and after.
     pub(super) fn changes_nothing(&self) -> bool {
-        let new = self.lines.iter().filter(|(mark, _)| *mark != Mark::Remove).map(|(_, line)| line.as_str());
-        new.eq(self.old())
+        self.new_lines() == self.old()
     }
 
     /// Counts the lines of a kind.

@@ -4,7 +4,7 @@ use bailiwick_contract::Failure;
 
 use super::apply::{Fitted, fit_hunk};
 use super::assign::Placed;
-use super::evidence::doubt;
+use super::evidence::{Doubt, doubt, is_done};
 use super::failure::{Failures, Name, no_match, refused, weak_match, wrong_count};
 use super::matching::{Index, Match, as_hunk, find_text};
 use super::prefix::strip_pair;
@@ -206,6 +206,13 @@ fn by_lines(
     if let Some((at, doubt)) = found.iter().find_map(|at| Some((at, doubt(&lines, tier, &at.shift, basis)?)))
     {
         return Err(weak_match(name, text, at.line, &lines, doubt));
+    }
+    if tier > Tier::TrailingSpace {
+        for at in &found {
+            if is_done(index, &lines_of(new), at.line, lines.len())? {
+                return Err(weak_match(name, text, at.line, &lines, Doubt::Done));
+            }
+        }
     }
     Ok(found
         .into_iter()

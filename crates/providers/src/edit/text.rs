@@ -69,6 +69,11 @@ impl Text {
         self.encoding
     }
 
+    /// Returns whether the file begins with a byte order mark.
+    pub fn has_mark(&self) -> bool {
+        self.bom
+    }
+
     /// Finds a character that the file cannot store.
     pub fn unstorable(&self, new: &str) -> Option<char> {
         match self.encoding {

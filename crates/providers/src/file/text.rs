@@ -97,6 +97,11 @@ pub fn lines_of(bytes: &[u8]) -> (u64, LineEnding) {
     (all + u64::from(unended), ending)
 }
 
+/// Finds out how the lines of a text end.
+pub fn line_ending(text: &str) -> LineEnding {
+    lines_of(text.as_bytes()).1
+}
+
 /// Counts the bytes that a text takes inside a JSON string.
 pub fn json_len(text: &[u8]) -> usize {
     text.iter()

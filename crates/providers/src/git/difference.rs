@@ -196,6 +196,30 @@ fn parse(git: &Git, text: &[u8]) -> Result<Vec<ChangedFile>, Failure> {
     Ok(files)
 }
 
+/// Finds the files of the working tree whose changes have conflict markers, each with the line of the first.
+///
+/// # Errors
+/// Those of a call.
+pub async fn conflict_markers(git: &Git, paths: &[OsString]) -> Result<Vec<(Vec<u8>, u64)>, Failure> {
+    let mut words = Between::IndexAndWorkTree.words(git);
+    words.extend(["--check", "--"].map(Into::into));
+    words.extend(paths.iter().cloned());
+    let printed = git.run(Asked::to_read(words)).await?;
+    // 2: there are such, or blanks that Git does not like.
+    let text = if printed.code == 2 { printed.out } else { printed.success()? };
+    let mut found: Vec<(Vec<u8>, u64)> = Vec::new();
+    for line in text.split(|byte| *byte == b'\n') {
+        let Some(place) = line.strip_suffix(b": leftover conflict marker") else { continue };
+        let Some(colon) = memchr::memrchr(b':', place) else { continue };
+        let (name, number) = (&place[..colon], std::str::from_utf8(&place[colon + 1..]));
+        let Some(number) = number.ok().and_then(|number| number.parse().ok()) else { continue };
+        if found.last().is_none_or(|(last, _)| last != name) {
+            found.push((name.to_owned(), number));
+        }
+    }
+    Ok(found)
+}
+
 /// The patch of some files.
 #[derive(Debug)]
 pub struct Patch {

@@ -17,7 +17,7 @@ mod worktrees;
 
 pub use check::{Busy, busy};
 pub use commits::{Commit, LogRequest, Person, head, log, resolve, touches_scope};
-pub use difference::{Between, ChangedFile, Counts, Patch, changed_files, patch, sections};
+pub use difference::{Between, ChangedFile, Counts, Patch, changed_files, conflict_markers, patch, sections};
 pub use parse::{Fields, Hash, lossy};
 pub use record::{Identity, StagedTree, end_merge, hooks, identity, merge_heads, record, staged_tree};
 pub use repository::{Repository, Seen};

@@ -14,8 +14,8 @@ use bailiwick_contract::{
 use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::edit::{Text, redaction_marks};
 use bailiwick_providers::file::{
-    IfExists, Known, Locks, MAX_PLAIN_BYTES, Outgoing, Place, Replacement, Slot, content_version, find_place,
-    replace_held, sha256_hex,
+    Encoding, IfExists, Known, LineEnding, Locks, MAX_PLAIN_BYTES, Outgoing, Place, Replacement, Slot,
+    content_version, find_place, line_ending, replace_held, sha256_hex,
 };
 use bailiwick_providers::syntax::Side;
 use bailiwick_providers::versions::{Before, FileChange, Location, Relocation};
@@ -237,6 +237,9 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
     for warning in &replaced.warnings {
         cx.warn(warning.clone());
     }
+    if let Some((_, before)) = &before {
+        form_changes(&before.content, request.content).into_iter().for_each(|warning| cx.warn(warning));
+    }
     cx.summarize(match &replaced.version_before {
         None => format!("new file, {bytes} bytes"),
         Some(_) => format!("replaced, {bytes} bytes"),
@@ -250,6 +253,36 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         undo_id,
         dry_run,
     })
+}
+
+/// Says in which way a text is stored otherwise than the one that it replaces: encoding, byte order mark, line ends.
+fn form_changes(before: &[u8], after: &[u8]) -> Vec<String> {
+    let text = |bytes: &[u8]| Text::decode(bytes.to_vec()).ok().filter(|text| !text.content().is_empty());
+    let (Some(old), Some(new)) = (text(before), text(after)) else { return Vec::new() };
+    let mut changes = Vec::new();
+    let (from, to) = (old.encoding(), new.encoding());
+    // Plain ASCII is the same in all encodings but UTF-16.
+    let is_same = from == to || (after.is_ascii() && !matches!(from, Encoding::Utf16Le | Encoding::Utf16Be));
+    if !is_same {
+        changes.push(format!("the file was {} and is {} now", from.describe(), to.describe()));
+    } else if old.has_mark() != new.has_mark() {
+        let (was, is) = if old.has_mark() { ("had a", "has none") } else { ("had no", "has one") };
+        changes.push(format!("the file {was} byte order mark and {is} now"));
+    }
+    let ends = |text: &Text| line_ending(text.content());
+    match (ends(&old), ends(&new)) {
+        (LineEnding::Crlf, LineEnding::Lf) => {
+            changes.push("the lines ended with CRLF and end with LF now".to_owned())
+        }
+        (LineEnding::Lf, LineEnding::Crlf) => {
+            changes.push("the lines ended with LF and end with CRLF now".to_owned())
+        }
+        (LineEnding::Lf | LineEnding::Crlf, LineEnding::Mixed) => {
+            changes.push("all lines ended alike; some end with LF and some with CRLF now".to_owned());
+        }
+        _ => {}
+    }
+    changes
 }
 
 /// Refuses a text with a mark that stands for a secret, unless the file has that mark already.

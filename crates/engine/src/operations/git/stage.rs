@@ -13,7 +13,9 @@ use bailiwick_contract::{
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::file::is_temporary;
-use bailiwick_providers::git::{Asked, Change, Fields, Git, StatusEntry, Untracked, lossy, status, whole};
+use bailiwick_providers::git::{
+    Asked, Change, Fields, Git, StatusEntry, Untracked, conflict_markers, lossy, status, whole,
+};
 use bailiwick_providers::search::Room;
 
 use super::chosen::{Done, Input, change_index, name, pathspecs, place, without_any};
@@ -46,7 +48,7 @@ impl Operation for Op {
         summary: "Stage changes for the next commit",
         details: "Stages new, changed and deleted files in the scope, each path taken literally. Sensitive and \
                   ignored files are never staged. A file that goes through a filter program (Git LFS) is refused, \
-                  because no program of the repository is run.",
+                  because no program of the repository is run. Conflict markers in a changed file are warned of.",
         capabilities: &[&[Capability::GitWrite]],
         effect: Effect::Writes,
         target: TargetRule::PathOrRoot(Access::Read),
@@ -106,6 +108,16 @@ impl Operation for Op {
             cx.warn(format!("{} closed files were left alone", closed.len()));
         }
         refuse_filtered(&git, &chosen).await?;
+        for (marked, line) in conflict_markers(&git, &specs).await? {
+            let entry = chosen.iter().find(|entry| name(&git, entry) == Some(&marked));
+            if let Some(entry) = entry {
+                cx.warn(format!(
+                    "`{}` has conflict markers, the first at line {line}: resolve them and stage it again before \
+                     you commit",
+                    entry.seen.shown
+                ));
+            }
+        }
         let dry_run = permit.common().dry_run;
         if !dry_run {
             change_index(&git, ["add", "-A"], names(&git, &chosen)).await?;

@@ -38,7 +38,7 @@ impl Operation for Op {
         name: "git.unstage",
         summary: "Take changes out of the next commit; files stay as they are",
         details: "Makes the index as it is in the last commit, for paths in the scope, each taken literally. The \
-                  files themselves are not touched. A conflict becomes an ordinary change.",
+                  files themselves are not touched. A file in conflict keeps the versions that Git has of it, and is left alone.",
         capabilities: &[&[Capability::GitWrite]],
         effect: Effect::Writes,
         target: TargetRule::PathOrRoot(Access::Read),
@@ -67,9 +67,21 @@ impl Operation for Op {
         let git = open(cx, permit).await?;
         let specs = pathspecs(&git, permit, input.all)?;
         let found = status(&git, &specs, Untracked::None).await?.entries;
-        let found: Vec<StatusEntry> =
-            found.into_iter().filter(|entry| entry.index.is_some() || entry.conflict.is_some()).collect();
-        let idle = without_any(permit, &found);
+        let (unresolved, found): (Vec<StatusEntry>, Vec<StatusEntry>) = found
+            .into_iter()
+            .filter(|entry| entry.index.is_some() || entry.conflict.is_some())
+            .partition(|entry| entry.conflict.is_some());
+        if let (Some(first), true) = (unresolved.first(), found.is_empty()) {
+            return Err(in_conflict(unresolved.len(), first));
+        }
+        if let Some(first) = unresolved.first() {
+            cx.warn(match unresolved.len() {
+                1 => format!("`{}` is in conflict and was left alone", first.seen.shown),
+                _ => format!("{} and were left alone", shown(unresolved.len(), first)),
+            });
+        }
+        let known = [&found[..], &unresolved[..]].concat();
+        let idle = without_any(permit, &known);
         if found.is_empty() {
             return Err(Failure::new(ErrorCode::NotFound, format!("nothing is staged {}", place(&idle)))
                 .hint("git.status shows what is staged."));
@@ -92,10 +104,9 @@ impl Operation for Op {
             change_index(&git, ["reset", "-q"], names).await?;
         }
         let mut room = Room::new(permit.limits().max_output_bytes);
-        let done = found.iter().map(|entry| Done {
-            path: entry.seen.shown.clone(),
-            change: entry.index.unwrap_or(Change::Unmerged),
-        });
+        let done = found
+            .iter()
+            .filter_map(|entry| Some(Done { path: entry.seen.shown.clone(), change: entry.index? }));
         let unstaged: Vec<Done> = done.take_while(|done| room.take(done)).collect();
         cx.summarize(format!(
             "{} paths{}",
@@ -104,4 +115,21 @@ impl Operation for Op {
         ));
         Ok(Output { truncated: unstaged.len() < found.len(), count: found.len(), unstaged, dry_run })
     }
+}
+
+fn shown(count: usize, first: &StatusEntry) -> String {
+    format!("{count} files are in conflict (such as `{}`)", first.seen.shown)
+}
+
+/// Refuses to take a conflict out of the index: the versions of both sides that Git has would go, and a commit could
+/// conclude the merge without them.
+fn in_conflict(count: usize, first: &StatusEntry) -> Failure {
+    let message = match count {
+        1 => format!("`{}` is in conflict, so nothing of it is staged", first.seen.shown),
+        _ => format!("{}, so nothing of them is staged", shown(count, first)),
+    };
+    Failure::new(ErrorCode::Conflict, message)
+        .detail("rule", "unmerged")
+        .detail("path", first.seen.shown.clone())
+        .hint("Resolve the conflict in the file, and stage it with git.stage.")
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, Facts, Found, NAME_BYTES, Tool, cut};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -32,6 +32,10 @@ pub struct Compiler {
     generated: Option<u64>,
     /// What the driver says of a failed linker.
     linker: Option<Found>,
+    /// What was read last, and whether it is an error: lines after it may say where a template is used.
+    last: Option<(Found, bool)>,
+    /// Where the template is used that the next lines are about.
+    required: Option<String>,
 }
 
 impl Compiler {
@@ -45,24 +49,32 @@ impl Compiler {
             warnings: 0,
             generated: None,
             linker: None,
+            last: None,
+            required: None,
         }
     }
 
     fn keep(&mut self, found: Found, is_error: bool) {
-        let mut hasher = DefaultHasher::new();
-        (&found.file, found.line, found.column, &found.message, is_error).hash(&mut hasher);
-        let is_new = self.known.len() >= KNOWN || self.known.insert(hasher.finish());
+        self.close();
         self.facts.seen = true;
         if is_error {
             self.errors += 1;
-            if is_new {
-                self.facts.failures.push(found);
-            }
         } else {
             self.warnings += 1;
-            if is_new {
-                self.facts.warnings.push(found);
-            }
+        }
+        self.last = Some((found, is_error));
+    }
+
+    /// Puts what was read last into its list.
+    fn close(&mut self) {
+        let Some((found, is_error)) = self.last.take() else { return };
+        let mut hasher = DefaultHasher::new();
+        (&found.file, found.line, found.column, &found.message, &found.required_from, is_error)
+            .hash(&mut hasher);
+        let is_new = self.known.len() >= KNOWN || self.known.insert(hasher.finish());
+        if is_new {
+            let list = if is_error { &mut self.facts.failures } else { &mut self.facts.warnings };
+            list.push(found);
         }
     }
 
@@ -79,14 +91,25 @@ impl Compiler {
         for (kind, is_error) in lower {
             if let Some(message) = at.rest.strip_prefix(kind) {
                 let message = if kind == "fatal error: " { at.rest } else { message };
-                self.keep(Found::saying(message).at(at.file, at.line, at.column), is_error);
+                let mut found = Found::saying(message).at(at.file, at.line, at.column);
+                found.required_from.clone_from(&self.required);
+                self.keep(found, is_error);
                 self.shown = 3;
                 return true;
             }
         }
         if at.rest.starts_with("note: ") {
+            // Clang names the uses of a template from the inside out.
+            if at.rest.ends_with(" requested here")
+                && let Some((found, _)) = &mut self.last
+            {
+                found.required_from = Some(shown(&at));
+            }
             self.shown = 3;
             return true;
+        }
+        if at.rest.starts_with("required from here") {
+            self.required = Some(shown(&at));
         }
         at.rest.starts_with("  required from")
             || at.rest.starts_with("required from")
@@ -166,17 +189,25 @@ impl Compiler {
         true
     }
 
-    fn told(&self, line: &str) -> bool {
-        line.starts_with("compilation terminated.")
-            || line.starts_with("In file included from ")
-            || line.starts_with("                 from ")
-            || line.starts_with("compilation terminated.")
-            || line.contains(": In function ‘")
+    fn told(&mut self, line: &str) -> bool {
+        // What the next lines are about.
+        let is_context = line.contains(": In function ‘")
             || line.contains(": In function '")
             || line.contains(": In member function ")
             || line.contains(": In instantiation of ")
+            || line.contains(": In substitution of ")
+            || line.contains(": In constructor ")
+            || line.contains(": In destructor ")
+            || line.contains(": In lambda function:")
             || line.contains(": At top level:")
-            || line.contains(": At global scope:")
+            || line.contains(": At global scope:");
+        if is_context {
+            self.required = None;
+        }
+        is_context
+            || line.starts_with("compilation terminated.")
+            || line.starts_with("In file included from ")
+            || line.starts_with("                 from ")
     }
 }
 
@@ -214,6 +245,7 @@ impl Reader for Compiler {
         {
             self.keep(found, true);
         }
+        self.close();
         let facts = &mut self.facts;
         facts.ended = facts.seen;
         if let Some(errors) = self.generated
@@ -242,6 +274,12 @@ impl Compiler {
         }
         is_so
     }
+}
+
+/// `FILE:LINE:COLUMN`.
+fn shown(at: &place::Place<'_>) -> String {
+    let column = at.column.map(|column| format!(":{column}")).unwrap_or_default();
+    cut(&format!("{}:{}{column}", at.file, at.line), NAME_BYTES)
 }
 
 fn is_source(file: &str) -> bool {

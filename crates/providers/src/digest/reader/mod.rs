@@ -2,14 +2,23 @@
 
 mod cargo;
 mod compiler;
+mod diagnostics;
+mod dotnet;
 mod eslint;
 mod go;
+mod gradle;
 mod jest;
 mod libtest;
 mod make;
+mod maven;
 mod mocha;
+mod mypy;
+mod phpunit;
 mod pytest;
 mod router;
+mod rspec;
+mod ruff;
+mod swift;
 mod tsc;
 mod unittest;
 mod vitest;

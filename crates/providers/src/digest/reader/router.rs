@@ -4,8 +4,10 @@
 use super::super::facts::Facts;
 use super::super::fold::Fold;
 use super::{
-    cargo::Cargo, compiler::Compiler, eslint::Eslint, go::Go, jest::Jest, libtest::Libtest, make::Make,
-    mocha::Mocha, pytest::Pytest, tsc::Tsc, unittest::Unittest, vitest::Vitest,
+    cargo::Cargo, compiler::Compiler, diagnostics::Diagnostics, dotnet::Dotnet, eslint::Eslint, go::Go,
+    gradle::Gradle, jest::Jest, libtest::Libtest, make::Make, maven::Maven, mocha::Mocha, mypy::Mypy,
+    phpunit::Phpunit, pytest::Pytest, rspec::Rspec, ruff::Ruff, swift::Swift, tsc::Tsc, unittest::Unittest,
+    vitest::Vitest,
 };
 
 /// Whose a line is.
@@ -47,12 +49,22 @@ impl Router {
             Box::new(Jest::new()),
             Box::new(Vitest::new()),
             Box::new(Mocha::new()),
+            Box::new(Phpunit::new()),
+            Box::new(Rspec::new()),
+            Box::new(Swift::new()),
+            Box::new(Maven::new()),
+            Box::new(Gradle::new()),
             Box::new(Go::new()),
             Box::new(Cargo::new()),
+            // Before the one of TypeScript, whose last line is like theirs.
+            Box::new(Mypy::new()),
+            Box::new(Ruff::new()),
             Box::new(Tsc::new()),
             Box::new(Eslint::new()),
             Box::new(Make::new()),
             Box::new(Compiler::new()),
+            Box::new(Dotnet::new()),
+            Box::new(Diagnostics::new()),
         ];
         Self { readers, inside: None, other_bytes: 0, other: Fold::new(2_048, 6_144) }
     }
