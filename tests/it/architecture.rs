@@ -464,3 +464,83 @@ fn there_is_no_leftover_file_in_the_schemas() {
         .collect();
     assert_none(&problems);
 }
+
+/// The text of every string literal of the code, without those of its tests.
+fn literals(file: &SourceFile) -> Vec<(usize, String)> {
+    let own = file.text.find("#[cfg(test)]").unwrap_or(file.text.len());
+    let quoted = Regex::new(r#""((?:[^"\\]|\\(?s:.))*)""#).expect("the pattern is fixed");
+    let folded = Regex::new(r"\\\n\s*").expect("the pattern is fixed");
+    let is_doc = |at: usize| {
+        file.text[..at].rsplit('\n').next().is_some_and(|line| line.trim_start().starts_with("//"))
+    };
+    quoted
+        .captures_iter(&file.text[..own])
+        .filter_map(|found| found.get(1))
+        .filter(|found| !is_doc(found.start()))
+        .map(|found| {
+            let line = file.text[..found.start()].lines().count();
+            (line, folded.replace_all(found.as_str(), "").replace("\\\"", "\""))
+        })
+        .collect()
+}
+
+fn shipped() -> Vec<SourceFile> {
+    let is_test = |path: &str| path.contains("/tests/") || path.ends_with("/tests.rs");
+    ["crates", "src"].into_iter().flat_map(rust_files).filter(|file| !is_test(&file.path)).collect()
+}
+
+#[test]
+fn what_a_user_is_told_to_do_is_a_command_where_there_is_one() {
+    let policy = serde_json::to_value(schemars::schema_for!(bailiwick::config::ScopePolicy)).expect("JSON");
+    let keys: Vec<&String> = policy["properties"].as_object().expect("fields").keys().collect();
+    assert!(keys.len() > 20, "{keys:?}");
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for file in shipped() {
+        for (line, text) in literals(&file) {
+            let told = match text.split_once("For the user:").or_else(|| text.split_once("{FOR_USER}")) {
+                Some((_, told)) => told.to_owned(),
+                // What `doctor` proposes is for the user alone.
+                None if file.path.contains("/doctor/") => text,
+                None => continue,
+            };
+            seen += 1;
+            let is_named = |key: &&&String| {
+                [format!("policy.{key}"), format!("`{key}`"), format!("\"{key}\"")]
+                    .iter()
+                    .any(|it| told.contains(it))
+            };
+            if let Some(key) = keys.iter().find(is_named) {
+                wrong.push(format!("{}:{line}: {key}: {told}", file.path));
+            }
+        }
+    }
+    assert!(seen > 50, "{seen}");
+    assert!(wrong.is_empty(), "a command of `bailiwick scope` changes these:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_text_of_the_program_names_a_file_of_its_source() {
+    let named = Regex::new(r"\bdocs/[a-z]+(/[a-z-]+)?\.md\b").expect("the pattern is fixed");
+    // These make or read the pages.
+    let about_pages = ["crates/engine/src/reference/", "src/adapters/cli/topics.rs"];
+    let mut wrong = Vec::new();
+    for file in shipped().iter().filter(|file| !about_pages.iter().any(|it| file.path.starts_with(it))) {
+        let texts = literals(file).into_iter().filter(|(_, text)| named.is_match(text));
+        wrong.extend(texts.map(|(line, text)| format!("{}:{line}: {text}", file.path)));
+        // The help of the command line is in its comments.
+        if file.path.ends_with("/args.rs") {
+            let help = file
+                .text
+                .lines()
+                .enumerate()
+                .filter(|(_, line)| line.contains("///") && named.is_match(line));
+            wrong.extend(help.map(|(at, line)| format!("{}:{}: {line}", file.path, at + 1)));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "`bailiwick help TOPIC` has pages for those who have no source:\n{}",
+        wrong.join("\n")
+    );
+}

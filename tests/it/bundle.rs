@@ -21,8 +21,8 @@ const SECRETS: &[&str] = &[
 
 fn seeded() -> (Installation, String) {
     let place = Installation::new();
-    let made = place.run(&["setup", "project", "--preset", "full", "--yes", "--json"]).json();
-    let token = made["ownerToken"].as_str().expect("shown once").to_owned();
+    assert_eq!(place.run(&["setup", "project", "--preset", "full", "--yes"]).exit, 0);
+    let token = place.make_token("owner");
     let text = fs::read_to_string(place.config()).expect("the config");
     let mut config: Value = serde_json::from_str(&text).expect("JSON");
     config["scopes"][0]["policy"]["environment"] = json!({"HARMLESS_NAME": SECRETS[5]});

@@ -12,6 +12,7 @@ mod exits;
 mod help;
 mod hints;
 mod reach;
+mod served;
 mod scopes;
 
 use std::fs;
@@ -26,7 +27,7 @@ use crate::installation::{Installation, Ran};
 use crate::system::{Need, assert_private, lacks};
 
 #[test]
-fn setup_opens_one_folder_makes_one_token_and_changes_nothing_the_second_time() {
+fn setup_opens_one_folder_makes_no_token_and_changes_nothing_the_second_time() {
     let place = Installation::new();
     let first = place.run(&["setup", "project", "--yes", "--json"]);
     assert_eq!(first.exit, 0, "{}", first.err);
@@ -34,15 +35,16 @@ fn setup_opens_one_folder_makes_one_token_and_changes_nothing_the_second_time() 
     assert_eq!(first["scope"]["id"], "project");
     let coding = ["fs:read", "search:read", "fs:write", "git:read", "git:write", "history:read"];
     assert_eq!(first["scope"]["capabilities"], json!(coding));
-    let token = first["ownerToken"].as_str().expect("shown once");
-    assert_eq!((token.len(), &token[..4]), (68, "bwl_"));
     let before = fs::read(place.config()).expect("the config");
+    // A token is for HTTP, which nobody wanted yet.
+    assert!(!place.config().with_file_name("tokens.json").exists());
+    let token = place.make_token("laptop");
+    assert_eq!((token.len(), &token[..4]), (68, "bwl_"));
     for file in ["config.json", "tokens.json"] {
         assert_private(&place.config().with_file_name(file), 0o600);
     }
 
     let second = place.run(&["setup", "project", "--json"]).json();
-    assert_eq!(second["ownerToken"], Value::Null);
     assert_eq!(second["change"], "nothing");
     assert_eq!(fs::read(place.config()).expect("the config"), before);
 

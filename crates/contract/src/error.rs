@@ -149,8 +149,19 @@ impl fmt::Display for ErrorCode {
 
 /// What begins a hint that only the user can follow: a client cannot, and passes it on.
 pub const FOR_USER: &str = "For the user: ";
+/// What stands in a hint's command for the id of the scope, where the hint is made by what knows no scope;
+/// [`in_scope`] puts the id there before anybody reads it.
+pub const SCOPE: &str = "SCOPE";
 /// The detail of [`Failure::asked`]; it does not reach clients.
 const ASKED: &str = "asked";
+
+/// Puts the id of a scope into the commands of a hint or warning that stand for any scope.
+pub fn in_scope(text: &str, scope: &str) -> String {
+    ["allow", "deny", "edit"].iter().fold(text.to_owned(), |text, verb| {
+        let command = |scope: &str| format!("`bailiwick scope {verb} {scope} ");
+        text.replace(&command(SCOPE), &command(scope))
+    })
+}
 
 /// Why a request has no result: a code to branch on, a message to read, hints to act on.
 #[derive(Debug, Clone, PartialEq)]

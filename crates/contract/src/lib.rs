@@ -35,7 +35,7 @@ pub use command::{
 };
 pub use effect::Effect;
 pub use envelope::Envelope;
-pub use error::{ErrorCode, FOR_USER, Failure};
+pub use error::{ErrorCode, FOR_USER, Failure, SCOPE, in_scope};
 pub use hex::hex;
 pub use json::Json;
 pub use limits::{CommonOption, CommonOptions, Detail, Limits};

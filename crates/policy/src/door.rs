@@ -67,7 +67,7 @@ impl PermittedPath {
         }
         Err(Failure::denied("hard-links", format!("`{}` has several names (hard links)", self.shown()))
             .at_stage("path")
-            .hint("For the user: set `policy.refuseHardLinks` to false to open such files."))
+            .hint(self.rules.hard_links_hint()))
     }
 
     /// Opens the folder that the path leads to. Links inside the scope are followed and judged.

@@ -164,6 +164,39 @@ impl PathRules {
         let files = files.into_iter().map(|file| format!(" --files {}", quote(file)));
         format!("bailiwick scope allow {}{}", self.scope, files.collect::<String>())
     }
+
+    /// Returns a hint with the commands that open a path: each name on the way can be closed, by more than one rule.
+    pub fn opening_hint(&self, path: &RelPath, access: Access) -> String {
+        let (mut files, mut patterns) = (String::new(), String::new());
+        let mut folder = RelPath::root();
+        for name in path.components().map(OsStr::from_bytes) {
+            let path = folder.child(name);
+            let rule = self.rule_for_child(&folder, name, access);
+            if rule.is_some_and(|rule| rule != CLOSED_FILES) {
+                files.push_str(&format!(" --files {}", quote(&glob_of(&path))));
+            }
+            for at in self.closed_files.matches(OsStr::from_bytes(path.as_bytes())) {
+                let flag = format!(" --forget {}", quote(&self.closed_patterns[at]));
+                if !patterns.contains(&flag) {
+                    patterns.push_str(&flag);
+                }
+            }
+            folder = path;
+        }
+        let commands: Vec<String> = [("edit", patterns), ("allow", files)]
+            .into_iter()
+            .filter(|(_, flags)| !flags.is_empty())
+            .map(|(verb, flags)| format!("`bailiwick scope {verb} {}{flags}`", self.scope))
+            .collect();
+        let verb = if commands.len() == 1 { "opens it" } else { "open it together" };
+        format!("{FOR_USER}{} {verb}.", commands.join(" and "))
+    }
+
+    /// Returns a hint with the command that lets files with several names be read.
+    pub(super) fn hard_links_hint(&self) -> String {
+        let scope = &self.scope;
+        format!("{FOR_USER}`bailiwick scope edit {scope} --refuse-hard-links false` opens such files.")
+    }
 }
 
 fn fingerprint(policy: &ScopePolicy) -> [u8; 32] {
@@ -297,34 +330,6 @@ impl PermittedPath {
         Arc::ptr_eq(&self.root, &other.root)
     }
 
-    /// Names the commands that open the path: each name on the way can be closed, by more than one rule.
-    fn opening_hint(&self) -> String {
-        let (mut files, mut patterns) = (String::new(), String::new());
-        let mut folder = RelPath::root();
-        for name in self.rel.components().map(OsStr::from_bytes) {
-            let path = folder.child(name);
-            let rule = self.rules.rule_for_child(&folder, name, self.access);
-            if rule.is_some_and(|rule| rule != CLOSED_FILES) {
-                files.push_str(&format!(" --files {}", quote(&glob_of(&path))));
-            }
-            for at in self.rules.closed_files.matches(OsStr::from_bytes(path.as_bytes())) {
-                let flag = format!(" --forget {}", quote(&self.rules.closed_patterns[at]));
-                if !patterns.contains(&flag) {
-                    patterns.push_str(&flag);
-                }
-            }
-            folder = path;
-        }
-        let scope = &self.rules.scope;
-        let commands: Vec<String> = [("edit", patterns), ("allow", files)]
-            .into_iter()
-            .filter(|(_, flags)| !flags.is_empty())
-            .map(|(verb, flags)| format!("`bailiwick scope {verb} {scope}{flags}`"))
-            .collect();
-        let verb = if commands.len() == 1 { "opens it" } else { "open it together" };
-        format!("{FOR_USER}{} {verb}.", commands.join(" and "))
-    }
-
     /// Makes the denial of a closed name.
     pub fn closed(&self, rule: &str) -> Failure {
         let shown = self.shown();
@@ -334,16 +339,19 @@ impl PermittedPath {
                 "Use the git.* operations.".to_owned(),
             )
         } else if rule == CLOSED_FILES {
-            (format!("`{shown}` is closed in this scope"), self.opening_hint())
+            (format!("`{shown}` is closed in this scope"), self.rules.opening_hint(&self.rel, self.access))
         } else if rule == program_settings::RULE {
             (
                 format!(
                     "`{shown}` can name programs that start outside every sandbox, and is closed for writing"
                 ),
-                self.opening_hint(),
+                self.rules.opening_hint(&self.rel, self.access),
             )
         } else {
-            (format!("`{shown}` is a sensitive file ({rule}) and closed in this scope"), self.opening_hint())
+            (
+                format!("`{shown}` is a sensitive file ({rule}) and closed in this scope"),
+                self.rules.opening_hint(&self.rel, self.access),
+            )
         };
         Failure::denied(rule, message).at_stage("sensitive").hint(hint)
     }

@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
-use bailiwick_contract::{Access, Caller, Capability, ErrorCode, Failure, RawPath, ScopeType};
+use bailiwick_contract::{
+    Access, Caller, Capability, ErrorCode, FOR_USER, Failure, RawPath, SCOPE, ScopeType,
+};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, PathProblem, RelPath, ResolvedPath, Root};
 use bailiwick_platform::paths;
+use bailiwick_platform::quoting::quote;
 
 use super::command::Commands;
 use super::root_paths::{RootPaths, link_in_roots, unreachable};
@@ -381,7 +384,11 @@ impl Scopes {
                     link.display()
                 ),
             )
-            .hint("For the user: write the path without the link into the config, if it leads where it should.")),
+            .hint(format!(
+                "{FOR_USER}if it leads where it should, `bailiwick scope edit {SCOPE} --forget {} --read-path {}`.",
+                quote(&path.display().to_string()),
+                quote(&resolved.path.display().to_string())
+            ))),
         }
     }
 

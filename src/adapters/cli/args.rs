@@ -16,7 +16,7 @@ use super::scope::ScopeCommand;
 /// Lets an AI client work on your computer, inside the bounds that you set.
 ///
 /// Start with `bailiwick setup FOLDER`. Exit codes: 0 success, 1 failed, 2 wrong
-/// usage, 10 to 22 one for each error code (docs/reference/errors.md).
+/// usage, 10 to 22 one for each error code (`bailiwick help errors`).
 /// BAILIWICK_HOME moves config, state and socket; NO_COLOR turns colour off.
 #[derive(Debug, Parser)]
 #[command(name = "bailiwick", version, verbatim_doc_comment)]
@@ -53,8 +53,8 @@ pub enum Command {
     /// Open a folder for clients, and print how to connect them
     ///
     /// Asks what was not said by flags, shows what clients will be allowed, and writes nothing before your
-    /// yes. Makes the config and the owner's token if there are none yet. Running it again changes nothing,
-    /// unless you name another preset; what that changes is shown as a diff.
+    /// yes. Makes the config if there is none yet. Running it again changes nothing, unless you name another
+    /// preset; what that changes is shown as a diff.
     #[command(verbatim_doc_comment)]
     Setup(SetupArgs),
     /// Open the current folder: the same as `setup .`
@@ -166,7 +166,7 @@ pub enum Preset {
 /// `setup`.
 #[derive(Debug, Args)]
 pub struct SetupArgs {
-    /// The folder to open; without one, and with --yes, only the config and the owner's token are made
+    /// The folder to open; without one, and with --yes, only the config is made
     pub folder: Option<PathBuf>,
     /// How it is opened.
     #[command(flatten)]

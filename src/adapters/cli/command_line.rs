@@ -12,6 +12,7 @@ use bailiwick_policy::Candidate;
 use super::args::{Command, PolicyCommand};
 use super::call::Words;
 use super::definition::parse;
+use super::topics;
 
 /// Why words are no command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,9 @@ pub struct Misuse {
 /// What the program would say about it.
 pub fn check_command_line(words: &[String]) -> Result<(), Misuse> {
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+    if topics::asked(&words).is_some() {
+        return Ok(());
+    }
     let arguments = match parse(&words) {
         Ok(arguments) => arguments,
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {

@@ -6,12 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bailiwick_config::{CommandRule, SandboxLevel, ScopeConfig, ShellMode, TokenPattern, TokenRule};
-use bailiwick_contract::{Capability, Failure};
+use bailiwick_contract::{Capability, Containment, Failure, Network};
 use bailiwick_platform::fs::modes::MetadataExt;
 use bailiwick_platform::fs::{Others, Ownership};
 use bailiwick_platform::programs::usual_folders;
 use bailiwick_platform::{dirs, machine};
 use bailiwick_policy::command::{Commands, Rules, rule_text};
+use bailiwick_providers::command::level;
 
 /// Programs that projects use, and that can run the project's code.
 const PROJECT_PROGRAMS: &[&str] = &[
@@ -135,23 +136,34 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
             rules.iter().map(|rule| rule_text(rule).trim_matches('`').to_owned()).collect();
         if lines.is_empty() { "nothing".to_owned() } else { lines.join(", ") }
     };
-    let network = match (policy.sandbox, policy.network) {
+    let now = level(policy.sandbox);
+    let network = match (&now, policy.network.unwrap_or(Network::Loopback)) {
         // Nothing is there that could hold it.
-        (SandboxLevel::None, _) => "full".to_owned(),
-        (_, None) => "a loopback of their own".to_owned(),
-        (_, Some(network)) => network.to_string(),
+        (Ok(Containment::None), _) => "full",
+        (Ok(Containment::Partial), Network::Loopback) => {
+            "none, as only a full sandbox has a loopback of its own"
+        }
+        (_, Network::Loopback) => "a loopback of their own",
+        (_, network) => network.as_str(),
     };
-    let held = match policy.sandbox {
-        SandboxLevel::Auto => "a sandbox, as strong as this computer has one",
-        SandboxLevel::Full => "a full sandbox",
-        SandboxLevel::Partial => "a partial sandbox (files and system calls)",
-        SandboxLevel::None => "NOTHING: they can do what you can do",
+    let held = match (policy.sandbox, &now) {
+        (SandboxLevel::None, _) => "NOTHING: they can do what you can do".to_owned(),
+        (_, Err(_)) => "nothing, so none runs: `bailiwick doctor` shows what this computer lacks".to_owned(),
+        (SandboxLevel::Auto, Ok(Containment::Full)) => {
+            "a sandbox, as strong as this computer has one: full".to_owned()
+        }
+        (SandboxLevel::Auto, Ok(level)) => {
+            format!("a sandbox, as strong as this computer has one: {level} (files and system calls)")
+        }
+        (SandboxLevel::Full, Ok(_)) => "a full sandbox".to_owned(),
+        (SandboxLevel::Partial, Ok(_)) => "a partial sandbox (files and system calls)".to_owned(),
     };
     let folders = |folders: &[PathBuf]| {
         folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join("\n")
     };
     let mut said = Vec::new();
-    if Commands::compile("", policy)?.runs_any_program() {
+    let runs_any_program = Commands::compile("", policy)?.runs_any_program();
+    if runs_any_program && matches!(now, Ok(Containment::Full)) {
         said.push((
             "may run",
             format!(
@@ -161,18 +173,25 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
         ));
         said.push(("otherwise", format!("{} {}", names(false), names(true))));
     } else {
+        let bounds = match now {
+            Ok(Containment::None) => "Neither the rules nor anything else holds that.",
+            Ok(_) | Err(_) => "The rules do not hold that; the sandbox does.",
+        };
         said.push(("may run", format!("{}\n{changes}", names(false))));
         said.push((
             "any code",
             format!(
                 "{}\nThese run scripts, tests or build files: a client that may write files here\ncan run any \
-                 code by them. The rules do not hold that; the sandbox does.",
+                 code by them. {bounds}",
                 names(true)
             ),
         ));
     }
+    if runs_any_program && !matches!(now, Ok(Containment::Full)) {
+        said.push(("not here", "other programs and texts for bash: they need a full sandbox".to_owned()));
+    }
     said.extend([
-        ("held by", format!("{held}; network: {network}")),
+        ("held by", if now.is_ok() { format!("{held}; network: {network}") } else { held }),
         ("never run", lines(&policy.denied_commands)),
     ]);
     if !policy.ask_commands.is_empty() {

@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 
 use super::args::Arguments;
 use super::examples::examples;
+use super::topics;
 
 /// Where the flags of every command stand among its flags.
 const SHARED_ORDER: usize = 900;
@@ -49,6 +50,9 @@ fn laid_out(command: Command, path: &str) -> Command {
     };
     let paragraphs: Vec<String> = details.split("\n\n").map(joined).collect();
     let mut below = paragraphs.join("\n\n");
+    if path.is_empty() {
+        below.push_str(&format!("\n\n{}", topics::list()));
+    }
     if let Some(lines) = examples(path) {
         if !below.is_empty() {
             below.push_str("\n\n");

@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::adapters::mcp::stdio;
+use crate::adapters::mcp::{OnClient, stdio};
 use bailiwick_contract::{Failure, Transport};
 
 use super::args::{McpArgs, Shared};
 use super::call::backend;
 use super::home::Home;
 use super::runtime;
+use super::stdio_session::StdioSession;
 
 /// How long what runs may take to end after a request to stop.
 const STOP_TIMEOUT: Duration = Duration::from_millis(500);
@@ -52,7 +53,11 @@ fn value(word: &OsString) -> Option<&str> {
 pub fn run(home: &Home, args: McpArgs) -> Result<(), Failure> {
     let runtime = runtime::small()?;
     let ended = runtime.block_on(async {
+        let token = args.caller.clone();
         let backend = backend(home, Transport::Stdio, args.caller).await?;
+        let session = StdioSession::begin(&home.dirs, token.as_deref());
+        let on_client =
+            session.map(|session| -> OnClient { Box::new(move |name| session.name_client(name)) });
         let shutdown = CancellationToken::new();
         tokio::spawn({
             let shutdown = shutdown.clone();
@@ -62,7 +67,7 @@ pub fn run(home: &Home, args: McpArgs) -> Result<(), Failure> {
                 shutdown.cancel();
             }
         });
-        Ok(stdio::run(backend, shutdown).await)
+        Ok(stdio::run(backend, on_client, shutdown).await)
     });
     // What was cancelled writes its row; a thread that waits for input cannot be told to stop.
     runtime.shutdown_timeout(STOP_TIMEOUT);

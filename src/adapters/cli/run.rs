@@ -14,7 +14,8 @@ use super::home::Home;
 use super::printer::{Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
-    man, mcp, policy, processes, scope, screen, service, setup, start, status, token, tools, try_folder,
+    man, mcp, policy, processes, scope, screen, service, setup, start, status, token, tools, topics,
+    try_folder,
     tunnel,
 };
 
@@ -29,6 +30,10 @@ pub fn main() -> ExitCode {
     }
     if let Some(words) = completions::asked(&words) {
         Printer { json: false }.data(&completions::values(&words));
+        return ExitCode::SUCCESS;
+    }
+    if let Some(page) = topics::asked(&words) {
+        Printer { json: false }.help(&page);
         return ExitCode::SUCCESS;
     }
     match definition::parse(&words) {

@@ -15,6 +15,8 @@ use crate::adapters::auth::KeyRing;
 use crate::adapters::http::{HttpSettings, Server};
 use crate::adapters::socket::{self, BindError, Listener};
 use bailiwick_config::PublicUrl;
+use bailiwick_config::NewToken;
+use bailiwick_contract::time::now_ms;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::{memory, port};
 
@@ -32,6 +34,10 @@ const STOP_TIMEOUT: Duration = Duration::from_millis(1_600);
 const GOODBYE_TIMEOUT: Duration = Duration::from_millis(150);
 /// How many ports are tried for one that is free.
 const PORTS_TRIED: u16 = 50;
+
+/// What stands before the owner's token.
+const FIRST_TOKEN: &str = "There was no token yet, so this is the owner's. With it an HTTP client may do all that your scopes grant. \
+                           It is shown this once, and kept as a hash:";
 
 /// What `start --json` prints once it serves.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -93,7 +99,12 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
             printer.talk(&format!("Warning: {}.", exposure(&started.address)));
         }
         let public_url = config.http.public_base_url.as_ref();
-        announce(printer, &started, (has_tokens, needs_token), public_url, form);
+        let secret = if has_tokens || !needs_token || printer.json || !io::stdout().is_terminal() {
+            None
+        } else {
+            first_token(home)?
+        };
+        announce(printer, &started, (has_tokens, needs_token), public_url, secret, form);
         let view = form.map(|form| LiveView::start(home, printer, form));
 
         let shutdown = CancellationToken::new();
@@ -114,6 +125,25 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
     served
 }
 
+/// Makes the owner's token, where there is none at all: HTTP is wanted, and somebody sees it. Elsewhere it would
+/// stay in a log.
+fn first_token(home: &Home) -> Result<Option<String>, Failure> {
+    home.edit_tokens(|tokens| {
+        if !tokens.records().is_empty() {
+            return Ok(None);
+        }
+        let new = NewToken {
+            name: "owner".to_owned(),
+            scopes: vec!["*".to_owned()],
+            capabilities: vec!["*".to_owned()],
+            expires_at_ms: None,
+            owner: true,
+        };
+        let (_, secret) = tokens.create(new, now_ms()).map_err(|error| error.for_person())?;
+        Ok(Some(secret))
+    })
+}
+
 /// Says how requests are shown, if they are.
 fn form(printer: Printer, args: &StartArgs) -> Option<Form> {
     match (printer.json, args.log) {
@@ -128,6 +158,7 @@ fn announce(
     started: &Started,
     (has_tokens, needs_token): (bool, bool),
     public_url: Option<&PublicUrl>,
+    secret: Option<String>,
     form: Option<Form>,
 ) {
     if printer.json {
@@ -144,9 +175,13 @@ fn announce(
     printer.text(&format!("Bailiwick serves {}\n  scopes  {open}\n  socket  {socket}\n", started.url));
     if !needs_token {
         printer.talk("Every program of this computer is let in over HTTP without a token, as `http.allowLoopbackWithoutToken` says.");
+    } else if let Some(secret) = secret {
+        printer.text(&format!("\n{FIRST_TOKEN}\n"));
+        printer.data(&format!("  {secret}\n\n"));
     } else if !has_tokens {
-        printer
-            .talk("There is no token: over HTTP nobody is let in. `bailiwick token create NAME` makes one.");
+        printer.talk(
+            "There is no token, so HTTP clients cannot connect. `bailiwick token create NAME` makes one.",
+        );
     }
     if let Some(url) = public_url {
         let who = url.reached_by();

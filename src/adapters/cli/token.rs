@@ -120,7 +120,7 @@ pub fn run(home: &Home, command: &TokenCommand) -> Result<Report, Failure> {
             let output = TokenRevokeOutput { ok: true, revoked: facts(&record, last_used(home, &record)) };
             let report = Report::of(text, &output);
             Ok(if record.owner {
-                report.note("\nhint: that was the owner's; `bailiwick setup` makes a new one.")
+                report.note("\nhint: that was the owner's; `bailiwick token create NAME` makes another one.")
             } else {
                 report
             })

@@ -72,7 +72,7 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
         refusal(
             StatusCode::FORBIDDEN,
             "permission_denied",
-            "this Host is not served here; the person can add it to http.allowedHosts",
+            "this Host is not served here; the user can add it to http.allowedHosts with `bailiwick config edit`",
         )
     } else if guard.is_public(&request) && !is_public_path(request.uri().path()) {
         not_found()
@@ -80,7 +80,7 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
         refusal(
             StatusCode::FORBIDDEN,
             "permission_denied",
-            "requests from this Origin are not served; the person can add it to http.allowedOrigins",
+            "requests from this Origin are not served; the user can add it to http.allowedOrigins with `bailiwick config edit`",
         )
     } else if let Some(origin) = guard.origins.named(request.headers()) {
         let mut response = if cors::is_preflight(request.method(), request.headers()) {

@@ -41,6 +41,9 @@ const VERSIONS: &[ProtocolVersion] = &[
 /// The longest client name that is kept.
 const MAX_CLIENT_CHARS: usize = 100;
 
+/// Hears what the client of a conversation calls itself.
+pub type OnClient = Box<dyn Fn(&str) + Send + Sync>;
+
 /// Answers MCP requests. Cheap to clone.
 #[derive(Clone)]
 pub struct Handler {
@@ -53,7 +56,7 @@ pub struct Handler {
 #[derive(Clone)]
 enum Way {
     /// One caller, fixed when the process began, over [`super::stdio_transport`].
-    Fixed { backend: Arc<Backend>, session: Arc<str> },
+    Fixed { backend: Arc<Backend>, session: Arc<str>, on_client: Option<Arc<OnClient>> },
     /// Each request brings its caller, put there by the HTTP guard.
     PerRequest(Arc<Service>),
 }
@@ -68,8 +71,9 @@ struct Route {
 
 impl Handler {
     /// Makes the handler of a transport with one caller.
-    pub fn fixed(backend: Arc<Backend>, shutdown: CancellationToken) -> Self {
-        Self { way: Way::Fixed { backend, session: id::new_id().into() }, shutdown, tasks: Arc::default() }
+    pub fn fixed(backend: Arc<Backend>, on_client: Option<OnClient>, shutdown: CancellationToken) -> Self {
+        let way = Way::Fixed { backend, session: id::new_id().into(), on_client: on_client.map(Arc::new) };
+        Self { way, shutdown, tasks: Arc::default() }
     }
 
     /// Makes the handler of the HTTP transport.
@@ -80,7 +84,7 @@ impl Handler {
     /// Finds out where a request goes and on whose behalf.
     fn route(&self, context: &RequestContext<RoleServer>) -> Result<Route, ErrorData> {
         match &self.way {
-            Way::Fixed { backend, session } => {
+            Way::Fixed { backend, session, .. } => {
                 let session = session.to_string();
                 Ok(Route { backend: Arc::clone(backend), owner: session.clone(), session: Some(session) })
             }
@@ -96,6 +100,13 @@ impl Handler {
                 let embedded = Embedded { service: Arc::clone(service), caller: caller.clone(), keys: None };
                 Ok(Route { backend: Arc::new(Backend::Embedded(embedded)), session: None, owner })
             }
+        }
+    }
+
+    /// Passes on what the client calls itself.
+    fn hear(&self, client: Option<&str>) {
+        if let (Way::Fixed { on_client: Some(on_client), .. }, Some(client)) = (&self.way, client) {
+            on_client(client);
         }
     }
 
@@ -130,6 +141,7 @@ impl Handler {
     ) -> Result<Reply, ErrorData> {
         let Route { backend, session, .. } = self.route(context)?;
         let origin = Origin { client: client_name(context), session };
+        self.hear(origin.client.as_deref());
         let gone = context.ct.child_token();
         let progress = Progress::default();
         let token = context.meta.get_progress_token();
@@ -176,12 +188,15 @@ fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
 }
 
 fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
-    let info = context.client_info()?;
+    name_of(&context.client_info()?)
+}
+
+fn name_of(info: &Implementation) -> Option<String> {
     let clean = |text: &str| -> String {
         text.chars().filter(|it| !it.is_control()).take(MAX_CLIENT_CHARS / 2).collect()
     };
     // rmcp fills in its own name for stateless requests of clients that have not said theirs.
-    if info == Implementation::default() {
+    if *info == Implementation::default() {
         return None;
     }
     Some(format!("{} {}", clean(&info.name), clean(&info.version)).trim().to_owned())
@@ -214,6 +229,7 @@ impl ServerHandler for Handler {
         let mut result = self.negotiate_initialize(&request)?;
         // What was agreed counts from now on, not what was asked for.
         request.protocol_version = result.protocol_version.clone();
+        self.hear(name_of(&request.client_info).as_deref());
         context.peer.set_peer_info(request);
         let offer = self.offer(&context).await?;
         result.capabilities.resources = resources_of(&offer);

@@ -19,7 +19,7 @@ mod tools;
 /// How many messages one batch may have.
 pub(super) const MAX_BATCH: usize = 64;
 
-pub use handler::Handler;
+pub use handler::{Handler, OnClient};
 pub(super) use render::splice_answer;
 pub(super) use tools::history_envelope;
 pub use tools::{COMPUTER_OPERATION, COMPUTER_QUERY, GET_COMPUTER_INFO, GET_OPERATION_HISTORY, listed};

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use bailiwick_platform::memory;
 
 use super::super::backend::Backend;
-use super::Handler;
 use super::stdio_transport::{Closing, StdioTransport};
+use super::{Handler, OnClient};
 
 /// How long requests in the works go on after the client has closed its side.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -29,9 +29,10 @@ pub enum Ended {
 }
 
 /// Serves the client at standard input and output until it goes away or `shutdown` is cancelled.
-pub async fn run(backend: Backend, shutdown: CancellationToken) -> Ended {
+/// `on_client` hears what it calls itself.
+pub async fn run(backend: Backend, on_client: Option<OnClient>, shutdown: CancellationToken) -> Ended {
     let (input, output) = rmcp::transport::io::stdio_pipes();
-    Box::pin(converse(backend, input, output, shutdown)).await
+    Box::pin(serve(backend, on_client, input, output, shutdown)).await
 }
 
 /// Serves a client over any pair of byte streams.
@@ -40,11 +41,25 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
+    serve(backend, None, input, output, shutdown).await
+}
+
+async fn serve<R, W>(
+    backend: Backend,
+    on_client: Option<OnClient>,
+    input: R,
+    output: W,
+    shutdown: CancellationToken,
+) -> Ended
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
     // What is in the works when the client closes its side may be answered, but not for long: clients wait
     // about 2 s for the process to end.
     let stop = shutdown.child_token();
     let backend = Arc::new(backend);
-    let handler = Handler::fixed(Arc::clone(&backend), stop.clone());
+    let handler = Handler::fixed(Arc::clone(&backend), on_client, stop.clone());
     let transport = StdioTransport::new(input, output, Closing { after: CLOSE_TIMEOUT, stop });
     // rmcp cancels the token that it is given when the conversation ends.
     let begun = handler.serve_with_ct(transport, shutdown.child_token()).await;

@@ -266,13 +266,6 @@ const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "no token",
-        check: "tokens",
-        fix: "bailiwick token create",
-        is_mended: false,
-        inject: |place| fs::write(tokens(place), "{\"tokens\":[]}").expect("written"),
-    },
-    Fault {
         name: "an expired token",
         check: "token-expired",
         fix: "bailiwick token revoke",

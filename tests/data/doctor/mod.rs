@@ -89,6 +89,7 @@ fn assert_of_the_published_form(name: &str, answer: &Value) {
 /// An installation without faults, with a history and a port that no other test takes.
 fn healthy() -> Installation {
     let place = Installation::set_up();
+    place.make_token("owner");
     change(&place, |config| config["port"] = json!(reserve_port()));
     assert_eq!(place.run(&["call", "file.list", ".", "--json"]).exit, 0);
     place

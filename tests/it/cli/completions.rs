@@ -34,8 +34,8 @@ impl Desk {
             let ran = place.run(words);
             assert_eq!(ran.exit, 0, "{words:?}: {}", ran.err);
         }
-        let made = place.run(&["token", "create", "my $(touch made) laptop", "--json"]).json();
-        let secret = made["token"]["secret"].as_str().expect("a value").to_owned();
+        place.make_token("owner");
+        let secret = place.make_token("my $(touch made) laptop");
         let start =
             json!({"scope": "project", "op": "process.start", "input": {"command": ["sleep", "600"]}});
         let started = place.run(&["call", &start.to_string(), "--json"]).json();

@@ -7,6 +7,7 @@ use crate::installation::Installation;
 #[test]
 fn a_service_that_other_computers_can_reach_says_so_and_that_nothing_is_encrypted() {
     let place = Installation::set_up();
+    place.make_token("owner");
     let says =
         |text: &str| text.contains("other computers can reach 0.0.0.0:") && text.contains("not encrypted");
     let mut child =

@@ -120,6 +120,7 @@ fn scope_show_tells_everything_and_no_secret() {
         &["scope", "edit", "project", "--commands", "--env", "NPM_TOKEN=hidden-value", "--network", "full"][..],
         &["scope", "allow", "project", "--files", ".env.example"],
         &["scope", "allow", "project", "git:write", "--ask"],
+        &["token", "create", "owner"],
         &["token", "create", "laptop", "--scope", "project"],
         &["token", "create", "elsewhere", "--scope", "*"],
     ] {
@@ -197,7 +198,8 @@ fn tools_tells_what_a_client_sees_and_what_it_needs() {
 fn the_list_of_tokens_tells_of_use_and_of_what_expires() {
     let place = Installation::set_up();
     for words in [
-        &["token", "create", "soon", "--expires", "3d"][..],
+        &["token", "create", "owner"][..],
+        &["token", "create", "soon", "--expires", "3d"],
         &["token", "create", "later", "--expires", "90d", "--scope", "project"],
         &["token", "create", "old", "--expires", "1h"],
         &["call", "file.stat", "hello.txt", "--caller", "later"],

@@ -5,6 +5,7 @@
 //! something of the same length before, so that lines break where they really do.
 
 mod errors;
+mod levels;
 mod lists;
 mod place;
 mod setup;

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use bailiwick::contract::id::new_id;
 
 use crate::installation::Ran;
+use crate::source::repository;
 
 /// How the home folder is shown: as long as it is, so that lines break where they really do.
 pub const SHOWN_HOME: &str = "/home/lovelace";
@@ -15,6 +16,8 @@ pub const SHOWN_HOME: &str = "/home/lovelace";
 /// A home folder with a project and a path on which there is nothing but this program. Removed when dropped.
 pub struct Place {
     home: PathBuf,
+    /// What starts the program, where the computer is to have less of a sandbox than it has.
+    starter: Vec<PathBuf>,
 }
 
 impl Place {
@@ -24,13 +27,23 @@ impl Place {
         assert_eq!(home.as_os_str().len(), SHOWN_HOME.len());
         fs::create_dir(&home).expect("the temporary folder can be written");
         fs::set_permissions(&home, fs::Permissions::from_mode(0o700)).expect("own folder");
-        let made = Self { home };
+        let made = Self { home, starter: Vec::new() };
         for folder in ["bin", "run", "project"] {
             fs::create_dir(made.path(folder)).expect("made");
         }
         fs::set_permissions(made.path("run"), fs::Permissions::from_mode(0o700)).expect("own folder");
         fs::write(made.path("project/hello.txt"), "hello\n").expect("written");
         symlink(env!("CARGO_BIN_EXE_bailiwick"), made.path("bin/bailiwick")).expect("a link");
+        made
+    }
+
+    /// On a computer whose strongest sandbox is of this level.
+    pub fn at_level(level: &str) -> Self {
+        let script = repository().join("tests/it/transcripts/at_level.py");
+        let python = ["/usr/bin/python3", "/usr/local/bin/python3", "/bin/python3"].map(PathBuf::from);
+        let python = python.into_iter().find(|path| path.is_file()).expect("python3 was asked for");
+        let mut made = Self::new();
+        made.starter = vec![python, script, level.into()];
         made
     }
 
@@ -51,8 +64,11 @@ impl Place {
 
     /// Makes a command of the person's.
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(self.path("bin/bailiwick"));
+        let program = self.path("bin/bailiwick");
+        let mut whole = self.starter.iter().chain([&program]);
+        let mut command = Command::new(whole.next().expect("the program at least"));
         command
+            .args(whole)
             .args(words)
             .current_dir(&self.home)
             .env_clear()

@@ -56,6 +56,13 @@ impl Installation {
         made
     }
 
+    /// Makes a token that may do all that scopes grant, and returns its value.
+    pub fn make_token(&self, name: &str) -> String {
+        let made = self.run(&["token", "create", name, "--json"]);
+        assert_eq!(made.exit, 0, "{}", made.err);
+        made.json()["token"]["secret"].as_str().expect("shown once").to_owned()
+    }
+
     pub fn project(&self) -> PathBuf {
         self.folder.path().join("project")
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Image, Json, Outcome, id, time};
+use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Image, Json, Outcome, id, in_scope, time};
 use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Pending, Phase};
 use bailiwick_policy::{Denial, Permit};
 
@@ -53,6 +53,8 @@ pub(super) struct Record {
     began: Instant,
     history: HistoryHandle,
     ended: Ended,
+    /// The scope of its permit, for the commands of hints.
+    scope: Option<String>,
 }
 
 /// What is needed to answer for an operation that does not end in time; its row comes later.
@@ -97,7 +99,7 @@ impl Record {
             template: Value::Null,
             has_effect: false,
         };
-        Self { event, began, history, ended }
+        Self { event, began, history, ended, scope: None }
     }
 
     pub fn operation_id(&self) -> &str {
@@ -133,6 +135,7 @@ impl Record {
     pub fn permitted(&mut self, permit: &Permit, envelope: &Envelope) {
         if let Some(scope) = permit.scope() {
             self.event.scope = Some(scope.id().to_owned());
+            self.scope = Some(scope.id().to_owned());
         }
         self.event.capability = permit.capability();
         self.event.has_effect = !permit.spec().effect.is_read_only();
@@ -225,8 +228,14 @@ impl Record {
     }
 
     fn close(&mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
-        let result = self.ended.judge(result, self.event.has_effect);
-        let (warnings, images, summary) = notes;
+        let mut result = self.ended.judge(result, self.event.has_effect);
+        let (mut warnings, images, summary) = notes;
+        if let Some(scope) = &self.scope {
+            let hints = result.as_mut().err().map(|failure| failure.hints.iter_mut());
+            for text in warnings.iter_mut().chain(hints.into_iter().flatten()) {
+                *text = in_scope(text, scope);
+            }
+        }
         // Of a failure nothing but the failure goes to the client, and later that it has no row.
         let (warnings, images) = if result.is_ok() { (warnings, images) } else { Default::default() };
         let event = &mut self.event;

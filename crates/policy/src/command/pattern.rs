@@ -124,7 +124,7 @@ impl Pattern {
                 if let Some(program) = programs.iter().find(|it| it.contains(['/', '\\'])) {
                     let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
                     return Err(wrong("programs are named without their folder")
-                        .hint(format!("Write `{name}`; `policy.searchPath` says where programs are.")));
+                        .hint(format!("Write `{name}`; the scope's search path says where programs are.")));
                 }
             }
             Some(Token::Rest) => {}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bailiwick_config::{SandboxLevel, ScopePolicy, ShellMode};
 use bailiwick_contract::environment::{dangerous, is_name};
-use bailiwick_contract::{CommandInput, CommandPlan, Containment, Failure, Network};
+use bailiwick_contract::{CommandInput, CommandPlan, Containment, FOR_USER, Failure, Network};
 use bailiwick_platform::machine::memory_bytes;
 use bailiwick_platform::programs::usual_folders;
 
@@ -213,7 +213,9 @@ impl Commands {
                     "policy.allowedEnvironment",
                     format!("a caller may never set `{name}`: {why}"),
                 )
-                .hint("Take it out; a fixed value of your own goes into `policy.environment`."));
+                .hint(format!(
+                    "Take it out; `bailiwick scope edit {scope} --env {name}=VALUE` gives every command a fixed value."
+                )));
             }
         }
         let search_path =
@@ -424,19 +426,24 @@ impl Commands {
         {
             return refused;
         }
+        let scope = &self.scope;
         let hint = match (self.shell, self.hold.network) {
             (ShellMode::Off, _) => {
-                "For the user: `policy.shell` = `sandboxed` lets bash run such texts, in a full sandbox only."
+                format!(
+                    "`bailiwick scope edit {scope} --shell sandboxed` lets bash run such texts, in a full sandbox only."
+                )
             }
             (ShellMode::Sandboxed, Network::Full) if self.may_be_full() => {
-                "For the user: with `policy.network` = `full` only literal words run, since the rules could not guard \
-                 what a shell sends; `loopback` or `none` lets bash run such texts in a full sandbox."
+                format!(
+                    "`bailiwick scope edit {scope} --network loopback` lets bash run such texts in a full sandbox. With \
+                     the whole network only literal words run, since the rules could not guard what a shell sends."
+                )
             }
             (ShellMode::Sandboxed, _) => {
-                "For the user: a shell runs in a full sandbox only; set `policy.sandbox` to `auto` or `full`."
+                format!("`bailiwick scope edit {scope} --sandbox full` lets bash run such texts.")
             }
         };
-        refused.hint(hint)
+        refused.hint(format!("{FOR_USER}{hint}"))
     }
 
     fn may_be_full(&self) -> bool {

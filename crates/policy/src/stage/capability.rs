@@ -67,6 +67,6 @@ fn denied(op: &str, scope: &str, group: &[Capability], by_scope: bool) -> Failur
             format!("`{op}` needs {wanted}, which this caller may not use"),
         )
         .detail("needs", names.clone())
-        .hint(format!("{FOR_USER}the caller's token does not have {first}; `bailiwick token create` makes one that does."))
+        .hint(format!("{FOR_USER}the caller's token does not have {first}; `bailiwick token create NAME` makes one that does."))
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::command::{Program, SearchPath, closed_folders};
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::FileId;
 use bailiwick_platform::machine::home_folder;
@@ -138,5 +138,7 @@ fn missing() -> Failure {
     Failure::new(ErrorCode::ProviderUnavailable, "Codex is not installed, or not where it is looked for")
         .detail("rule", "codex-missing")
         .hint(format!("For the user: install it with `{INSTALL}`, then run `codex login`."))
-        .hint("For the user: if it is installed, add the folder of `codex` to `policy.searchPath` of the scope.")
+        .hint(format!(
+            "{FOR_USER}if it is installed, name its folder: `bailiwick scope edit {SCOPE} --search-path FOLDER`."
+        ))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE};
 use bailiwick_platform::fs::{OwnFileError, Secrecy, read_own_file};
 use bailiwick_platform::machine::home_folder;
 
@@ -56,7 +56,7 @@ impl Login {
             return match is_set(name) {
                 true => Ok(Self::Environment),
                 false => Err(logged_out(format!("the key of its model provider is not set: `{name}`"))
-                    .hint(format!("For the user: set `{name}` in `policy.environment` of the scope."))),
+                    .hint(format!("{FOR_USER}`bailiwick scope edit {SCOPE} --env {name}=KEY` sets it."))),
             };
         }
         if !provider.needs_login {

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::{
     FolderAccess, MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders,
-    granted, let_git_pass, level, make_shared, must_be_full, readable, unique,
+    full_sandbox_hint, granted, let_git_pass, level, make_shared, must_be_full, readable, unique,
 };
 use crate::repositories::{Repositories, Review};
 use bailiwick_config::SandboxLevel;
-use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
+use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Network, SCOPE};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::create_private_dir;
 use bailiwick_platform::launch::{
@@ -244,8 +244,10 @@ fn level_for_codex(wanted: SandboxLevel) -> Result<Containment, Failure> {
             "nothing was run: Codex's own sandbox needs namespaces, which the level `partial` has none of",
         )
         .detail("rule", "sandbox-level")
-        .hint("For the user: set `policy.sandbox` of the scope to \"full\" where this computer has it.")
-        .hint("For the user: with \"none\" Codex's own sandbox alone holds its commands.")),
+        .hint(full_sandbox_hint())
+        .hint(format!(
+            "{FOR_USER}`bailiwick scope edit {SCOPE} --sandbox none` leaves commands to Codex's own sandbox alone."
+        ))),
         level => Ok(level),
     }
 }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use bailiwick_contract::Failure;
 use bailiwick_contract::environment::{dangerous, is_name};
+use bailiwick_contract::{FOR_USER, Failure, SCOPE};
 use bailiwick_platform::machine::user_name;
 use bailiwick_platform::programs::{self, SEARCH_PATH_SEPARATOR};
 
@@ -121,7 +121,9 @@ fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result
             .at_stage("command")
             .detail("field", field)
             .hint("Leave it out.")
-            .hint(format!("For the user: set `{name}` in `policy.environment` if the command needs it.")));
+            .hint(format!(
+                "{FOR_USER}`bailiwick scope edit {SCOPE} --env {name}=VALUE` gives it to every command."
+            )));
         }
         if !allowed.contains(name) {
             return Err(Failure::denied(
@@ -132,7 +134,9 @@ fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result
             .detail("field", field)
             .detail("allowed", allowed.iter().cloned().collect::<Vec<_>>())
             .hint("Leave it out.")
-            .hint(format!("For the user: add \"{name}\" to `policy.allowedEnvironment` of the scope.")));
+            .hint(format!(
+                "{FOR_USER}`bailiwick scope edit {SCOPE} --allow-env {name}` lets callers set it."
+            )));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! How strongly a command is held here: what its scope wants against what this computer has.
 
 use bailiwick_config::SandboxLevel;
-use bailiwick_contract::{Containment, ErrorCode, Failure};
+use bailiwick_contract::{Containment, ErrorCode, FOR_USER, Failure, SCOPE};
 use bailiwick_platform::launch::levels;
 
 /// Gives the level at which a command of a scope runs. The first call looks at what the computer has.
@@ -31,10 +31,12 @@ pub fn must_be_full(level: Containment, why: Option<&str>) -> Result<(), Failure
     match why {
         Some(why) if level < Containment::Full => Err(Failure::denied(
             "full-sandbox",
-            format!("this command runs in a full sandbox only, and here it would be held at `{level}`: {why}"),
+            format!(
+                "this command runs in a full sandbox only, and here it would be held at `{level}`: {why}"
+            ),
         )
         .at_stage("command")
-        .hint("For the user: set `policy.sandbox` of the scope to \"full\"; `bailiwick status` says what this computer has.")),
+        .hint(full_sandbox_hint())),
         _ => Ok(()),
     }
 }
@@ -52,6 +54,14 @@ pub fn strict_unless_full(level: Containment, refused: Option<&Failure>) -> Resu
     }
 }
 
+/// Returns a hint with what gives a scope full sandboxes.
+pub fn full_sandbox_hint() -> String {
+    match levels().missing(Containment::Full) {
+        None => format!("{FOR_USER}`bailiwick scope edit {SCOPE} --sandbox full` gives its commands one."),
+        Some(_) => format!("{FOR_USER}`bailiwick doctor` shows what this computer lacks for one."),
+    }
+}
+
 fn lacking(level: Containment, why: &str) -> Failure {
     let failure = Failure::new(
         ErrorCode::ProviderUnavailable,
@@ -63,13 +73,12 @@ fn lacking(level: Containment, why: &str) -> Failure {
         Containment::Full => Some(Containment::Partial),
         Containment::Partial | Containment::None => None,
     };
-    match weaker.filter(|weaker| levels().missing(*weaker).is_none()) {
-        Some(weaker) => failure.hint(format!(
-            "For the user: give this computer what is missing, or set `policy.sandbox` of the scope to \"{weaker}\"."
-        )),
-        None if level == Containment::None => failure,
-        None => failure.hint(
-            "For the user: give this computer what is missing; \"none\" in `policy.sandbox` runs commands unheld.",
-        ),
-    }
+    let what = match weaker.filter(|weaker| levels().missing(*weaker).is_none()) {
+        Some(weaker) => format!("--sandbox {weaker}` accepts a weaker one"),
+        None if level == Containment::None => return failure,
+        None => "--sandbox none` runs commands without one".to_owned(),
+    };
+    failure
+        .hint(format!("{FOR_USER}`bailiwick scope edit {SCOPE} {what}."))
+        .hint(format!("{FOR_USER}`bailiwick doctor` shows what this computer lacks."))
 }

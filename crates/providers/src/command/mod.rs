@@ -17,7 +17,7 @@ mod violations;
 pub(super) use ansi::Stripper;
 pub use capture::{Capture, Kept};
 pub(super) use environment::let_git_pass;
-pub use hold::{level, must_be_full};
+pub use hold::{full_sandbox_hint, level, must_be_full};
 pub use installed::installed_tools;
 pub use prepare::{CommandRequest, FolderAccess, Keeping, Prepared, Tool};
 pub(super) use prepare::{

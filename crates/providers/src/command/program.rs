@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use bailiwick_contract::command::is_program_name;
-use bailiwick_contract::{ErrorCode, Failure, fields};
+use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE, fields};
 use bailiwick_platform::fs::{FileId, FileKind, Ownership, ResolvedPath, Stat};
 use bailiwick_platform::programs::{SEARCH_PATH_SEPARATOR, candidates, may_run, read_by_others};
 
@@ -82,9 +82,10 @@ impl<'a> SearchPath<'a> {
                 format!("`{name}` was found in {}, but {why}", folder.display()),
             )
             .at_stage("command")
-            .hint(
-                "For the user: put only folders on `policy.searchPath` that you and root alone can change.",
-            ),
+            .hint(format!(
+                "{FOR_USER}only you and root may be able to change that folder. `bailiwick scope edit {SCOPE} \
+                 --search-path FOLDER` has another folder searched before it."
+            )),
             None => self.batch_file(name).unwrap_or_else(|| self.not_found(name)),
         })
     }
@@ -161,7 +162,7 @@ impl<'a> SearchPath<'a> {
             near => failure.hint(format!("Did you mean {}?", near.join(" or "))),
         };
         failure.hint(format!(
-            "For the user: install it, or add its folder to `policy.searchPath` (now {}).",
+            "{FOR_USER}install it, or name its folder: `bailiwick scope edit {SCOPE} --search-path FOLDER`. Now searched: {}.",
             searched.join(SEARCH_PATH_SEPARATOR)
         ))
     }

@@ -1,6 +1,7 @@
 //! What a failed command says about the sandbox: which door was shut, and the smallest change that opens it.
 //!
-//! Guesses from words that programs print. They are hints for a reader, and decide nothing.
+//! Guesses from words that programs print. They are hints for a reader, and decide nothing. `SCOPE` stands for the
+//! scope's id in them, as [`bailiwick_contract::in_scope`] reads it.
 
 use bailiwick_contract::{Containment, Network};
 use bailiwick_platform::launch::MemoryExcess;
@@ -50,21 +51,21 @@ const SIGNS: &[Sign] = &[
         words: &["device or resource busy", "ebusy", "os error 16"],
         holds: |failed| failed.level == Containment::Full,
         hint: "A command cannot rename or remove a closed file, nor a folder with one or with a Git repository in it. For \
-               the person: do that yourself, in a terminal.",
+               the user: do that yourself, in a terminal.",
     },
     Sign {
         words: &["read-only file system", "erofs", "os error 30"],
         holds: |failed| failed.level == Containment::Full && failed.writes,
         hint: "The sandbox lets a command write only in the scope's folders, in its private HOME and in /tmp. \
-               For the user: `bailiwick scope add FOLDER` opens a further folder, or point the tool's cache \
-               into the HOME with `policy.environment`.",
+               For the user: `bailiwick scope edit SCOPE --add-root FOLDER` opens a further folder, \
+               `bailiwick scope edit SCOPE --env NAME=VALUE` points a tool to another one.",
     },
     Sign {
         words: &["permission denied", "eacces", "os error 13"],
         holds: |failed| failed.level == Containment::Partial && failed.writes,
         hint: "The sandbox lets a command read only system folders and the scope's, and write only the scope's \
-               and its private HOME. For the user: `policy.readPaths` opens a folder for reading, \
-               `bailiwick scope add FOLDER` for writing.",
+               and its private HOME. For the user: `bailiwick scope edit SCOPE --read-path FOLDER` opens a \
+               folder for reading, `bailiwick scope edit SCOPE --add-root FOLDER` for writing.",
     },
     Sign {
         words: &[
@@ -80,14 +81,14 @@ const SIGNS: &[Sign] = &[
             "failed to lookup address",
         ],
         holds: |failed| failed.network != Network::Full,
-        hint: "The sandbox shuts the network out. For the user: `\"network\": \"full\"` in the scope's policy lets \
-               its commands use it.",
+        hint: "The sandbox shuts the network out. For the user: `bailiwick scope edit SCOPE --network full` \
+               lets commands use it.",
     },
     Sign {
         words: &["connection refused", "econnrefused"],
         holds: |failed| failed.network == Network::Loopback && failed.level == Containment::Full,
         hint: "The sandbox has a loopback of its own: servers that run outside it cannot be reached. For the \
-               person: `\"network\": \"full\"` in the scope's policy opens the computer's.",
+               user: `bailiwick scope edit SCOPE --network full` opens the computer's.",
     },
     Sign {
         words: &[
@@ -96,40 +97,43 @@ const SIGNS: &[Sign] = &[
             "eperm: operation not permitted, socket",
         ],
         holds: |failed| failed.network == Network::None,
-        hint: "The scope's commands may open no socket. For the user: `\"network\": \"loopback\"` in the scope's \
-               policy gives them a loopback of their own.",
+        hint: "The scope's commands may open no socket. For the user: `bailiwick scope edit SCOPE --network \
+               loopback` gives them a loopback of their own.",
     },
     Sign {
         words: &["operation not permitted", "eperm", "os error 1)"],
         holds: |_| true,
         hint: "The sandbox shuts system calls that manage the machine: mounts, other users' files, tracing, \
-               namespaces. What needs them is for the person to run.",
+               namespaces. What needs them is for the user to run.",
     },
     Sign {
         words: &["file too large", "efbig", "os error 27"],
         holds: |_| true,
-        hint: "The scope bounds the size of a file that a command writes. For the user: `policy.maxFileMegabytes`.",
+        hint: "The scope bounds the size of a file that a command writes. For the user: \
+               `bailiwick scope edit SCOPE --limit file-megabytes=NUMBER` changes that.",
     },
     Sign {
         words: &["resource temporarily unavailable", "cannot fork", "eagain", "os error 11)"],
         holds: |_| true,
-        hint: "The scope bounds how many processes a command may have. For the user: `policy.maxProcesses`.",
+        hint: "The scope bounds how many processes a command may have. For the user: \
+               `bailiwick scope edit SCOPE --limit processes=NUMBER` changes that.",
     },
     Sign {
         words: &["no such file or directory", "nonexistent", "enoent", "command not found", "not found"],
         holds: |failed| failed.level == Containment::Full,
         hint: "In the sandbox only system folders, the scope's folders and its search path exist. For the user: \
-               where something outside them is missing, add its folder to `policy.searchPath` (programs) or \
-               `policy.readPaths` (what they read).",
+               where something outside them is missing, `bailiwick scope edit SCOPE --search-path FOLDER` (programs) \
+               or `bailiwick scope edit SCOPE --read-path FOLDER` (what they read) opens its folder.",
     },
 ];
 
 /// Signals of Linux that limits and filters send.
 const SIGNALS: &[(i32, &str)] = &[
-    (31, "A system call that the sandbox shuts ended the program. What needs it is for the person to run."),
+    (31, "A system call that the sandbox shuts ended the program. What needs it is for the user to run."),
     (
         25,
-        "The scope bounds the size of a file that a command writes. For the user: `policy.maxFileMegabytes`.",
+        "The scope bounds the size of a file that a command writes. For the user: \
+         `bailiwick scope edit SCOPE --limit file-megabytes=NUMBER` changes that.",
     ),
 ];
 
@@ -174,13 +178,13 @@ mod tests {
     fn what_programs_say_leads_to_the_key_that_changes_it() {
         let full = Containment::Full;
         for (printed, key) in [
-            ("touch: cannot touch '/etc/x': Read-only file system", "scope add"),
+            ("touch: cannot touch '/etc/x': Read-only file system", "--add-root FOLDER"),
             ("error: could not lock config file .git/config: Read-only file system", "settings and hooks"),
             ("error: unable to create '.git/index.lock': Read-only file system", "git.commit"),
             ("mv: cannot move 'a' to 'b': Device or resource busy", "with a Git repository in it"),
-            ("curl: (6) Could not resolve host: example.org", "\"network\": \"full\""),
+            ("curl: (6) Could not resolve host: example.org", "--network full"),
             ("Error: connect ECONNREFUSED 127.0.0.1:5432", "loopback of its own"),
-            ("env: 'node': No such file or directory", "policy.searchPath"),
+            ("env: 'node': No such file or directory", "--search-path"),
         ] {
             let hint = first(printed, full, Network::Loopback).expect(printed);
             assert!(hint.contains(key), "{printed}: {hint}");

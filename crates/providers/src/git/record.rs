@@ -8,7 +8,7 @@ use bailiwick_platform::fs::RelPath;
 use bailiwick_platform::programs::{candidates, may_run};
 
 use super::status::whole;
-use super::{Asked, Fields, Git, Hash, Person, Reach, lossy};
+use super::{Asked, Fields, Git, Hash, Person, Reach, Seen, lossy};
 
 /// The staged tree, and which of its changes the scope does not see or may not see.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct StagedTree {
     /// How many changed paths lie outside the scope.
     pub outside: usize,
     /// Changed paths whose content is closed in this scope.
-    pub closed: Vec<String>,
+    pub closed: Vec<Seen>,
 }
 
 /// Writes the index as a tree, and judges what it changes.
@@ -48,7 +48,7 @@ pub async fn staged_tree(git: &Git, parent: Option<&Hash>) -> Result<StagedTree,
     for name in Fields::new(&names) {
         match git.repository.seen_from_top(name) {
             None => outside += 1,
-            Some(seen) if seen.closed.is_some() => closed.push(seen.shown),
+            Some(seen) if seen.closed.is_some() => closed.push(seen),
             Some(_) => {}
         }
     }

@@ -194,6 +194,11 @@ impl Repository {
         Some(Seen { rel, shown, closed })
     }
 
+    /// Returns a hint with the commands that open a closed path of the scope.
+    pub fn opening_hint(&self, closed: &Seen) -> String {
+        self.start.rules().opening_hint(&closed.rel, Access::Read)
+    }
+
     /// Gives a path beneath the start as seen from the top of the working tree.
     pub fn to_top(&self, below_start: &[u8]) -> Vec<u8> {
         match self.prefix.as_bytes() {

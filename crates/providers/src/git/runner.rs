@@ -10,7 +10,7 @@ use crate::command::{
     level, run, unique,
 };
 use bailiwick_config::SandboxLevel;
-use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
+use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Network, SCOPE};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::launch::{
@@ -235,7 +235,9 @@ impl Git {
         let search = SearchPath::new(&policy.search_path, &closed);
         let found = search.find("git").map_err(|failure| {
             let failure = Failure { code: ErrorCode::ProviderUnavailable, hints: Vec::new(), ..failure };
-            failure.hint("For the user: install Git, or add its folder to `policy.searchPath`.")
+            failure.hint(format!(
+                "{FOR_USER}install Git, or name its folder: `bailiwick scope edit {SCOPE} --search-path FOLDER`."
+            ))
         })?;
         let behind = folders_behind(&found.path);
         let real = if behind.is_empty() { None } else { SearchPath::new(&behind, &closed).find("git").ok() };

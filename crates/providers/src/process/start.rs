@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use bailiwick_config::ProcessLifetime;
-use bailiwick_contract::{ErrorCode, Failure, id, time};
+use bailiwick_contract::{ErrorCode, FOR_USER, Failure, id, time};
 use bailiwick_platform::launch::Held;
 use bailiwick_platform::launch::kept::{Input, Lifetime, TerminalSize};
 
@@ -200,7 +200,10 @@ fn too_many(scope: &str, max_live: u32) -> Failure {
     )
     .at_stage("limits")
     .hint("process.stop ends one; process.list shows them.")
-    .hint("For the user: `policy.maxLiveProcesses` of the scope allows more.")
+    .hint(format!(
+        "{FOR_USER}`bailiwick scope edit {scope} --limit live-processes={}` allows more.",
+        max_live.saturating_mul(2)
+    ))
 }
 
 fn no_folder(error: &std::io::Error) -> Failure {

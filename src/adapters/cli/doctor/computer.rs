@@ -95,7 +95,9 @@ fn user_namespaces() -> String {
             env::current_exe().map_or_else(|_| "bailiwick".to_owned(), |path| path.display().to_string());
         apparmor_fix(&program)
     } else {
-        "See docs/concepts/running-commands.md, \"What holds it\". Set `policy.sandbox` to `full` to refuse commands that are held less.".to_owned()
+        "`bailiwick help sandbox` says what each level needs. `bailiwick scope edit SCOPE --sandbox full` refuses commands \
+         that are sandboxed less."
+            .to_owned()
     }
 }
 

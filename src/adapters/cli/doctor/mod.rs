@@ -24,3 +24,4 @@ pub use clients::{Configured, configured};
 pub use output::{DoctorOutput, UndoOutput};
 pub use prove::{ProveOutput, run as prove};
 pub use run::{found, run};
+pub use scopes::not_run;

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::command::Network;
-use bailiwick_contract::{Capability, ScopeType};
+use bailiwick_contract::{Capability, ScopeType, in_scope};
 use bailiwick_platform::fs::{FileId, Volume};
+use bailiwick_platform::quoting::quote;
 use bailiwick_platform::{machine, paths};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 use bailiwick_providers::command::level;
 
 use super::super::home::Home;
+use super::super::printer::to_user;
 use super::finding::Findings;
 
 /// Looks at the scopes.
@@ -25,7 +27,7 @@ pub fn look(home: &Home, config: &Config, found: &mut Findings) {
             Ok(compiled) => one(scope, &compiled, found),
             Err(failure) => {
                 let fix = failure.hints.first().cloned();
-                let fix = fix.unwrap_or_else(|| "Correct that line of config.json.".to_owned());
+                let fix = fix.unwrap_or_else(|| "Correct it with `bailiwick config edit`.".to_owned());
                 found.fail("scope", format!("scope `{}`: {}", scope.id, failure.message), fix);
             }
         }
@@ -48,7 +50,8 @@ fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
                     .unwrap_or_else(|| "Check the folder's owner and permissions.".to_owned())
             } else {
                 format!(
-                    "Make the folder or mount its disk; or close it: `bailiwick scope edit {id} --remove-root {shown}`."
+                    "Make the folder or mount its disk; or close it: `bailiwick scope edit {id} --remove-root {}`.",
+                    quote(&shown.to_string())
                 )
             };
             found.fail("scope-folder", format!("scope `{id}`: {}", failure.message), fix);
@@ -72,7 +75,7 @@ fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
         }
     }
     in_order &= commands(scope, found);
-    in_order &= held(scope, compiled, found);
+    in_order &= held(scope, found);
     in_order &= folders_of_programs(scope, found);
     if scope.capabilities.is_empty() && scope.ask.is_empty() {
         in_order = false;
@@ -104,10 +107,7 @@ fn commands(scope: &ScopeConfig, found: &mut Findings) -> bool {
         found.warn(
             "commands-none",
             format!("scope `{id}` grants command:run, but no rule allows a command"),
-            format!(
-                "Add rules to `policy.allowedCommands`, or run `bailiwick setup {} --commands`.",
-                first_root(scope)
-            ),
+            format!("Run `bailiwick scope edit {id} --commands`: it adds a first set of rules."),
         );
     }
     if !runs && !scope.grants(Capability::PackageRun) {
@@ -126,52 +126,60 @@ fn commands(scope: &ScopeConfig, found: &mut Findings) -> bool {
         found.warn(
             "commands-network",
             format!("commands of scope `{id}` reach the whole network: they can send away what they read"),
-            "Set `policy.network` to `loopback` where that is enough.",
+            format!("Where loopback is enough, run `bailiwick scope edit {id} --network loopback`."),
         );
     }
     in_order
 }
 
 /// Whether the computer can hold commands as the scope wants them held, and Git with them.
-fn held(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) -> bool {
-    let commands = scope.grants_any(&[Capability::CommandRun, Capability::PackageRun]);
-    let git = scope.grants_any(&[Capability::GitRead, Capability::GitWrite]);
-    let what = match (commands, git) {
-        (true, true) => "no command and no Git runs",
-        (true, false) => "no command runs",
-        (false, true) => "no Git runs",
-        (false, false) => return true,
-    };
-    let Err(failure) = level(compiled.commands().hold().sandbox) else { return true };
-    let fix = failure.hints.first().cloned().unwrap_or_else(|| "Set `policy.sandbox` to `auto`.".to_owned());
-    let why = failure.message.strip_prefix("nothing was run: ").unwrap_or(&failure.message);
-    let says = format!("scope `{}`: {what}: {why}", scope.id);
+fn held(scope: &ScopeConfig, found: &mut Findings) -> bool {
+    let Some((says, fix)) = not_run(scope) else { return true };
     // Presets grant Git unasked, so that without commands less is amiss.
-    match commands {
+    match runs_commands(scope) {
         true => found.fail("commands-sandbox", says, fix),
         false => found.warn("commands-sandbox", says, fix),
     };
     false
 }
 
-fn first_root(scope: &ScopeConfig) -> String {
-    scope.roots.first().map_or_else(|| "FOLDER".to_owned(), |root| root.display().to_string())
+fn runs_commands(scope: &ScopeConfig) -> bool {
+    scope.grants_any(&[Capability::CommandRun, Capability::PackageRun])
+}
+
+/// Says what of a scope does not run because this computer lacks the sandbox, and what to do.
+pub fn not_run(scope: &ScopeConfig) -> Option<(String, String)> {
+    let git = scope.grants_any(&[Capability::GitRead, Capability::GitWrite]);
+    let what = match (runs_commands(scope), git) {
+        (true, true) => "no command and no Git runs",
+        (true, false) => "no command runs",
+        (false, true) => "no Git runs",
+        (false, false) => return None,
+    };
+    let failure = level(scope.policy.sandbox).err()?;
+    let id = &scope.id;
+    let fix = match failure.hints.first() {
+        Some(hint) => to_user(&in_scope(hint, id)),
+        None => format!("Run `bailiwick scope edit {id} --sandbox auto`."),
+    };
+    let why = failure.message.strip_prefix("nothing was run: ").unwrap_or(&failure.message);
+    Some((format!("scope `{id}`: {what}: {why}"), fix))
 }
 
 fn folders_of_programs(scope: &ScopeConfig, found: &mut Findings) -> bool {
-    let lists = [("searchPath", &scope.policy.search_path), ("readPaths", &scope.policy.read_paths)];
-    let mut in_order = true;
-    for (name, folders) in lists {
+    let lists =
+        [("finds programs in", &scope.policy.search_path), ("lets commands read", &scope.policy.read_paths)];
+    let (id, mut in_order) = (&scope.id, true);
+    for (what, folders) in lists {
         for folder in folders.iter().filter(|folder| !folder.is_dir()) {
             in_order = false;
             found.warn(
                 "commands-folder",
+                format!("scope `{id}` {what} {}, which is not there", folder.display()),
                 format!(
-                    "`policy.{name}` of scope `{}` names {}, which is not there",
-                    scope.id,
-                    folder.display()
+                    "Make the folder, or run `bailiwick scope edit {id} --forget {}`.",
+                    quote(&folder.display().to_string())
                 ),
-                "Correct the path, or remove it.",
             );
         }
     }

@@ -38,7 +38,10 @@ pub fn look(config: Option<&Config>, found: &mut Findings) {
                 "scope `{}` grants screen:capture, but its policy allows neither displays nor windows",
                 scope.id
             ),
-            "Set `policy.allowDisplays` or `policy.allowWindows` to true, or take screen:capture away.",
+            format!(
+                "Show them with `bailiwick scope edit {0} --screen`, or take the right away with `bailiwick scope deny {0} screen:capture`.",
+                scope.id
+            ),
         );
     }
     let Some(first) = scopes.iter().find(|scope| shows_something(scope)) else { return };

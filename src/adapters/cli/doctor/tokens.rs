@@ -28,11 +28,7 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
         }
     };
     if tokens.records().is_empty() {
-        found.warn(
-            "tokens",
-            "there is no token: over HTTP nobody is let in",
-            "Run `bailiwick token create NAME`. Clients over stdio need none.",
-        );
+        found.ok("tokens", "there is none; only clients over HTTP need one (`bailiwick token create NAME`)");
         return;
     }
     let now_ms = time::now_ms();

@@ -53,12 +53,6 @@ pub fn run(home: &Home, args: &ScopeEditArgs) -> Result<Report, Failure> {
 }
 
 fn folders(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result<(), Failure> {
-    for folder in &args.add_root {
-        let folder = find_folder(home, folder, args.whole_home.into())?;
-        if !scope.roots.contains(&folder) {
-            scope.roots.push(folder);
-        }
-    }
     for folder in &args.remove_root {
         // A folder that is gone can still be closed, by the path that the config has.
         let found = paths::real(folder).unwrap_or_else(|_| folder.clone());
@@ -70,6 +64,12 @@ fn folders(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result
                 format!("scope `{}` has no folder `{}`", args.id, one_line(&folder.display().to_string())),
             )
             .hint(format!("It has: {}.", roots(scope))));
+        }
+    }
+    for folder in &args.add_root {
+        let folder = find_folder(home, folder, args.whole_home.into())?;
+        if !scope.roots.contains(&folder) {
+            scope.roots.push(folder);
         }
     }
     if scope.roots.is_empty() && scope.scope_type == ScopeType::Folder {

@@ -1,4 +1,4 @@
-//! `setup` and `here`: the config, the owner's token, one open folder, and the clients that are to use it.
+//! `setup` and `here`: the config, one open folder, and the clients that are to use it.
 //!
 //! Everything is asked and shown before anything is written; a question that is not answered leaves nothing behind.
 

@@ -55,8 +55,6 @@ pub struct SetupOutput {
     pub change: Option<ChangeWord>,
     /// What changed in a scope that was there, as lines that begin with `-` or `+`.
     pub difference: Vec<String>,
-    /// The owner's token, shown this once; null if it was made before.
-    pub owner_token: Option<String>,
     /// How clients connect, by hand: `stdio` and `http`.
     pub connect: Value,
     /// What became of the clients, as `client install` prints it; absent where none was to be connected.

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use bailiwick_config::{Config, NewToken, ScopeConfig};
-use bailiwick_contract::{ErrorCode, Failure, id, time};
+use bailiwick_config::{Config, ScopeConfig};
+use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_platform::machine;
 use bailiwick_policy::{OwnFolders, Scopes};
 
@@ -30,8 +30,6 @@ pub struct Plan {
     pub config: Config,
     /// The folder, if one was named.
     pub opened: Option<Opened>,
-    /// Whether the owner's token has to be made.
-    pub makes_token: bool,
 }
 
 impl Plan {
@@ -53,13 +51,19 @@ impl Plan {
             // By the judge's own reading, so that no config is written that would start nothing.
             Scopes::compile(&config, &OwnFolders::of(&home.dirs))?;
         }
-        let makes_token = !home.tokens()?.records().iter().any(|record| record.owner);
-        Ok(Self { before, config, opened, makes_token })
+        // What is wrong with the tokens is better said now than when a client comes.
+        home.tokens()?;
+        Ok(Self { before, config, opened })
     }
 
     /// Tells whether everything is as it is to be already.
     pub fn is_nothing(&self) -> bool {
-        self.before.as_ref() == Some(&self.config) && !self.makes_token
+        self.before.as_ref() == Some(&self.config)
+    }
+
+    /// Tells whether there was no config before.
+    pub fn is_first(&self) -> bool {
+        self.before.is_none()
     }
 
     /// Gives the scope of the folder as it is to be.
@@ -74,41 +78,28 @@ impl Plan {
         self.before.as_ref()?.scopes.iter().find(|scope| scope.id == opened.id)
     }
 
-    /// Writes the config, and then the token, whose value it gives if it is new.
+    /// Writes the config.
     ///
     /// # Errors
     /// `conflict` if the config has changed since it was planned; else those of writing.
-    pub fn write(&self, home: &Home) -> Result<Option<String>, Failure> {
-        if self.before.as_ref() != Some(&self.config) {
-            home.edit(IfMissing::Make, |config| {
-                let is_same = match &self.before {
-                    Some(before) => before == config,
-                    None => home.config_if_there()?.is_none(),
-                };
-                if !is_same {
-                    return Err(Failure::new(
-                        ErrorCode::Conflict,
-                        "the config was changed by another command meanwhile; nothing was written",
-                    )
-                    .hint("Run it again."));
-                }
-                config.clone_from(&self.config);
-                Ok(())
-            })?;
+    pub fn write(&self, home: &Home) -> Result<(), Failure> {
+        if self.is_nothing() {
+            return Ok(());
         }
-        home.edit_tokens(|tokens| {
-            if tokens.records().iter().any(|record| record.owner) {
-                return Ok(None);
-            }
-            let new = NewToken {
-                name: "owner".to_owned(),
-                scopes: vec!["*".to_owned()],
-                capabilities: vec!["*".to_owned()],
-                expires_at_ms: None,
-                owner: true,
+        home.edit(IfMissing::Make, |config| {
+            let is_same = match &self.before {
+                Some(before) => before == config,
+                None => home.config_if_there()?.is_none(),
             };
-            let (_, secret) = tokens.create(new, time::now_ms()).map_err(|error| error.for_person())?;
-            Ok(Some(secret))
+            if !is_same {
+                return Err(Failure::new(
+                    ErrorCode::Conflict,
+                    "the config was changed by another command meanwhile; nothing was written",
+                )
+                .hint("Run it again."));
+            }
+            config.clone_from(&self.config);
+            Ok(())
         })
     }
 }

@@ -40,7 +40,7 @@ pub fn run(
     let plan = Plan::make(home, folder.as_deref(), &how)?;
     let offer = Offer::look(home, clients, &plan.config)?;
     if plan.is_nothing() && offer.is_nothing() {
-        return Ok(offer.told(report(home, &plan, None)));
+        return Ok(offer.told(report(home, &plan)));
     }
     if !how.yes && !can_ask {
         return Err(questions::cannot_ask(folder.is_some()));
@@ -62,8 +62,8 @@ pub fn run(
         }
         offer.named()
     };
-    let secret = plan.write(home)?;
-    offer.connect(home, printer, &chosen, report(home, &plan, secret))
+    plan.write(home)?;
+    offer.connect(home, printer, &chosen, report(home, &plan))
 }
 
 /// Says of a question that was not answered what that means here.
@@ -72,7 +72,7 @@ fn cancelled(failure: Failure) -> Failure {
 }
 
 /// Tells what was done, or that nothing had to be.
-fn report(home: &Home, plan: &Plan, secret: Option<String>) -> Report {
+fn report(home: &Home, plan: &Plan) -> Report {
     let connection = Connection::new(home, &plan.config);
     let is_nothing = plan.is_nothing();
     let mut text = match &plan.opened {
@@ -80,14 +80,11 @@ fn report(home: &Home, plan: &Plan, secret: Option<String>) -> Report {
         None if is_nothing => "Bailiwick is set up, and no folder was named: nothing to change.\n".to_owned(),
         None => "Bailiwick is set up. No folder was opened: name one, or run `bailiwick here`.\n".to_owned(),
     };
-    if let Some(secret) = &secret {
-        text.push_str(&format!(
-            "Config: {}\n\nThe owner's token, for HTTP clients. It is shown this once, and kept as a hash:\n  {secret}\n",
-            one_line(&home.config_path.display().to_string())
-        ));
+    if plan.is_first() {
+        text.push_str(&format!("Config: {}\n", one_line(&home.config_path.display().to_string())));
     }
     let is_new = plan.opened.as_ref().is_some_and(|opened| opened.change == Change::Added);
-    if is_new || secret.is_some() {
+    if is_new || plan.is_first() {
         text.push_str(&format!("\n{}", connection.short()));
     }
     let both = plan.scope_before().zip(plan.scope());
@@ -110,7 +107,6 @@ fn report(home: &Home, plan: &Plan, secret: Option<String>) -> Report {
             Change::Nothing => ChangeWord::Nothing,
         }),
         difference: both.map(|(before, after)| difference(before, after)).unwrap_or_default(),
-        owner_token: secret,
         connect: connection.to_json(),
         clients: None,
     };

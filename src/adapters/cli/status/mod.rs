@@ -2,6 +2,7 @@
 //!
 //! Asks the running service, or one in this process; believes no note and no file about it. Changes nothing.
 
+mod clients;
 mod output;
 mod run;
 mod text;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::running::RunningNote;
+use super::clients::LiveClients;
 
 /// A scope.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -72,7 +73,11 @@ pub struct StatusOutput {
     pub state: PathBuf,
     /// The scopes.
     pub scopes: Vec<ScopeState>,
-    /// The clients whose settings lead to this Bailiwick, by id. Whether one runs is not said.
+    /// What is granted and does not run, since this computer lacks the sandbox for it.
+    pub warnings: Vec<String>,
+    /// The clients that are served at the moment.
+    pub live: LiveClients,
+    /// The clients whose settings lead to this Bailiwick, by id. Whether one runs is said in `live`.
     pub clients: Vec<String>,
     /// The clients whose settings for Bailiwick are wrong or lead to another one, by id.
     pub wrong_clients: Vec<String>,

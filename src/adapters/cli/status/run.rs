@@ -7,13 +7,14 @@ use serde_json::Value;
 use bailiwick_contract::{ErrorCode, Failure, Transport};
 
 use super::super::call::backend;
-use super::super::doctor::{Configured, configured};
+use super::super::doctor::{Configured, configured, not_run};
 use super::super::home::Home;
 use super::super::printer::Report;
 use super::super::running::{RunningNote, prompts_to_answer};
 use super::super::runtime;
 use super::super::scope::states;
 use super::super::service_facts::service_facts;
+use super::clients::LiveClients;
 use super::output::{HistoryState, ScopeState, StatusOutput};
 use super::text;
 
@@ -55,6 +56,13 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         config: home.config_path.clone(),
         state: home.dirs.state.clone(),
         scopes,
+        warnings: config
+            .scopes
+            .iter()
+            .filter_map(not_run)
+            .map(|(says, fix)| format!("{says}. {fix}"))
+            .collect(),
+        live: LiveClients::look(home, is_remote && !is_silent),
         clients: clients.here.iter().map(|it| (*it).to_owned()).collect(),
         wrong_clients: clients.wrong.iter().map(|it| (*it).to_owned()).collect(),
         tokens,

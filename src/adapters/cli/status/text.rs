@@ -9,6 +9,7 @@ use super::super::home::Home;
 use super::super::printer::{Paint, labelled, one_line, paint};
 use super::super::running::exposure;
 use super::super::table::{Fit, Table, table};
+use super::clients::{LiveClients, RECENT_MINUTES};
 use super::output::{ScopeState, StatusOutput};
 
 /// Lays out what was found.
@@ -49,6 +50,8 @@ pub fn text(
         let count = if output.waiting == 1 { String::new() } else { format!("{} ", output.waiting) };
         lines.push(("Waiting", format!("{count}{secrets} asked of you: `bailiwick approve`")));
     }
+    lines.extend(output.warnings.iter().map(|warning| ("Warning", one_line(warning))));
+    lines.extend(served(&output.live));
     if !output.clients.is_empty() {
         lines.push(("Configured", output.clients.join(", ")));
     }
@@ -76,6 +79,34 @@ pub fn text(
 }
 
 const PROBLEM: &str = "Problem";
+
+/// Says which clients are served now.
+fn served(live: &LiveClients) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    let named = |client: Option<&str>| client.map_or_else(|| "a client".to_owned(), one_line);
+    let with =
+        |token: Option<&str>| token.map_or_else(String::new, |it| format!(" with token `{}`", one_line(it)));
+    if !live.stdio.is_empty() {
+        let each = live.stdio.iter().map(|it| {
+            format!(
+                "{}{} (process {})",
+                named(it.client.as_deref()),
+                with(it.token.as_deref()),
+                it.process_id
+            )
+        });
+        lines.push(("Connected", each.collect::<Vec<_>>().join(", ")));
+    }
+    if !live.http.is_empty() {
+        let each = live.http.iter().map(|it| {
+            let token = Some(it.caller.as_str()).filter(|caller| *caller != "local");
+            format!("{}{}", named(it.client.as_deref()), with(token))
+        });
+        let each = each.collect::<Vec<_>>().join(", ");
+        lines.push(("Over HTTP", format!("{each}, in the last {RECENT_MINUTES} minutes")));
+    }
+    lines
+}
 
 fn verdict(output: &StatusOutput, is_silent: bool) -> String {
     let version = &output.version;
@@ -177,7 +208,9 @@ fn everything(home: &Home, config: &Config, output: &StatusOutput) -> String {
 /// Tells how strongly commands are held here.
 fn commands(sandbox: &Value) -> String {
     match sandbox["strongest"].as_str() {
-        None | Some("none") => "cannot be held here: none run but in scopes that want no sandbox".to_owned(),
+        None | Some("none") => {
+            "do not run, as this computer has no sandbox for them, but in scopes that want none".to_owned()
+        }
         Some(level @ "full") => {
             format!("held at `{level}` unless a scope says otherwise; closed files are hidden")
         }

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::operations::command::{Planned, Sandbox, plan_of};
 use crate::registry::Context;
-use bailiwick_contract::{Capability, CommandInput, ErrorCode, Failure};
+use bailiwick_contract::{Capability, CommandInput, ErrorCode, FOR_USER, Failure};
 use bailiwick_policy::command::Grant;
-use bailiwick_policy::{Permit, Scope};
+use bailiwick_policy::{Permit, Scope, Standing};
 use bailiwick_providers::codex::{Around, Asked, Mode, Ready, is_session_id, sessions};
 
 /// The longest prompt, in characters: Codex takes no longer one.
@@ -151,6 +151,16 @@ fn check_prompt(prompt: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says how writing is granted: by the scope, or by the token.
+fn writing_hint(scope: &Scope) -> String {
+    match scope.standing(Capability::FsWrite) {
+        Standing::Granted => format!("{FOR_USER}`bailiwick token create NAME` makes a token that may write."),
+        Standing::Ask | Standing::Denied => {
+            format!("{FOR_USER}`bailiwick scope allow {} fs:write` grants it.", scope.id())
+        }
+    }
+}
+
 /// Finds what Codex may do: no more than the scope and the caller may.
 fn mode(cx: &Context, scope: &Scope, asked: Option<Mode>) -> Result<Mode, Failure> {
     let may_write = cx.grants(scope, Capability::FsWrite);
@@ -162,7 +172,7 @@ fn mode(cx: &Context, scope: &Scope, asked: Option<Mode>) -> Result<Mode, Failur
         )
         .at_stage("codex")
         .hint("Leave `options.sandbox` out, or set it to \"read-only\".")
-        .hint("For the user: grant `fs:write` in the scope's `capabilities`.")),
+        .hint(writing_hint(scope))),
         Some(Mode::WorkspaceWrite) => Ok(Mode::WorkspaceWrite),
         None if may_write => Ok(Mode::WorkspaceWrite),
         None => Ok(Mode::ReadOnly),

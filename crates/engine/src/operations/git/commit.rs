@@ -110,7 +110,7 @@ impl Operation for Op {
             parents.extend(merge_heads(&git)?);
         }
         let staged = staged_tree(&git, parent.as_ref()).await?;
-        judge(&staged, merging)?;
+        judge(&git, &staged, merging)?;
         let identity = identity(&git).await?;
         let files = match &parent {
             Some(parent) => {
@@ -189,7 +189,7 @@ fn in_progress(git: &Git) -> Result<bool, Failure> {
     .hint(format!("Finish it by `git {what} --continue`, where the scope runs commands, or end it.")))
 }
 
-fn judge(staged: &StagedTree, merging: bool) -> Result<(), Failure> {
+fn judge(git: &Git, staged: &StagedTree, merging: bool) -> Result<(), Failure> {
     if staged.outside > 0 {
         return Err(Failure::denied(
             "staged-outside",
@@ -205,12 +205,15 @@ fn judge(staged: &StagedTree, merging: bool) -> Result<(), Failure> {
     }
     if !staged.closed.is_empty() {
         let shown = &staged.closed[..staged.closed.len().min(SHOWN_CLOSED)];
-        return Err(Failure::denied(
+        let names: Vec<&str> = shown.iter().map(|seen| seen.shown.as_str()).collect();
+        let failure = Failure::denied(
             "staged-closed",
-            format!("the index holds changes of closed files: {}", shown.join(", ")),
+            format!("the index holds changes of closed files: {}", names.join(", ")),
         )
-        .hint("Unstage everything with git.unstage and `all`, then stage what is meant.")
-        .hint("For the user: list a file in `policy.openSensitive` if it may be committed."));
+        .hint("Unstage everything with git.unstage and `all`, then stage what is meant.");
+        return Err(shown
+            .iter()
+            .fold(failure, |failure, seen| failure.hint(git.repository.opening_hint(seen))));
     }
     if staged.is_unchanged && !merging {
         return Err(Failure::new(ErrorCode::Conflict, "nothing is staged, so there is nothing to commit")

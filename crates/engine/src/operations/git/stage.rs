@@ -14,7 +14,7 @@ use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::file::is_temporary;
 use bailiwick_providers::git::{
-    Asked, Change, Fields, Git, StatusEntry, Untracked, conflict_markers, lossy, status, whole,
+    Asked, Change, Fields, Git, Seen, StatusEntry, Untracked, conflict_markers, lossy, status, whole,
 };
 use bailiwick_providers::search::Room;
 
@@ -78,7 +78,7 @@ impl Operation for Op {
         let specs = pathspecs(&git, permit, input.all)?;
         let found = status(&git, &specs, Untracked::All).await?.entries;
         let idle = without_any(permit, &found);
-        let (mut chosen, mut closed) = (Vec::new(), Vec::new());
+        let (mut chosen, mut closed) = (Vec::new(), Vec::<&Seen>::new());
         for entry in &found {
             if entry.work_tree.is_none() && entry.conflict.is_none() {
                 continue;
@@ -93,13 +93,13 @@ impl Operation for Op {
             } else if entry.folder {
                 cx.warn(format!("`{}` is a repository of its own and was left alone", entry.seen.shown));
             } else if entry.seen.closed.is_some() {
-                closed.push(entry.seen.shown.clone());
+                closed.push(&entry.seen);
             } else {
                 chosen.push(entry);
             }
         }
         if chosen.is_empty() {
-            return Err(nothing(&idle, &closed));
+            return Err(nothing(&git, &idle, &closed));
         }
         if !idle.is_empty() {
             cx.warn(format!("nothing to stage in {}: unchanged, ignored, or not there", idle.join(", ")));
@@ -130,14 +130,16 @@ impl Operation for Op {
             chosen.len(),
             if dry_run { " would be staged" } else { " staged" }
         ));
+        let closed = closed.into_iter().map(|seen| seen.shown.clone()).collect();
         Ok(Output { truncated: staged.len() < chosen.len(), count: chosen.len(), staged, closed, dry_run })
     }
 }
 
-fn nothing(idle: &[String], closed: &[String]) -> Failure {
+fn nothing(git: &Git, idle: &[String], closed: &[&Seen]) -> Failure {
     if let Some(first) = closed.first() {
-        return Failure::denied("sensitive", format!("only closed files changed there, such as `{first}`"))
-            .hint("For the user: list a file in `policy.openSensitive` if it may be committed.");
+        let shown = &first.shown;
+        return Failure::denied("sensitive", format!("only closed files changed there, such as `{shown}`"))
+            .hint(git.repository.opening_hint(first));
     }
     let place = place(idle);
     Failure::new(ErrorCode::NotFound, format!("nothing to stage {place}: unchanged, ignored, or not there"))

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::registry::{Context, NoFields, Operation, no_command};
 use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, RawPath,
-    ScopeNeed, ScopeType, TargetRule, Threads,
+    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, FOR_USER, Failure, OperationSpec,
+    RawPath, SCOPE, ScopeNeed, ScopeType, TargetRule, Threads,
 };
 use bailiwick_policy::{InputPath, Permit, PermittedPath};
 use bailiwick_providers::git::{
@@ -102,7 +102,9 @@ impl Operation for Op {
                     place.shown()
                 ),
             )
-            .hint("For the user: close them by `policy.closedFiles` in every folder, as `**/NAME`."));
+            .hint(format!(
+                "{FOR_USER}`bailiwick scope deny {SCOPE} --files '**/NAME'` closes them in every folder."
+            )));
         }
         let dry_run = permit.common().dry_run;
         if !dry_run {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE};
 use bailiwick_platform::screen::{Access, ScreenError};
 use bailiwick_providers::screen::ShotError;
 
@@ -53,10 +53,10 @@ pub(super) fn refused(error: ShotError) -> Failure {
 pub(super) fn withheld(what: &str) -> Failure {
     Failure::denied("denied-windows", format!("{what} is of those that this scope does not show"))
         .at_stage("screen")
-        .hint(
-            "For the user: `deniedWindows` and `openSensitiveWindows` in the scope's policy say which \
-             windows are shown (docs/concepts/screens.md).",
-        )
+        .hint(format!(
+            "{FOR_USER}`bailiwick scope allow {SCOPE} --app NAME` shows windows of an app; `bailiwick scope show` lists \
+             those that the scope closes itself."
+        ))
 }
 
 /// Makes the failure of a display that gave no picture.
@@ -85,10 +85,10 @@ pub fn unavailable(error: ScreenError) -> Failure {
         }
         ScreenError::Blind(_) => Failure::denied("windows-unknown", message)
             .at_stage("screen")
-            .hint(
-                "For the user: `openSensitiveWindows` = [{\"app\": \"*\"}] with no `deniedWindows` in the scope's policy \
-                 says that no window has to be kept out.",
-            )
+            .hint(format!(
+                "{FOR_USER}`bailiwick scope allow {SCOPE} --app '*'` says that no window has to be kept out, where the \
+                 scope closes none itself."
+            ))
             .hint("Windows of X11 programs can be captured one by one: screen.list, screen.capture_window."),
         ScreenError::Timeout(_) => Failure::new(ErrorCode::Timeout, message)
             .hint("Ask again; screen.list tells which displays answer."),

@@ -90,7 +90,7 @@ pub(super) fn wayland(display: &str) -> Access {
         why: format!(
             "{display} belongs to a Wayland session and shows only the windows of X11 programs in it; these can be \
              captured one by one. To capture the whole desktop, log in to a session on Xorg, or use a build with the \
-             feature `wayland` (docs/concepts/screens.md)"
+             feature `wayland` (`bailiwick help screens`)"
         ),
     }
 }

@@ -98,7 +98,7 @@ impl Servers {
         if let Some(session) = &sources.wayland {
             let why = format!(
                 "the session is a Wayland one (`{session}`) without an X server; log in to a session on Xorg, or use a \
-                 build with the feature `wayland` (docs/concepts/screens.md)"
+                 build with the feature `wayland` (`bailiwick help screens`)"
             );
             return Access::Unsupported { why };
         }
