@@ -229,6 +229,7 @@ fn results_of_call_can_be_read_and_cannot_steer_the_terminal() {
 #[test]
 fn a_token_opens_until_it_is_rotated_or_revoked_and_only_what_it_names() {
     let place = Installation::set_up();
+    place.make_token("owner");
     let service = place.start();
     let stat = json!({"op": "file.stat", "target": "hello.txt"});
     assert_eq!(service.post(None, &stat), 401);
@@ -276,6 +277,7 @@ fn a_token_file_that_others_can_read_or_that_is_a_link_serves_nobody() {
         return;
     }
     let place = Installation::set_up();
+    place.make_token("owner");
     let tokens = place.config().with_file_name("tokens.json");
     set_mode(&tokens, 0o640).expect("own file");
     let ran = place.run(&["start", "--port", "0"]);
@@ -391,6 +393,7 @@ fn a_port_that_is_taken_is_said_plainly() {
 #[test]
 fn mcp_ends_with_its_client_and_writes_nothing_but_protocol() {
     let place = Installation::set_up();
+    place.make_token("owner");
     let ran = place.run(&["mcp"]);
     assert_eq!((ran.exit, ran.out.as_str()), (0, ""));
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {

@@ -167,8 +167,8 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
         said.push((
             "may run",
             format!(
-                "any program and any text for bash, where this computer has a full sandbox:\nit has none of your \
-                 keys, tokens and agents and no network but its own loopback.\n{changes}"
+                "any program and any text for bash, in a full sandbox: it has\nnone of your keys, tokens and agents and no \
+                 network but its\nown loopback.\n{changes}"
             ),
         ));
         said.push(("otherwise", format!("{} {}", names(false), names(true))));
@@ -181,8 +181,8 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
         said.push((
             "any code",
             format!(
-                "{}\nThese run scripts, tests or build files: a client that may write files here\ncan run any \
-                 code by them. {bounds}",
+                "{}\nThese run scripts, tests or build files: a client that may\nwrite files here can run any code by \
+                 them.\n{bounds}",
                 names(true)
             ),
         ));

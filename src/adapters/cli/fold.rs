@@ -49,6 +49,8 @@ pub fn folded_to(text: &str, room: usize) -> String {
         }
         let indent = text_column(line, room);
         let (front, rest) = line.split_at(indent);
+        // Colours take no room.
+        let indent = columns(front);
         // A command goes on as a shell has it, so that it can be copied.
         let is_command = ["bailiwick ", "--"].iter().any(|word| rest.starts_with(word));
         let (end, further) = if is_command { (" \\", indent + 2) } else { ("", indent) };

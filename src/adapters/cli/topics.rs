@@ -2,39 +2,25 @@
 
 use std::ffi::OsString;
 
-/// A topic: its name, what it is about, and its page.
-type Topic = (&'static str, &'static str, &'static str);
-
-const TOPICS: &[Topic] = &[
-    (
-        "errors",
-        "what each error code means, and its exit code",
-        include_str!("../../../docs/reference/errors.md"),
-    ),
-    (
-        "permissions",
-        "how a request is judged, and what is closed",
-        include_str!("../../../docs/concepts/policy.md"),
-    ),
-    (
-        "sandbox",
-        "how commands run, and what holds them",
-        include_str!("../../../docs/concepts/running-commands.md"),
-    ),
-    ("screens", "pictures of displays and windows", include_str!("../../../docs/concepts/screens.md")),
+/// Each topic and its page.
+const TOPICS: &[(&str, &str)] = &[
+    ("errors", include_str!("../../../docs/reference/errors.md")),
+    ("permissions", include_str!("../../../docs/concepts/policy.md")),
+    ("sandbox", include_str!("../../../docs/concepts/running-commands.md")),
+    ("screens", include_str!("../../../docs/concepts/screens.md")),
 ];
 
 /// Returns the page that the words of a process ask for: `help TOPIC`.
 pub fn asked(words: &[OsString]) -> Option<String> {
     let [_, help, name] = words else { return None };
-    let (.., page) = TOPICS.iter().find(|(topic, ..)| name == topic).filter(|_| help == "help")?;
+    let (_, page) = TOPICS.iter().find(|(topic, _)| name == topic).filter(|_| help == "help")?;
     Some(plain(page))
 }
 
-/// Returns the list of the topics for the help of the program.
+/// Returns the line of the program's help that names the topics.
 pub fn list() -> String {
-    let topics = TOPICS.iter().map(|(name, about, _)| format!("  bailiwick help {name:<13}{about}\n"));
-    format!("Topics:\n{}", topics.collect::<String>())
+    let names: Vec<String> = TOPICS.iter().map(|(name, _)| format!("`bailiwick help {name}`")).collect();
+    format!("Pages: {}.", names.join(", "))
 }
 
 /// Turns a page into text: a paragraph is one line, which the printer folds, and a row of a table is a block.
@@ -112,7 +98,7 @@ mod tests {
 
     #[test]
     fn every_topic_is_a_page_without_marks() {
-        for (name, ..) in TOPICS {
+        for (name, _) in TOPICS {
             let page = asked(&["bailiwick".into(), "help".into(), name.into()]).expect("a page");
             for mark in ["](", "\n|", "\n#", "**", "<!--", "```", "docs/"] {
                 assert!(!page.contains(mark), "{name} has {mark:?}:\n{page}");

@@ -90,8 +90,7 @@ fn status_shows_who_is_configured_and_who_is_served_and_does_not_mix_them() {
     assert_eq!(now["http"].as_array().map(Vec::len), Some(1), "who is refused is no client: {now:#}");
     assert_eq!(now["http"][0]["caller"], "laptop");
     let text = place.run(&["status"]).out;
-    for said in ["alone 1.0 (process", "through 1.0 with token `laptop` (process", "Configured    gemini"]
-    {
+    for said in ["alone 1.0 (process", "through 1.0 with token `laptop` (process", "Configured    gemini"] {
         assert!(text.contains(said), "{said}: {text}");
     }
     assert!(text.contains("Over HTTP     a client with token `laptop`, in the last 10 minutes"), "{text}");

@@ -177,13 +177,14 @@ fn without_volatile(printed: &[u8], place: &Place) -> Vec<u8> {
     replace(r"127\.0\.0\.1:\d+", &|_| "127.0.0.1:3939".to_owned());
     // What `doctor` says of this computer.
     replace(r"\d+ MiB are free", &|_| "4242 MiB are free".to_owned());
-    replace(r"  (ok  |warn)  (it runs as .*|Bailiwick runs as root(?s:.*?)ordinary user\.)\r?\n", &|_| {
-        "  ok    it runs as lovelace\r\n".to_owned()
+    replace(r"computer {9}\S+ \(", &|_| "computer         desk (".to_owned());
+    let mark = r"  (?:\x1b\[\d+m)?(?:ok  |warn)(?:\x1b\[0m)?  ";
+    let user = r"(?:it runs as |Bailiwick runs as root)(?s:.*?)\r?\n(  \S|  \x1b)";
+    replace(&format!("{mark}{user}"), &|found| format!("  ok    it runs as lovelace\r\n{}", &found[1]));
+    let git = r"(?:git version |scope `project` grants what needs git)(?s:.*?)(\r?\n\r?\n)";
+    replace(&format!("{mark}{git}"), &|found| {
+        format!("  ok    git version 2.0.0 (/usr/bin/git){}", &found[1])
     });
-    replace(
-        r"  (ok  |warn)  (git version |scope `project` grants what needs git)(?s:.*?)\r?\n(  |\r?\n)",
-        &|found| format!("  ok    git version 2.0.0 (/usr/bin/git)\r\n{}", &found[3]),
-    );
     replace(r"\d+ ok, \d+ to look at", &|_| "10 ok, 1 to look at".to_owned());
     replace(&regex::escape(env!("CARGO_PKG_VERSION")), &|_| "0.0.0".to_owned());
     text.into_bytes()

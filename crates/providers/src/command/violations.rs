@@ -107,7 +107,7 @@ const SIGNS: &[Sign] = &[
                namespaces. What needs them is for the user to run.",
     },
     Sign {
-        words: &["file too large", "efbig", "os error 27"],
+        words: &["file too large", "file size limit exceeded", "efbig", "os error 27"],
         holds: |_| true,
         hint: "The scope bounds the size of a file that a command writes. For the user: \
                `bailiwick scope edit SCOPE --limit file-megabytes=NUMBER` changes that.",

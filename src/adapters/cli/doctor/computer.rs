@@ -87,9 +87,9 @@ fn user_namespaces() -> String {
         std::fs::read_to_string(Path::new("/proc/sys").join(name)).is_ok_and(|text| text.trim() == value)
     };
     if is("kernel/unprivileged_userns_clone", "0") {
-        "Allow user namespaces: `sysctl kernel.unprivileged_userns_clone=1`.".to_owned()
+        "Allow user namespaces: `sudo sysctl kernel.unprivileged_userns_clone=1`.".to_owned()
     } else if is("user/max_user_namespaces", "0") {
-        "Allow user namespaces: `sysctl user.max_user_namespaces=10000`.".to_owned()
+        "Allow user namespaces: `sudo sysctl user.max_user_namespaces=10000`.".to_owned()
     } else if is("kernel/apparmor_restrict_unprivileged_userns", "1") {
         let program =
             env::current_exe().map_or_else(|_| "bailiwick".to_owned(), |path| path.display().to_string());
