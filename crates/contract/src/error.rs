@@ -157,9 +157,11 @@ const ASKED: &str = "asked";
 
 /// Puts the id of a scope into the commands of a hint or warning that stand for any scope.
 pub fn in_scope(text: &str, scope: &str) -> String {
-    ["allow", "deny", "edit"].iter().fold(text.to_owned(), |text, verb| {
-        let command = |scope: &str| format!("`bailiwick scope {verb} {scope} ");
-        text.replace(&command(SCOPE), &command(scope))
+    ["allow", "deny", "edit", "show"].iter().fold(text.to_owned(), |text, verb| {
+        [' ', '`'].iter().fold(text, |text, end| {
+            let command = |scope: &str| format!("`bailiwick scope {verb} {scope}{end}");
+            text.replace(&command(SCOPE), &command(scope))
+        })
     })
 }
 
@@ -266,6 +268,18 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    #[test]
+    fn commands_of_hints_get_the_scope_and_nothing_else_does() {
+        assert_eq!(
+            in_scope(
+                "SCOPE: `bailiwick scope edit SCOPE --shell off` or `bailiwick scope show SCOPE`",
+                "app"
+            ),
+            "SCOPE: `bailiwick scope edit app --shell off` or `bailiwick scope show app`"
+        );
+        assert_eq!(in_scope("`bailiwick scope add SCOPE`", "app"), "`bailiwick scope add SCOPE`");
+    }
 
     #[test]
     fn codes_have_distinct_names_and_exit_codes() {

@@ -300,7 +300,7 @@ fn open_root(path: &Path, paths: &RootPaths, own: &OwnFolders) -> Result<Root, F
         if FileId::of(path).is_none() {
             // Judged by the folder above it, which says nothing about what it held. It stays closed all the same.
             return Err(Failure::new(ErrorCode::ProviderUnavailable, "the scope's folder does not exist")
-                .hint("For the user: put it back, or close it with `bailiwick scope remove`."));
+                .hint("For the user: put it back, or close it with `bailiwick scope remove ID`."));
         }
         return Err(Failure::denied(
             "own-folders",

@@ -175,7 +175,8 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
     } else {
         let bounds = match now {
             Ok(Containment::None) => "Neither the rules nor anything else holds that.",
-            Ok(_) | Err(_) => "The rules do not hold that; the sandbox does.",
+            Ok(_) => "The rules do not hold that; the sandbox does.",
+            Err(_) => "None of it runs here.",
         };
         said.push(("may run", format!("{}\n{changes}", names(false))));
         said.push((

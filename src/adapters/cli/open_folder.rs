@@ -139,7 +139,9 @@ pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result
     let id = match &how.id {
         Some(id) if taken(id) => {
             return Err(Failure::new(ErrorCode::Conflict, format!("another folder has the scope id `{id}`"))
-                .hint("Choose another --id, or remove that scope with `bailiwick scope remove`."));
+                .hint(format!(
+                    "Choose another --id, or remove that scope with `bailiwick scope remove {id}`."
+                )));
         }
         Some(id) => id.clone(),
         None => {

@@ -15,7 +15,7 @@ use crate::adapters::auth::KeyRing;
 use crate::adapters::http::{HttpSettings, Server};
 use crate::adapters::socket::{self, BindError, Listener};
 use bailiwick_config::PublicUrl;
-use bailiwick_config::NewToken;
+use bailiwick_config::{NewToken, Tokens};
 use bailiwick_contract::time::now_ms;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::{memory, port};
@@ -99,11 +99,8 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
             printer.talk(&format!("Warning: {}.", exposure(&started.address)));
         }
         let public_url = config.http.public_base_url.as_ref();
-        let secret = if has_tokens || !needs_token || printer.json || !io::stdout().is_terminal() {
-            None
-        } else {
-            first_token(home)?
-        };
+        let is_seen = !printer.json && io::stdout().is_terminal();
+        let secret = if needs_token && is_seen { first_token(home)? } else { None };
         announce(printer, &started, (has_tokens, needs_token), public_url, secret, form);
         let view = form.map(|form| LiveView::start(home, printer, form));
 
@@ -125,11 +122,11 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
     served
 }
 
-/// Makes the owner's token, where there is none at all: HTTP is wanted, and somebody sees it. Elsewhere it would
-/// stay in a log.
+/// Makes the owner's token where there never was one: HTTP is wanted, and somebody sees it. Elsewhere it would stay in
+/// a log, and who has revoked all wants none.
 fn first_token(home: &Home) -> Result<Option<String>, Failure> {
     home.edit_tokens(|tokens| {
-        if !tokens.records().is_empty() {
+        if Tokens::path(&home.dirs).exists() {
             return Ok(None);
         }
         let new = NewToken {

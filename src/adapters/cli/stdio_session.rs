@@ -16,6 +16,8 @@ use bailiwick_platform::fs::{FileLock, Secrecy, read_own_file, replace_private_f
 
 /// The largest note.
 const LIMIT_BYTES: u64 = 4_096;
+/// What the names of notes and locks begin with.
+const PREFIX: &str = "stdio-";
 
 /// What is known about a client that is served over stdio.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,9 +48,9 @@ pub struct StdioSession {
 impl StdioSession {
     /// Leaves the note of this process; `None` where that cannot be done, which keeps nobody from being served.
     pub fn begin(dirs: &Dirs, token: Option<&str>) -> Option<Self> {
-        let (folder, id) = (folder(dirs), id::new_id());
-        let lock_name = lock_name(&id);
-        let lock = FileLock::try_take(&folder, &lock_name).ok()??;
+        let (folder, name) = (&dirs.runtime, format!("{PREFIX}{}", id::new_id()));
+        let lock_name = format!("{name}.lock");
+        let lock = FileLock::try_take(folder, &lock_name).ok()??;
         let client = StdioClient {
             client: None,
             token: token.map(str::to_owned),
@@ -56,7 +58,7 @@ impl StdioSession {
             since: time::rfc3339(time::now_ms()),
         };
         let session = Self {
-            note: folder.join(format!("{id}.json")),
+            note: folder.join(format!("{name}.json")),
             lock_file: folder.join(lock_name),
             client: Mutex::new(client.clone()),
             _lock: lock,
@@ -89,16 +91,19 @@ impl Drop for StdioSession {
 
 /// Returns the clients that are served over stdio now, and removes the notes of processes that were killed.
 pub fn stdio_clients(dirs: &Dirs) -> Vec<StdioClient> {
-    let folder = folder(dirs);
-    let names = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut notes: Vec<PathBuf> =
-        names.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
+    let folder = &dirs.runtime;
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_note = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with(PREFIX) && name.ends_with(".json")
+    };
+    let mut notes: Vec<PathBuf> = names.filter(is_note).collect();
     notes.sort();
-    notes.into_iter().filter_map(|note| live(&folder, &note)).collect()
+    notes.into_iter().filter_map(|note| live(folder, &note)).collect()
 }
 
 fn live(folder: &Path, note: &Path) -> Option<StdioClient> {
-    let lock_name = lock_name(note.file_stem()?.to_str()?);
+    let lock_name = format!("{}.lock", note.file_stem()?.to_str()?);
     if FileLock::try_take(folder, &lock_name).ok()?.is_some() {
         let _ = fs::remove_file(note);
         let _ = fs::remove_file(folder.join(lock_name));
@@ -106,14 +111,6 @@ fn live(folder: &Path, note: &Path) -> Option<StdioClient> {
     }
     let (text, _) = read_own_file(note, Secrecy::Secret, LIMIT_BYTES).ok()?;
     serde_json::from_slice(&text).ok()
-}
-
-fn folder(dirs: &Dirs) -> PathBuf {
-    dirs.runtime.join("stdio")
-}
-
-fn lock_name(id: &str) -> String {
-    format!("{id}.lock")
 }
 
 #[cfg(test)]
@@ -133,13 +130,13 @@ mod tests {
         assert_eq!(listed[0].client.as_deref(), Some("editor 1.0"));
         assert_eq!((listed[0].token.as_deref(), listed[0].process_id), (Some("laptop"), std::process::id()));
         // As after a kill: the note is there, and nobody has the lock.
-        let left = folder(&dirs).join("01JD0000000000000000000000.json");
+        let left = dirs.runtime.join("stdio-01JD0000000000000000000000.json");
         fs::copy(&session.note, &left).expect("copied");
         assert_eq!(stdio_clients(&dirs), listed);
         assert!(!left.exists());
         drop(session);
         assert_eq!(stdio_clients(&dirs), []);
-        assert_eq!(fs::read_dir(folder(&dirs)).expect("it is there").count(), 0);
+        assert_eq!(fs::read_dir(&dirs.runtime).expect("it is there").count(), 0);
         bailiwick_platform::fs::remove_tree(&root).expect("it was made above");
     }
 }

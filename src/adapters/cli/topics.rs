@@ -19,8 +19,8 @@ pub fn asked(words: &[OsString]) -> Option<String> {
 
 /// Returns the line of the program's help that names the topics.
 pub fn list() -> String {
-    let names: Vec<String> = TOPICS.iter().map(|(name, _)| format!("`bailiwick help {name}`")).collect();
-    format!("Pages: {}.", names.join(", "))
+    let names: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
+    format!("Pages: bailiwick help {}", names.join("|"))
 }
 
 /// Turns a page into text: a paragraph is one line, which the printer folds, and a row of a table is a block.

@@ -128,7 +128,7 @@ pub const CLIENT_FAULTS: &[Fault] = &[
     Fault {
         name: "pictures of nothing",
         check: "screen-rules",
-        fix: "policy.allowDisplays",
+        fix: "bailiwick scope edit screen --screen",
         is_mended: false,
         inject: |place| {
             change(place, |config| {

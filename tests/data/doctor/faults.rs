@@ -389,7 +389,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         name: "commands without rules",
         check: "commands-none",
-        fix: "allowedCommands",
+        fix: "bailiwick scope edit project --commands",
         is_mended: false,
         inject: |place| change(place, |config| config["scopes"][0]["capabilities"] = json!(["command:run"])),
     },
@@ -419,7 +419,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         name: "a folder of programs that is gone",
         check: "commands-folder",
-        fix: "Correct the path",
+        fix: "bailiwick scope edit project --forget",
         is_mended: false,
         inject: |place| {
             change(place, |config| {

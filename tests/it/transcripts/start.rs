@@ -130,6 +130,31 @@ fn the_view_shows_requests_as_they_come_and_ctrl_c_ends_it() {
 }
 
 #[test]
+fn the_owners_token_is_made_where_http_is_first_wanted_and_somebody_sees_it() {
+    let place = Place::set_up();
+    let tokens = place.config().with_file_name("tokens.json");
+    Served::start(&place).end();
+    assert!(!tokens.exists(), "what no terminal shows stays in a log");
+    let it = Transcript::begin(&place, "", "");
+    let at_a_terminal = || {
+        let mut terminal = it.start(&["start", "--port", "0", "--quiet"]);
+        terminal.until("Ctrl-C ends it");
+        terminal.press(CTRL_C);
+        let (exit, printed) = terminal.ended();
+        assert_eq!(exit, 0);
+        String::from_utf8_lossy(&printed).into_owned()
+    };
+    let first = at_a_terminal();
+    assert!(first.contains("this is the owner's") && first.contains("bwl_"), "{first}");
+    assert!(place.well(&["token", "list"]).out.contains("owner (owner)"));
+    let second = at_a_terminal();
+    assert!(!second.contains("bwl_"), "it is shown once: {second}");
+    place.well(&["token", "revoke", "owner"]);
+    let third = at_a_terminal();
+    assert!(!third.contains("bwl_") && third.contains("There is no token"), "{third}");
+}
+
+#[test]
 fn without_a_terminal_requests_are_told_only_if_asked_for() {
     let place = Place::set_up();
     let read = || place.well(&["call", "file.read", "hello.txt"]);

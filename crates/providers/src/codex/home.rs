@@ -34,7 +34,7 @@ pub(super) fn make(
             ErrorCode::ProviderUnavailable,
             format!("Codex's home of the scope cannot be made: {}", error.kind()),
         )
-        .hint("For the user: check the owner of Bailiwick's state folder, and the space left there.")
+        .hint("For the user: `bailiwick doctor` checks the owner of Bailiwick's state folder and the space left there.")
     })
 }
 

@@ -229,7 +229,7 @@ impl Found {
                 ErrorCode::ProviderUnavailable,
                 format!("Codex's home of the scope cannot be made: {}", error.kind()),
             )
-            .hint("For the user: check the owner of Bailiwick's state folder, and the space left there.")
+            .hint("For the user: `bailiwick doctor` checks the owner of Bailiwick's state folder and the space left there.")
         })?;
         Ok(Self { installation, level, person, taken, login, home })
     }

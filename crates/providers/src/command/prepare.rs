@@ -400,7 +400,7 @@ fn private_home(home: &Path, level: Containment) -> Result<Option<TemporaryFolde
             ErrorCode::ProviderUnavailable,
             format!("the private home folder of the scope's commands cannot be made: {}", error.kind()),
         )
-        .hint("For the user: check the owner of Bailiwick's state folder, and the space left there.")
+        .hint("For the user: `bailiwick doctor` checks the owner of Bailiwick's state folder and the space left there.")
     })
 }
 

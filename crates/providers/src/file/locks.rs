@@ -72,7 +72,7 @@ impl Locks {
                             ErrorCode::ProviderUnavailable,
                             format!("Bailiwick's lock files cannot be used: {error}"),
                         )
-                        .hint("For the user: check the permissions of Bailiwick's state folder."));
+                        .hint("For the user: `bailiwick doctor` checks the permissions of Bailiwick's state folder."));
                     }
                 }
             }

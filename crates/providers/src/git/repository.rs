@@ -12,7 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use bailiwick_contract::{Access, ErrorCode, Failure};
+use bailiwick_contract::{Access, ErrorCode, FOR_USER, Failure, SCOPE};
 use bailiwick_platform::fs::{DoorError, FileKind, Ownership, RelPath, Root};
 use bailiwick_platform::launch::PathGrant;
 use bailiwick_platform::names::OsStrExt;
@@ -322,7 +322,7 @@ fn git_dir_above(root: &Path) -> Result<Option<(PathBuf, PathBuf)>, Failure> {
                     "repository-owner",
                     "the repository around the scope's folder belongs to another user",
                 )
-                .hint("For the user: make the top of the repository the scope's folder."));
+                .hint("For the user: open the top of the repository: `bailiwick scope add FOLDER`."));
             }
             FileKind::Dir => return Ok(Some((path, folder.to_owned()))),
             FileKind::File | FileKind::Symlink => {
@@ -439,5 +439,7 @@ fn leads_out(what: &str) -> Failure {
     )
     .detail("rule", "repository")
     .at_stage("path")
-    .hint("For the user: make the folder that it leads to a root of the scope too.")
+    .hint(format!(
+        "{FOR_USER}`bailiwick scope edit {SCOPE} --add-root FOLDER` opens the folder that it leads to."
+    ))
 }

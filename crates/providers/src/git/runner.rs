@@ -254,7 +254,7 @@ impl Git {
                 ErrorCode::ProviderUnavailable,
                 format!("no private folder can be made for Git: {why}"),
             )
-            .hint("For the user: check the owner of Bailiwick's state folder, and the space left there.")
+            .hint("For the user: `bailiwick doctor` checks the owner of Bailiwick's state folder and the space left there.")
         })?;
         let nothing = Nothing::ready(&home)?;
         let ask = may_name_drivers(&repository)?;

@@ -211,5 +211,5 @@ fn no_folder(error: &std::io::Error) -> Failure {
         ErrorCode::ProviderUnavailable,
         format!("nothing was started: the folder of the process cannot be made: {}", error.kind()),
     )
-    .hint("For the user: check the owner of Bailiwick's state folder, and the space left there.")
+    .hint("For the user: `bailiwick doctor` checks the owner of Bailiwick's state folder and the space left there.")
 }

@@ -231,7 +231,7 @@ async fn write(process: &Process, record: &Record) -> Result<(), Failure> {
             ErrorCode::ProviderUnavailable,
             format!("what is known of the run cannot be written down: {}", error.kind()),
         )
-        .hint("For the user: check the owner of Bailiwick's state folder, and the space left there.")),
+        .hint("For the user: `bailiwick doctor` checks the owner of Bailiwick's state folder and the space left there.")),
         Err(_) => {
             Err(Failure::new(ErrorCode::ExecutionFailed, "the run could not be noted (a bug in Bailiwick)"))
         }

@@ -200,7 +200,7 @@ fn judge(git: &Git, staged: &StagedTree, merging: bool) -> Result<(), Failure> {
         )
         .detail("outside", staged.outside)
         .hint(
-            "For the user: commit or unstage them, or make the top of the repository the scope's folder.",
+            "For the user: commit or unstage them, or open the top of the repository: `bailiwick scope add FOLDER`.",
         ));
     }
     if !staged.closed.is_empty() {

@@ -89,7 +89,7 @@ impl Operation for Op {
                 "repository",
                 "the scope sees a part of the repository, and a working tree would hold all of it",
             )
-            .hint("For the user: make the top of the repository the scope's folder."));
+            .hint("For the user: open the top of the repository: `bailiwick scope add FOLDER`."));
         }
         let (what, commit) = what(&git, input.branch.as_deref(), from.as_ref()).await?;
         look_at(&place)?;

@@ -54,7 +54,7 @@ pub(super) fn withheld(what: &str) -> Failure {
     Failure::denied("denied-windows", format!("{what} is of those that this scope does not show"))
         .at_stage("screen")
         .hint(format!(
-            "{FOR_USER}`bailiwick scope allow {SCOPE} --app NAME` shows windows of an app; `bailiwick scope show` lists \
+            "{FOR_USER}`bailiwick scope allow {SCOPE} --app NAME` shows windows of an app; `bailiwick scope show {SCOPE}` lists \
              those that the scope closes itself."
         ))
 }
