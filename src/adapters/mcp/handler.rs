@@ -29,7 +29,7 @@ use super::super::backend::{Backend, Embedded, Origin};
 use super::super::offer::Offer;
 use super::render::{self, Form, Structured};
 use super::tasks::{LongCall, Tasks};
-use super::{instructions, progress, prompts, resources, tools};
+use super::{chain, instructions, progress, prompts, resources, tools};
 
 /// The revisions that are spoken, oldest first.
 const VERSIONS: &[ProtocolVersion] = &[
@@ -114,7 +114,36 @@ impl Handler {
         Ok(self.route(context)?.backend.offer().await)
     }
 
-    /// Reads what a call asks for, or why it cannot be read.
+    /// Reads the requests of a call, or why they cannot be read: then none of them is run.
+    async fn requests(
+        &self,
+        tool: &str,
+        mut arguments: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Result<Vec<Envelope>, Failure>, ErrorData> {
+        let rest = match tool {
+            tools::COMPUTER_QUERY | tools::COMPUTER_OPERATION => chain::take(&mut arguments),
+            _ => Ok(Vec::new()),
+        };
+        let rest = match rest {
+            Ok(rest) => rest,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let mut requests = Vec::new();
+        for (at, arguments) in std::iter::once(arguments).chain(rest).enumerate() {
+            match self.envelope(tool, arguments, context).await? {
+                Ok(envelope) => requests.push(envelope),
+                Err(failure) if requests.is_empty() => return Ok(Err(failure)),
+                Err(failure) => {
+                    let hint = format!("This is about `{}[{}]`; nothing of the call was run.", chain::THEN, at - 1);
+                    return Ok(Err(failure.hint(hint)));
+                }
+            }
+        }
+        Ok(Ok(requests))
+    }
+
+    /// Reads what a request asks for, or why it cannot be read.
     async fn envelope(
         &self,
         tool: &str,
@@ -136,7 +165,7 @@ impl Handler {
 
     async fn submit(
         &self,
-        envelope: Result<Envelope, Failure>,
+        requests: Result<Vec<Envelope>, Failure>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Reply, ErrorData> {
         let Route { backend, session, .. } = self.route(context)?;
@@ -146,7 +175,7 @@ impl Handler {
         let progress = Progress::default();
         let token = context.meta.get_progress_token();
         let told = token.is_some().then_some(&progress);
-        let submitted = backend.submit_from(&origin, envelope, &gone, told);
+        let submitted = chain::run(&backend, &origin, requests, &gone, told);
         let mut work = std::pin::pin!(async {
             match token {
                 Some(token) => progress::told(submitted, &progress, token, &context.peer).await,
@@ -166,7 +195,7 @@ impl Handler {
     /// Submits what may take long for a client that knows tasks.
     async fn submit_long(
         &self,
-        envelope: Envelope,
+        requests: Vec<Envelope>,
         limit: Duration,
         form: Form,
         context: &RequestContext<RoleServer>,
@@ -176,7 +205,7 @@ impl Handler {
         let (gone, progress) = (self.shutdown.child_token(), Progress::default());
         let (stop, board) = (gone.clone(), progress.clone());
         let work =
-            Box::pin(async move { backend.submit_from(&origin, Ok(envelope), &stop, Some(&board)).await });
+            Box::pin(async move { chain::run(&backend, &origin, Ok(requests), &stop, Some(&board)).await });
         let call = LongCall { work, gone, progress, owner, limit, form };
         Ok(self.tasks.answer(call, &context.ct).await)
     }
@@ -266,16 +295,18 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let mut is_whole = tools::asks_for_all(&arguments);
-        let mut envelope = self.envelope(&request.name, arguments, &context).await?;
-        is_whole |= envelope.as_mut().is_ok_and(tools::take_detail);
+        let mut requests = self.requests(&request.name, arguments, &context).await?;
+        for envelope in requests.iter_mut().flatten() {
+            is_whole |= tools::take_detail(envelope);
+        }
         let form = if is_whole { Form::Whole(Structured::Spliced) } else { Form::Text };
         if knows_tasks(&context)
-            && let Ok(envelope) = &envelope
-            && let Some(limit) = tools::may_last(envelope)
+            && let Ok(requests) = &requests
+            && let Some(limit) = requests.iter().filter_map(tools::may_last).reduce(|one, more| one + more)
         {
-            return self.submit_long(envelope.clone(), limit, form, &context).await;
+            return self.submit_long(requests.clone(), limit, form, &context).await;
         }
-        let mut reply = self.submit(envelope, &context).await?;
+        let mut reply = self.submit(requests, &context).await?;
         tools::name_fields(&request.name, &mut reply);
         Ok(render::tool_result(reply, form).into())
     }
@@ -328,12 +359,12 @@ impl ServerHandler for Handler {
         if tools::find(name).is_none() {
             return Err(unknown_tool(name));
         }
-        let envelope = match &params["arguments"] {
+        let requests = match &params["arguments"] {
             Value::Object(_) | Value::Null => {
                 return Err(ErrorData::invalid_params("the parameters of the call cannot be read", None));
             }
             other => match other.as_str().map(|text| read_unambiguous(text.as_bytes())) {
-                Some(Ok(Value::Object(arguments))) => self.envelope(name, arguments, &context).await?,
+                Some(Ok(Value::Object(arguments))) => self.requests(name, arguments, &context).await?,
                 _ => Err(Failure::invalid(
                     "arguments",
                     format!("`arguments` must be an object, not {}", kind(other)),
@@ -341,7 +372,7 @@ impl ServerHandler for Handler {
                 .hint("Send the fields of the tool as an object.")),
             },
         };
-        let reply = self.submit(envelope, &context).await?;
+        let reply = self.submit(requests, &context).await?;
         let mut result = render::tool_result(reply, Form::Text);
         if !is_modern(&context) {
             result.result_type = None;
@@ -378,7 +409,7 @@ impl ServerHandler for Handler {
         }
         let mut replies = Vec::new();
         for scope in scopes {
-            replies.push(self.submit(Ok(resources::list_envelope(&scope)), &context).await?);
+            replies.push(self.submit(Ok(vec![resources::list_envelope(&scope)]), &context).await?);
         }
         let list = resources::listed(replies);
         Ok(if is_modern(&context) { list.with_ttl_ms(0).with_cache_scope(CacheScope::Private) } else { list })
@@ -404,7 +435,7 @@ impl ServerHandler for Handler {
         if self.offer(&context).await?.captures.is_empty() {
             return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
         }
-        let reply = self.submit(Ok(resources::read_envelope(&request.uri)?), &context).await?;
+        let reply = self.submit(Ok(vec![resources::read_envelope(&request.uri)?]), &context).await?;
         let content = resources::content(&request.uri, reply)?;
         Ok(if is_modern(&context) {
             content.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into()

@@ -8,7 +8,7 @@ const MAX_SCOPES: usize = 12;
 /// Says how to start, and in which scopes.
 pub(super) fn instructions(offer: &Offer) -> String {
     let scopes = match offer.scopes.as_slice() {
-        [] => "No scope is open to you yet: the person opens one with `bailiwick setup FOLDER`.".to_owned(),
+        [] => "No scope is open to you yet: the user opens one with `bailiwick setup FOLDER`.".to_owned(),
         [only] => format!("Your scope is `{only}`; you may leave it out."),
         several => {
             let shown = several.iter().take(MAX_SCOPES).map(|id| format!("`{id}`")).collect::<Vec<_>>();
@@ -17,16 +17,17 @@ pub(super) fn instructions(offer: &Offer) -> String {
         }
     };
     let change = if offer.effects {
-        "; and to computer_operation to change: file.patch {edits: [{old, new}]}, file.write {content}, command.run {command: []}"
+        "; and to computer_operation to change: file.patch {edits: [{old, new, path}]}, file.write {content}, command.run {command}"
     } else {
         ""
     };
     let new = if offer.overview { " Begin with code.context in a project that is new to you." } else { "" };
     format!(
-        "Works on the person's computer, inside the scopes that they opened. {scopes} \
-         Call get_computer_info with include [\"operations\"] to see all you can do, and with family \
-         (\"file\") for more. Send {{op, target, input, options}} to computer_query to look: file.read with target, \
-         file.search {{query}}, file.list{change}.{new} Paths are relative to the scope's folder. \
+        "Works on the user's computer, inside the scopes that they opened. {scopes} Paths are relative to its folder. \
+         Send {{op, target, input, options}} to computer_query to look: file.read with target, \
+         file.read_many {{paths}}, file.search {{query}}, file.list{change}. \
+         Save calls: `then` holds the calls that follow, such as a test after a patch. \
+         get_computer_info with include [\"operations\"] lists all you can do, family (\"file\") more.{new} \
          A refusal says what would work; options.detail \"full\" gives all there is to say of an answer."
     )
 }
@@ -41,7 +42,7 @@ mod tests {
         for offer in [Offer::default(), Offer { scopes, ..Offer::default() }] {
             let text = instructions(&offer);
             let head: String = text.chars().take(512).collect();
-            assert!(head.contains("get_computer_info"), "{head}");
+            assert!(head.contains("computer_query"), "{head}");
             assert!(text.chars().count() < 1_000);
         }
         let one = Offer { scopes: vec!["app".into()], ..Offer::default() };

@@ -43,7 +43,7 @@ static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
         tool(
             COMPUTER_QUERY,
             "Query computer",
-            "Runs one operation that changes nothing, inside one scope: file.read target startLine? endLine?, file.search target? {query} glob?, file.list target?",
+            "Runs operations that change nothing: file.read target startLine? endLine?, file.read_many {paths}, file.search target? {query} glob?, file.list target?, code.references {name}",
             hints(true, false, true),
             envelope(),
             &["op"],
@@ -51,7 +51,7 @@ static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
         tool(
             COMPUTER_OPERATION,
             "Operate computer",
-            "Runs any operation, also those that write or run: file.patch target {edits:[{old,new}]}, file.write target {content}, command.run {command:[]}",
+            "Runs any operations, also those that write or run: file.patch {edits:[{path,old,new}]}, file.write target {content}, command.run target? {command}, process.start {command}",
             hints(false, true, false),
             envelope(),
             &["op"],
@@ -86,6 +86,7 @@ fn envelope() -> Value {
         "target": {"type": "string", "description": "Path in the scope, or an id"},
         "input": {"type": "object", "additionalProperties": any, "description": "The operation's data, {…} above"},
         "options": {"type": "object", "additionalProperties": any, "description": "Limits, filters, timeoutSeconds, maxOutputBytes, dryRun, cursor"},
+        "then": {"type": "array", "items": {"type": "object", "additionalProperties": any}, "description": "More such calls, each run if the one before succeeded: [{op, target, input, options}]"},
     })
 }
 

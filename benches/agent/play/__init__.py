@@ -1,0 +1,1 @@
+"""Plays written-down agent calls on MCP servers and counts what they cost."""
