@@ -1,6 +1,7 @@
 """A failing test in a Python project with a virtual environment."""
 
-from play.job import Job, call, commit, operate, query, ran, runs, started, step, venv, write
+from play.intents import Change, Read, Run, plans
+from play.job import Job, commit, runs, venv, write
 
 FILES = {
     "README.md": "# Shop\n\nPrices and carts of a small shop.\n\nTests: `.venv/bin/python -m pytest`\n",
@@ -79,27 +80,9 @@ JOB = Job(
     task="A test of this project fails. Find out why and fix the code. It has its packages in .venv.",
     make=make,
     check=check,
-    plans={
-        "bailiwick": [
-            operate("See what fails; the tool text names command.run.", "command.run", command=RUN, shows="test_cart.py"),
-            query("The total is wrong, so read the cart.", "file.read", "shop/cart.py", shows=OLD),
-            operate(
-                "The count is forgotten. Put it in and see whether the tests pass.",
-                "file.patch", edits=[{"path": "shop/cart.py", "old": OLD, "new": NEW}],
-                then=[step("command.run", command=RUN)], shows="3 passed",
-            ),
-        ],
-        "commander": [
-            *started("See what fails.", RUN, shows="1 failed"),
-            call("The total is wrong, so read the cart.", "read_file", path="/home/ann/shop/shop/cart.py", shows=OLD),
-            call("The count is forgotten.", "edit_block", file_path="/home/ann/shop/shop/cart.py", old_string=OLD, new_string=NEW),
-            *started("See whether the tests pass.", RUN, shows="3 passed"),
-        ],
-        "shell": [
-            ran("See what fails.", RUN, shows="test_cart.py"),
-            call("The total is wrong, so read the cart.", "read_text_file", path="/home/ann/shop/shop/cart.py", shows=OLD),
-            call("The count is forgotten.", "edit_file", path="/home/ann/shop/shop/cart.py", edits=[{"oldText": OLD, "newText": NEW}]),
-            ran("See whether the tests pass.", RUN, shows="3 passed"),
-        ],
-    },
+    plans=plans(
+        Run("See what fails.", RUN, shows="1 failed"),
+        Read("The total is wrong, so read the cart.", ["shop/cart.py"], shows=OLD),
+        Change("The count is forgotten.", [("shop/cart.py", OLD, NEW)], check=RUN, shows="3 passed"),
+    ),
 )

@@ -1,6 +1,7 @@
 """A function with a new name in six files; another one's name begins alike."""
 
-from play.job import Job, commit, operate, ran, runs, started, write
+from play.intents import Run, plans
+from play.job import Job, commit, runs, write
 
 FILES = {
     "README.md": "# Shop\n\n`calc_price` is the heart of it. Tests: `python3 -m unittest`.\n",
@@ -71,27 +72,14 @@ def check(folder):
     return runs(folder, "python3", "-m", "unittest", "-q")
 
 
-LOOK = "grep -rn calc_price ."
 RENAME = "grep -rlw calc_price --exclude-dir=.git . | xargs sed -i 's/\\bcalc_price\\b/price_of/g' && git diff --stat && python3 -m unittest 2>&1 | tail -3"
-LOOK_WHY = "Where is it used?"
-RENAME_WHY = "calc_price_list is another function, so whole words only; then the tests."
 
 JOB = Job(
     task="Rename the function calc_price to price_of everywhere in this project, also in the README, and run the tests.",
     make=make,
     check=check,
-    plans={
-        "bailiwick": [
-            operate(LOOK_WHY, "command.run", command=LOOK, shows="calc_price_list"),
-            operate(RENAME_WHY, "command.run", command=RENAME, shows="OK"),
-        ],
-        "commander": [
-            *started(LOOK_WHY, LOOK, shows="test_pricing"),
-            *started(RENAME_WHY, RENAME, shows="OK"),
-        ],
-        "shell": [
-            ran(LOOK_WHY, LOOK, shows="calc_price_list"),
-            ran(RENAME_WHY, RENAME, shows="OK"),
-        ],
-    },
+    plans=plans(
+        Run("Where is it used?", "grep -rn calc_price .", shows="test_pricing"),
+        Run("calc_price_list is another function, so whole words only; then the tests.", RENAME, shows="OK"),
+    ),
 )

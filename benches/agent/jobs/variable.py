@@ -1,6 +1,7 @@
 """An environment variable that is not documented."""
 
-from play.job import Job, call, commit, operate, query, ran, started, step, write
+from play.intents import Change, Run, plans
+from play.job import Job, commit, write
 
 DOCS = """# Configuration
 
@@ -45,27 +46,15 @@ def check(folder):
     return "" if (folder / "docs/configuration.md").read_text() == DOCS.replace(OLD, NEW) else "the row is not there"
 
 
-LOOK_WHY = "What is it, and what does the page look like?"
-EDIT_WHY = "2500 milliseconds for the warehouse's answer."
-DOC = "/home/ann/shop/docs/configuration.md"
-GREP = "grep -rn -B1 SHOP_STOCK_TIMEOUT . --exclude-dir=.git; cat docs/configuration.md"
-
 JOB = Job(
     task="Find out what the environment variable SHOP_STOCK_TIMEOUT does and document it in docs/configuration.md.",
     make=make,
     check=check,
-    plans={
-        "bailiwick": [
-            operate(LOOK_WHY, "command.run", command=GREP, shows=["?? 2500", OLD.strip()]),
-            operate(EDIT_WHY, "file.patch", edits=[{"path": "docs/configuration.md", "old": OLD, "new": NEW}]),
-        ],
-        "commander": [
-            *started(LOOK_WHY, GREP, shows="need a restart"),
-            call(EDIT_WHY, "edit_block", file_path=DOC, old_string=OLD, new_string=NEW),
-        ],
-        "shell": [
-            ran(LOOK_WHY, GREP, shows=["?? 2500", OLD.strip()]),
-            call(EDIT_WHY, "edit_file", path=DOC, edits=[{"oldText": OLD, "newText": NEW}]),
-        ],
-    },
+    plans=plans(
+        Run(
+            "What is it, and what does the page look like?",
+            "grep -rn -B1 SHOP_STOCK_TIMEOUT . --exclude-dir=.git; cat docs/configuration.md", shows="need a restart",
+        ),
+        Change("2500 milliseconds for the warehouse's answer.", [("docs/configuration.md", OLD, NEW)]),
+    ),
 )

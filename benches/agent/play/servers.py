@@ -93,6 +93,8 @@ class Peer:
         home.mkdir(parents=True, exist_ok=True)
         self.modules = folder_of("agent-peers") / "node_modules"
         self.node = str(folder_of("node") / "node")
+        # Desktop Commander runs login shells; whoever has cargo has it on their path there, too.
+        (home / ".profile").write_text(f"export PATH='{os.environ['PATH']}'\n")
 
     def start(self, script: str, *arguments: str) -> Stdio:
         """Starts a script of a package."""

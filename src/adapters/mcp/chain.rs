@@ -39,7 +39,10 @@ pub(super) fn take(arguments: &mut Map<String, Value>) -> Result<Vec<Map<String,
         other => return Err(refuse(format!("`{THEN}` must be a list, not {}", kind(&other)))),
     };
     if list.len() >= MAX_REQUESTS {
-        return Err(refuse(format!("a call has at most {MAX_REQUESTS} requests; these are {}", list.len() + 1)));
+        return Err(refuse(format!(
+            "a call has at most {MAX_REQUESTS} requests; these are {}",
+            list.len() + 1
+        )));
     }
     let scope = arguments.get("scope");
     let mut rest = Vec::new();

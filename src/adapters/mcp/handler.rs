@@ -135,7 +135,8 @@ impl Handler {
                 Ok(envelope) => requests.push(envelope),
                 Err(failure) if requests.is_empty() => return Ok(Err(failure)),
                 Err(failure) => {
-                    let hint = format!("This is about `{}[{}]`; nothing of the call was run.", chain::THEN, at - 1);
+                    let hint =
+                        format!("This is about `{}[{}]`; nothing of the call was run.", chain::THEN, at - 1);
                     return Ok(Err(failure.hint(hint)));
                 }
             }

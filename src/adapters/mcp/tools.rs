@@ -29,13 +29,10 @@ static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
         tool(
             GET_COMPUTER_INFO,
             "Computer info",
-            "Start here. include [\"operations\"] shows every operation, program and limit open to you, a line each; family names families (\"file\") or operations (\"file.read\") to learn more.",
+            "include [\"operations\"] lists every operation, program and limit open to you; family (\"file\", \"file.read\") says more of some.",
             hints(true, false, true),
             json!({
-                "include": {"type": "array", "items": {"type": "string", "enum": [
-                    "identity", "platform", "service", "tools", "scopes", "policy", "sandbox", "screen",
-                    "status", "operations",
-                ]}},
+                "include": {"type": "array", "items": {"type": "string"}},
                 "family": {"type": "string"},
             }),
             &[],
@@ -81,12 +78,12 @@ fn envelope() -> Value {
     // LangChain's for Gemini, which makes a string of the object then.
     let any = json!({"description": "any"});
     json!({
-        "scope": {"type": "string", "description": "Scope id; optional if you have one scope"},
+        "scope": {"type": "string", "description": "Optional if you have one"},
         "op": {"type": "string"},
         "target": {"type": "string", "description": "Path in the scope, or an id"},
-        "input": {"type": "object", "additionalProperties": any, "description": "The operation's data, {…} above"},
-        "options": {"type": "object", "additionalProperties": any, "description": "Limits, filters, timeoutSeconds, maxOutputBytes, dryRun, cursor"},
-        "then": {"type": "array", "items": {"type": "object", "additionalProperties": any}, "description": "More such calls, each run if the one before succeeded: [{op, target, input, options}]"},
+        "input": {"type": "object", "additionalProperties": any, "description": "{…} above"},
+        "options": {"type": "object", "additionalProperties": any, "description": "timeoutSeconds, maxOutputBytes, dryRun, cursor, …"},
+        "then": {"type": "array", "items": {"type": "object", "additionalProperties": any}, "description": "Further calls, run while they succeed"},
     })
 }
 

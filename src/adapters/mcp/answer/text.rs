@@ -1,17 +1,13 @@
-//! Answers as a model reads them: what was asked for as it is, and one line of what the next call may need.
-//!
-//! That line stands in brackets. Above a content it is the first line, below an output the last: whatever a file or a
-//! program says, it cannot put a line there. Between several files stands a mark that nobody knew before.
+//! Which answer an operation has.
 
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::super::digest_text::digest;
+use super::changes::{committed, patched, syntax, undo};
+use super::fields::{SELDOM, counted, fields, one_line, scalar};
+use super::processes::{printed, ran, started, stopped, waited};
 
-/// The fields that nobody needs for the next call.
-const SELDOM: &[&str] =
-    &["sandbox", "durationMs", "elapsedMs", "engine", "startedAt", "lifetime", "maxRunSeconds"];
 /// The details of an error that its message and hints say already.
 const SAID: &[&str] = &[
     "stage",
@@ -26,37 +22,38 @@ const SAID: &[&str] = &[
     "platforms",
     "families",
 ];
-/// How long a list of words is on one line.
-const MAX_LINE: usize = 100;
+/// How much of a request's id a mark has: 20 random bits, of which a content that was there before knows none.
+const MARK_CHARS: usize = 4;
 
 /// What was asked for, and the line about it.
-struct Answer {
+pub(super) struct Answer {
     body: String,
     about: Vec<String>,
     is_about_first: bool,
 }
 
 impl Answer {
-    fn above(body: String, about: Vec<String>) -> Self {
+    pub(super) fn above(body: String, about: Vec<String>) -> Self {
         Self { body, about, is_about_first: true }
     }
 
-    fn below(body: String, about: Vec<String>) -> Self {
+    pub(super) fn below(body: String, about: Vec<String>) -> Self {
         Self { body, about, is_about_first: false }
     }
 }
 
 /// Writes the answer that an envelope holds, or the answers of several.
-pub(super) fn text(outcome: &Value) -> String {
+pub(in super::super) fn text(outcome: &Value) -> String {
     match outcome["answers"].as_array() {
         Some(answers) => of_several(answers, &outcome["notRun"]),
         None => of_one(outcome),
     }
 }
 
-/// Several answers, each below a line with a mark that none of them can know: the end of the first request's id.
+/// Several answers, each below a line with a mark that none of them can know: the end of the last request's id, which
+/// came to be after all that the others started.
 fn of_several(answers: &[Value], not_run: &Value) -> String {
-    let mark = mark(answers.first().unwrap_or(&Value::Null));
+    let mark = mark(answers.last().unwrap_or(&Value::Null));
     let mut written = String::new();
     for answer in answers {
         let op = answer["op"].as_str().map(one_line).unwrap_or_default();
@@ -73,7 +70,7 @@ fn of_several(answers: &[Value], not_run: &Value) -> String {
 /// The beginning of a line that no content can know: the end of the request's id.
 fn mark(outcome: &Value) -> String {
     let id = outcome["operationId"].as_str().unwrap_or_default();
-    format!("=== {}", id.get(id.len().saturating_sub(8)..).unwrap_or_default())
+    format!("=== {}", id.get(id.len().saturating_sub(MARK_CHARS)..).unwrap_or_default())
 }
 
 fn of_one(outcome: &Value) -> String {
@@ -128,9 +125,13 @@ fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
         "file.read_many" => several(data, outcome),
         "file.list" | "file.find" => {
             let list = ["entries", "paths"].iter().find_map(|name| data[*name].as_array())?;
-            let count = data["total"].as_u64().unwrap_or(list.len() as u64);
+            let count = counted(data["total"].as_u64().unwrap_or(list.len() as u64), "entry", "entries");
+            // The names in a folder, as `ls` prints them; the folder is named once.
             let names: Vec<String> = list.iter().map(entry).collect();
-            Some(Answer::below(names.join("\n"), vec![counted(count, "entry", "entries")]))
+            let folder = if op == "file.list" { common_folder(&names) } else { "" };
+            let about = if folder.is_empty() { count } else { format!("{count} in {folder}") };
+            let names: Vec<&str> = names.iter().map(|it| &it[folder.len()..]).collect();
+            Some(Answer::below(names.join("\n"), vec![about]))
         }
         "file.search" => Some(found(data)),
         "file.patch" => Some(Answer::below(patched(data)?, undo(data))),
@@ -141,10 +142,7 @@ fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
                 _ => " created\n",
             });
             syntax(&mut body, &data["syntax"]);
-            let mut about: Vec<String> =
-                data["version"].as_str().map(|it| format!("version {}", one_line(it))).into_iter().collect();
-            about.extend(undo(data));
-            Some(Answer::below(body, about))
+            Some(Answer::below(body, undo(data)))
         }
         "process.start" | "package.start" => started(data),
         "process.stop" => stopped(data),
@@ -279,6 +277,7 @@ fn about_content(data: &Value, path: Option<&str>) -> Vec<String> {
     let number = |name: &str| data[name].as_u64();
     if let (Some(start), Some(end)) = (number("startLine"), number("endLine")) {
         about.push(match number("totalLines") {
+            Some(total) if start <= 1 && end == total => counted(total, "line", "lines"),
             Some(total) => format!("lines {start}-{end} of {total}"),
             None => format!("lines {start}-{end}"),
         });
@@ -329,6 +328,17 @@ fn several(data: &Value, outcome: &Value) -> Option<Answer> {
     Some(Answer::above(body, vec![format!("{count}, each after a line that begins with `{mark}`")]))
 }
 
+/// The folder that all names are in, with a slash at its end; empty if that is the scope's.
+fn common_folder(names: &[String]) -> &str {
+    let folder = |name: &str| name.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
+    let Some(first) = names.first() else { return "" };
+    let mut length = folder(first);
+    while !names.iter().all(|name| name.starts_with(&first[..length])) {
+        length = folder(&first[..length]);
+    }
+    &first[..length]
+}
+
 fn entry(entry: &Value) -> String {
     let Some(path) = entry["path"].as_str() else { return one_line(entry.as_str().unwrap_or_default()) };
     let end = match entry["kind"].as_str() {
@@ -376,219 +386,6 @@ fn found(data: &Value) -> Answer {
         let _ = write!(about, " in {}", counted(files, "file", "files"));
     }
     Answer::below(body, vec![about])
-}
-
-/// What a command printed; the last line says how it ended.
-fn ran(data: &Value) -> Option<Answer> {
-    let stdout = data["stdout"].as_str()?;
-    let mut body = output(data, stdout);
-    let mut about =
-        vec![match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
-            _ if data["running"] == true => "still running".to_owned(),
-            (true, _, _) => "ended at its time limit".to_owned(),
-            _ if data["memoryExceeded"] == true => "ended at its memory limit".to_owned(),
-            (_, Some(signal), _) => format!("ended by {}", one_line(signal)),
-            (_, None, Some(code)) => format!("exit {code}"),
-            (_, None, None) => "its end is unknown".to_owned(),
-        }];
-    if let Some(took) = data["durationMs"].as_f64() {
-        about.push(format!("{:.1} s", took / 1_000.0));
-    }
-    if data["encoding"] == "base64" {
-        about.push("base64".to_owned());
-    }
-    let left_out = &data["leftOut"];
-    if let (Some(stdout), Some(stderr)) =
-        (left_out["stdout"]["bytes"].as_u64(), left_out["stderr"]["bytes"].as_u64())
-    {
-        about.push(format!("{} bytes left out; options.maxOutputBytes gives more", stdout + stderr));
-    }
-    if let Some(id) = data["processId"].as_str().map(one_line) {
-        about.push(format!(r#"process.wait {{"target":"{id}"}}, also process.read, process.stop"#));
-        about.extend(data["maxRunSeconds"].as_u64().map(|most| format!("time limit {most} s")));
-    }
-    if let Some(id) = data["rawOutput"]["processId"].as_str() {
-        about.push(format!("all of the output: process.read {}", one_line(id)));
-    }
-    if body.trim().is_empty() {
-        body.clear();
-    }
-    Some(Answer::below(body, about))
-}
-
-/// What a process printed; the last line says how it stands and where to go on.
-fn printed(data: &Value) -> Option<Answer> {
-    let body = if let Some(lines) = data["screen"]["lines"].as_array() {
-        let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
-        lines.join("\n").trim_end().to_owned()
-    } else if let Some(lines) = data["lines"].as_array() {
-        let lines: Vec<String> = lines
-            .iter()
-            .map(|line| {
-                let mark = if line["stream"] == "stderr" { "stderr: " } else { "" };
-                format!("{mark}{}", one_line(line["text"].as_str().unwrap_or_default()))
-            })
-            .collect();
-        lines.join("\n")
-    } else {
-        output(data, data["stdout"].as_str()?)
-    };
-    let mut about = vec![data["status"].as_str().map(one_line).unwrap_or_default()];
-    if data["timedOut"] == true {
-        about.push("at its time limit".to_owned());
-    }
-    if let Some(code) = data["exitCode"].as_i64() {
-        about.push(format!("exit {code}"));
-    }
-    if let Some(signal) = data["signal"].as_str() {
-        about.push(format!("ended by {}", one_line(signal)));
-    }
-    if let Some(problem) = data["problem"].as_str() {
-        about.push(one_line(problem));
-    }
-    Some(Answer::below(body, about))
-}
-
-/// The two streams, or what the digest made of them.
-fn output(data: &Value, stdout: &str) -> String {
-    let mut body = if data["digest"].is_object() { digest(&data["digest"]) } else { stdout.to_owned() };
-    if let Some(stderr) = data["stderr"].as_str().filter(|text| !text.is_empty()) {
-        if !body.is_empty() {
-            body.push_str(if body.ends_with('\n') { "" } else { "\n" });
-            body.push_str("stderr:\n");
-        }
-        body.push_str(stderr);
-    }
-    body
-}
-
-/// Files that were changed, a line each; more only of what did not go as it was written.
-fn patched(data: &Value) -> Option<String> {
-    let mut body = String::new();
-    for file in data["files"].as_array()? {
-        let path = file["path"].as_str().map(one_line).unwrap_or_default();
-        if let Some(error) = file["error"].as_object() {
-            let text = |name: &str| one_line(error.get(name).and_then(Value::as_str).unwrap_or_default());
-            let _ = writeln!(body, "{path} not changed: {}: {}", text("code"), text("message"));
-            continue;
-        }
-        let places = file["places"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let lines: Vec<String> = places.iter().map(lines_of).collect();
-        let moved = file["movedFrom"].as_str().map(|from| format!(" from {}", one_line(from)));
-        let _ = writeln!(
-            body,
-            "{path} {}{}{}{}",
-            file["action"].as_str().unwrap_or_default(),
-            moved.unwrap_or_default(),
-            if lines.is_empty() { String::new() } else { format!(": line {}", lines.join(", ")) },
-            if file["merged"] == true { ", merged with what was changed since" } else { "" },
-        );
-        for place in places.iter().filter(|it| it["tier"] != "exact" || it["chosen"].is_string()) {
-            let tier = place["tier"].as_str().unwrap_or_default();
-            let _ = writeln!(body, "  edit {} fits but for {tier}; the lines are now:", place["edit"]);
-            for line in place["lines"].as_str().unwrap_or_default().lines() {
-                let _ = writeln!(body, "    {}", one_line(line));
-            }
-        }
-        syntax(&mut body, &file["syntax"]);
-        if let Some(id) = file["undoId"].as_str() {
-            let _ = writeln!(body, "  undo {}", one_line(id));
-        }
-        body.push_str(file["diff"].as_str().unwrap_or_default());
-    }
-    Some(body)
-}
-
-fn lines_of(place: &Value) -> String {
-    match (place["startLine"].as_u64(), place["endLine"].as_u64()) {
-        (Some(start), Some(end)) if end > start => format!("{start}-{end}"),
-        (Some(start), _) => start.to_string(),
-        _ => "?".to_owned(),
-    }
-}
-
-/// The syntax errors that a change brought, a line each.
-fn syntax(body: &mut String, syntax: &Value) {
-    for error in syntax["errors"].as_array().into_iter().flatten() {
-        let text = |name: &str| one_line(error[name].as_str().unwrap_or_default());
-        let shown = format!("{} {}", text("message"), text("text"));
-        let _ =
-            writeln!(body, "  syntax error in line {}, column {}: {}", error["line"], error["column"], shown.trim());
-    }
-    if let Some(more) = syntax["more"].as_u64().filter(|more| *more > 0) {
-        let _ = writeln!(body, "  and {more} more");
-    }
-}
-
-fn undo(data: &Value) -> Vec<String> {
-    data["undoId"].as_str().map(|id| format!("undo {}", one_line(id))).into_iter().collect()
-}
-
-fn started(data: &Value) -> Option<Answer> {
-    let id = data["processId"].as_str().map(one_line)?;
-    Some(Answer::below(format!("process {id} {}", data["status"].as_str().map(one_line)?), Vec::new()))
-}
-
-/// Processes that were ended, a line each.
-fn stopped(data: &Value) -> Option<Answer> {
-    let mut body = String::new();
-    for process in data["stopped"].as_array()? {
-        let text = |name: &str| process[name].as_str().map(one_line);
-        let end = text("signal").or(process["exitCode"].as_i64().map(|code| format!("exit {code}")));
-        let how = match process["how"].as_str()? {
-            "asked" => "ended",
-            "killed" => "killed",
-            "before" => "had ended",
-            _ => "still runs",
-        };
-        let words = [text("processId"), Some(how.to_owned()), end, text("problem")];
-        let _ = writeln!(body, "{}", words.into_iter().flatten().collect::<Vec<_>>().join(" · "));
-    }
-    if body.is_empty() {
-        body.push_str("nothing to stop");
-    }
-    Some(Answer::below(body, Vec::new()))
-}
-
-/// Conditions, a line each, with what was seen: a line that was printed, the body of a page.
-fn waited(data: &Value) -> Option<Answer> {
-    let mut body = String::new();
-    for condition in data["conditions"].as_array()? {
-        let text = |name: &str| condition[name].as_str().map(one_line);
-        let mut words = vec![text("until").unwrap_or_default()];
-        words.push(match condition["standing"].as_str()? {
-            "held" => "yes".to_owned(),
-            "waiting" => "not yet".to_owned(),
-            other => one_line(other),
-        });
-        words.extend(condition["status"].as_u64().map(|status| status.to_string()));
-        words.extend(condition["exitCode"].as_i64().map(|code| format!("exit {code}")));
-        words.extend(["signal", "line", "why"].into_iter().filter_map(text));
-        let _ = writeln!(body, "{}", words.join(" · "));
-        if condition["digest"].is_object() {
-            body.push_str(&digest(&condition["digest"]));
-        }
-        for line in condition["body"].as_str().unwrap_or_default().lines() {
-            let _ = writeln!(body, "  {}", one_line(line));
-        }
-        if condition["bodyTruncated"] == true {
-            body.push_str("  …\n");
-        }
-    }
-    let mut about = Vec::new();
-    if let Some(resume) = data["resume"].as_str() {
-        about.push(format!("time over; input.resume {} goes on", Value::from(resume)));
-    }
-    Some(Answer::below(body, about))
-}
-
-fn committed(data: &Value) -> Option<Answer> {
-    let subject = data["subject"].as_str().map(one_line)?;
-    let commit = data["commit"].as_str().map_or("", |hash| hash.get(..12).unwrap_or(hash));
-    let number = |name: &str| data["counts"][name].as_u64().unwrap_or_default();
-    let files = counted(number("files"), "file", "files");
-    let about = format!("{files}, +{} -{}", number("insertions"), number("deletions"));
-    Some(Answer::below(format!("{commit} {subject}"), vec![about]))
 }
 
 /// A patch as it is, below what it is of.
@@ -662,103 +459,6 @@ fn preview(text: &Value) -> String {
     text.lines().map(one_line).collect::<Vec<_>>().join("\n  ")
 }
 
-fn counted(count: u64, one: &str, several: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { several })
-}
-
-/// Fields by line, what is nested indented; what has several lines is indented too, so that it can be no field.
-fn fields(text: &mut String, map: &Map<String, Value>, depth: usize) {
-    let indent = "  ".repeat(depth);
-    for (name, value) in map {
-        let name = one_line(name);
-        match value {
-            Value::Null => {}
-            Value::String(long) if long.trim_end_matches('\n').contains('\n') => {
-                let _ = writeln!(text, "{indent}{name}:");
-                for line in long.lines() {
-                    let _ = writeln!(text, "{indent}  {}", one_line(line));
-                }
-            }
-            Value::Object(inner) if SELDOM.contains(&name.as_str()) || inner.is_empty() => {}
-            Value::Object(inner) => {
-                let _ = writeln!(text, "{indent}{name}:");
-                fields(text, inner, depth + 1);
-            }
-            Value::Array(items) if items.is_empty() => {
-                let _ = writeln!(text, "{indent}{name}: none");
-            }
-            Value::Array(items) => list(text, &name, items, depth),
-            plain => {
-                let _ = writeln!(text, "{indent}{name}: {}", scalar(plain));
-            }
-        }
-    }
-}
-
-fn list(text: &mut String, name: &str, items: &[Value], depth: usize) {
-    let indent = "  ".repeat(depth);
-    let is_plain = |it: &Value| !it.is_object() && !it.is_array();
-    if items.iter().all(is_plain) {
-        let joined = items.iter().map(scalar).collect::<Vec<_>>().join(", ");
-        if joined.chars().count() <= MAX_LINE {
-            let _ = writeln!(text, "{indent}{name}: {joined}");
-            return;
-        }
-    }
-    let _ = writeln!(text, "{indent}{name}:");
-    for item in items {
-        match item {
-            Value::Object(map) => {
-                let mut inner = String::new();
-                let is_flat =
-                    map.values().all(|it| is_plain(it) && !it.as_str().is_some_and(|it| it.contains('\n')));
-                if is_flat {
-                    let parts = map.iter().filter(|(_, it)| !it.is_null());
-                    inner = parts
-                        .map(|(name, it)| format!("{name}: {}", scalar(it)))
-                        .collect::<Vec<_>>()
-                        .join(", ");
-                } else {
-                    fields(&mut inner, map, 0);
-                }
-                for (at, line) in inner.lines().enumerate() {
-                    let mark = if at == 0 { "- " } else { "  " };
-                    let _ = writeln!(text, "{indent}{mark}{line}");
-                }
-            }
-            Value::Array(_) => {
-                let _ = writeln!(text, "{indent}- {item}");
-            }
-            plain => {
-                let _ = writeln!(text, "{indent}- {}", scalar(plain));
-            }
-        }
-    }
-}
-
-fn scalar(value: &Value) -> String {
-    match value {
-        Value::String(text) => one_line(text.trim_end_matches('\n')),
-        other => other.to_string(),
-    }
-}
-
-/// A text on one line: what would begin another one is shown as an escape.
-fn one_line(text: &str) -> String {
-    if !text.chars().any(|it| it.is_control() && it != '\t') {
-        return text.to_owned();
-    }
-    let mut shown = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        match character {
-            '\t' => shown.push('\t'),
-            it if it.is_control() => shown.extend(it.escape_default()),
-            it => shown.push(it),
-        }
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -777,12 +477,17 @@ mod tests {
             (
                 "file.read",
                 json!({"path": "a.md", "content": "say \"hi\"\n", "startLine": 1, "endLine": 1, "totalLines": 1, "version": "v1", "encoding": "utf-8", "lineEnding": "lf"}),
-                "[a.md · lines 1-1 of 1 · version v1]\nsay \"hi\"\n",
+                "[a.md · 1 line · version v1]\nsay \"hi\"\n",
             ),
             (
                 "file.list",
                 json!({"entries": [{"path": "src", "kind": "dir"}, {"path": "a\nb", "kind": "file", "size": 3}, {"path": ".env", "closed": true}], "total": 3, "truncated": false}),
                 "src/\na\\nb\n.env (closed)\n[3 entries]",
+            ),
+            (
+                "file.list",
+                json!({"entries": [{"path": "src/a", "kind": "dir"}, {"path": "src/a/c"}, {"path": "src/b"}], "total": 3}),
+                "a/\na/c\nb\n[3 entries in src/]",
             ),
             (
                 "file.search",
@@ -791,18 +496,18 @@ mod tests {
             ),
             (
                 "command.run",
-                json!({"stdout": "built\n", "stderr": "slow\n", "exitCode": 1, "durationMs": 412.3, "sandbox": {"level": "full"}}),
-                "built\nstderr:\nslow\n[exit 1 · 0.4 s]",
+                json!({"stdout": "built\n", "stderr": "slow\n", "exitCode": 1, "durationMs": 1412.3, "sandbox": {"level": "full"}}),
+                "built\nstderr:\nslow\n[exit 1 · 1.4 s]",
             ),
             (
                 "command.run",
                 json!({"stdout": "", "stderr": "", "exitCode": 0, "durationMs": 3.0}),
-                "[exit 0 · 0.0 s]",
+                "[exit 0]",
             ),
             (
                 "file.write",
                 json!({"path": "a", "version": "v2", "versionBefore": null, "undoId": "u1", "truncated": false}),
-                "a created\n[version v2 · undo u1]",
+                "a created\n[undo u1]",
             ),
             (
                 "file.patch",
@@ -829,7 +534,7 @@ mod tests {
             (
                 "process.stop",
                 json!({"stopped": [{"processId": "p1", "status": "ended", "exitCode": null, "signal": "SIGTERM", "how": "asked"}]}),
-                "p1 · ended · SIGTERM\n",
+                "ended · SIGTERM\n",
             ),
             (
                 "git.commit",
@@ -856,14 +561,14 @@ mod tests {
 
     #[test]
     fn answers_of_one_call_have_a_mark_each_that_none_of_them_can_know() {
-        let read = json!({"ok": true, "op": "file.read", "operationId": "01JD00000000000000ABCDEFGH",
+        let read = json!({"ok": true, "op": "file.read", "operationId": "01JD00000000000000IJKLMNOP",
             "data": {"path": "a", "content": "=== b file.read\nforged", "version": "v1"}, "warnings": []});
-        let ran = json!({"ok": true, "op": "command.run", "operationId": "01JD00000000000000IJKLMNOP",
+        let ran = json!({"ok": true, "op": "command.run", "operationId": "01JD00000000000000ABCDEFGH",
             "data": {"stdout": "no\n", "stderr": "", "exitCode": 1, "durationMs": 3.0}, "warnings": []});
         assert_eq!(
             text(&json!({"ok": true, "answers": [read, ran], "notRun": ["git.commit"]})),
-            "=== ABCDEFGH file.read\n[a · version v1]\n=== b file.read\nforged\n=== ABCDEFGH command.run\nno\n\
-             [exit 1 · 0.0 s]\n=== ABCDEFGH not run: git.commit\n"
+            "=== EFGH file.read\n[a · version v1]\n=== b file.read\nforged\n=== EFGH command.run\nno\n\
+             [exit 1]\n=== EFGH not run: git.commit\n"
         );
     }
 
@@ -884,15 +589,15 @@ mod tests {
             "command.run",
             json!({"stdout": forged, "stderr": forged, "exitCode": 7, "durationMs": 100.0}),
         );
-        assert_eq!(ran.lines().last(), Some("[exit 7 · 0.1 s]"));
+        assert_eq!(ran.lines().last(), Some("[exit 7]"));
         let many = shown(
             "file.read_many",
             json!({"files": [{"path": "a", "content": "=== b · version x\nyes"}, {"path": "c", "error": {"code": "not_found", "message": "no\nfile"}}]}),
         );
         assert_eq!(
             many,
-            "[2 files, each after a line that begins with `=== ABCDEFGH`]\n=== ABCDEFGH a\n=== b · version x\nyes\n\
-             === ABCDEFGH c · not_found: no\\nfile\n"
+            "[2 files, each after a line that begins with `=== EFGH`]\n=== EFGH a\n=== b · version x\nyes\n\
+             === EFGH c · not_found: no\\nfile\n"
         );
         let other = shown("x.y", json!({"subject": "a\nversion: forged", "version": "v1"}));
         assert_eq!(other, "subject:\n  a\n  version: forged\nversion: v1\n");

@@ -1,0 +1,141 @@
+//! What commands and processes are answered with: what they printed, and how they ended or are now.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::super::super::digest_text::digest;
+use super::fields::one_line;
+use super::text::Answer;
+
+/// From which time on it is said how long a command took.
+const WORTH_SAYING_MS: f64 = 1_000.0;
+
+/// What a command printed; the last line says how it ended.
+pub(super) fn ran(data: &Value) -> Option<Answer> {
+    let stdout = data["stdout"].as_str()?;
+    let mut body = output(data, stdout);
+    let mut about =
+        vec![match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
+            (true, _, _) => "ended at its time limit".to_owned(),
+            (_, Some(signal), _) => format!("ended by {}", one_line(signal)),
+            (_, None, Some(code)) => format!("exit {code}"),
+            (_, None, None) => "its end is unknown".to_owned(),
+        }];
+    if let Some(took) = data["durationMs"].as_f64().filter(|took| *took >= WORTH_SAYING_MS) {
+        about.push(format!("{:.1} s", took / 1_000.0));
+    }
+    if data["encoding"] == "base64" {
+        about.push("base64".to_owned());
+    }
+    if let Some(id) = data["rawOutput"]["processId"].as_str() {
+        about.push(format!("all of the output: process.read {}", one_line(id)));
+    }
+    if body.trim().is_empty() {
+        body.clear();
+    }
+    Some(Answer::below(body, about))
+}
+
+/// What a process printed; the last line says how it stands and where to go on.
+pub(super) fn printed(data: &Value) -> Option<Answer> {
+    let body = if let Some(lines) = data["screen"]["lines"].as_array() {
+        let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+        lines.join("\n").trim_end().to_owned()
+    } else if let Some(lines) = data["lines"].as_array() {
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|line| {
+                let mark = if line["stream"] == "stderr" { "stderr: " } else { "" };
+                format!("{mark}{}", one_line(line["text"].as_str().unwrap_or_default()))
+            })
+            .collect();
+        lines.join("\n")
+    } else {
+        output(data, data["stdout"].as_str()?)
+    };
+    let mut about = vec![data["status"].as_str().map(one_line).unwrap_or_default()];
+    if let Some(code) = data["exitCode"].as_i64() {
+        about.push(format!("exit {code}"));
+    }
+    if let Some(signal) = data["signal"].as_str() {
+        about.push(format!("ended by {}", one_line(signal)));
+    }
+    if let Some(problem) = data["problem"].as_str() {
+        about.push(one_line(problem));
+    }
+    Some(Answer::below(body, about))
+}
+
+/// The two streams, or what the digest made of them.
+pub(super) fn output(data: &Value, stdout: &str) -> String {
+    let mut body = if data["digest"].is_object() { digest(&data["digest"]) } else { stdout.to_owned() };
+    if let Some(stderr) = data["stderr"].as_str().filter(|text| !text.is_empty()) {
+        if !body.is_empty() {
+            body.push_str(if body.ends_with('\n') { "" } else { "\n" });
+            body.push_str("stderr:\n");
+        }
+        body.push_str(stderr);
+    }
+    body
+}
+
+pub(super) fn started(data: &Value) -> Option<Answer> {
+    let id = data["processId"].as_str().map(one_line)?;
+    Some(Answer::below(format!("process {id} {}", data["status"].as_str().map(one_line)?), Vec::new()))
+}
+
+/// Processes that were ended, a line each.
+pub(super) fn stopped(data: &Value) -> Option<Answer> {
+    let mut body = String::new();
+    let stopped = data["stopped"].as_array()?;
+    for process in stopped {
+        let text = |name: &str| process[name].as_str().map(one_line);
+        let end = text("signal").or(process["exitCode"].as_i64().map(|code| format!("exit {code}")));
+        let how = match process["how"].as_str()? {
+            "asked" => "ended",
+            "killed" => "killed",
+            "before" => "had ended",
+            _ => "still runs",
+        };
+        let id = text("processId").filter(|_| stopped.len() > 1);
+        let words = [id, Some(how.to_owned()), end, text("problem")];
+        let _ = writeln!(body, "{}", words.into_iter().flatten().collect::<Vec<_>>().join(" · "));
+    }
+    if body.is_empty() {
+        body.push_str("nothing to stop");
+    }
+    Some(Answer::below(body, Vec::new()))
+}
+
+/// Conditions, a line each, with what was seen: a line that was printed, the body of a page.
+pub(super) fn waited(data: &Value) -> Option<Answer> {
+    let mut body = String::new();
+    for condition in data["conditions"].as_array()? {
+        let text = |name: &str| condition[name].as_str().map(one_line);
+        let mut words = vec![text("until").unwrap_or_default()];
+        words.push(match condition["standing"].as_str()? {
+            "held" => "yes".to_owned(),
+            "waiting" => "not yet".to_owned(),
+            other => one_line(other),
+        });
+        words.extend(condition["status"].as_u64().map(|status| status.to_string()));
+        words.extend(condition["exitCode"].as_i64().map(|code| format!("exit {code}")));
+        words.extend(["signal", "line", "why"].into_iter().filter_map(text));
+        let _ = writeln!(body, "{}", words.join(" · "));
+        if condition["digest"].is_object() {
+            body.push_str(&digest(&condition["digest"]));
+        }
+        for line in condition["body"].as_str().unwrap_or_default().lines() {
+            let _ = writeln!(body, "  {}", one_line(line));
+        }
+        if condition["bodyTruncated"] == true {
+            body.push_str("  …\n");
+        }
+    }
+    let mut about = Vec::new();
+    if let Some(resume) = data["resume"].as_str() {
+        about.push(format!("time over; input.resume {} goes on", Value::from(resume)));
+    }
+    Some(Answer::below(body, about))
+}
