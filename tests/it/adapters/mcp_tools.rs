@@ -161,7 +161,7 @@ async fn an_answer_is_what_was_asked_for_and_nothing_is_there_twice() {
         (
             json!({"scope": "app", "op": "cat", "path": "README.md"}),
             false,
-            "[README.md · lines 1-1 of 1 · version ",
+            "[README.md · 1 line · version ",
             "]\nhello\n",
         ),
         (json!({"scope": "app", "op": "ls"}), false, "", "]"),
@@ -283,5 +283,70 @@ async fn each_caller_sees_only_the_prompts_that_it_can_use() {
             assert_eq!(listed, Some(count), "{answer}");
         }
     }
+    house.end().await;
+}
+
+/// Several requests in one call: each is judged and recorded for itself, and none runs after one that failed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_that_follow_run_while_they_succeed_and_each_has_its_row() {
+    let mut house = House::new();
+    let address = house.http().await;
+    let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
+    client.initialize("2025-11-25").await;
+    let text = async |client: &mut Client, tool: &str, arguments: Value| {
+        let result =
+            client.ask("tools/call", json!({"name": tool, "arguments": arguments})).await["result"].clone();
+        assert_eq!(result["content"].as_array().map(Vec::len), Some(1), "{result}");
+        (result["content"][0]["text"].as_str().expect("a text").to_owned(), result["isError"] == true)
+    };
+    let call = json!({
+        "scope": "app", "op": "file.write", "target": "new.txt", "input": {"content": "one\n"},
+        "then": [
+            {"op": "file.patch", "target": "new.txt", "input": {"edits": [{"old": "one", "new": "two"}]}},
+            {"op": "file.read", "target": "missing.txt"},
+            {"op": "file.delete", "target": "new.txt"},
+        ],
+    });
+    let (answer, is_error) = text(&mut client, "computer_operation", call.clone()).await;
+    assert!(is_error, "{answer}");
+    let mark = answer.split(" file.write\n").next().expect("a mark").to_owned();
+    assert!(mark.starts_with("=== ") && mark.len() == 8, "{answer}");
+    for part in [
+        "file.write\nnew.txt created\n",
+        "file.patch\nnew.txt updated: line 1\n",
+        "file.read\nnot_found: ",
+        "not run: file.delete",
+    ] {
+        assert_eq!(answer.matches(&format!("{mark} {part}")).count(), 1, "{part}: {answer}");
+    }
+    assert_eq!(std::fs::read_to_string(house.path("app/new.txt")).expect("it is there"), "two\n");
+    let history = json!({"scope": "app", "view": "timeline"});
+    let rows = outcome(&client.call("get_operation_history", history).await)["data"]["operations"].clone();
+    let ops: Vec<&str> = rows.as_array().expect("rows").iter().filter_map(|row| row["op"].as_str()).collect();
+    assert_eq!(ops[..3], ["file.read", "file.patch", "file.write"], "each has its row: {rows}");
+
+    // What cannot be read, or changes things where nothing may, keeps all of it from running.
+    let then = |tool: &str, step: Value| json!({"name": tool, "arguments": {"scope": "app", "op": "file.read", "target": "README.md", "then": [step]}});
+    for (tool, step) in [
+        ("computer_query", json!({"op": "file.delete", "target": "README.md"})),
+        ("computer_operation", json!({"op": "file.read", "target": "README.md", "path": "other.md"})),
+        ("computer_operation", json!({"op": "file.read", "then": []})),
+        ("computer_operation", json!("file.read")),
+    ] {
+        let message =
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": then(tool, step.clone())});
+        let result = mcp(address, &house.token, "2025-11-25", message).await.json()["result"].clone();
+        let answer = result["content"][0]["text"].as_str().expect("a text").to_owned();
+        assert!(result["isError"] == true && answer.starts_with("invalid_request: "), "{step}: {answer}");
+        assert!(!answer.contains("hello"), "{step}: {answer}");
+    }
+    assert!(house.path("app/README.md").exists());
+
+    // The whole of it, for who asks.
+    let all = json!({"scope": "app", "op": "file.read", "target": "README.md", "detail": "full", "then": [{"op": "file.stat", "target": "README.md"}]});
+    let whole = outcome(&client.call("computer_query", all).await);
+    assert_eq!((&whole["ok"], &whole["notRun"]), (&json!(true), &json!([])), "{whole}");
+    let ops: Vec<&Value> = whole["answers"].as_array().expect("answers").iter().map(|it| &it["op"]).collect();
+    assert_eq!(ops, ["file.read", "file.stat"]);
     house.end().await;
 }
