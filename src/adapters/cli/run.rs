@@ -15,8 +15,7 @@ use super::printer::{Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
     man, mcp, policy, processes, scope, screen, service, setup, start, status, token, tools, topics,
-    try_folder,
-    tunnel,
+    try_folder, tunnel,
 };
 
 /// Runs the command that the process's arguments name.

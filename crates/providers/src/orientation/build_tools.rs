@@ -9,6 +9,8 @@ use bailiwick_policy::PermittedPath;
 use super::Purpose;
 use super::source::{Source, below};
 
+/// How many names of a folder are looked at.
+const MAX_ENTRIES: usize = 10_000;
 /// How much of a file is read.
 const MAX_BYTES: u64 = 256 << 10;
 /// Folders that hold a project's own scripts.
@@ -89,7 +91,7 @@ impl Files<'_> {
 /// Finds the commands of the tools whose files a folder has, the most certain first.
 pub(super) fn build_tools(target: &PermittedPath) -> Vec<Known> {
     let Ok((dir, folder)) = target.open_dir() else { return Vec::new() };
-    let entries = dir.entries().unwrap_or_default();
+    let entries = dir.entries(MAX_ENTRIES).unwrap_or_default();
     let names =
         entries.iter().filter_map(|entry| Some(str::from_utf8(entry.name.as_bytes()).ok()?.to_owned()));
     let files = Files { folder: &folder, names: names.collect() };

@@ -56,11 +56,12 @@ pub fn find_skills(target: &PermittedPath, cancel: &Cancel) -> Result<Vec<Skill>
     while let Some(folder) = at {
         for inside in FOLDERS {
             let Some(place) = below(&folder, inside.as_bytes()) else { continue };
-            let Some(entries) = place.open_dir().ok().and_then(|(dir, _)| dir.entries().ok()) else {
+            let Some(entries) = place.open_dir().ok().and_then(|(dir, _)| dir.entries(MAX_ENTRIES).ok())
+            else {
                 continue;
             };
             let mut names: Vec<Vec<u8>> =
-                entries.into_iter().take(MAX_ENTRIES).map(|entry| entry.name.as_bytes().to_vec()).collect();
+                entries.into_iter().map(|entry| entry.name.as_bytes().to_vec()).collect();
             names.sort_unstable();
             for name in names {
                 cancel.check()?;

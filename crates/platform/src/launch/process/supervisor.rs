@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv, send};
 use rustix::process::{Signal, WaitStatus};
 
-use super::memory::MemoryWatch;
 use super::keeper::{AdoptedJob, Taking};
+use super::memory::MemoryWatch;
 use super::prepare::{Prepared, prepare};
 use super::system::{self, Kit, Reach, Signals};
 use super::waiting::Waiting;
@@ -59,8 +59,15 @@ pub(super) fn supervise(
     streams: Streams,
 ) -> i32 {
     let (reach, process_id) = (Rc::new(reach), system::own_number());
-    let mut supervisor =
-        Supervisor { signals, control, reach, process_id, deadline: None, adopted: None, memory: MemoryWatch::default() };
+    let mut supervisor = Supervisor {
+        signals,
+        control,
+        reach,
+        process_id,
+        deadline: None,
+        adopted: None,
+        memory: MemoryWatch::default(),
+    };
     let outcome = supervisor.run(kit, streams);
     if let Some(adopted) = supervisor.adopted {
         adopted.finish(outcome);
@@ -175,6 +182,7 @@ impl Supervisor<'_> {
             control,
             process_id: self.process_id,
             deadline: self.deadline,
+            memory: std::mem::take(&mut self.memory),
         };
         match AdoptedJob::begin(taking, message.get(8..).unwrap_or_default(), handed) {
             Ok(adopted) => {
@@ -207,7 +215,10 @@ impl Waiting for Supervisor<'_> {
     }
 
     fn memory(&mut self) -> &mut MemoryWatch {
-        &mut self.memory
+        match &mut self.adopted {
+            Some(adopted) => adopted.memory(),
+            None => &mut self.memory,
+        }
     }
 
     /// Waits until a process ended, the service spoke, or the deadline is over.

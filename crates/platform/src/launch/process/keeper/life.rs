@@ -83,6 +83,7 @@ pub(in super::super) struct Taking {
     pub(in super::super) control: OwnedFd,
     pub(in super::super) process_id: u32,
     pub(in super::super) deadline: Option<Instant>,
+    pub(in super::super) memory: MemoryWatch,
 }
 
 /// A job that has become a process that lasts. Its supervisor still goes through the plan, and waits by this.
@@ -114,7 +115,7 @@ impl AdoptedJob {
         hold::hide_memory()?;
         let signals = Signals::of_keeper().map_err(&failed)?;
         let mut keeper = Keeper::new(signals, taking.reach, taking.control, record, Door::new(listener, key));
-        (keeper.life, keeper.deadline) = (life, taking.deadline);
+        (keeper.life, keeper.deadline, keeper.memory) = (life, taking.deadline, taking.memory);
         keeper.ends = Some(Ends::adopt(stdout, stderr)?);
         keeper.max_time = Instant::now().checked_add(Duration::from_millis(kept.max_time_ms));
         keeper.idle_at = Instant::now().checked_add(IDLE);
@@ -131,6 +132,10 @@ impl AdoptedJob {
 
     pub(in super::super) fn deadline(&mut self) -> &mut Option<Instant> {
         self.keeper.deadline()
+    }
+
+    pub(in super::super) fn memory(&mut self) -> &mut MemoryWatch {
+        self.keeper.memory()
     }
 
     pub(in super::super) fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
@@ -173,6 +178,7 @@ impl Keeper {
             door,
             max_time: None,
             deadline: None,
+            memory: MemoryWatch::default(),
             idle_at: None,
             is_idle: false,
             look_at: Instant::now() + LOOK,
