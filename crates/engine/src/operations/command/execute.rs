@@ -368,6 +368,7 @@ impl CommandOutput {
             exit_code: None,
             signal: None,
             timed_out: false,
+            memory_exceeded: false,
             running: false,
             process_id: None,
             max_run_seconds: None,
