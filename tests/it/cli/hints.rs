@@ -108,8 +108,8 @@ fn tries(place: &Installation, cases: &[Refused<'_>]) {
         let answer = send(place, &call);
         assert!(!is_done(&answer), "{call}: {answer:#}");
         let said = [&answer["error"]["hints"], &answer["warnings"]].map(Value::to_string).concat();
-        let lines = said.split('`').filter(|part| part.starts_with("bailiwick ") && part.contains(named));
-        let line = lines.last().unwrap_or_else(|| panic!("{call} does not name {named}: {answer:#}"));
+        let mut lines = said.split('`').filter(|part| part.starts_with("bailiwick ") && part.contains(named));
+        let line = lines.next_back().unwrap_or_else(|| panic!("{call} does not name {named}: {answer:#}"));
         let line = serde_json::from_str::<String>(&format!("\"{line}\"")).expect("a part of a JSON text");
         let line = values.iter().fold(line, |line, (word, value)| line.replace(word, value));
         assert!(said.contains("For the user: ") && line.contains(" project "), "{line}: {said}");
