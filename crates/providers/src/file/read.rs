@@ -271,7 +271,7 @@ impl Reading<'_> {
             } else {
                 None
             };
-            return self.from_text(facts, &document.text);
+            return self.part_of(facts, &document.text);
         }
         let (encoding, bom_bytes) = byte_order_mark(bytes).unwrap_or((Encoding::Utf8, 0));
         (facts.encoding, facts.bom_bytes) = (encoding, bom_bytes);
@@ -302,10 +302,10 @@ impl Reading<'_> {
         if let Some(at) = memchr::memchr(0, text.as_bytes()) {
             return Err(self.binary(bytes, bom_bytes + at));
         }
-        self.from_text(facts, text)
+        self.part_of(facts, text)
     }
 
-    fn from_text(&self, mut facts: Facts, text: &str) -> Result<Content, Failure> {
+    fn part_of(&self, mut facts: Facts, text: &str) -> Result<Content, Failure> {
         let (total_lines, line_ending) = lines_of(text.as_bytes());
         (facts.total_lines, facts.line_ending) = (Some(total_lines), Some(line_ending));
         let (start, line, end) = self.text_range(text, total_lines, &facts)?;
