@@ -92,6 +92,11 @@ impl Seen {
     pub fn mask(&self, value: &mut Value) {
         match value {
             Value::Object(map) => {
+                // Which programs a computer has is its own affair.
+                let is_program = map.get("missing").is_some_and(|it| *it != "permission");
+                if map.contains_key("run") && is_program {
+                    map.remove("missing");
+                }
                 for (key, value) in map {
                     match placeholder(key, value) {
                         Some(placeholder) => *value = Value::from(placeholder),

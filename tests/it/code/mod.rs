@@ -3,7 +3,10 @@
 // Its projects are repositories that the real Git makes.
 #[cfg(target_os = "linux")]
 mod context;
+mod corpus;
 mod index;
+#[cfg(target_os = "linux")]
+mod layouts;
 // Python is asked for the same.
 #[cfg(target_os = "linux")]
 mod python;

@@ -108,10 +108,32 @@ pub(super) fn build_tools(target: &PermittedPath) -> Vec<Known> {
         }
     }
     autotools(&files, &mut known);
+    if let Some(name) = ["GNUmakefile", "makefile", "Makefile"].into_iter().find(|name| files.has(name)) {
+        add(&mut known, Purpose::Build, "make", name, false);
+    }
     workspaces(&files, &mut known);
     let shown = |from: &str| below(&folder, from.as_bytes()).map_or_else(|| from.to_owned(), |it| it.shown());
     known.iter_mut().for_each(|command| command.from = shown(&command.from));
     known
+}
+
+/// Returns whether a manifest is of an ecosystem whose language is another one than most of a project is written in.
+pub(super) fn is_of_another_language(from: &str, language: Option<&str>) -> bool {
+    let name = from.rsplit('/').next().unwrap_or(from);
+    let Some(language) = language else { return false };
+    let own: &[&str] = match name {
+        "package.json" | "pnpm-workspace.yaml" | "nx.json" | "turbo.json" | "lerna.json" => {
+            &["JavaScript", "TypeScript", "Vue", "Svelte", "Astro", "Shell"]
+        }
+        "Package.swift" => &["Swift", "Objective-C"],
+        "CMakeLists.txt" | "meson.build" | "configure.ac" => &["C", "C++", "Assembly", "Objective-C"],
+        "mix.exs" => &["Elixir", "Erlang"],
+        "go.mod" => &["Go"],
+        "composer.json" => &["PHP"],
+        "pom.xml" | "build.gradle" | "build.gradle.kts" => &["Java", "Kotlin", "Scala", "Groovy"],
+        _ => return false,
+    };
+    !own.contains(&language)
 }
 
 /// Replaces what Maven and Gradle are called by the wrappers that a folder has.
@@ -279,7 +301,12 @@ fn autotools(files: &Files<'_>, known: &mut Vec<Known>) {
         () => "autoreconf -i && ",
     };
     add(known, Purpose::Build, &format!("{made}./configure && make"), from, false);
-    add(known, Purpose::Test, "make check", from, false);
+    let has_tests = files
+        .read("Makefile.am")
+        .is_some_and(|text| text.contains("TESTS") || text.contains("check") || text.contains("test/"));
+    if has_tests {
+        add(known, Purpose::Test, "make check", from, false);
+    }
 }
 
 /// What runs a script in each package of a workspace of Node.

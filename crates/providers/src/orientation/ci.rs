@@ -38,6 +38,8 @@ const FETCHES: &[&str] = &[
     "ci",
     "config",
     "deploy",
+    "deps",
+    "local",
     "download",
     "fetch",
     "i",
@@ -191,7 +193,8 @@ fn purpose(line: &str) -> Option<Purpose> {
     let verb = own().find(|word| !matches!(*word, "run" | "exec" | "tool" | "x" | "dlx" | "-m"));
     let installs_by_goal =
         matches!(program, "mvn" | "mvnw" | "cmake" | "make" | "ninja" | "gradle" | "gradlew");
-    if !installs_by_goal && verb.is_some_and(|verb| FETCHES.contains(&verb)) {
+    let first = |verb: &str| FETCHES.contains(&verb.split(['.', ':']).next().unwrap_or(verb));
+    if !installs_by_goal && verb.is_some_and(first) {
         return None;
     }
     let has = |known: &[&str]| {
@@ -215,6 +218,13 @@ fn purpose(line: &str) -> Option<Purpose> {
         () if program == "rake" && own().next().is_none() => Purpose::Test,
         () if program == "bundle" && own().collect::<Vec<_>>() == ["exec", "rake"] => Purpose::Test,
         () if matches!(program, "make" | "ninja") && own().next().is_none() => Purpose::Build,
+        // Other goals have names of files and modules in them.
+        () if matches!(program, "make" | "gradle" | "gradlew") => match () {
+            () if goal(&["test", "tests", "allTests", "jvmTest"]) && !skips => Purpose::Test,
+            () if goal(&["lint", "vet", "spotlessCheck"]) => Purpose::Lint,
+            () if goal(&["build", "all", "assemble"]) => Purpose::Build,
+            () => return None,
+        },
         () if has(&tests) && !skips => Purpose::Test,
         () if has(&["fmt", "format", "prettier", "rustfmt", "black"]) => Purpose::Format,
         () if has(&[

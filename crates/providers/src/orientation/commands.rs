@@ -10,10 +10,10 @@ use crate::package::{Script, find_scripts};
 use bailiwick_contract::{Cancel, Failure};
 use bailiwick_policy::PermittedPath;
 
-use super::Manifests;
-use super::build_tools::{build_tools, with_wrapper};
+use super::build_tools::{build_tools, is_of_another_language, with_wrapper};
 use super::ci::ci_commands;
 use super::excerpt::{clean, clip};
+use super::{Manifests, Survey};
 
 /// How much of a command is told, in characters.
 const MAX_RUN_CHARS: usize = 160;
@@ -71,8 +71,11 @@ pub struct Command {
 pub fn find_commands(
     target: &PermittedPath,
     manifests: &Manifests,
+    survey: &Survey,
     cancel: &Cancel,
 ) -> Result<(Vec<Command>, Vec<String>), Failure> {
+    let language = survey.languages.first().map(|language| language.name);
+    let is_aside = |from: &str| is_of_another_language(from, language);
     let scripts = find_scripts(target, cancel)?;
     let mut commands: Vec<Command> = Vec::new();
     for script in &scripts.list {
@@ -94,9 +97,15 @@ pub fn find_commands(
         usual,
         missing: None,
     };
+    let has_cmake =
+        manifests.usual.iter().any(|(_, run, _)| run.starts_with("cmake ")) && !is_aside("CMakeLists.txt");
     // A project's own words go before what is usual.
     let has_own = |commands: &[Command], purpose: Purpose| {
-        commands.iter().any(|command| command.purpose == purpose && !command.usual && is_plain(command))
+        let is_own =
+            |command: &&Command| command.purpose == purpose && !command.usual && !is_aside(&command.from);
+        // A Makefile beside CMake's files is often a helper.
+        let is_helper = |command: &Command| has_cmake && command.run.starts_with("make");
+        commands.iter().filter(is_own).any(|command| is_plain(command) && !is_helper(command))
     };
     let (named, usual): (Vec<_>, Vec<_>) = build_tools(target).into_iter().partition(|known| known.is_named);
     for known in &named {
@@ -126,12 +135,16 @@ pub fn find_commands(
             command.script = None;
         }
     }
-    Ok((in_order(commands), scripts.warnings))
+    let rank = |command: &Command| {
+        let is_helper = has_cmake && command.run.starts_with("make");
+        (is_aside(&command.from), is_helper)
+    };
+    Ok((in_order(commands, rank), scripts.warnings))
 }
 
 /// Tells whether a command does its purpose as a whole, as far as its name says.
 fn is_plain(command: &Command) -> bool {
-    command.script.as_deref().is_none_or(|name| !name.contains([':', '/', '.']))
+    command.script.as_deref().is_none_or(|name| !name.contains([':', '/', '.', '-', '_']))
 }
 
 fn of_script(script: &Script) -> Command {
@@ -179,17 +192,19 @@ fn purpose_of(name: &str, runner: &str) -> Purpose {
     }
 }
 
-/// Tells whether a command does its purpose with nothing made ready before, where CI does it in steps.
-fn is_whole(command: &Command) -> bool {
-    command.run.contains("&&") || command.purpose != Purpose::Test
-}
-
 /// Puts the first command of each purpose first, then the second of each; what is for nothing known comes last.
-fn in_order(mut commands: Vec<Command>) -> Vec<Command> {
+fn in_order(mut commands: Vec<Command>, rank_of: impl Fn(&Command) -> (bool, bool)) -> Vec<Command> {
     // A script that is named as what it is for goes before one for a part of it, and CI's words come last.
-    // What CI runs goes before what is only usual.
-    let is_guess = |command: &Command| (command.script.is_none(), command.usual && !is_whole(command));
-    commands.sort_by_key(|command| (command.purpose, !is_plain(command), is_guess(command)));
+    let is_called_so = |command: &Command| {
+        matches!(
+            (command.purpose, command.script.as_deref()),
+            (Purpose::Test, Some("test")) | (Purpose::Build, Some("build")) | (Purpose::Lint, Some("lint"))
+        )
+    };
+    commands.sort_by_key(|command| {
+        let order = (!is_plain(command), command.script.is_none(), !is_called_so(command));
+        (command.purpose, rank_of(command), order)
+    });
     let mut ranked: Vec<((bool, usize, Purpose), Command)> = Vec::new();
     let (mut rank, mut last) = (0, None);
     for command in commands {
@@ -232,12 +247,13 @@ mod tests {
             usual: false,
             missing: None,
         };
-        let ordered = in_order(vec![
+        let commands = vec![
             command(Purpose::Other, "release"),
             command(Purpose::Test, "test:a"),
             command(Purpose::Test, "test"),
             command(Purpose::Run, "dev"),
-        ]);
+        ];
+        let ordered = in_order(commands, |_| (false, false));
         let names: Vec<&str> = ordered.iter().map(|command| &*command.run).collect();
         assert_eq!(names, ["test", "dev", "test:a", "release"]);
     }

@@ -112,7 +112,8 @@ fn paragraphs(text: &str) -> (Option<String>, Vec<String>) {
             ends(&mut all, &mut open);
             let heading = words.trim_start_matches(['#', '=']).trim().trim_end_matches('#').trim();
             let is_first = trimmed.starts_with("# ") || trimmed.starts_with("= ") || next.starts_with("==");
-            let is_new = is_first && !has_title || title.is_none() && all.is_empty();
+            // Behind much prose, a heading begins a part.
+            let is_new = is_first && !has_title && all.len() < 3 || title.is_none() && all.is_empty();
             if is_new && letters(heading) > 0 && !is_about_a_part(heading) && !is_advert(heading) {
                 // What stands above the title is about others: sponsors, translations.
                 all.retain(|text: &String| is_first && !is_advert(text));
@@ -174,6 +175,7 @@ fn is_about_a_part(heading: &str) -> bool {
         "usage",
     ]
     .contains(&lower)
+        || lower.starts_with("what is")
 }
 
 /// Tells words that thank or look for sponsors.
@@ -255,7 +257,7 @@ fn plain(line: &str) -> String {
         rest = &here[length..];
     }
     text.push_str(rest);
-    clean(text.trim())
+    clean(text.replace("&nbsp;", " ").trim())
 }
 
 /// Reads `[words](target)` or `[words][name]`; gives the words and the length of it all.

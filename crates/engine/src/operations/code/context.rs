@@ -339,7 +339,7 @@ fn look(target: &PermittedPath, wants: &Wants, cancel: &Cancel) -> Result<Found,
         found.notes.append(&mut manifests.notes);
     }
     if wants.any(&[Part::Commands]) {
-        let (commands, warnings) = find_commands(&target, &manifests, cancel)?;
+        let (commands, warnings) = find_commands(&target, &manifests, &seen, cancel)?;
         found.commands = commands;
         // The same manifest is told once.
         for warning in warnings {
