@@ -98,8 +98,8 @@ mod tests {
         let Some(Answer::References(Ok(mut found))) = work(&other, [text, b""], until) else {
             panic!("none")
         };
-        assert_eq!(found.len(), 2);
-        found[1].bytes.end = 1_000;
+        assert_eq!(found.list.len(), 2);
+        found.list[1].bytes.end = 1_000;
         assert!(!is_sound(&other, &Answer::References(Ok(found)), [text, b""]));
     }
 }
