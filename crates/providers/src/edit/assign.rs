@@ -509,6 +509,42 @@ mod tests {
             }
         }
 
+        /// An edit that puts lines into something new is made once, however deep the lines and the new ones are.
+        #[test]
+        fn an_edit_that_wraps_lines_is_made_once(
+            words in proptest::collection::vec("[a-z]{9,14}", 2..5),
+            depth in 0..3_usize,
+            further in 1..3_usize,
+            texts in any::<bool>(),
+        ) {
+            let at = |depth: usize, line: &str| format!("{}{line}\n", "    ".repeat(depth));
+            let old: String = words.iter().map(|word| at(depth, word)).collect();
+            let inner: String = words.iter().map(|word| at(depth + further, word)).collect();
+            let new = format!("{}{inner}{}", at(depth, "if ready {"), at(depth, "}"));
+            let (file, done) = (format!("before\n{old}after\n"), format!("before\n{new}after\n"));
+            let cancel = Cancel::after(std::time::Duration::from_secs(3_600));
+            let marked = |mark: Mark, text: &str| -> Vec<(Mark, String)> {
+                text.split_inclusive('\n').map(|line| (mark, line.to_owned())).collect()
+            };
+            let hunk = Hunk {
+                lines: [marked(Mark::Remove, &old), marked(Mark::Add, &new)].concat(),
+                ..Hunk::default()
+            };
+            let edit = super::super::TextEdit { number: 1, old, new, expect: 1 };
+            let make = |file: &str| {
+                let text = Text::new(file.to_owned());
+                let applied = match texts {
+                    true => apply(&text, Edits::Texts(std::slice::from_ref(&edit)), Basis::Unknown, &cancel),
+                    false => apply(&text, Edits::Hunks(std::slice::from_ref(&hunk)), Basis::Unknown, &cancel),
+                };
+                applied.map(|it| it.text.content().to_owned())
+            };
+            prop_assert_eq!(make(&file).ok(), Some(done.clone()));
+            // At depth 0 the old text is not within the new one byte for byte either: its lines are whole.
+            let again = make(&done);
+            prop_assert!(again.is_err(), "{again:?}");
+        }
+
         /// What decides between copies: the offset of another hunk, or a number that fits; never one of placeholders.
         #[test]
         fn numbers_decide_only_where_they_are_credible(
