@@ -286,8 +286,12 @@ impl Shift {
     /// Indents a new line as the old ones are; `None` for one that lacks what the others have too much.
     pub fn apply<'a>(&self, line: &'a str) -> Option<Cow<'a, str>> {
         match self {
-            _ if line.trim_matches(is_blank).is_empty() => Some(Cow::Borrowed(line)),
+            _ if line.is_empty() => Some(Cow::Borrowed(line)),
             Self::None => Some(Cow::Borrowed(line)),
+            // A line of blanks alone can have fewer than the others.
+            Self::Shallower(less) if line.trim_matches(is_blank).is_empty() => {
+                Some(Cow::Borrowed(line.strip_prefix(less.as_str()).unwrap_or(line)))
+            }
             Self::Deeper(more) => Some(Cow::Owned(format!("{more}{line}"))),
             Self::Shallower(less) => line.strip_prefix(less.as_str()).map(Cow::Borrowed),
             Self::Tabs(tabs) => Some(Cow::Owned(tabs.apply(line))),
@@ -453,6 +457,18 @@ mod tests {
         assert_eq!(tier_of("\ta\n\t\tb\n", "  a\n    b\n"), Some((Tier::Tabs, 1)));
         assert_eq!(tier_of("a\tb\n", "a   b\n"), Some((Tier::Tabs, 1)));
         assert_eq!(tier_of("a\na\na\n", "a\na\n"), Some((Tier::Exact, 2)));
+    }
+
+    #[test]
+    fn lines_of_blanks_alone_are_indented_as_the_others_are() {
+        let deeper = Shift::Deeper("  ".to_owned());
+        let shallower = Shift::Shallower("  ".to_owned());
+        assert_eq!(deeper.apply("").as_deref(), Some(""));
+        assert_eq!(deeper.apply("  ").as_deref(), Some("    "));
+        assert_eq!(shallower.apply("").as_deref(), Some(""));
+        assert_eq!(shallower.apply(" ").as_deref(), Some(" "));
+        assert_eq!(shallower.apply("   ").as_deref(), Some(" "));
+        assert_eq!(shallower.apply("a"), None);
     }
 
     #[test]
