@@ -3,7 +3,7 @@
 //! Base and both sides are of a history: those of real merges, and of a commit's hunks one against the others.
 //! `git merge-file` says what is right.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick::providers::edit::{Basis, Edits, PatchAction, Text, TextEdit, apply, merge, parse_patch};
 
@@ -111,6 +111,33 @@ impl Case {
         output.status.success().then(|| String::from_utf8(output.stdout).expect("both sides are text"))
     }
 
+    /// Returns whether a text is the base with what both sides took away and what both brought, each in its order.
+    fn has_all_of_both(&self, got: &str) -> bool {
+        let count = |text: &str| {
+            let mut lines: BTreeMap<String, isize> = BTreeMap::new();
+            for line in text.split_inclusive('\n') {
+                *lines.entry(line.to_owned()).or_default() += 1;
+            }
+            lines
+        };
+        let (base, ours, theirs, mut got_lines) =
+            (count(&self.base), count(&self.ours), count(&self.theirs), count(got));
+        let of = |lines: &BTreeMap<String, isize>, line: &String| lines.get(line).copied().unwrap_or(0);
+        for line in base.keys().chain(ours.keys()).chain(theirs.keys()) {
+            got_lines.entry(line.clone()).or_default();
+        }
+        let adds_up = got_lines
+            .iter()
+            .all(|(line, count)| *count == of(&ours, line) + of(&theirs, line) - of(&base, line));
+        // What one side has and the base has not is there in its order.
+        let in_order = |side: &str| {
+            let mut rest = got.split_inclusive('\n');
+            let mut own = side.split_inclusive('\n').filter(|line| !base.contains_key(*line));
+            own.all(|line| rest.any(|other| other == line))
+        };
+        adds_up && in_order(&self.ours) && in_order(&self.theirs)
+    }
+
     /// Says the edit in several ways. `None`: it cannot be said so.
     fn merged(&self, dialect: &str) -> Option<Result<String, String>> {
         let (base, theirs) = (Text::new(self.base.clone()), Text::new(self.theirs.clone()));
@@ -164,7 +191,7 @@ pub(super) fn some_merges_end_as_with_git(one_of: usize, least: usize) {
         // A copy without its history.
         return;
     }
-    let (mut all, mut landed, mut both_refuse, mut refused) = (0, 0, 0, 0);
+    let (mut all, mut landed, mut apart, mut both_refuse, mut refused) = (0, 0, 0, 0, 0);
     let mut wrong = Vec::new();
     for case in &cases {
         let right = case.judged(folder.path());
@@ -181,6 +208,8 @@ pub(super) fn some_merges_end_as_with_git(one_of: usize, least: usize) {
                 (None, Err(_)) => both_refuse += 1,
                 // Lines beside each other: what both mean together, nobody has seen.
                 (Some(_), Err(_)) => refused += 1,
+                // Git moves what came or went as far down as it can, so that it may touch what an edit does not.
+                (None, Ok(got)) if case.has_all_of_both(&got) => apart += 1,
                 (right, Ok(got)) => wrong.push(format!(
                     "{dialect}: {}: {}",
                     case.name,
@@ -190,7 +219,7 @@ pub(super) fn some_merges_end_as_with_git(one_of: usize, least: usize) {
         }
     }
     let report = format!(
-        "{all} merges, {real} of them files of real ones; {landed} as Git has them, {both_refuse} refused by both, {refused} \
+        "{all} merges, {real} of them files of real ones; {landed} as Git has them, {apart} with all of both where Git refuses, {both_refuse} refused by both, {refused} \
          refused here alone; {} wrong\n{}",
         wrong.len(),
         wrong.iter().take(20).map(|line| format!("{line}\n")).collect::<String>()

@@ -109,7 +109,11 @@ impl Sample {
                 "old and new text, one line around",
                 &whole,
                 Request::Texts(short.old().concat(), short.side('-').concat()),
-                if_once(&short, &right),
+                match whole.matches(&short.old().concat()).count() {
+                    // A part of other lines, too.
+                    2.. => Right::Either(right.clone()),
+                    _ => if_once(&short, &right),
+                },
             );
         }
 
@@ -173,7 +177,8 @@ impl Sample {
         };
         // Where no old line is indented, nothing says how the new ones have to be.
         let tabs = hunk.map(with_tabs);
-        if tabs.old() != hunk.old() {
+        // And one that has tabs itself changes from one to the other.
+        if tabs.old() != hunk.old() && !hunk.lines.iter().any(|(_, line)| line.contains('\t')) {
             add(
                 "tabs in the file",
                 &tabbed(file),
@@ -211,12 +216,17 @@ impl Sample {
         let dedented = hunk.map(|line| {
             line.get(least.min(line.len() - line.trim_start_matches(' ').len())..).unwrap_or(line).to_owned()
         });
-        add(
-            "not indented",
-            &whole,
-            Request::Texts(dedented.old().concat(), dedented.side('-').concat()),
-            tabs_right(right.clone(), hunk),
-        );
+        // Of a new line of blanks alone, what it had is lost with the indentation.
+        let has_blanks =
+            |(mark, line): &(char, String)| *mark == '+' && line != "\n" && line.trim().is_empty();
+        if !hunk.lines.iter().any(has_blanks) {
+            add(
+                "not indented",
+                &whole,
+                Request::Texts(dedented.old().concat(), dedented.side('-').concat()),
+                tabs_right(right.clone(), hunk),
+            );
+        }
 
         // All hunks of the commit.
         let mut both = file.clone();
