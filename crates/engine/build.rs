@@ -1,5 +1,7 @@
 //! Packs the schemas of the operations, so that the program carries them small: see `registry::packed`.
 
+#![expect(clippy::disallowed_methods, reason = "the files of the repository are no scope's")]
+
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
