@@ -62,7 +62,7 @@ fn of_a_file_that_is_granted_alone_nothing_beside_it_is_there() {
         "cd {} && cat auth.json && ls && echo new > auth.json; echo evil > config.toml; mv auth.json away; rm auth.json; true",
         home.display()
     );
-    let (mut request, ..) = place.request(Containment::Full, shell(&script));
+    let (mut request, _out, _err) = place.request(Containment::Full, shell(&script));
     request.hold.read_write.push(grant(&home.join("auth.json")));
     let mut job = wait_for(place.launcher.launch(request)).expect("started");
     wait_for(job.ended()).expect("ended");
