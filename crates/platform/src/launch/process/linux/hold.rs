@@ -379,6 +379,7 @@ fn not_in_force() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::launch::SetGroupId;
 
     #[test]
     fn with_the_computers_network_an_old_landlock_is_no_full_level() {
