@@ -58,9 +58,10 @@ def figures(server, costs: dict, folder: Path, tokens: Tokens) -> bool:
             rows.append(("the four jobs, tokens with all tool texts", spent, "", 3500))
         all_ratios = [one for name in {job for job, _ in costs} if (one := ratios(name, costs))]
         if all_ratios:
-            for at, what in enumerate(("calls", "tokens", "tokens with tool texts")):
+            # Arguments and answers alone are printed, but have no goal: the texts of the tools are what a client pays, too.
+            for at, (what, goal) in enumerate((("calls", 0.8), ("tokens", None), ("tokens with tool texts", 0.8))):
                 median = statistics.median(one[at] for one in all_ratios)
-                rows.append((f"all {len(all_ratios)} jobs: {what} against the best other, median", median, "×", 0.8))
+                rows.append((f"all {len(all_ratios)} jobs: {what} against the best other, median", median, "×", goal))
         rows += [
             ("file.read of 4 KB against the file", *against(opened, tokens, "file.read", project / "four.py"), 1.03),
             ("file.list of 100 names", answer(opened, tokens, {"op": "file.list", "target": "hundred"}), "", 650),
@@ -74,8 +75,9 @@ def figures(server, costs: dict, folder: Path, tokens: Tokens) -> bool:
     print("\n| figure | measured | goal | met |\n| --- | --- | --- | --- |")
     for what, value, unit, goal in rows:
         shown = f"{value:.2f}{unit}" if unit else f"{value:,}"
-        print(f"| {what} | {shown} | ≤ {goal:,}{unit} | {'yes' if value <= goal else 'NO'} |")
-    return all(value <= goal for _, value, _, goal in rows)
+        end = f"≤ {goal:,}{unit} | {'yes' if value <= goal else 'NO'}" if goal else "– | –"
+        print(f"| {what} | {shown} | {end} |")
+    return all(value <= goal for _, value, _, goal in rows if goal)
 
 
 def made(project: Path) -> Path:

@@ -94,7 +94,7 @@ def started(why: str, command: str, shows: str, timeout_ms: int = 30000) -> list
     """A command of Desktop Commander's, which answers early where the output looks like a prompt to it."""
     more = {"pid": "<pid>", "timeout_ms": timeout_ms, "unless": shows}
     return [
-        call(why, "start_process", command=f"cd {ROOT} && {command}", timeout_ms=timeout_ms, keep={"pid": r"PID (\d+)"}),
+        call(why, "start_process", command=f"cd {ROOT}; {command}", timeout_ms=timeout_ms, keep={"pid": r"PID (\d+)"}),
         call("The output is not all there.", "read_process_output", **more),
         call("It still is not.", "read_process_output", shows=shows, **more),
     ]

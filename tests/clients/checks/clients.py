@@ -131,7 +131,7 @@ def judge_text(report: Report, name: str, content: str, results: dict) -> None:
     blocks = [result.get("content", []) for result in (results["seen"], results["missed"])]
     texts = [block[0].get("text", "") if len(block) == 1 else "" for block in blocks]
     head, _, rest = texts[0].partition("\n")
-    shown = head.startswith("[README.md · lines ") and head.endswith("]") and rest == content
+    shown = head.startswith("[README.md · 3 lines · version ") and head.endswith("]") and rest == content
     report.check(f"{name}: a model sees a file as it is, below one line about it", shown, results["seen"])
     near = texts[1].startswith("not_found: ") and "`README.md`" in texts[1] and results["missed"].get("isError") is True
     report.check(f"{name}: a model is told the near name of a file that does not exist", near, results["missed"])
