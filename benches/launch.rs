@@ -78,6 +78,7 @@ mod linux {
             },
             limits: ProcessLimits {
                 memory_bytes: None,
+                job_memory_bytes: None,
                 processes: Some(512),
                 file_bytes: Some(4 << 30),
                 open_files: 1024,
