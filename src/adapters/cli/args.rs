@@ -15,8 +15,8 @@ use super::scope::ScopeCommand;
 
 /// Lets an AI client work on your computer, inside the bounds that you set.
 ///
-/// Start with `bailiwick setup FOLDER`. Exit codes: 0 success, 1 failed, 2 wrong
-/// usage, 10 to 22 one for each error code (`bailiwick help errors`).
+/// Start with `bailiwick setup FOLDER`. Exit codes: 0 success, 1 failed, 2 usage,
+/// 10 to 22 by error.
 /// BAILIWICK_HOME moves config, state and socket; NO_COLOR turns colour off.
 #[derive(Debug, Parser)]
 #[command(name = "bailiwick", version, verbatim_doc_comment)]

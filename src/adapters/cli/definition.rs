@@ -51,7 +51,7 @@ fn laid_out(command: Command, path: &str) -> Command {
     let paragraphs: Vec<String> = details.split("\n\n").map(joined).collect();
     let mut below = paragraphs.join("\n\n");
     if path.is_empty() {
-        below.push_str(&format!("\n{}", topics::list()));
+        below.push_str(&format!(" {}", topics::list()));
     }
     if let Some(lines) = examples(path) {
         if !below.is_empty() {

@@ -76,14 +76,14 @@ const VIEWS: &[&str] = &["timeline", "last", "sessions", "connections", "failed_
 fn envelope() -> Value {
     // Any value. A schema instead of `true`, on which the converter of google-genai fails; `{}` is no schema to
     // LangChain's for Gemini, which makes a string of the object then.
-    let any = json!({"description": "any"});
+    let any = json!({"title": "any"});
     json!({
         "scope": {"type": "string", "description": "Optional if you have one"},
         "op": {"type": "string"},
-        "target": {"type": "string", "description": "Path in the scope, or an id"},
+        "target": {"type": "string", "description": "Path, or an id"},
         "input": {"type": "object", "additionalProperties": any, "description": "{…} above"},
-        "options": {"type": "object", "additionalProperties": any, "description": "timeoutSeconds, maxOutputBytes, dryRun, cursor, …"},
-        "then": {"type": "array", "items": {"type": "object", "additionalProperties": any}, "description": "Further calls, run while they succeed"},
+        "options": {"type": "object", "additionalProperties": any, "description": "timeoutSeconds, dryRun, cursor, …"},
+        "then": {"type": "array", "items": {"type": "object", "additionalProperties": any}, "description": "More calls, run while they succeed"},
     })
 }
 
