@@ -5,6 +5,7 @@
 mod context;
 mod corpus;
 mod index;
+// Its projects are repositories that the real Git makes.
 #[cfg(target_os = "linux")]
 mod layouts;
 // Python is asked for the same.

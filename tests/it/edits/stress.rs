@@ -25,12 +25,14 @@ fn drill(name: &str) {
     assert!(ran.status.success(), "{printed}\n{}", String::from_utf8_lossy(&ran.stderr));
 }
 
+// strace, by which the drill sees what is written when.
 #[cfg(unix)]
 #[test]
 fn a_power_loss_at_any_moment_leaves_what_undo_needs() {
     drill("power-loss");
 }
 
+// Memory is read from /proc.
 #[cfg(unix)]
 #[test]
 fn a_folder_of_600_000_files_takes_no_more_memory_than_one_of_few() {
@@ -61,6 +63,7 @@ fn fifty_thousand_edits_of_history_land_where_they_belong_or_are_refused() {
     some_hunks_of_history_land(one_of(8), least);
 }
 
+// A real Git, with its history.
 #[cfg(unix)]
 #[test]
 fn merges_of_history_end_as_git_merges_them_or_are_refused() {

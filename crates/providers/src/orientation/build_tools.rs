@@ -109,7 +109,9 @@ pub(super) fn build_tools(target: &PermittedPath) -> Vec<Known> {
     }
     autotools(&files, &mut known);
     if let Some(name) = ["GNUmakefile", "makefile", "Makefile"].into_iter().find(|name| files.has(name)) {
-        add(&mut known, Purpose::Build, "make", name, false);
+        if files.read(name).is_none_or(|text| makes_something(&text)) {
+            add(&mut known, Purpose::Build, "make", name, false);
+        }
     }
     workspaces(&files, &mut known);
     let shown = |from: &str| below(&folder, from.as_bytes()).map_or_else(|| from.to_owned(), |it| it.shown());
@@ -152,6 +154,19 @@ pub(super) fn with_wrapper(target: &PermittedPath, run: &str) -> String {
 fn add(known: &mut Vec<Known>, purpose: Purpose, run: &str, from: &str, is_named: bool) {
     let run = run.to_owned();
     known.push(Known { purpose, run, from: from.to_owned(), is_named });
+}
+
+/// Returns whether the first target of a Makefile, which `make` alone makes, is more than a check.
+fn makes_something(text: &str) -> bool {
+    let target = |line: &str| {
+        let name = line.split_once(':').filter(|(_, rest)| !rest.starts_with('='))?.0.trim_end();
+        let is_one = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-' | '/' | '.' | '%');
+        (!name.is_empty() && !name.starts_with('.') && name.chars().all(is_one)).then(|| name.to_owned())
+    };
+    let is_check = |name: String| {
+        matches!(&*name, "test" | "tests" | "check" | "lint" | "fmt" | "format" | "clean" | "help")
+    };
+    text.lines().find_map(target).is_none_or(|name| !is_check(name))
 }
 
 /// Scripts that are named as what they do: `scripts/test`.

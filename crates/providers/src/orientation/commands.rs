@@ -13,6 +13,7 @@ use bailiwick_policy::PermittedPath;
 use super::build_tools::{build_tools, is_of_another_language, with_wrapper};
 use super::ci::ci_commands;
 use super::excerpt::{clean, clip};
+use super::languages::Language;
 use super::{Manifests, Survey};
 
 /// How much of a command is told, in characters.
@@ -74,7 +75,9 @@ pub fn find_commands(
     survey: &Survey,
     cancel: &Cancel,
 ) -> Result<(Vec<Command>, Vec<String>), Failure> {
+    // Data and prose say nothing about what a project is built with.
     let language = survey.languages.first().map(|language| language.name);
+    let language = language.filter(|name| Language::named(name).is_some_and(Language::is_program));
     let is_aside = |from: &str| is_of_another_language(from, language);
     let scripts = find_scripts(target, cancel)?;
     let mut commands: Vec<Command> = Vec::new();

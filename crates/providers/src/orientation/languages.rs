@@ -136,7 +136,7 @@ impl Language {
     }
 
     /// Finds a language by its name.
-    fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         ROWS.iter().position(|row| row.name == name).and_then(Self::at)
     }
 

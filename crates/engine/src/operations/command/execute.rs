@@ -312,6 +312,7 @@ fn report(
     let mut output = printed(room, encoding, &[ran.stdout, ran.stderr]);
     (output.exit_code, output.signal) = (exit_code, signal.map(signal::name));
     output.timed_out = ran.timed_out;
+    output.memory_exceeded = excess.is_some();
     output.duration_ms = millis(ran.elapsed);
     output.sandbox = sandbox;
     output
