@@ -18,7 +18,7 @@ use bailiwick_config::PublicUrl;
 use bailiwick_config::{NewToken, Tokens};
 use bailiwick_contract::time::now_ms;
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::{memory, port};
+use bailiwick_platform::port;
 
 use super::args::StartArgs;
 use super::connect::url;
@@ -107,7 +107,6 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
         let shutdown = CancellationToken::new();
         let over_socket = tokio::spawn(socket::serve(listener, service, keys, shutdown.clone()));
         let over_http = tokio::spawn(server.run(shutdown.clone()));
-        memory::give_back();
         asked_to_stop.await;
         shutdown.cancel();
         let all = async {

@@ -10,8 +10,6 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use bailiwick_platform::memory;
-
 use super::super::backend::Backend;
 use super::stdio_transport::{Closing, StdioTransport};
 use super::{Handler, OnClient};
@@ -65,7 +63,6 @@ where
     let begun = handler.serve_with_ct(transport, shutdown.child_token()).await;
     let is_cancelled = matches!(begun, Err(ServerInitializeError::Cancelled));
     if let Ok(running) = begun {
-        memory::give_back();
         // The end of the conversation is all that there is to know.
         drop(running.waiting().await);
     }

@@ -1,6 +1,5 @@
 //! The built program: the same envelopes through its processes, and how they end.
 
-use std::fs;
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -13,7 +12,7 @@ use super::envelopes;
 use super::house::{House, normal};
 use super::http_client::api;
 use super::stdio_client::{Client, outcome};
-use crate::patience::{eventually_async, eventually_some};
+use crate::patience::eventually_some;
 
 /// A process that is killed if the test ends before it does.
 struct Program(Child);
@@ -66,29 +65,6 @@ async fn expected(house: &House, envelope: &Value) -> Value {
     let gone = tokio_util::sync::CancellationToken::new();
     let envelope = bailiwick::requests::read(envelope.clone());
     normal(house.backend().submit(envelope, &gone).await.into_value())
-}
-
-/// The bytes of the program's code that are mapped.
-fn mapped_code(program: &Program) -> u64 {
-    let maps = fs::read_to_string(format!("/proc/{}/smaps", program.0.id())).expect("it runs");
-    let own = maps.lines().skip_while(|line| !(line.contains(" r-xp ") && line.ends_with("/bailiwick")));
-    let resident = own.filter_map(|line| line.strip_prefix("Rss:")).next().expect("a mapping of its code");
-    resident.trim().trim_end_matches(" kB").parse().expect("a number")
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_program_gives_back_what_only_starting_needed() {
-    let house = House::new();
-    house.save_config();
-    let (mut client, program) = mcp(&house, &[]);
-    let info = json!({"name": "test", "version": "1"});
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
-    client.ask("initialize", params).await;
-    let before = mapped_code(&program);
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
-    eventually_async("a fifth of its code is mapped no more", || mapped_code(&program) * 5 < before * 4)
-        .await;
-    assert!(client.ask("tools/list", json!({})).await["result"]["tools"].is_array());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -199,7 +199,7 @@ pub(super) fn peer_user(socket: BorrowedFd<'_>) -> io::Result<u32> {
 }
 
 /// Gives memory back to the system that was freed, where the allocator can.
-pub(crate) fn give_back_memory() {
+pub(super) fn give_back_memory() {
     #[cfg(target_env = "gnu")]
     // SAFETY: `malloc_trim` has no requirements; it is an ordinary function of the allocator.
     unsafe {
