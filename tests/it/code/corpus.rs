@@ -138,9 +138,9 @@ fn is_definition(language: Language, tag: &Value, list: &[Definition]) -> bool {
                 && name.starts_with(|it: char| it.is_ascii_uppercase())
                 && name.contains('_')
                 || kind == "function" && upper(name) && name.contains('_') && !source.contains('{');
-            !is_guard
-                && !is_call
-                && !(is_inner.contains(&kind) && in_code(true))
+            let is_local = is_inner.contains(&kind) && in_code(true);
+            let is_left_out = is_guard || is_call || is_local;
+            !is_left_out
                 && !["return", "CHECK", "REQUIRE", "EXPECT", "static_assert"]
                     .iter()
                     .any(|word| source.contains(word))
@@ -152,7 +152,7 @@ fn is_definition(language: Language, tag: &Value, list: &[Definition]) -> bool {
                 && !source.contains("satisfies")
                 && !source.contains(" extends ") | (kind != "property")
                 && !(is_value && (is_indented || !behind.starts_with(['=', ':', ';', '!'])))
-                && !(is_value && !source.contains(&format!(" {name}")))
+                && (!is_value || source.contains(&format!(" {name}")))
                 && (kind != "property" || matches!(text("scopeKind"), "class" | "interface"))
                 && !["const", "let", "var", "from", "function", "export", "extends", "false", "symbol"]
                     .contains(&name)
@@ -160,8 +160,8 @@ fn is_definition(language: Language, tag: &Value, list: &[Definition]) -> bool {
                 && !in_code(true)
         }
         Language::CSharp => {
-            !(kind == "field" && source.split('(').skip(1).any(|rest| rest.contains(name)))
-                && !source.contains("where ")
+            let is_parameter = kind == "field" && source.split('(').skip(1).any(|rest| rest.contains(name));
+            !is_parameter && !source.contains("where ")
         }
         Language::Php => !matches!(kind, "alias" | "variable" | "namespace"),
         Language::Ruby => !matches!(kind, "describe" | "context" | "library" | "accessor" | "alias"),

@@ -88,8 +88,11 @@ fn documents_are_given_as_their_text_in_lines_and_pages() {
     );
 }
 
+/// The name of an entry, and what writes it.
+type Entry<'a> = (&'a str, &'a dyn Fn(&mut dyn Write) -> io::Result<()>);
+
 /// Packs entries as an office does.
-fn package(entries: &[(&str, &dyn Fn(&mut dyn Write) -> io::Result<()>)]) -> Vec<u8> {
+fn package(entries: &[Entry<'_>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut archive = ZipArchiveWriter::new(&mut bytes);
     for (name, content) in entries {

@@ -456,10 +456,8 @@ fn nest(list: &mut Vec<Definition>, recovered: Vec<Definition>) {
     }
     if left_out.contains(&true) {
         // What lies in one that is left out loses its container.
-        for at in 0..list.len() {
-            if list[at].container.is_some_and(|container| left_out[container as usize]) {
-                list[at].container = None;
-            }
+        for definition in list.iter_mut() {
+            definition.container = definition.container.filter(|container| !left_out[*container as usize]);
         }
         let mut places = Vec::with_capacity(list.len());
         let mut kept = 0_u32;

@@ -28,8 +28,11 @@ pub(super) struct Known {
     pub is_named: bool,
 }
 
+/// The names of a tool's files, and the commands for each purpose.
+type Tool = (&'static [&'static str], &'static [(Purpose, &'static str)]);
+
 /// Tools that are known by a file, and what they are asked to do; the first of a tool's files that is there counts.
-const TOOLS: &[(&[&str], &[(Purpose, &str)])] = &[
+const TOOLS: &[Tool] = &[
     (
         &["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel"],
         &[(Purpose::Build, "bazel build //..."), (Purpose::Test, "bazel test //...")],
@@ -108,10 +111,10 @@ pub(super) fn build_tools(target: &PermittedPath) -> Vec<Known> {
         }
     }
     autotools(&files, &mut known);
-    if let Some(name) = ["GNUmakefile", "makefile", "Makefile"].into_iter().find(|name| files.has(name)) {
-        if files.read(name).is_none_or(|text| makes_something(&text)) {
-            add(&mut known, Purpose::Build, "make", name, false);
-        }
+    if let Some(name) = ["GNUmakefile", "makefile", "Makefile"].into_iter().find(|name| files.has(name))
+        && files.read(name).is_none_or(|text| makes_something(&text))
+    {
+        add(&mut known, Purpose::Build, "make", name, false);
     }
     workspaces(&files, &mut known);
     let shown = |from: &str| below(&folder, from.as_bytes()).map_or_else(|| from.to_owned(), |it| it.shown());

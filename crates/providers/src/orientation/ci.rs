@@ -150,8 +150,8 @@ fn command(line: &str) -> Option<(Purpose, String)> {
     let plain = |text: &str| {
         !text.contains(['$', '`', '<', '>', '|', '\\', '{', ';'])
             && text.len() <= MAX_COMMAND_BYTES
-            && text.matches('\'').count() % 2 == 0
-            && text.matches('"').count() % 2 == 0
+            && text.matches('\'').count().is_multiple_of(2)
+            && text.matches('"').count().is_multiple_of(2)
     };
     let program = line.split_whitespace().next()?;
     if !plain(&line) || program.ends_with(':') {

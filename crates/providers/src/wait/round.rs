@@ -135,9 +135,9 @@ impl Round {
         }
         for watched in of_it {
             if status.state.is_final() {
-                watched.end(&status)
+                watched.end(&status);
             } else {
-                watched.go_on(process, status.end, span)?
+                watched.go_on(process, status.end, span)?;
             }
         }
         Ok(())

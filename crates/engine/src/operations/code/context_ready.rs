@@ -9,7 +9,7 @@ use bailiwick_providers::command::SearchPath;
 use bailiwick_providers::orientation::{Command, Purpose};
 
 /// Notes of each command what is missing for it to run, and puts those that run before others of their purpose.
-pub(super) fn note_missing(permit: &Permit, commands: &mut Vec<Command>) {
+pub(super) fn note_missing(permit: &Permit, commands: &mut [Command]) {
     for command in commands.iter_mut() {
         command.missing = missing(permit, command);
     }

@@ -272,10 +272,10 @@ fn form_changes(before: &[u8], after: &[u8]) -> Vec<String> {
     let ends = |text: &Text| line_ending(text.content());
     match (ends(&old), ends(&new)) {
         (LineEnding::Crlf, LineEnding::Lf) => {
-            changes.push("the lines ended with CRLF and end with LF now".to_owned())
+            changes.push("the lines ended with CRLF and end with LF now".to_owned());
         }
         (LineEnding::Lf, LineEnding::Crlf) => {
-            changes.push("the lines ended with LF and end with CRLF now".to_owned())
+            changes.push("the lines ended with LF and end with CRLF now".to_owned());
         }
         (LineEnding::Lf | LineEnding::Crlf, LineEnding::Mixed) => {
             changes.push("all lines ended alike; some end with LF and some with CRLF now".to_owned());

@@ -54,7 +54,7 @@ pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) ->
                 b"return" => return if within == Brace::Code { Brace::Values } else { Brace::Code },
                 b"enum" => kind = Some(Brace::Enum),
                 b"class" | b"struct" | b"union" | b"namespace" if kind.is_none() => {
-                    kind = Some(Brace::Members)
+                    kind = Some(Brace::Members);
                 }
                 b"extern" if last == Some(TokenKind::Literal) => return Brace::Members,
                 _ => {}
@@ -196,7 +196,7 @@ impl<'a> Macros<'a> {
                                     body = Some((token.end, open.len(), false));
                                 }
                                 Some((_, _, has_type)) => {
-                                    *has_type |= matches!(brace, Brace::Members | Brace::Enum)
+                                    *has_type |= matches!(brace, Brace::Members | Brace::Enum);
                                 }
                                 None => {}
                             }

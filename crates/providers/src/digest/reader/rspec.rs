@@ -68,12 +68,11 @@ impl Rspec {
             place::whole(frame)
         });
         match frame {
-            Some(at) => {
-                if !self.placed && (found.line.is_none() || is_own(at.file)) {
-                    self.placed = is_own(at.file);
-                    found.set_place(at.file, at.line, None);
-                }
+            Some(at) if !self.placed && (found.line.is_none() || is_own(at.file)) => {
+                self.placed = is_own(at.file);
+                found.set_place(at.file, at.line, None);
             }
+            Some(_) => {}
             None if found.line.is_none() => found.say(text.strip_prefix("Failure/Error: ").unwrap_or(text)),
             None => {}
         }
@@ -113,9 +112,8 @@ impl Reader for Rspec {
         {
             self.close();
             self.outside += 1;
-            let mut found = Found::default();
-            found.file = rest.strip_prefix("while loading ").map(ToOwned::to_owned);
-            self.block = Some(found);
+            let file = rest.strip_prefix("while loading ").map(ToOwned::to_owned);
+            self.block = Some(Found { file, ..Found::default() });
             self.state = State::Loading;
             self.facts.seen = true;
             return Take::Inside;
