@@ -56,7 +56,7 @@ static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {
         tool(
             GET_OPERATION_HISTORY,
             "Operation history",
-            "What was done in a scope, newest first.",
+            "What was done, newest first.",
             hints(true, false, true),
             json!({
                 "scope": {"type": "string"},
@@ -76,14 +76,14 @@ const VIEWS: &[&str] = &["timeline", "last", "sessions", "connections", "failed_
 fn envelope() -> Value {
     // Any value. A schema instead of `true`, on which the converter of google-genai fails; `{}` is no schema to
     // LangChain's for Gemini, which makes a string of the object then.
-    let any = json!({"title": "any"});
+    let any = json!({"description": "*"});
     json!({
         "scope": {"type": "string", "description": "Optional if you have one"},
         "op": {"type": "string"},
-        "target": {"type": "string", "description": "Path, or an id"},
+        "target": {"type": "string", "description": "Path or id"},
         "input": {"type": "object", "additionalProperties": any, "description": "{…} above"},
         "options": {"type": "object", "additionalProperties": any, "description": "timeoutSeconds, dryRun, cursor, …"},
-        "then": {"type": "array", "items": {"type": "object", "additionalProperties": any}, "description": "More calls, run while they succeed"},
+        "then": {"type": "array", "items": {"type": "object", "additionalProperties": any}, "description": "Next calls, while they succeed"},
     })
 }
 

@@ -21,7 +21,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from harness.models import KEY, LAST_WORDS, Models, tool_outputs, tool_results
+from harness.models import KEY, LAST_WORDS, Models
 from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
 from harness.ports import reserve_port
@@ -133,7 +133,7 @@ def codex(report: Report, installed: Clients, person: Person) -> None:
         return
     settings = person.home / ".codex"
     settings.mkdir()
-    with Models(SERVER, "computer_query", READ) as models:
+    with Models(SERVER, ("computer_query", READ)) as models:
         (settings / "config.toml").write_text(f"""
 model = "fake-1"
 model_provider = "fake"
@@ -154,7 +154,7 @@ stream_max_retries = 0
         code, printed = person.log_in(program, "mcp", "add", SERVER, "--url", person.product.url)
         report.check("Codex: logs in", code == 0 and "Successfully logged in" in printed, printed[-3000:])
         done = person.run(program, "exec", "--skip-git-repo-check", "Read.", FAKE_KEY=KEY)
-        judge(report, "Codex", done.stdout + done.stderr, models.last(tool_outputs))
+        judge(report, "Codex", done.stdout + done.stderr, models.results())
 
 
 def claude_code(report: Report, installed: Clients, person: Person) -> None:
@@ -166,12 +166,12 @@ def claude_code(report: Report, installed: Clients, person: Person) -> None:
     person.run(program, "mcp", "add", "--transport", "http", SERVER, person.product.url)
     code, printed = person.log_in(program, "mcp", "login", SERVER, "--no-browser")
     report.check("Claude Code: logs in", code == 0 and "Authenticated" in printed, printed[-3000:])
-    with Models(SERVER, "computer_query", READ) as models:
+    with Models(SERVER, ("computer_query", READ)) as models:
         done = person.run(
             program, "-p", "Read.", "--allowedTools", f"mcp__{SERVER}", ANTHROPIC_BASE_URL=models.url, ANTHROPIC_API_KEY=KEY,
             DISABLE_TELEMETRY="1", DISABLE_AUTOUPDATER="1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
         )
-        judge(report, "Claude Code", done.stdout + done.stderr, models.last(tool_results))
+        judge(report, "Claude Code", done.stdout + done.stderr, models.results())
 
 
 def mcp_remote(report: Report, installed: Clients, person: Person) -> None:
