@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
-use bailiwick_contract::CommandInput;
+use crate::registry::Context;
+use bailiwick_contract::{Capability, CommandInput};
 use bailiwick_policy::Permit;
 use bailiwick_policy::command::Grant;
 use bailiwick_providers::command::SearchPath;
 use bailiwick_providers::orientation::{Command, Purpose};
 
 /// Notes of each command what is missing for it to run, and puts those that run before others of their purpose.
-pub(super) fn note_missing(permit: &Permit, commands: &mut [Command]) {
+pub(super) fn note_missing(cx: &Context, permit: &Permit, commands: &mut [Command]) {
     for command in commands.iter_mut() {
-        command.missing = missing(permit, command);
+        command.missing = missing(cx, permit, command);
     }
     for purpose in
         [Purpose::Build, Purpose::Test, Purpose::Lint, Purpose::Format, Purpose::Run, Purpose::Other]
@@ -26,13 +27,16 @@ pub(super) fn note_missing(permit: &Permit, commands: &mut [Command]) {
 }
 
 /// Returns what is missing for a command: a program, or the permission.
-fn missing(permit: &Permit, command: &Command) -> Option<String> {
+fn missing(cx: &Context, permit: &Permit, command: &Command) -> Option<String> {
     let input = CommandInput::Line(command.run.clone());
-    let judge = |grant| permit.judge_command(&input, grant);
+    let is_granted = |capability| permit.scope().is_some_and(|scope| cx.grants(scope, capability));
+    let judge = |grant, capability| {
+        is_granted(capability).then(|| permit.judge_command(&input, grant).ok()).flatten()
+    };
     // A script may be started by package.run, too.
-    let judged = judge(Grant::Rules);
-    let judged = if command.script.is_some() { judged.or_else(|_| judge(Grant::Package)) } else { judged };
-    let Ok(permitted) = judged else { return Some("permission".to_owned()) };
+    let by_package = || command.script.as_ref().and_then(|_| judge(Grant::Package, Capability::PackageRun));
+    let judged = judge(Grant::Rules, Capability::CommandRun).or_else(by_package);
+    let Some(permitted) = judged else { return Some("permission".to_owned()) };
     let folders: &[PathBuf] = &permitted.hold().search_path;
     let search = SearchPath::new(folders, &[]);
     let programs = permitted.plan().commands().filter_map(|command| command.argv.first());
