@@ -235,7 +235,7 @@ pub(super) fn check(path: &Path, config: &Config) -> Result<(), ConfigError> {
     if config.http.public_base_url.is_some() && config.http.allow_loopback_without_token {
         return wrong(
             "`http.allowLoopbackWithoutToken`".to_owned(),
-            "with `http.publicBaseUrl`, a tunnel could let in everybody without a token",
+            "with `http.publicBaseUrl`, a tunnel could admit everybody without a token",
             "Remove one of the two.",
         );
     }

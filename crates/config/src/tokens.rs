@@ -14,6 +14,7 @@ use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{
     FileStamp, OwnFileError, Protection, Secrecy, create_private_dir, read_own_file, replace_private_file,
 };
+use bailiwick_platform::quoting::quote;
 
 use super::logins::Login;
 use super::{ConfigError, token_names};
@@ -293,7 +294,10 @@ impl Tokens {
         if self.records[place].login.is_some() {
             return Err(wrong(
                 format!("`{name}` is a login: its client renews it by itself"),
-                &format!("End it with `bailiwick token revoke {name}`; the client then asks to log in."),
+                &format!(
+                    "End it with `bailiwick token revoke {}`; the client then asks to log in.",
+                    quote(name)
+                ),
             ));
         }
         let record = &mut self.records[place];

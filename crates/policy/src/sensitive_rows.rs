@@ -410,6 +410,11 @@ pub const SENSITIVE: &[SensitiveRow] = &[
     row(Form::Name("claude_desktop_config.json"), "client-settings", &["claude_desktop_config.json"]),
     row(Form::Name("mcp_config.json"), "client-settings", &[".codeium/windsurf/mcp_config.json"]),
     row(
+        Form::Name("cline_mcp_settings.json"),
+        "client-settings",
+        &["Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"],
+    ),
+    row(
         Form::InDot("mcp", ".json"),
         "client-settings",
         &[

@@ -25,7 +25,7 @@ pub struct TunnelOutput {
     pub url: Option<String>,
     /// Where the tunnel or proxy has to forward it to.
     pub forward_to: String,
-    /// What a client that you let in could be allowed at most.
+    /// What you could allow a client at most.
     pub scopes: Vec<ReachableScope>,
 }
 
@@ -57,7 +57,7 @@ fn manual(home: &Home, printer: Printer, args: &TunnelManualArgs) -> Result<Repo
     if config.http.allow_loopback_without_token {
         return Err(Failure::denied(
             "token-needed",
-            "`http.allowLoopbackWithoutToken` is on: through a tunnel it could let in everybody",
+            "`http.allowLoopbackWithoutToken` is on: through a tunnel it could admit everybody",
         )
         .hint("Set it to false first: `bailiwick config edit`."));
     }

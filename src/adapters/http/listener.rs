@@ -121,7 +121,7 @@ impl Server {
             refusals,
             login: login.map(Arc::new),
             service: Arc::clone(&service),
-            // A tunnel that hides where a request comes from would let in everybody.
+            // A tunnel that hides where a request comes from would admit everybody.
             allow_without_token: settings.allow_loopback_without_token
                 && address.ip().is_loopback()
                 && settings.public_url.is_none(),

@@ -4,6 +4,7 @@ use bailiwick_config::{Config, Tokens};
 use bailiwick_contract::time;
 use bailiwick_platform::fs::modes::HAS_BITS;
 use bailiwick_platform::fs::{Others, Protection};
+use bailiwick_platform::quoting::quote;
 
 use super::super::home::Home;
 use super::finding::Findings;
@@ -35,6 +36,11 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     let mut in_order = 0;
     for token in tokens.records() {
         let name = &token.name;
+        // A login is renewed by its client, or begun again.
+        let is_login = token.login.is_some();
+        if is_login && token.is_expired(now_ms) {
+            continue;
+        }
         if token.is_expired(now_ms) {
             found.warn(
                 "token-expired",
@@ -43,7 +49,7 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
             );
             continue;
         }
-        if token.is_expired(now_ms + SOON_MS) {
+        if !is_login && token.is_expired(now_ms + SOON_MS) {
             found.warn(
                 "token-expires",
                 format!("the token `{name}` expires at {}", token.expires_at.as_deref().unwrap_or("?")),
@@ -58,7 +64,8 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
                 "token-scope",
                 format!("the token `{name}` names the scope `{id}`, which is not there"),
                 format!(
-                    "Run `bailiwick token revoke {name}`, and create it again for scopes that are there."
+                    "Run `bailiwick token revoke {}`, and create it again for scopes that are there.",
+                    quote(name)
                 ),
             );
             continue;

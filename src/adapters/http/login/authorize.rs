@@ -17,7 +17,7 @@ use bailiwick_contract::time::now_ms;
 use bailiwick_contract::{Capability, hex, id};
 
 use super::client::{Client, MAX_ID_BYTES};
-use super::codes::Agreed;
+use super::codes::Approval;
 use super::form::Form;
 use super::page;
 use super::redirect::Redirect;
@@ -43,7 +43,7 @@ const FIELDS: &[&str] = &[
 /// What a client asks for, signed into the page: nothing is kept of it here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Asked {
+struct AuthorizationRequest {
     id: String,
     client_id: String,
     redirect_uri: String,
@@ -103,7 +103,7 @@ pub async fn ask(
     }
     let cookie = cookie(&server, &headers).map_or_else(new_cookie, Ok);
     let Ok(cookie) = cookie else { return page::problem("The system gives no random bytes. Try again.") };
-    let asked = Asked {
+    let asked = AuthorizationRequest {
         id: id::new_id(),
         client_id: client_id.to_owned(),
         redirect_uri: redirect_uri.to_owned(),
@@ -134,14 +134,15 @@ async fn read_answer(
     server: &LoginServer,
     headers: &HeaderMap,
     body: Body,
-) -> Result<(Form, Asked, Client), &'static str> {
+) -> Result<(Form, AuthorizationRequest, Client), &'static str> {
     let again = "This page is too old, or was opened in another browser. Begin again in the client.";
     // A page of another site can send a form here, but not say that it was this one.
     if headers.get(ORIGIN).is_none_or(|origin| origin.as_bytes() != server.url.origin().as_bytes()) {
         return Err(again);
     }
     let form = Form::read(headers, body).await.ok_or("The answer cannot be read.")?;
-    let asked: Asked = form.get("request").and_then(|text| server.signer.read(PURPOSE, text)).ok_or(again)?;
+    let asked: AuthorizationRequest =
+        form.get("request").and_then(|text| server.signer.read(PURPOSE, text)).ok_or(again)?;
     let is_fresh = (0..PAGE_VALID_MS).contains(&(now_ms() - asked.at_ms));
     let is_same_browser = cookie(server, headers).is_some_and(|cookie| hash(&cookie) == asked.browser);
     if !is_fresh || !is_same_browser {
@@ -155,7 +156,7 @@ async fn decide(
     server: &Arc<LoginServer>,
     asker: &Asker,
     form: &Form,
-    asked: Asked,
+    asked: AuthorizationRequest,
     client: &Client,
 ) -> Response {
     let redirect = Redirect::parse(&asked.redirect_uri).expect("it was checked before it was signed");
@@ -185,7 +186,7 @@ async fn decide(
 fn allow(
     server: &LoginServer,
     form: &Form,
-    asked: &Asked,
+    asked: &AuthorizationRequest,
     client: &Client,
     redirect: &Redirect<'_>,
 ) -> Response {
@@ -207,9 +208,9 @@ fn allow(
         redirect_host: redirect.host().to_owned(),
         resource: server.url.resource(),
     };
-    let agreed =
-        Agreed { login, redirect_uri: asked.redirect_uri.clone(), challenge: asked.challenge.clone() };
-    match server.codes.issue(agreed) {
+    let approval =
+        Approval { login, redirect_uri: asked.redirect_uri.clone(), challenge: asked.challenge.clone() };
+    match server.codes.issue(approval) {
         Ok(code) => back(server, redirect, asked.state.as_deref(), &[("code", &code)]),
         Err(_) => page::problem("The system gives no random bytes. Try again."),
     }
@@ -229,7 +230,7 @@ fn page_of<'a>(
     server: &LoginServer,
     client: &'a Client,
     redirect: &Redirect<'_>,
-    asked: &Asked,
+    asked: &AuthorizationRequest,
 ) -> page::Request<'a> {
     page::Request {
         client: &client.name,

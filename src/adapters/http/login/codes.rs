@@ -1,4 +1,4 @@
-//! What the owner has agreed to and no client has taken yet: approvals of the page, and authorization codes.
+//! What the owner has approval to and no client has taken yet: approvals of the page, and authorization codes.
 //!
 //! Everything here was made after the owner's proof, so strangers cannot fill it.
 
@@ -20,9 +20,9 @@ const PROOF_VALID: Duration = Duration::from_secs(600);
 /// How many of each there are at most; the oldest gives way.
 const MAX: usize = 64;
 
-/// What a code stands for.
+/// What the owner has allowed, for which a client gets a code.
 #[derive(Debug, Clone)]
-pub struct Agreed {
+pub struct Approval {
     /// The login that it begins.
     pub login: NewLogin,
     /// The address to which it was sent.
@@ -33,11 +33,11 @@ pub struct Agreed {
 
 /// How the use of a code ended.
 #[derive(Debug)]
-pub enum Taken {
+pub enum CodeUse {
     /// It was good.
-    Agreed(Box<Agreed>),
+    First(Box<Approval>),
     /// It had been used before, for the login with this id.
-    Used(Option<String>),
+    Again(Option<String>),
     /// There is none, or its time is over.
     Unknown,
 }
@@ -59,9 +59,11 @@ struct State {
 #[derive(Debug)]
 struct Code {
     made: Instant,
-    agreed: Option<Box<Agreed>>,
+    approval: Option<Box<Approval>>,
     /// The login that came of it.
     login: Option<String>,
+    /// Whether it was used a second time.
+    is_reused: bool,
 }
 
 impl Codes {
@@ -69,7 +71,7 @@ impl Codes {
     ///
     /// # Errors
     /// When the system gives no random bytes.
-    pub fn issue(&self, agreed: Agreed) -> Result<String, getrandom::Error> {
+    pub fn issue(&self, approval: Approval) -> Result<String, getrandom::Error> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes)?;
         let code = hex(&bytes);
@@ -80,28 +82,33 @@ impl Codes {
         {
             state.codes.remove(&oldest);
         }
-        state
-            .codes
-            .insert(key(&code), Code { made: Instant::now(), agreed: Some(Box::new(agreed)), login: None });
+        state.codes.insert(
+            key(&code),
+            Code { made: Instant::now(), approval: Some(Box::new(approval)), login: None, is_reused: false },
+        );
         Ok(code)
     }
 
     /// Uses up a code.
-    pub fn take(&self, code: &str) -> Taken {
+    pub fn take(&self, code: &str) -> CodeUse {
         let mut state = self.state();
-        let Some(code) = state.codes.get_mut(&key(code)) else { return Taken::Unknown };
-        match code.agreed.take() {
-            Some(agreed) if code.made.elapsed() < CODE_VALID => Taken::Agreed(agreed),
-            Some(_) => Taken::Unknown,
-            None => Taken::Used(code.login.clone()),
+        let Some(code) = state.codes.get_mut(&key(code)) else { return CodeUse::Unknown };
+        match code.approval.take() {
+            Some(approval) if code.made.elapsed() < CODE_VALID => CodeUse::First(approval),
+            Some(_) => CodeUse::Unknown,
+            None => {
+                code.is_reused = true;
+                CodeUse::Again(code.login.clone())
+            }
         }
     }
 
-    /// Notes which login came of a code.
-    pub fn became(&self, code: &str, login: &str) {
-        if let Some(code) = self.state().codes.get_mut(&key(code)) {
+    /// Notes which login came of a code. Returns whether that login may stay: the code was not used again meanwhile.
+    pub fn set_login(&self, code: &str, login: &str) -> bool {
+        self.state().codes.get_mut(&key(code)).is_some_and(|code| {
             code.login = Some(login.to_owned());
-        }
+            !code.is_reused
+        })
     }
 
     /// Notes that the owner gave proof for a request.
@@ -128,4 +135,48 @@ impl Codes {
 
 fn key(code: &str) -> [u8; 32] {
     Sha256::digest(code.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn approval() -> Approval {
+        let text = String::new;
+        let login = NewLogin {
+            name: text(),
+            scopes: Vec::new(),
+            capabilities: Vec::new(),
+            client_id: text(),
+            redirect_host: text(),
+            resource: text(),
+        };
+        Approval { login, redirect_uri: text(), challenge: text() }
+    }
+
+    #[test]
+    fn a_code_that_is_used_again_before_its_login_is_there_ends_that_login() {
+        let codes = Codes::default();
+        let code = codes.issue(approval()).expect("a code");
+        assert!(matches!(codes.take(&code), CodeUse::First(_)));
+        assert!(matches!(codes.take(&code), CodeUse::Again(None)));
+        assert!(!codes.set_login(&code, "login"));
+        let code = codes.issue(approval()).expect("a code");
+        assert!(matches!(codes.take(&code), CodeUse::First(_)));
+        assert!(codes.set_login(&code, "login"));
+        assert!(matches!(codes.take(&code), CodeUse::Again(Some(login)) if login == "login"));
+        assert!(matches!(codes.take("other"), CodeUse::Unknown));
+    }
+
+    #[test]
+    fn what_the_owner_agrees_to_is_bounded_and_a_proof_is_used_once() {
+        let codes = Codes::default();
+        for number in 0..2 * MAX {
+            codes.issue(approval()).expect("a code");
+            codes.prove(&number.to_string());
+        }
+        assert!(codes.state().codes.len() <= MAX && codes.state().proofs.len() <= MAX);
+        let last = (2 * MAX - 1).to_string();
+        assert!(codes.take_proof(&last) && !codes.take_proof(&last));
+    }
 }

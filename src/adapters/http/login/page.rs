@@ -50,7 +50,7 @@ pub fn proof(request: &Request<'_>, notice: &str) -> Response {
          <form method=post action=/oauth/authorize>{hidden}\
          <p>To go on, run this on the computer that Bailiwick runs on, and type what it prints:</p>\
          <p><code>bailiwick token code</code></p>{notice}\
-         <label>One-time code<input type=text name=code autocomplete=off autocapitalize=characters spellcheck=false autofocus placeholder=XXXX-XXXX maxlength=100></label>\
+         <label>One-time code<input type=text name=code autocomplete=off autocapitalize=characters spellcheck=false autofocus placeholder=K7QP-3MXB maxlength=100></label>\
          <button class=main name=answer value=prove>Continue</button><button name=answer value=refuse>Refuse</button></form>",
         client = escape(request.client),
         facts = facts(request),

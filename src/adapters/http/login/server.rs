@@ -84,13 +84,13 @@ impl LoginServer {
         spawn_blocking(move || keys.edit(change)).await.expect("changing tokens does not panic")
     }
 
-    /// Records why somebody is not let in, and answers without saying so.
+    /// Records why a login is refused, and answers without saying why.
     pub async fn refuse(&self, asker: &Asker, code: &str, reason: &str) -> Response {
         self.record_refusal(asker, reason).await;
         token::wrong(code, "it opens nothing here, or not any more: log in again")
     }
 
-    /// Records why somebody is not let in.
+    /// Records why a login is refused.
     pub async fn record_refusal(&self, asker: &Asker, reason: &str) {
         self.refusals.record(&self.service, &asker.caller, asker.address, reason).await;
     }

@@ -18,7 +18,7 @@ use bailiwick_contract::time::now_ms;
 
 use super::super::reply::json as reply;
 use super::client::Client;
-use super::codes::Taken;
+use super::codes::CodeUse;
 use super::form::{Form, read_body};
 use super::metadata::SCOPES;
 use super::server::{Asker, LoginServer};
@@ -68,37 +68,42 @@ async fn exchange_code(server: &Arc<LoginServer>, asker: &Asker, form: &Form, cl
     let (Some(code), Some(verifier)) = (form.get("code"), form.get("code_verifier")) else {
         return wrong("invalid_request", "`code` and `code_verifier` are needed");
     };
-    let agreed = match server.codes.take(code) {
-        Taken::Agreed(agreed) => agreed,
-        Taken::Used(login) => {
+    let approval = match server.codes.take(code) {
+        CodeUse::First(approval) => approval,
+        CodeUse::Again(login) => {
             let reason = "an authorization code was used a second time; its login was ended";
             if let Some(id) = login {
                 let _ = server.edit(move |tokens| Ok(tokens.revoke(&id))).await;
             }
             return server.refuse(asker, "invalid_grant", reason).await;
         }
-        Taken::Unknown => {
+        CodeUse::Unknown => {
             return server
                 .refuse(asker, "invalid_grant", "an authorization code is unknown, or too old")
                 .await;
         }
     };
     let is_same = |name: &str, wanted: &str| form.get(name) == Some(wanted);
-    if agreed.login.client_id != client_id || !is_same("redirect_uri", &agreed.redirect_uri) {
+    if approval.login.client_id != client_id || !is_same("redirect_uri", &approval.redirect_uri) {
         return server
             .refuse(asker, "invalid_grant", "an authorization code of another client was presented")
             .await;
     }
-    if !fits(verifier, &agreed.challenge) {
+    if !fits(verifier, &approval.challenge) {
         return server
             .refuse(asker, "invalid_grant", "`code_verifier` does not fit the login's challenge")
             .await;
     }
-    let login = agreed.login;
+    let login = approval.login;
     let issued = server.edit(move |tokens| tokens.log_in(login, now_ms())).await;
     match issued {
+        Ok(issued) if !server.codes.set_login(code, &issued.record.id) => {
+            let id = issued.record.id;
+            let _ = server.edit(move |tokens| Ok(tokens.revoke(&id))).await;
+            let reason = "an authorization code was used twice at once; its login was ended";
+            server.refuse(asker, "invalid_grant", reason).await
+        }
         Ok(issued) => {
-            server.codes.became(code, &issued.record.id);
             server.record_login(asker, &issued.record).await;
             granted(&issued)
         }

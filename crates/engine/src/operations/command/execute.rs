@@ -267,7 +267,7 @@ fn max_run(permit: &Permit, scope: &Scope) -> Duration {
     }
 }
 
-/// Returns how a command goes on as a process, and how long it runs at most, counted from its start.
+/// Returns how a command continues as a process, and how long it runs at most, counted from its start.
 fn leaving(cx: &Context, permit: &Permit, elapsed: Duration) -> Result<(Leaving, Duration), Failure> {
     let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
     let max_run = max_run(permit, scope);

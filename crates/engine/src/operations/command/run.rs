@@ -44,7 +44,7 @@ pub struct Input {
 pub struct Options {
     /// Take colours and other control sequences of terminals out of the text; default true.
     pub strip_ansi: bool,
-    /// Answer after this many seconds at the latest (default 40): a command that still runs goes on as a process. Where
+    /// Answer after this many seconds at the latest (default 40): a command that still runs continues as a process. Where
     /// the caller lacks `process:manage` it ends with the request.
     pub answer_within_seconds: Option<u64>,
     /// `text` (default) or `base64`, which gives the first bytes of each stream exactly.
@@ -62,7 +62,7 @@ impl Operation for Op {
         name: "command.run",
         summary: "Run a command and give what it prints",
         details: "The target is the working folder. A command that fails is a success of the operation: look at `exitCode`. What \
-                  runs longer than `answerWithinSeconds` goes on as a process: the result has `running`, what was \
+                  runs longer than `answerWithinSeconds` continues as a process: the result has `running`, what was \
                   printed so far, and `processId` for process.wait, read and stop; it is ended after \
                   `timeoutSeconds` if the request has it, else at the scope's limit. At the time limit everything \
                   it started is ended (`timedOut`); when the client cancels or leaves before the answer, everything \

@@ -41,7 +41,7 @@ pub struct Input {
 pub struct Options {
     /// Take colours and other control sequences of terminals out of the text; default true.
     pub strip_ansi: bool,
-    /// Answer after this many seconds at the latest (default 40): a command that still runs goes on as a process. Where
+    /// Answer after this many seconds at the latest (default 40): a command that still runs continues as a process. Where
     /// the caller lacks `process:manage` it ends with the request.
     pub answer_within_seconds: Option<u64>,
 }
