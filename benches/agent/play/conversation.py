@@ -14,7 +14,7 @@ KNOWN_NAMES = {"README.md", "package.json", "Cargo.toml", "pyproject.toml", "Mak
 
 
 class PlanError(Exception):
-    """A plan and the answers do not agree: the plan has to be written anew."""
+    """A plan and the answers do not agree: the plan has to be written again."""
 
 
 @dataclass

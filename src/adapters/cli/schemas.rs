@@ -83,6 +83,10 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<try_folder::TryOutput>("try", "try"),
 ];
 
+#[cfg_attr(
+    not(feature = "schemas"),
+    expect(clippy::extra_unused_type_parameters, reason = "without schemas the type is named only")
+)]
 const fn row<T: JsonSchema>(command: &'static str, name: &'static str) -> CommandSchema {
     CommandSchema {
         command,

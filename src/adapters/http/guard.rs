@@ -101,7 +101,7 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
     response
 }
 
-/// Finds the caller, then reads the body, on every route but `/healthz`.
+/// Finds the caller, then reads the body, on every route but `/healthz` and those of a login.
 pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<Peer>().cloned();
     let caller = match guard.caller(&request) {

@@ -21,7 +21,8 @@ use super::mcp_route;
 use super::reply::not_found;
 use super::settings::{HttpSettings, MAX_BODY_BYTES};
 
-/// Every route, for the documents and for the test that walks them without a token.
+/// Every route that is always there, for the documents and for the test that walks them without a token. Under a public
+/// URL those of a login are added.
 pub const ROUTES: &[(&str, &str)] = &[
     ("GET", "/healthz"),
     ("POST", "/mcp"),

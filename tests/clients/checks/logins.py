@@ -21,12 +21,14 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from harness.models import KEY, LAST_WORDS, Models
+from harness.models import KEY, LAST_WORDS, Models, codex_settings
 from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
 from harness.ports import reserve_port
 from harness.product import Product
 from harness.report import Report
+
+from .settings import Person
 
 SERVER = "bailiwick"
 READ = {"op": "file.read", "target": "README.md"}
@@ -69,21 +71,8 @@ def allow(product: Product, link: str) -> None:
             done.read()
 
 
-class Person:
-    """A person with a home folder and a client in it."""
-
-    def __init__(self, installed: Clients, product: Product, home: Path) -> None:
-        self.product = product
-        self.home = home
-        path = f"{installed.node.parent}:{product.environment['PATH']}"
-        self.environment = {**product.environment, "HOME": str(home), "PATH": path, "CODEX_HOME": str(home / ".codex")}
-
-    def run(self, *command, **variables) -> subprocess.CompletedProcess:
-        """Runs a program to its end."""
-        return subprocess.run(
-            [str(word) for word in command], env={**self.environment, **variables}, cwd=self.product.project, capture_output=True,
-            text=True, timeout=3 * PATIENCE, stdin=subprocess.DEVNULL,
-        )
+class Visitor(Person):
+    """A person whose clients log in."""
 
     def log_in(self, *command) -> tuple:
         """Runs a program in a terminal, follows the link that it prints, and returns its exit code and what it printed."""
@@ -125,7 +114,7 @@ def judge(report: Report, name: str, said: str, answers: object) -> None:
     report.check(f"{name}: its model reads the file", "correct" not in str(answers) and "# " in str(answers), str(answers)[:3000])
 
 
-def codex(report: Report, installed: Clients, person: Person) -> None:
+def codex(report: Report, installed: Clients, person: Visitor) -> None:
     """Codex knows itself by a published id."""
     program = installed.program("codex", "codex")
     if not program:
@@ -134,30 +123,14 @@ def codex(report: Report, installed: Clients, person: Person) -> None:
     settings = person.home / ".codex"
     settings.mkdir()
     with Models(SERVER, ("computer_query", READ)) as models:
-        (settings / "config.toml").write_text(f"""
-model = "fake-1"
-model_provider = "fake"
-approval_policy = "never"
-sandbox_mode = "read-only"
-check_for_update_on_startup = false
-mcp_oauth_credentials_store = "file"
-[analytics]
-enabled = false
-[model_providers.fake]
-name = "Fake"
-base_url = "{models.url}/v1"
-wire_api = "responses"
-env_key = "FAKE_KEY"
-request_max_retries = 0
-stream_max_retries = 0
-""")
+        (settings / "config.toml").write_text('mcp_oauth_credentials_store = "file"\n' + codex_settings(models))
         code, printed = person.log_in(program, "mcp", "add", SERVER, "--url", person.product.url)
         report.check("Codex: logs in", code == 0 and "Successfully logged in" in printed, printed[-3000:])
         done = person.run(program, "exec", "--skip-git-repo-check", "Read.", FAKE_KEY=KEY)
         judge(report, "Codex", done.stdout + done.stderr, models.results())
 
 
-def claude_code(report: Report, installed: Clients, person: Person) -> None:
+def claude_code(report: Report, installed: Clients, person: Visitor) -> None:
     """Claude Code knows itself by a published id."""
     program = installed.program("applications", "claude")
     if not program:
@@ -174,7 +147,7 @@ def claude_code(report: Report, installed: Clients, person: Person) -> None:
         judge(report, "Claude Code", done.stdout + done.stderr, models.results())
 
 
-def mcp_remote(report: Report, installed: Clients, person: Person) -> None:
+def mcp_remote(report: Report, installed: Clients, person: Visitor) -> None:
     """mcp-remote registers itself, and passes messages on for a client over stdio."""
     program = installed.program("remote", "mcp-remote")
     if not program:
@@ -235,9 +208,9 @@ def run(report: Report, installed: Clients, product: Product, folder: Path) -> N
     port = reserve_port()
     product.cli("tunnel", "manual", f"http://127.0.0.1:{port}", "--yes")
     product.start(port)
-    mcp_remote(report, installed, Person(installed, product, client_home(folder, "home-remote")))
-    codex(report, installed, Person(installed, product, client_home(folder, "home-codex-login")))
-    claude_code(report, installed, Person(installed, product, client_home(folder, "home-claude-login")))
+    mcp_remote(report, installed, Visitor(installed, product, client_home(folder, "home-remote")))
+    codex(report, installed, Visitor(installed, product, client_home(folder, "home-codex-login")))
+    claude_code(report, installed, Visitor(installed, product, client_home(folder, "home-claude-login")))
     logins = {it["name"]: it for it in tokens(product) if it["login"]}
     report.check("logins: each has the name of its client", set(logins) <= {"Codex", "Claude Code"} and logins, logins)
     for name, login in logins.items():

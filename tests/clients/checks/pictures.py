@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from harness.display import Display, missing, pixels
-from harness.models import KEY, LAST_WORDS, Models
+from harness.models import KEY, LAST_WORDS, Models, codex_settings
 from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
 from harness.report import Report
@@ -60,21 +60,7 @@ def codex(report: Report, installed: Clients, product: ScreenProduct, home: Path
     settings = home / ".codex"
     settings.mkdir()
     with Models(SERVER, (TOOL, CAPTURE)) as models:
-        (settings / "config.toml").write_text(f"""
-model = "fake-1"
-model_provider = "fake"
-approval_policy = "never"
-sandbox_mode = "read-only"
-check_for_update_on_startup = false
-[analytics]
-enabled = false
-[model_providers.fake]
-name = "Fake"
-base_url = "{models.url}/v1"
-wire_api = "responses"
-env_key = "FAKE_KEY"
-request_max_retries = 0
-stream_max_retries = 0
+        (settings / "config.toml").write_text(codex_settings(models) + f"""
 [mcp_servers.{SERVER}]
 command = {json.dumps(str(product.binary))}
 args = ["mcp"]

@@ -29,9 +29,9 @@ class Person:
         path = f"{installed.node.parent}:{product.environment['PATH']}"
         self.environment = {**product.environment, "HOME": str(home), "PATH": path, "CODEX_HOME": str(home / ".codex")}
 
-    def run(self, *command, given: str = "", cwd: Path = None, token: str = "") -> subprocess.CompletedProcess:
-        """Runs a program as the person."""
-        environment = {**self.environment, **({"BAILIWICK_TOKEN": token} if token else {})}
+    def run(self, *command, given: str = "", cwd: Path = None, token: str = "", **variables) -> subprocess.CompletedProcess:
+        """Runs a program as the person, with these variables."""
+        environment = {**self.environment, **({"BAILIWICK_TOKEN": token} if token else {}), **variables}
         return subprocess.run(
             [str(part) for part in command], input=given, capture_output=True, text=True, timeout=3 * PATIENCE, env=environment,
             cwd=cwd or self.product.project,

@@ -95,6 +95,25 @@ class Models:
         self._http.server_close()
 
 
+def codex_settings(models: Models) -> str:
+    """Gives the settings by which Codex asks these models."""
+    return f"""model = "fake-1"
+model_provider = "fake"
+approval_policy = "never"
+sandbox_mode = "read-only"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.fake]
+name = "Fake"
+base_url = "{models.url}/v1"
+wire_api = "responses"
+env_key = "FAKE_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+"""
+
+
 def events(*all_of_them: dict, names: bool = True) -> tuple:
     """Returns the type and the text of a stream of events."""
     head = [f"event: {event['type']}\n" if names else "" for event in all_of_them]

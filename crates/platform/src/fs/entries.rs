@@ -58,7 +58,7 @@ impl Dir {
     }
 }
 
-/// All entries of a folder in the order of paths, read anew after so many.
+/// All entries of a folder in the order of paths, read again after so many.
 #[derive(Debug)]
 pub struct Entries<'a> {
     dir: &'a Dir,

@@ -40,7 +40,7 @@ impl Unparsed {
     }
 }
 
-/// Parses a text. With an earlier text of the file and its tree, only what has changed is read anew.
+/// Parses a text. With an earlier text of the file and its tree, only what has changed is read again.
 ///
 /// # Errors
 /// See [`Unparsed`].

@@ -2,7 +2,7 @@
 //!
 //! Names are sorted and paths are in order, each told by what it does not share with the one before; lines and
 //! containers are told by how far they are from the last. A file that is broken, of another build, or of another
-//! folder is no index: everything is then read anew.
+//! folder is no index: everything is then read again.
 
 use crate::syntax::Language;
 use bailiwick_contract::Access;

@@ -236,7 +236,7 @@ impl RootIndex {
     fn write_down(&self, rules: [u8; 32]) {
         let unwritten = lock(&self.progress).unwritten;
         let content = super::disk::encode(&lock(&self.table), &Owner { root: self.id, rules });
-        // What cannot be written is read anew by the next service.
+        // What cannot be written is read again by the next service.
         let written = file::write(&self.path, &content);
         let mut progress = lock(&self.progress);
         progress.written = Some(Instant::now());
