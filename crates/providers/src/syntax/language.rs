@@ -135,30 +135,31 @@ impl Language {
         }
     }
 
-    /// Gives the grammar. Its tables are constants of the program, which the system maps where they are read.
+    /// Gives the grammar. Its first use in a process inflates its tables.
     pub fn grammar(self) -> Grammar {
         match self {
-            Self::Rust => grammars::RUST,
-            Self::Python => grammars::PYTHON,
-            Self::TypeScript => grammars::TYPESCRIPT,
-            Self::Tsx => grammars::TSX,
-            Self::JavaScript => grammars::JAVASCRIPT,
-            Self::Go => grammars::GO,
-            Self::Java => grammars::JAVA,
-            Self::C => grammars::C,
-            Self::Cpp => grammars::CPP,
-            Self::CSharp => grammars::C_SHARP,
-            Self::Ruby => grammars::RUBY,
-            Self::Php => grammars::PHP,
-            Self::Swift => grammars::SWIFT,
-            Self::Kotlin => grammars::KOTLIN,
-            Self::Bash => grammars::BASH,
-            Self::Json => grammars::JSON,
-            Self::Yaml => grammars::YAML,
-            Self::Toml => grammars::TOML,
-            Self::Html => grammars::HTML,
-            Self::Css => grammars::CSS,
+            Self::Rust => &grammars::RUST,
+            Self::Python => &grammars::PYTHON,
+            Self::TypeScript => &grammars::TYPESCRIPT,
+            Self::Tsx => &grammars::TSX,
+            Self::JavaScript => &grammars::JAVASCRIPT,
+            Self::Go => &grammars::GO,
+            Self::Java => &grammars::JAVA,
+            Self::C => &grammars::C,
+            Self::Cpp => &grammars::CPP,
+            Self::CSharp => &grammars::C_SHARP,
+            Self::Ruby => &grammars::RUBY,
+            Self::Php => &grammars::PHP,
+            Self::Swift => &grammars::SWIFT,
+            Self::Kotlin => &grammars::KOTLIN,
+            Self::Bash => &grammars::BASH,
+            Self::Json => &grammars::JSON,
+            Self::Yaml => &grammars::YAML,
+            Self::Toml => &grammars::TOML,
+            Self::Html => &grammars::HTML,
+            Self::Css => &grammars::CSS,
         }
+        .function()
         .into()
     }
 }
