@@ -38,7 +38,7 @@ pub fn read(folder: &Path) -> io::Result<Option<Anchor>> {
     match fs::read(folder.join(FILE_NAME)) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+        Err(error) => Err(io::Error::new(error.kind(), format!("{FILE_NAME}: {error}"))),
     }
 }
 

@@ -76,6 +76,11 @@ impl Board {
         self.health().head = (seq, hash);
     }
 
+    /// Returns the head of the chain as this process knows it.
+    pub fn head(&self) -> (i64, Hash) {
+        self.health().head
+    }
+
     /// Notes what the person should know although the store works.
     pub fn has_notice(&self, said: String) {
         self.health().notices.push(said);

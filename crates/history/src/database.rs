@@ -5,7 +5,7 @@
 //! `history.key` (see `redact`). A damaged store is renamed to `history.db.damaged-<time>`.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -19,11 +19,15 @@ use super::row::{GENESIS, Hash};
 
 /// The name of the store's file.
 pub const FILE_NAME: &str = "history.db";
+/// The name of its write-ahead log.
+const LOG_NAME: &str = "history.db-wal";
 const LOCK_NAME: &str = "history.lock";
 /// How long to wait for another process that opens or writes the store.
 const BUSY: Duration = Duration::from_secs(5);
 /// Marks the file as ours: `BWLH`.
 const APPLICATION_ID: i32 = 0x4257_4c48;
+/// No version has more migrations: a larger number is damage.
+const MAX_VERSION: usize = 1_000;
 /// The migrations, in order; the number of those applied is the file's `user_version`.
 const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_events.sql")];
 
@@ -57,6 +61,36 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
+impl StoreError {
+    /// Judges an error of opening or writing a store, whose statements are always the same: what does not come from
+    /// the system comes from the store.
+    pub fn judged(self) -> Self {
+        match self {
+            Self::Sqlite(error) if !is_of_the_system(&error) => Self::Damaged,
+            other => other,
+        }
+    }
+}
+
+/// Returns whether an error says something about the computer, and nothing about the store.
+fn is_of_the_system(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DiskFull
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::PermissionDenied
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::OperationInterrupted
+                | ErrorCode::OperationAborted
+                | ErrorCode::OutOfMemory
+                | ErrorCode::FileLockingProtocolFailed
+                | ErrorCode::NoLargeFileSupport
+        )
+    )
+}
+
 /// Says what SQLite refuses, without paths.
 fn describe(error: &rusqlite::Error) -> String {
     let said = match error.sqlite_error_code() {
@@ -75,11 +109,30 @@ fn describe(error: &rusqlite::Error) -> String {
     }
 }
 
+/// Which files a store has now. A log that was removed while it was in use makes it another store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoreFiles {
+    store: FileId,
+    log: Option<FileId>,
+}
+
+impl StoreFiles {
+    /// Finds the files of the store of a folder.
+    pub fn of(folder: &Path) -> Option<Self> {
+        Some(Self { store: FileId::of(&folder.join(FILE_NAME))?, log: FileId::of(&folder.join(LOG_NAME)) })
+    }
+
+    /// Returns whether both are files of one store, whatever its log.
+    pub fn is_same_store(self, other: Self) -> bool {
+        self.store == other.store
+    }
+}
+
 /// The store's file, open for writing.
 pub struct Database {
     pub connection: Connection,
-    file: Option<FileId>,
-    path: PathBuf,
+    files: Option<StoreFiles>,
+    folder: PathBuf,
 }
 
 impl Database {
@@ -92,32 +145,62 @@ impl Database {
     pub fn open(folder: &Path) -> Result<(Self, Option<String>), StoreError> {
         create_private_dir(folder)?;
         let _lock = lock(folder)?;
-        let path = folder.join(FILE_NAME);
-        match Self::open_at(&path) {
+        let open = || Self::open_in(folder).map_err(StoreError::judged);
+        match open() {
             Err(StoreError::Damaged) => {
                 let name = set_aside(folder)?;
-                Ok((Self::open_at(&path)?, Some(name)))
+                Ok((open()?, Some(name)))
             }
             other => Ok((other?, None)),
         }
     }
 
-    fn open_at(path: &Path) -> Result<Self, StoreError> {
-        create_private_file(path)?;
+    fn open_in(folder: &Path) -> Result<Self, StoreError> {
+        let path = folder.join(FILE_NAME);
+        create_private_file(&path)?;
+        if !has_header(&path)? {
+            return Err(StoreError::Damaged);
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
+        let connection = Connection::open_with_flags(&path, flags)?;
         guard(&connection)?;
         prepare(&connection)?;
-        let database = Self { connection, file: FileId::of(path), path: path.to_owned() };
+        check_schema(&connection)?;
+        let mut database = Self { connection, files: None, folder: folder.to_owned() };
         if !database.tail_is_whole()? && !database.is_whole()? {
             return Err(StoreError::Damaged);
         }
+        // Now there is a log, too.
+        database.files = StoreFiles::of(folder);
         Ok(database)
     }
 
-    /// Tells whether the path still leads to the file that is open: another process may have set it aside.
+    /// Returns whether the paths still lead to the files that are open: another process may have set the store aside,
+    /// and its log may have been removed.
     pub fn is_current(&self) -> bool {
-        self.file.is_some() && FileId::of(&self.path) == self.file
+        self.files.is_some() && StoreFiles::of(&self.folder) == self.files
+    }
+
+    /// Writes the log into the store if the log was removed while it was open, and nobody has written to another one.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub fn save_removed_log(&self) -> Result<bool, StoreError> {
+        let _lock = lock(&self.folder)?;
+        let is_empty = |log: &Path| fs::metadata(log).is_ok_and(|facts| facts.is_file() && facts.len() == 0);
+        let log = self.folder.join(LOG_NAME);
+        let is_removed = match (self.files, StoreFiles::of(&self.folder)) {
+            (Some(open), Some(now)) => {
+                open.store == now.store && open.log != now.log && (now.log.is_none() || is_empty(&log))
+            }
+            (None, _) | (_, None) => false,
+        };
+        if !is_removed {
+            return Ok(false);
+        }
+        // Nobody's frames are looked for in the removed log afterwards.
+        let busy: i64 = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        Ok(busy == 0)
     }
 
     /// Gives the number and hash of the newest row; `(0, GENESIS)` where there is none.
@@ -162,7 +245,7 @@ impl Database {
                     if expected.is_some_and(|expected| expected != seq) {
                         return Ok(false);
                     }
-                    expected = Some(seq - 1);
+                    expected = seq.checked_sub(1);
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -203,11 +286,10 @@ fn prepare(connection: &Connection) -> Result<(), StoreError> {
         "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
          PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 4194304;",
     )?;
-    let applied: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let applied = applied as usize;
-    if applied > MIGRATIONS.len() {
-        return Err(StoreError::Newer);
-    }
+    let applied = match schema_version(connection)? {
+        Some(applied) => applied,
+        None => return Err(StoreError::Newer),
+    };
     for (at, migration) in MIGRATIONS.iter().enumerate().skip(applied) {
         let version = at + 1;
         let first = if at == 0 {
@@ -228,6 +310,76 @@ fn prepare(connection: &Connection) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Returns how many migrations were applied; `None` if a newer version has applied more.
+fn schema_version(connection: &Connection) -> Result<Option<usize>, StoreError> {
+    let number = |name: &str| -> rusqlite::Result<i64> {
+        connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
+    };
+    let (version, application) = (number("user_version")?, number("application_id")?);
+    let has_tables: bool =
+        connection.query_row("SELECT count(*) > 0 FROM sqlite_schema", [], |row| row.get(0))?;
+    match usize::try_from(version) {
+        Ok(0) if !has_tables => Ok(Some(0)),
+        Ok(version) if application == i64::from(APPLICATION_ID) && (1..=MAX_VERSION).contains(&version) => {
+            Ok((version <= MIGRATIONS.len()).then_some(version))
+        }
+        // Tables that were not made by migrations are none of a store.
+        Ok(_) | Err(_) => Err(StoreError::Damaged),
+    }
+}
+
+/// Checks that the tables and indexes are those of the migrations, and that the store has its id. What lacks a trigger
+/// works all the same.
+fn check_schema(connection: &Connection) -> Result<(), StoreError> {
+    let mut statements =
+        connection.prepare("SELECT sql FROM sqlite_schema WHERE type <> 'trigger' AND sql IS NOT NULL")?;
+    let statements: Vec<String> =
+        statements.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    // SQLite keeps statements as they were written.
+    let is_made = |statement: &&String| MIGRATIONS.iter().any(|it| it.contains(statement.as_str()));
+    let expected = |kind: &str| MIGRATIONS.iter().map(|it| it.matches(kind).count()).sum::<usize>();
+    let is_complete = statements.iter().filter(is_made).count()
+        == expected("\nCREATE TABLE ") + expected("\nCREATE INDEX ");
+    if is_complete && id::is_id(&store_id(connection)?) { Ok(()) } else { Err(StoreError::Damaged) }
+}
+
+/// Returns whether a file is empty, or begins as a store does. SQLite takes some other beginnings for those of a store that
+/// may only be read.
+fn has_header(path: &Path) -> io::Result<bool> {
+    let mut header = Vec::new();
+    fs::File::open(path)?.take(24).read_to_end(&mut header)?;
+    Ok(header.is_empty()
+        || header.len() == 24
+            && header.starts_with(b"SQLite format 3\0")
+            && header[18..20].iter().all(|version| (1..=2).contains(version))
+            && header[21..] == [64, 32, 32])
+}
+
+/// Returns why the store of a folder cannot be written, without changing it. A folder without a store has no reason.
+pub fn writing_problem(folder: &Path) -> Option<StoreError> {
+    let path = folder.join(FILE_NAME);
+    if !path.exists() {
+        return None;
+    }
+    let tried = (|| {
+        if !has_header(&path)? {
+            return Err(StoreError::Damaged);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags)?;
+        guard(&connection)?;
+        match schema_version(&connection)? {
+            None => return Err(StoreError::Newer),
+            Some(version) if version == MIGRATIONS.len() => check_schema(&connection)?,
+            Some(_) => {}
+        }
+        connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK;")?;
+        super::anchor::read(folder)?;
+        Ok(())
+    })();
+    tried.map_err(StoreError::judged).err()
 }
 
 /// Gives the id of the store that a connection leads to.

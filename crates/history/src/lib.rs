@@ -26,6 +26,7 @@ mod tail;
 mod verify;
 mod writer;
 
+pub use database::{StoreError, writing_problem};
 pub use event::{EventDraft, Phase};
 #[cfg(test)]
 mod tests;

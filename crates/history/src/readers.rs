@@ -5,19 +5,18 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::database::{FILE_NAME, StoreError, open_reader};
+use super::database::{StoreError, StoreFiles, open_reader};
 use super::query::with_cancel;
 use bailiwick_contract::Cancel;
-use bailiwick_platform::fs::FileId;
 
 /// How many connections are kept.
 const KEPT: usize = 2;
 
-/// Idle reading connections, each with the file that it reads.
+/// Idle reading connections, each with the files that it reads.
 #[derive(Debug)]
 pub struct Readers {
     folder: PathBuf,
-    idle: Mutex<Vec<(FileId, Connection)>>,
+    idle: Mutex<Vec<(StoreFiles, Connection)>>,
 }
 
 impl Readers {
@@ -34,11 +33,11 @@ impl Readers {
         cancel: &Cancel,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<Option<T>, StoreError> {
-        let Some(file) = FileId::of(&self.folder.join(FILE_NAME)) else { return Ok(None) };
+        let Some(files) = StoreFiles::of(&self.folder) else { return Ok(None) };
         let kept = {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            // A store that was set aside is not read any more.
-            idle.retain(|(of, _)| *of == file);
+            // A store that was set aside is not read any more, nor a log that was removed.
+            idle.retain(|(of, _)| *of == files);
             idle.pop()
         };
         let mut connection = match kept {
@@ -48,7 +47,7 @@ impl Readers {
         let result = with_cancel(&mut connection, cancel, work)?;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < KEPT {
-            idle.push((file, connection));
+            idle.push((files, connection));
         }
         Ok(Some(result))
     }

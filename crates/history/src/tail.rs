@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 
-use super::database::{FILE_NAME, StoreError, open_reader};
+use super::database::{StoreError, StoreFiles, open_reader};
 use super::query::{Entry, Filter, entry, has_schema, holds};
 use super::row::Kind;
 use super::store::HistoryReadError;
-use bailiwick_platform::fs::FileId;
 
 /// The rows after one, so many at most.
 const ROWS_AFTER: &str = "SELECT * FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2";
@@ -21,7 +20,7 @@ const MAX_ROWS: i64 = 1_000;
 #[derive(Debug)]
 pub struct Tail {
     folder: PathBuf,
-    open: Option<(FileId, Connection)>,
+    open: Option<(StoreFiles, Connection)>,
     after: i64,
 }
 
@@ -92,17 +91,20 @@ impl Tail {
         &mut self,
         work: impl FnOnce(&Connection, i64) -> Result<T, StoreError>,
     ) -> Result<Option<T>, HistoryReadError> {
-        let Some(file) = FileId::of(&self.folder.join(FILE_NAME)) else {
+        let Some(files) = StoreFiles::of(&self.folder) else {
             self.forget();
             return Ok(None);
         };
-        if self.open.as_ref().is_some_and(|(of, _)| *of != file) {
+        match &self.open {
             // The store was set aside: all of the new one is new.
-            self.forget();
+            Some((of, _)) if !of.is_same_store(files) => self.forget(),
+            // Its log was removed.
+            Some((of, _)) if *of != files => self.open = None,
+            Some(_) | None => {}
         }
         let result = (|| {
             if self.open.is_none() {
-                self.open = Some((file, open_reader(&self.folder)?));
+                self.open = Some((files, open_reader(&self.folder)?));
             }
             match &self.open {
                 Some((_, connection)) if has_schema(connection)? => work(connection, self.after).map(Some),

@@ -15,14 +15,27 @@ use bailiwick_contract::{ErrorCode, Transport, id, time};
 use bailiwick_platform::fs::Protection;
 use bailiwick_platform::fs::modes::HAS_BITS;
 
+mod damage;
+mod stress;
+
 /// A temporary state folder, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> Self {
-        let path = std::env::temp_dir().join(format!("bailiwick-history-{}", id::new_id()));
+        Self::below(&std::env::temp_dir())
+    }
+
+    fn below(folder: &Path) -> Self {
+        let path = folder.join(format!("bailiwick-history-{}", id::new_id()));
         std::fs::create_dir(&path).expect("a temporary folder");
         Self(path)
+    }
+
+    /// A folder in memory, where the system has one for everybody: for tests that wait for the disk otherwise.
+    fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() { Self::below(memory) } else { Self::new() }
     }
 
     fn start(&self) -> HistoryHandle {

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Transaction, TransactionBehavior};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::anchor::Checkpoint;
@@ -118,6 +118,8 @@ pub struct Writer {
     log_pages: usize,
     rows_since_retention: usize,
     retention_due: bool,
+    /// Whether the log of the store was removed, and its rows are in the store.
+    log_was_saved: bool,
 }
 
 impl Writer {
@@ -132,6 +134,7 @@ impl Writer {
             log_pages: 0,
             rows_since_retention: 0,
             retention_due: true,
+            log_was_saved: false,
         }
     }
 
@@ -175,8 +178,9 @@ impl Writer {
     fn commit(&mut self, rows: &[&Row]) -> Result<(), HistoryError> {
         let needs_sync = rows.iter().any(|row| row.has_effect);
         self.last_row = Instant::now();
-        // Twice a store can turn out to be damaged or replaced; a third time something else is wrong.
+        // A store can turn out to be damaged or replaced; a third time something else is wrong.
         let mut last = StoreError::Damaged;
+        let mut was_set_aside = false;
         for _ in 0..3 {
             if let Err(error) = self.open() {
                 return Err(self.failed(&error));
@@ -190,7 +194,8 @@ impl Writer {
                 }
                 // Another process has set this store aside: the rows belong into the new one.
                 Ok(false) => self.database = None,
-                Err(StoreError::Damaged) => {
+                Err(StoreError::Damaged) if !was_set_aside => {
+                    was_set_aside = true;
                     if let Err(error) = self.set_aside() {
                         return Err(self.failed(&error));
                     }
@@ -200,6 +205,10 @@ impl Writer {
                     break;
                 }
             }
+        }
+        if was_set_aside {
+            // What makes a new store look damaged at once would make a pile of them.
+            self.retry_at = Instant::now() + RETRY;
         }
         self.database = None;
         Err(self.failed(&last))
@@ -211,14 +220,33 @@ impl Writer {
         rows: impl Iterator<Item = &'a Row>,
     ) -> Result<bool, StoreError> {
         let Some(database) = &self.database else { return Ok(false) };
+        if !database.is_current() {
+            self.leave();
+            return Ok(false);
+        }
         if needs_sync != self.synced {
             let mode = if needs_sync { "FULL" } else { "NORMAL" };
-            database.connection.execute_batch(&format!("PRAGMA synchronous = {mode}"))?;
+            database
+                .connection
+                .execute_batch(&format!("PRAGMA synchronous = {mode}"))
+                .map_err(|error| StoreError::from(error).judged())?;
             self.synced = needs_sync;
         }
-        let (seq, hash) = append_rows(database, rows)?;
-        self.board.set_head(seq, hash);
-        Ok(database.is_current())
+        let (seq, hash) = append_rows(database, rows).map_err(StoreError::judged)?;
+        let is_kept = database.is_current() || self.leave();
+        if is_kept {
+            self.board.set_head(seq, hash);
+        }
+        Ok(is_kept)
+    }
+
+    /// Leaves a store whose files are no longer those that are open. Returns whether all that was written stays in it.
+    fn leave(&mut self) -> bool {
+        let Some(database) = self.database.take() else { return false };
+        // What could not be saved is missed when the store is opened again.
+        let is_saved = database.save_removed_log().unwrap_or(false);
+        self.log_was_saved |= is_saved;
+        is_saved
     }
 
     /// Opens the store unless it is open; not more often than once in [`RETRY`] when that fails.
@@ -229,7 +257,15 @@ impl Writer {
         if Instant::now() < self.retry_at {
             return Err(StoreError::Io(std::io::Error::other(self.board.trouble())));
         }
-        match open_with_notice(&self.settings.folder, &self.board) {
+        let opened = open_again(&self.settings.folder, &self.board).and_then(|database| {
+            if std::mem::take(&mut self.log_was_saved) {
+                let said = "the history's log was removed while it was in use; no row is missing";
+                say(&database, &self.board, "history.log_removed", said)?;
+                self.board.has_notice(said.to_owned());
+            }
+            Ok(database)
+        });
+        match opened {
             Ok(database) => {
                 self.synced = false;
                 self.database = Some(database);
@@ -247,7 +283,7 @@ impl Writer {
     fn set_aside(&mut self) -> Result<(), StoreError> {
         let Some(damaged) = self.database.take() else { return Ok(()) };
         let name = set_damaged_aside(&self.settings.folder, damaged)?;
-        let database = open_with_notice(&self.settings.folder, &self.board)?;
+        let (database, _) = open_with_notice(&self.settings.folder, &self.board)?;
         if let Some(name) = name {
             say_set_aside(&database, &self.board, &name)?;
         }
@@ -268,6 +304,9 @@ impl Writer {
 
     /// Removes what is too old and writes the log back: in small steps, best when nobody waits.
     fn tidy(&mut self, idle: Idle) {
+        if self.database.as_ref().is_some_and(|database| !database.is_current()) {
+            self.leave();
+        }
         let Some(database) = &self.database else { return };
         if self.rows_since_retention >= RETENTION_ROWS {
             self.rows_since_retention = 0;
@@ -286,7 +325,7 @@ impl Writer {
         } else {
             Ok(())
         };
-        match tidied {
+        match tidied.map_err(StoreError::judged) {
             Ok(()) | Err(StoreError::Busy) => {}
             Err(StoreError::Damaged) => {
                 if let Err(error) = self.set_aside() {
@@ -318,10 +357,31 @@ enum Idle {
     No,
 }
 
-/// Opens the store and says what was found; a store that turns out to be damaged is set aside.
-fn open_with_notice(folder: &Path, board: &Board) -> Result<Database, StoreError> {
+/// Opens the store, and says what it lacks of what this process has written.
+fn open_again(folder: &Path, board: &Board) -> Result<Database, StoreError> {
+    let (seq, hash) = board.head();
+    let (database, has_said) = open_with_notice(folder, board)?;
+    let is_gone = || -> rusqlite::Result<bool> {
+        if database.hash_of(seq)?.is_some_and(|it| it == hash) {
+            return Ok(false);
+        }
+        // What retention has removed is not gone.
+        let mut first = database.connection.prepare("SELECT seq FROM events ORDER BY seq LIMIT 1")?;
+        Ok(first.query_row([], |row| row.get(0)).optional()?.is_none_or(|first: i64| first <= seq))
+    };
+    if seq > 0 && !has_said && is_gone()? {
+        let said = format!("rows up to {seq} were in the history and are gone");
+        say(&database, board, "history.contradiction", &said)?;
+        board.has_notice(said);
+    }
+    Ok(database)
+}
+
+/// Opens the store and says what was found; a store that turns out to be damaged is set aside. The second value is
+/// whether anything was said.
+fn open_with_notice(folder: &Path, board: &Board) -> Result<(Database, bool), StoreError> {
     let (mut database, mut set_aside) = Database::open(folder)?;
-    let said = match anchor::contradiction(&database, folder) {
+    let said = match anchor::contradiction(&database, folder).map_err(StoreError::judged) {
         Err(StoreError::Damaged) => {
             set_aside = set_damaged_aside(folder, database)?;
             (database, _) = Database::open(folder)?;
@@ -329,6 +389,7 @@ fn open_with_notice(folder: &Path, board: &Board) -> Result<Database, StoreError
         }
         said => said?,
     };
+    let has_said = set_aside.is_some() || said.is_some();
     if let Some(name) = set_aside {
         say_set_aside(&database, board, &name)?;
     }
@@ -338,7 +399,7 @@ fn open_with_notice(folder: &Path, board: &Board) -> Result<Database, StoreError
     }
     let (seq, hash) = database.head()?;
     board.set_head(seq, hash);
-    Ok(database)
+    Ok((database, has_said))
 }
 
 fn say_set_aside(database: &Database, board: &Board, name: &str) -> Result<(), StoreError> {
@@ -383,7 +444,7 @@ pub fn insert_rows<'a>(
     let (mut seq, mut hash) = database.head()?;
     let mut insert = database.connection.prepare_cached(INSERT)?;
     for row in rows {
-        seq += 1;
+        seq = seq.checked_add(1).ok_or(StoreError::Damaged)?;
         let (numbers, texts) = (row.numbers(), row.texts());
         hash = chain(&hash, seq, &numbers, &texts);
         insert.raw_bind_parameter(1, seq)?;
