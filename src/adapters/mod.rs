@@ -6,6 +6,7 @@ pub mod backend;
 pub mod cli;
 mod digest_text;
 pub mod http;
+pub(crate) mod http_client;
 pub mod json_api;
 mod lines;
 pub mod mcp;

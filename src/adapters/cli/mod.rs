@@ -57,6 +57,7 @@ mod tools;
 mod topics;
 mod try_folder;
 mod tunnel;
+mod url_check;
 mod zip;
 
 pub use command_line::{Misuse, check_command_line};

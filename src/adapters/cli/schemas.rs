@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 
 use super::{
     approve, bundle, command_policy, completions, config, described, doctor, history, live, man, policy,
-    processes, scope, screen, service, setup, start, status, token, tools, try_folder, tunnel,
+    processes, scope, screen, service, setup, start, status, token, tools, try_folder, tunnel, url_check,
 };
 
 /// What a command prints.
@@ -26,6 +26,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<approve::ApproveListOutput>("approve --list", "approve.list"),
     row::<bundle::BundleOutput>("bundle", "bundle"),
     row::<bundle::BundleInspectOutput>("bundle --inspect", "bundle.inspect"),
+    row::<url_check::UrlCheckOutput>("client check", "client.check"),
     row::<completions::CompletionsOutput>("completions", "completions"),
     row::<config::EditOutput>("config edit", "config.edit"),
     row::<config::PathOutput>("config path", "config.path"),

@@ -20,6 +20,7 @@ use bailiwick_engine::service::{Service, Share, Shares};
 
 use super::super::auth::{Bearer, KeyRing, Refusals, Throttle, bearer};
 use super::body::{self, Received, Taken};
+use super::client_steps::{ClientStep, StepLog, StepRecord};
 use super::connections::Connection;
 use super::cors;
 use super::host::Hosts;
@@ -53,6 +54,10 @@ pub(super) struct Guard {
     pub refusals: Arc<Refusals>,
     /// Lets clients log in, under a public URL.
     pub login: Option<Arc<LoginServer>>,
+    /// Whether every request counts as public.
+    pub public_only: bool,
+    /// Where what clients get through is written down, while somebody watches.
+    pub steps: StepLog,
     pub service: Arc<Service>,
     /// Serve callers without a token: only ever true when bound to loopback.
     pub allow_without_token: bool,
@@ -67,7 +72,12 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
     let body_was_left = Arc::new(AtomicBool::new(false));
     let (parts, body) = request.into_parts();
     let body = Received::wrap(&parts.headers, body, Arc::clone(&body_was_left));
-    let request = Request::from_parts(parts, body);
+    let mut request = Request::from_parts(parts, body);
+    let is_watched = guard.steps.is_watched();
+    let step = ClientStep::of_request(request.method(), request.uri().path()).filter(|_| is_watched);
+    if is_watched {
+        request.extensions_mut().insert(guard.steps.clone());
+    }
     let mut response = if !guard.hosts.accept(request.headers(), request.uri()) {
         refusal(
             StatusCode::FORBIDDEN,
@@ -93,6 +103,9 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
     } else {
         next.run(request).await
     };
+    if let Some(step) = step {
+        guard.steps.record(&StepRecord { step, status: response.status().as_u16() });
+    }
     harden(response.headers_mut());
     // The next request on this connection would begin within the body.
     if body_was_left.load(Ordering::Acquire) {
@@ -211,6 +224,9 @@ impl Guard {
 
     /// Returns whether a request comes by the public URL: it names it, or a tunnel or proxy says that it passed it on.
     fn is_public(&self, request: &Request) -> bool {
+        if self.public_only {
+            return true;
+        }
         let Some(login) = &self.login else { return false };
         let is_named = Hosts::names(request.headers(), login.url.host());
         is_named && login.url.is_https() || Hosts::is_passed_on(request.headers())

@@ -21,6 +21,7 @@ use bailiwick_engine::service::{Service, Shares};
 
 use super::super::auth::{KeyRing, Refusals, Throttle};
 use super::body::{Answer, Taken};
+use super::client_steps::StepLog;
 use super::connections::{Connections, Place};
 use super::guard::{Guard, Peer};
 use super::host::Hosts;
@@ -94,6 +95,19 @@ impl Server {
             )
             .hint("Choose another port with --port, or stop the program that has it.")
         })?;
+        Self::on(listener, service, keys, settings)
+    }
+
+    /// Takes a listener that is bound, as [`Server::bind`] does.
+    ///
+    /// # Errors
+    /// As [`Server::bind`].
+    pub fn on(
+        listener: TcpListener,
+        service: Arc<Service>,
+        keys: Arc<KeyRing>,
+        settings: HttpSettings,
+    ) -> Result<Self, Failure> {
         let address = listener.local_addr().map_err(|error| {
             Failure::new(ErrorCode::ProviderUnavailable, format!("the listener has no address: {error}"))
         })?;
@@ -120,11 +134,14 @@ impl Server {
             throttle: Throttle::default(),
             refusals,
             login: login.map(Arc::new),
+            public_only: settings.public_only,
+            steps: StepLog::new(&service.facts().dirs),
             service: Arc::clone(&service),
             // A tunnel that hides where a request comes from would admit everybody.
             allow_without_token: settings.allow_loopback_without_token
                 && address.ip().is_loopback()
-                && settings.public_url.is_none(),
+                && settings.public_url.is_none()
+                && !settings.public_only,
             requests: Shares::new(MAX_REQUESTS),
             bodies: Shares::new(MAX_BODIES_BYTES),
         };

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use bailiwick_contract::json::check_unambiguous;
 
 use super::super::mcp::{MAX_BATCH, splice_answer};
+use super::client_steps::{ClientStep, StepLog, StepRecord};
 use super::reply::json;
 use super::settings::MAX_BODY_BYTES;
 
@@ -39,7 +40,12 @@ pub(super) async fn exchange(mut request: Request, next: Next) -> Response {
         return bad_request(code, &format!("the body {problem}: {error}"));
     }
     if bytes.trim_ascii_start().first() != Some(&b'[') {
+        let watched = parts.extensions.get::<StepLog>().cloned();
+        let step = watched.and_then(|log| Some((log, ClientStep::of_message(&bytes)?)));
         let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+        if let Some((log, step)) = step {
+            log.record(&StepRecord { step, status: response.status().as_u16() });
+        }
         return if wants_stream { spliced(response) } else { collected(response).await };
     }
     if !knows_batches(&parts.headers) {

@@ -4,6 +4,7 @@
 //! never serve a route other than `/healthz` and those of a login to somebody it does not know.
 
 mod body;
+mod client_steps;
 mod connections;
 mod cors;
 mod guard;
@@ -17,8 +18,10 @@ mod router;
 mod settings;
 mod stream;
 
+pub use client_steps::{ClientStep, StepRecord, StepWatch};
 pub use host::is_host;
 pub use listener::{Server, serve};
+pub use login::is_own_registration;
 pub use origin::is_origin;
 pub use router::ROUTES;
 pub use settings::HttpSettings;

@@ -25,6 +25,8 @@ pub struct HttpSettings {
     pub allow_loopback_without_token: bool,
     /// The URL at which clients elsewhere reach the service and log in, if there is one.
     pub public_url: Option<PublicUrl>,
+    /// Whether a tunnel is all that connects: every request counts as public, whatever it says of itself.
+    pub public_only: bool,
 }
 
 impl HttpSettings {
@@ -37,6 +39,7 @@ impl HttpSettings {
             allowed_origins: config.http.allowed_origins.clone(),
             allow_loopback_without_token: config.http.allow_loopback_without_token,
             public_url: config.http.public_base_url.clone(),
+            public_only: false,
         }
     }
 }

@@ -54,6 +54,16 @@ pub enum ClientCommand {
     ///   bailiwick client undo --dry-run
     #[command(verbatim_doc_comment)]
     Undo(UndoArgs),
+    /// Check from outside whether a client can use a URL, hop by hop
+    ///
+    /// Tries what a client does: name, connection, certificate, the refusal without a token, the metadata of the login,
+    /// a registration; with a token also the MCP handshake, the tools and a call. Says of the hop that fails what to change.
+    /// `HTTPS_PROXY` is honoured.
+    ///
+    /// Examples:
+    ///   bailiwick client check http://127.0.0.1:3939/mcp --token bw_SECRET
+    #[command(verbatim_doc_comment)]
+    Check(CheckArgs),
     /// Make a bundle (.mcpb) that Claude Desktop and others install by a click
     ///
     /// The bundle holds this very program. With --server-json it also writes the entry for the MCP
@@ -173,6 +183,16 @@ pub struct UndoArgs {
     /// What is done before.
     #[command(flatten)]
     pub care: Care,
+}
+
+/// `client check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The URL of the MCP endpoint; without a path, `/mcp`
+    pub url: String,
+    /// A token, to try a call too; default the variable BAILIWICK_TOKEN
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<String>,
 }
 
 /// The system that a bundle is for, by the names that bundles have for them.

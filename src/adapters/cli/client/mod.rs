@@ -26,7 +26,7 @@ mod settings_file;
 mod toml_settings;
 mod undo;
 
-pub use args::{ClientCommand, ClientsAtSetup};
+pub use args::{CheckArgs, ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::Offer;
 pub use edit::masked;
 pub use entry::Reach;

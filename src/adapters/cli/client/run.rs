@@ -4,6 +4,7 @@ use bailiwick_contract::Failure;
 
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
+use super::super::url_check;
 use super::args::ClientCommand;
 use super::{bundle, install, list, print, remove, undo};
 
@@ -18,6 +19,7 @@ pub fn run(home: &Home, printer: Printer, command: &ClientCommand) -> Result<Rep
         ClientCommand::Print(args) => print::run(home, args),
         ClientCommand::Remove(args) => remove::run(home, printer, args),
         ClientCommand::Undo(args) => undo::run(home, printer, args),
+        ClientCommand::Check(args) => url_check::run(printer, args),
         ClientCommand::Mcpb(args) => bundle::run(args),
     }
 }

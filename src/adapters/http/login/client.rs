@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use bailiwick_contract::time::now_ms;
+use bailiwick_platform::dirs::Dirs;
+
 use super::redirect::Redirect;
 use super::signer::Signer;
 
@@ -156,6 +159,12 @@ impl Client {
     }
 }
 
+/// Returns whether a registration was made by the installation in these folders: only it has the key.
+pub fn is_own_registration(dirs: &Dirs, client_id: &str) -> bool {
+    let client = Signer::open(dirs).ok().and_then(|signer| Client::find(&signer, client_id, now_ms()));
+    client.is_some_and(|client| !client.is_known)
+}
+
 impl KnownClient {
     fn has(&self, id: &str) -> bool {
         match self.id.1 {
@@ -191,8 +200,6 @@ fn clean_name(given: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bailiwick_platform::dirs::Dirs;
-
     use super::*;
 
     fn with_signer(test: impl FnOnce(&Signer)) {

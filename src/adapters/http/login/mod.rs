@@ -14,5 +14,6 @@ mod server;
 mod signer;
 mod token;
 
+pub use client::is_own_registration;
 pub(super) use metadata::challenge;
 pub(super) use server::{LoginServer, router};
