@@ -198,8 +198,7 @@ impl HttpClient {
             let name = name.trim_start_matches('.');
             name == "*" || !name.is_empty() && (url.host == name || url.host.ends_with(&format!(".{name}")))
         };
-        let goes_direct =
-            !url.is_https || url.is_loopback() || self.without_proxy.iter().any(is_left_out);
+        let goes_direct = !url.is_https || url.is_loopback() || self.without_proxy.iter().any(is_left_out);
         self.proxy.as_ref().filter(|_| !goes_direct)
     }
 
@@ -302,9 +301,11 @@ async fn exchange(
     let connection = tokio::spawn(async move { drop(connection.await) });
     let mut built = Request::new(Body::from(request.body));
     *built.method_mut() = request.method;
-    *built.uri_mut() = request.url.path.parse().map_err(|_| {
-        NetworkError::new(NetworkHop::Http, "the path cannot be sent")
-    })?;
+    *built.uri_mut() = request
+        .url
+        .path
+        .parse()
+        .map_err(|_| NetworkError::new(NetworkHop::Http, "the path cannot be sent"))?;
     let headers = built.headers_mut();
     headers.insert(HOST, HeaderValue::from_str(&request.url.authority()).map_err(unusable)?);
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -337,7 +338,8 @@ mod tests {
         let url = HttpUrl::parse("http://[::1]:3939").expect("a URL");
         assert_eq!((url.host.as_str(), url.origin().as_str()), ("::1", "http://[::1]:3939"));
         assert!(url.is_loopback() && url.path == "/");
-        for wrong in ["", "bw.example", "ftp://bw.example", "https://", "https://a@b.example/", "https:// x"] {
+        for wrong in ["", "bw.example", "ftp://bw.example", "https://", "https://a@b.example/", "https:// x"]
+        {
             assert!(HttpUrl::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -8,6 +8,7 @@
 mod commands;
 mod edit_lock;
 mod error;
+mod exposure;
 mod key_ring;
 mod load;
 mod login_code;
@@ -24,6 +25,7 @@ pub use commands::{
 };
 pub use edit_lock::edit_lock;
 pub use error::ConfigError;
+pub use exposure::{Authentication, Exposure, Reachability, TunnelLock};
 pub use key_ring::{KeyRing, TokenLease};
 pub use load::is_scope_id;
 pub use login_code::LoginCode;

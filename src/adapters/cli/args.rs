@@ -123,6 +123,10 @@ pub enum Command {
     #[command(subcommand)]
     Client(ClientCommand),
     /// Print how to connect a client
+    ///
+    /// For ChatGPT and Claude, which connect from elsewhere, it then shows each step of the client as it is made, until the first
+    /// call or Ctrl-C.
+    #[command(verbatim_doc_comment)]
     Connect(ConnectArgs),
     /// Let clients elsewhere reach this computer, by a public URL
     ///
@@ -461,6 +465,9 @@ pub fn capability() -> impl TypedValueParser<Value = Capability> {
 pub struct ConnectArgs {
     /// A client that connects from elsewhere; default those of this computer
     pub client: Option<RemoteClient>,
+    /// Only print what to enter; do not watch
+    #[arg(long, requires = "client")]
+    pub no_wait: bool,
 }
 
 /// A client that connects from the computers of its maker.
@@ -472,13 +479,62 @@ pub enum RemoteClient {
     Claude,
 }
 
+impl RemoteClient {
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chatgpt => "ChatGPT",
+            Self::Claude => "Claude",
+        }
+    }
+}
+
 /// `tunnel …`.
 #[derive(Debug, Subcommand)]
 pub enum TunnelCommand {
+    /// Have Cloudflare forward a URL to this computer, until Ctrl-C
+    ///
+    /// Runs `cloudflared`, which you install before. No account is needed. The URL is a new one each time, and clients have to
+    /// be connected anew then: for a lasting one, set up a tunnel of your own and use `tunnel manual`.
+    #[command(verbatim_doc_comment)]
+    Cloudflare(TunnelCare),
+    /// Have Tailscale forward the name that this computer has there, until Ctrl-C
+    ///
+    /// Runs `tailscale funnel`, which has to be installed, logged in, and allowed for your tailnet. The URL stays the same.
+    #[command(verbatim_doc_comment)]
+    Tailscale(TunnelCare),
+    /// Have OpenAI's Secure MCP Tunnel reach this computer, until Ctrl-C
+    ///
+    /// Runs `tunnel-client`, which you install before. There is no public URL: ChatGPT reaches it by the tunnel's id. Whoever
+    /// may use the tunnel in your organization gets the rights of the token in the variable BAILIWICK_TOKEN, so make one for it:
+    /// `bailiwick token create openai --scope ID`. CONTROL_PLANE_API_KEY holds the key that OpenAI gave you.
+    #[command(verbatim_doc_comment)]
+    Openai(TunnelOpenaiArgs),
     /// Use a URL that you forward to this service yourself
     Manual(TunnelManualArgs),
     /// Serve no public URL any more; logins stay, and open nothing
     Off,
+}
+
+/// What is done before a tunnel is opened.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct TunnelCare {
+    /// Show what would be open and what would be run, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// `tunnel openai`.
+#[derive(Debug, Args)]
+pub struct TunnelOpenaiArgs {
+    /// The tunnel's id, from <https://platform.openai.com/settings/organization/tunnels>
+    pub tunnel_id: String,
+    /// What is done before.
+    #[command(flatten)]
+    pub care: TunnelCare,
 }
 
 /// `tunnel manual`.

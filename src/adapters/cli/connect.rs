@@ -5,15 +5,16 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use bailiwick_config::Config;
+use bailiwick_config::{Config, Exposure, PublicUrl};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::dirs::System;
 use bailiwick_platform::quoting::{quote, quote_command};
 
-use super::args::RemoteClient;
+use super::args::{ConnectArgs, RemoteClient};
 use super::client::{ClientKind, Reach, own_program, snippet};
+use super::connect_wait::wait_for_client;
 use super::home::Home;
-use super::printer::Report;
+use super::printer::{Printer, Report};
 use super::running::RunningNote;
 
 /// What a client needs to know.
@@ -192,32 +193,49 @@ Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN holds a token):
 /// `bailiwick connect`.
 ///
 /// # Errors
-/// When Bailiwick is not set up, or a client elsewhere cannot reach it.
-pub fn run(home: &Home, client: Option<RemoteClient>) -> Result<Report, Failure> {
+/// When Bailiwick is not set up, or a client elsewhere cannot reach it; those of [`wait_for_client`].
+pub fn run(home: &Home, printer: Printer, args: &ConnectArgs) -> Result<Report, Failure> {
     let config = home.config()?;
     let connection = Connection::new(home, &config);
-    if let Some(client) = client {
-        return elsewhere(&connection, &config, client);
+    let Some(client) = args.client else {
+        return Ok(Report::new(connection.long(), json!({"ok": true, "connect": connection.to_json()})));
+    };
+    let url = public_url(home, &connection, &config, client)?;
+    let report = elsewhere(client, &url);
+    if args.no_wait || printer.json {
+        return Ok(report);
     }
-    Ok(Report::new(connection.long(), json!({"ok": true, "connect": connection.to_json()})))
+    printer.text(&report.text);
+    wait_for_client(home, printer, client, &url)
+}
+
+/// Finds the URL by which a client elsewhere connects.
+fn public_url(
+    home: &Home,
+    connection: &Connection,
+    config: &Config,
+    client: RemoteClient,
+) -> Result<PublicUrl, Failure> {
+    Exposure::public_url(config, &home.dirs).filter(PublicUrl::is_https).ok_or_else(|| {
+        let local = connection.url.trim_end_matches("/mcp");
+        Failure::new(
+            ErrorCode::ProviderUnavailable,
+            format!(
+                "{} connects from the computers of its maker, and this one has no public URL",
+                client.name()
+            ),
+        )
+        .hint("Have one forwarded: `bailiwick tunnel cloudflare`, or `bailiwick tunnel tailscale`.")
+        .hint(format!("Or forward one to {local} yourself, then run `bailiwick tunnel manual URL` with it."))
+    })
 }
 
 /// Says what to enter in a client that connects from elsewhere.
-fn elsewhere(connection: &Connection, config: &Config, client: RemoteClient) -> Result<Report, Failure> {
-    let (name, place) = match client {
-        RemoteClient::Chatgpt => {
-            ("ChatGPT", "in its settings, under Apps: turn on developer mode, then create an app")
-        }
-        RemoteClient::Claude => ("Claude", "in its settings, under Connectors: add a custom connector"),
-    };
-    let Some(public) = config.http.public_base_url.as_ref().filter(|url| url.is_https()) else {
-        let local = connection.url.trim_end_matches("/mcp");
-        return Err(Failure::new(
-            ErrorCode::ProviderUnavailable,
-            format!("{name} connects from the computers of its maker, and this one has no public URL"),
-        )
-        .hint(format!("Forward one to {local}, for example by `cloudflared tunnel --url {local}`."))
-        .hint("Then run `bailiwick tunnel manual URL` with it."));
+fn elsewhere(client: RemoteClient, public: &PublicUrl) -> Report {
+    let name = client.name();
+    let place = match client {
+        RemoteClient::Chatgpt => "in its settings, under Apps: turn on developer mode, then create an app",
+        RemoteClient::Claude => "in its settings, under Connectors: add a custom connector",
     };
     let url = public.resource();
     let text = format!(
@@ -225,7 +243,7 @@ fn elsewhere(connection: &Connection, config: &Config, client: RemoteClient) -> 
          {name} then opens a page of this computer, which asks for a code: `bailiwick token code`.\n\
          On it you choose what {name} may use. `bailiwick token list` shows it afterwards.\n"
     );
-    Ok(Report::new(text, json!({"ok": true, "connect": {"url": url, "authentication": "oauth"}})))
+    Report::new(text, json!({"ok": true, "connect": {"url": url, "authentication": "oauth"}}))
 }
 
 /// Gives the URL of the MCP endpoint as a client on this computer reaches it.

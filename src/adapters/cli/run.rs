@@ -27,6 +27,9 @@ pub fn main() -> ExitCode {
             Home::find(shared.config.as_deref()).and_then(|home| mcp::run(&home, args)).map(|()| None),
         );
     }
+    if let Some(code) = tunnel::serve_if_asked(&words) {
+        return code;
+    }
     if let Some(words) = completions::asked(&words) {
         Printer { json: false }.data(&completions::values(&words));
         return ExitCode::SUCCESS;
@@ -87,8 +90,8 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Tools(args) => tools::run(&home()?, &args).map(Some),
         Command::Config(command) => config::run(&home()?, printer, &command).map(Some),
         Command::Client(command) => client::run(&home()?, printer, &command).map(Some),
-        Command::Connect(args) => connect::run(&home()?, args.client).map(Some),
-        Command::Tunnel(command) => tunnel::run(&home()?, printer, &command).map(Some),
+        Command::Connect(args) => connect::run(&home()?, printer, &args).map(Some),
+        Command::Tunnel(command) => tunnel::run(&home()?, printer, &command),
         Command::SelfTest => doctor::prove(&home()?, printer).map(Some),
         Command::Completions(args) => Ok(Some(completions::run(args.shell))),
         Command::Man(args) => man::run(&args.folder).map(Some),

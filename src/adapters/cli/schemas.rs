@@ -79,8 +79,12 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<token::TokenRevokeOutput>("token revoke", "token.revoke"),
     row::<token::TokenShownOutput>("token rotate", "token.rotate"),
     row::<tools::ToolsOutput>("tools", "tools"),
+    row::<tunnel::TunnelOutput>("tunnel cloudflare --dry-run", "tunnel.cloudflare"),
+    row::<tunnel::TunnelEvent>("tunnel cloudflare", "tunnel.events"),
     row::<tunnel::TunnelOutput>("tunnel manual", "tunnel.manual"),
     row::<tunnel::TunnelOutput>("tunnel off", "tunnel.off"),
+    row::<tunnel::TunnelOutput>("tunnel openai --dry-run", "tunnel.openai"),
+    row::<tunnel::TunnelOutput>("tunnel tailscale --dry-run", "tunnel.tailscale"),
     row::<try_folder::TryOutput>("try", "try"),
 ];
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use bailiwick_config::{LoginCode, NewToken, TokenRecord};
+use bailiwick_config::{Exposure, LoginCode, NewToken, TokenRecord};
 use bailiwick_contract::time::{now_ms, parse_rfc3339, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_history::Filter;
@@ -212,10 +212,11 @@ fn code(home: &Home) -> Result<Report, Failure> {
     let code = LoginCode::create(&home.dirs, now_ms()).map_err(|error| error.for_person())?;
     let report = Report::of(format!("{code}\n"), &TokenCodeOutput { ok: true, code: code.clone() })
         .note("\nType it on the page that a client opened, if it was you who began that. Valid once, for 10 minutes.");
-    Ok(match config.http.public_base_url {
+    Ok(match Exposure::public_url(&config, &home.dirs) {
         Some(_) => report,
-        None => report
-            .note("hint: no client can log in yet: `bailiwick tunnel manual URL` sets the URL for that."),
+        None => {
+            report.note("hint: no client can log in yet: `bailiwick tunnel cloudflare` opens a URL for that.")
+        }
     })
 }
 
@@ -302,7 +303,7 @@ fn facts(record: &TokenRecord, last_used: Option<i64>) -> TokenOutput {
     }
 }
 
-fn rights(record: &TokenRecord) -> String {
+pub fn rights(record: &TokenRecord) -> String {
     let or_all = |list: &[String], all: &str| {
         if list.iter().any(|it| it == "*") { all.to_owned() } else { list.join(" ") }
     };

@@ -73,6 +73,9 @@ pub struct StepRecord {
     pub step: ClientStep,
     /// The status of its answer.
     pub status: u16,
+    /// Whose it was, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
 }
 
 impl StepRecord {
@@ -172,7 +175,7 @@ mod tests {
         let home = std::env::temp_dir().join(format!("bailiwick-steps-{}", bailiwick_contract::id::new_id()));
         let dirs = Dirs::below(home.clone());
         let log = StepLog::new(&dirs);
-        let made = StepRecord { step: ClientStep::Token, status: 200 };
+        let made = StepRecord { step: ClientStep::Token, status: 200, caller: None };
         log.record(&made);
         assert!(!log.is_watched());
         let mut watch = StepWatch::begin(&dirs).expect("writable").expect("free");

@@ -104,7 +104,7 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
         next.run(request).await
     };
     if let Some(step) = step {
-        guard.steps.record(&StepRecord { step, status: response.status().as_u16() });
+        guard.steps.record(&StepRecord { step, status: response.status().as_u16(), caller: None });
     }
     harden(response.headers_mut());
     // The next request on this connection would begin within the body.

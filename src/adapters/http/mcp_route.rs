@@ -12,6 +12,7 @@ use http::{HeaderMap, Method, StatusCode};
 use hyper::body::{Frame, SizeHint};
 use serde_json::{Value, json};
 
+use bailiwick_contract::Caller;
 use bailiwick_contract::json::check_unambiguous;
 
 use super::super::mcp::{MAX_BATCH, splice_answer};
@@ -41,10 +42,11 @@ pub(super) async fn exchange(mut request: Request, next: Next) -> Response {
     }
     if bytes.trim_ascii_start().first() != Some(&b'[') {
         let watched = parts.extensions.get::<StepLog>().cloned();
+        let caller = parts.extensions.get::<Caller>().map(|caller| caller.name.clone());
         let step = watched.and_then(|log| Some((log, ClientStep::of_message(&bytes)?)));
         let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
         if let Some((log, step)) = step {
-            log.record(&StepRecord { step, status: response.status().as_u16() });
+            log.record(&StepRecord { step, status: response.status().as_u16(), caller });
         }
         return if wants_stream { spliced(response) } else { collected(response).await };
     }

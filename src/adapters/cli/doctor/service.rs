@@ -9,11 +9,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::adapters::socket;
-use bailiwick_config::Config;
+use bailiwick_config::{Config, Reachability};
 use bailiwick_contract::Transport;
 use bailiwick_platform::fs::modes::FileTypeExt;
 
 use super::super::call::backend;
+use super::super::exposures::tried;
 use super::super::home::Home;
 use super::super::running::{RunningNote, exposure, is_running, prompts_to_answer};
 use super::super::runtime;
@@ -23,6 +24,8 @@ use super::repair::Repair;
 
 /// How long the service may take to answer.
 const TIME: Duration = Duration::from_secs(1);
+/// How long a round trip through a public URL may take.
+const TRIP_TIME: Duration = Duration::from_secs(5);
 
 /// Looks at the service.
 pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
@@ -37,9 +40,24 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
             port(config, found);
         }
     }
+    if let Some(config) = config {
+        exposures(home, config, found);
+    }
     let waiting = prompts_to_answer(home).map_or(0, |waiting| waiting.len());
     if waiting > 0 {
         found.warn("waiting", format!("{waiting} questions wait for you"), "Run `bailiwick approve`.");
+    }
+}
+
+/// The URLs for clients elsewhere.
+fn exposures(home: &Home, config: &Config, found: &mut Findings) {
+    for tried in tried(home, config, TRIP_TIME) {
+        if tried.exposure.reachability == Reachability::Reachable {
+            found.ok("public-url", tried.says());
+        } else {
+            let fix = tried.fix.as_deref().unwrap_or("`bailiwick client check URL` shows each hop.");
+            found.warn("public-url", tried.says(), fix);
+        }
     }
 }
 

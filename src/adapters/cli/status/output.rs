@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use bailiwick_config::Exposure;
+
 use super::super::running::RunningNote;
 use super::clients::LiveClients;
 
@@ -65,6 +67,8 @@ pub struct StatusOutput {
     pub running: bool,
     /// Where it serves; null where none runs.
     pub service: Option<RunningNote>,
+    /// The URLs by which clients elsewhere reach this computer, each just tried.
+    pub exposures: Vec<Exposure>,
     /// When it was started, in RFC 3339; null where none runs.
     pub started_at: Option<String>,
     /// The config file.

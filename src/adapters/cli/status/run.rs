@@ -8,6 +8,7 @@ use bailiwick_contract::{ErrorCode, Failure, Transport};
 
 use super::super::call::backend;
 use super::super::doctor::{Configured, configured, not_run};
+use super::super::exposures::tried;
 use super::super::home::Home;
 use super::super::printer::Report;
 use super::super::running::{RunningNote, prompts_to_answer};
@@ -43,6 +44,7 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
     let waiting = prompts_to_answer(home).map_or(0, |waiting| waiting.len());
     let clients = configured(home, &config);
     let has_problem = is_silent || !history.ok || scopes.iter().any(|scope| scope.problem.is_some());
+    let exposures = tried(home, &config, TIME);
     let mut output = StatusOutput {
         ok: !has_problem,
         ready: !has_problem && !scopes.is_empty(),
@@ -52,6 +54,7 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         machine_name: config.machine_name.clone(),
         running: is_remote && !is_silent,
         service: note,
+        exposures: exposures.iter().map(|tried| tried.exposure.clone()).collect(),
         started_at: info["service"]["startedAt"].as_str().filter(|_| is_remote).map(str::to_owned),
         config: home.config_path.clone(),
         state: home.dirs.state.clone(),
@@ -71,7 +74,7 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         commands: info["sandbox"].take(),
     };
     output.next = next(&output, &clients, is_silent);
-    let text = text::text(home, &config, &output, &clients.problems, is_silent, details);
+    let text = text::text(home, &config, &output, &exposures, &clients.problems, is_silent, details);
     let exit = if has_problem { ErrorCode::ProviderUnavailable.facts().exit_code } else { 0 };
     let json = serde_json::to_value(&output).expect("an output has a JSON form");
     Ok(Report { exit, ..Report::new(text, json) })

@@ -5,6 +5,7 @@ use serde_json::Value;
 use bailiwick_config::Config;
 
 use super::super::connect::Connection;
+use super::super::exposures::TriedExposure;
 use super::super::home::Home;
 use super::super::printer::{Paint, labelled, one_line, paint};
 use super::super::running::exposure;
@@ -17,6 +18,7 @@ pub fn text(
     home: &Home,
     config: &Config,
     output: &StatusOutput,
+    exposures: &[TriedExposure],
     wrong_clients: &[String],
     is_silent: bool,
     details: bool,
@@ -42,9 +44,7 @@ pub fn text(
     if let Some(address) = output.service.as_ref().and_then(|note| note.open_to_network.as_ref()) {
         lines.push(("Warning", exposure(&one_line(address))));
     }
-    if let Some(url) = &config.http.public_base_url {
-        lines.push(("Logins", format!("at {url}, for {}", url.reached_by())));
-    }
+    lines.extend(exposures.iter().map(|tried| ("Public", tried.says())));
     if output.waiting > 0 {
         let secrets = if output.waiting == 1 { "1 secret is" } else { "secrets are" };
         let count = if output.waiting == 1 { String::new() } else { format!("{} ", output.waiting) };

@@ -86,7 +86,12 @@ impl HopReport {
     }
 
     /// Makes the reports of a request that got no answer: the hops before the one that fails were passed.
-    pub fn of_network(host: &str, is_https: bool, is_name: bool, result: Result<(), &NetworkError>) -> Vec<Self> {
+    pub fn of_network(
+        host: &str,
+        is_https: bool,
+        is_name: bool,
+        result: Result<(), &NetworkError>,
+    ) -> Vec<Self> {
         let failed_at = result.err().map(|error| error.hop);
         let mut reports = Vec::new();
         if is_name && failed_at != Some(NetworkHop::Dns) {

@@ -34,7 +34,8 @@ pub fn run(printer: Printer, args: &CheckArgs) -> Result<Report, Failure> {
     })?;
     // Who enters no path means the endpoint.
     let url = if url.path == "/" { url.with_path("/mcp") } else { url };
-    let token = args.token.clone().or_else(|| std::env::var("BAILIWICK_TOKEN").ok()).filter(|it| !it.is_empty());
+    let token =
+        args.token.clone().or_else(|| std::env::var("BAILIWICK_TOKEN").ok()).filter(|it| !it.is_empty());
     if token.is_some() && !url.is_https && !url.is_loopback() {
         return Err(Failure::denied(
             "token-in-the-clear",

@@ -12,6 +12,7 @@ use crate::registry::{
     Context, Entry, NoFields, Operation, SIGNATURE_LEGEND, SignatureLength, describe_operation,
     describe_shortly, no_command, no_paths, signature,
 };
+use bailiwick_config::Exposure;
 use bailiwick_contract::time::rfc3339;
 use bailiwick_contract::{
     Capability, CommandInput, Containment, Effect, ErrorCode, Failure, OneOrMany, OperationSpec, ScopeNeed,
@@ -152,12 +153,17 @@ fn platform() -> Value {
 }
 
 fn service(cx: &Context) -> Value {
-    json!({
+    let mut service = json!({
         "name": "bailiwick",
         "version": env!("CARGO_PKG_VERSION"),
         "startedAt": rfc3339(cx.service.started_at_ms),
         "transport": cx.caller.transport.as_str(),
-    })
+    });
+    let exposures = Exposure::all(&cx.service.config, &cx.service.dirs);
+    if !exposures.is_empty() {
+        service["exposures"] = json!(exposures);
+    }
+    service
 }
 
 fn policy() -> Value {

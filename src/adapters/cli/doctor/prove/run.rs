@@ -8,12 +8,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::adapters::cli::child::{McpChild, USUAL};
+use crate::adapters::cli::exposures::tried;
 use crate::adapters::cli::home::Home;
 use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::printer::{Printer, Report};
 use crate::adapters::cli::runtime;
 use crate::adapters::cli::steps::{Step, StepCounts, Steps, wrong};
 use crate::adapters::cli::try_folder::{leave, rows};
+use bailiwick_config::Reachability;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::ground::{Ground, OUTSIDE, SECRET};
@@ -21,6 +23,8 @@ use super::{clients, code, files, git, handshakes, held, http, processes, refusa
 
 /// How long all of it may take; what it left is gone a moment later.
 const TIME: Duration = Duration::from_secs(18);
+/// How long a round trip through a public URL may take.
+const TRIP_TIME: Duration = Duration::from_secs(5);
 /// How long what was begun may take to end once the person has ended it.
 const END_TIME: Duration = Duration::from_secs(5);
 
@@ -83,6 +87,7 @@ fn prove(home: &Home, printer: Printer, limit: Limit) -> Result<Report, Failure>
     let mut steps = Steps::new(printer, limit);
     in_the_throw_away_installation(&mut steps, &ground);
     running::running(&mut steps, home);
+    exposures(&mut steps, home);
     clients::clients(&mut steps, home);
     // Before the report: what is told is that all is over.
     drop(ground);
@@ -98,6 +103,22 @@ fn prove(home: &Home, printer: Printer, limit: Limit) -> Result<Report, Failure>
     };
     let json = serde_json::to_value(&output).expect("an output has a JSON form");
     Ok(Report { exit, ..Report::new(text, json) })
+}
+
+/// The URLs by which clients elsewhere reach this computer: each has to lead here.
+fn exposures(steps: &mut Steps, home: &Home) {
+    steps.group("Public URL");
+    let all = home.config().map(|config| tried(home, &config, steps.limit().left(TRIP_TIME)));
+    let all = all.unwrap_or_default();
+    if all.is_empty() {
+        return steps.skip("a round trip", "there is no public URL");
+    }
+    for tried in all {
+        steps.step("a round trip", || match tried.exposure.reachability {
+            Reachability::Reachable => Ok(((), tried.says())),
+            Reachability::Unreachable | Reachability::Unchecked => Err(wrong(tried.says())),
+        });
+    }
 }
 
 fn in_the_throw_away_installation(steps: &mut Steps, ground: &Ground) {

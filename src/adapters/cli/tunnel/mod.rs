@@ -1,0 +1,13 @@
+//! `tunnel …`: the public URL under which clients elsewhere reach this computer, and the programs that forward it.
+
+mod keeper;
+mod manual;
+mod open;
+mod output;
+mod program;
+mod run;
+mod supervisor;
+
+pub use keeper::serve_if_asked;
+pub use output::{TunnelEvent, TunnelOutput};
+pub use run::run;

@@ -1,0 +1,25 @@
+//! From a `tunnel …` command to what does it.
+
+use bailiwick_contract::Failure;
+
+use super::super::args::TunnelCommand;
+use super::super::home::Home;
+use super::super::printer::{Printer, Report};
+use super::program::TunnelProgram;
+use super::{manual, open};
+
+/// Runs one of the commands.
+///
+/// # Errors
+/// Those of the command.
+pub fn run(home: &Home, printer: Printer, command: &TunnelCommand) -> Result<Option<Report>, Failure> {
+    match command {
+        TunnelCommand::Cloudflare(args) => open::run(home, printer, TunnelProgram::Cloudflare, args),
+        TunnelCommand::Tailscale(args) => open::run(home, printer, TunnelProgram::Tailscale, args),
+        TunnelCommand::Openai(args) => {
+            open::run(home, printer, TunnelProgram::openai(&args.tunnel_id)?, &args.care)
+        }
+        TunnelCommand::Manual(args) => manual::manual(home, printer, args).map(Some),
+        TunnelCommand::Off => manual::off(home).map(Some),
+    }
+}
