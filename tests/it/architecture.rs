@@ -29,6 +29,11 @@ const FENCES: &[Fence] = &[
         because: "transports are adapters' business; nothing below knows how a request arrived",
     },
     Fence {
+        pattern: r"\b(tokio_rustls|rustls|rcgen)\s*(::|;)",
+        inside: &["src/adapters/http/tls/"],
+        because: "one place deals with certificates and encryption",
+    },
+    Fence {
         pattern: r"\brusqlite\s*(::|;)",
         inside: &["crates/history/src/"],
         because: "only the history knows how it is stored",

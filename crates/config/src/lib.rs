@@ -17,6 +17,7 @@ mod model;
 mod problems;
 mod public_url;
 mod screens;
+mod tls;
 mod token_names;
 mod tokens;
 
@@ -34,4 +35,5 @@ pub use model::{Config, HistoryConfig, HttpConfig, ScopeConfig, ScopePolicy};
 pub use problems::Examined;
 pub use public_url::PublicUrl;
 pub use screens::WindowPattern;
+pub use tls::TlsConfig;
 pub use tokens::{NewToken, TokenRecord, Tokens};

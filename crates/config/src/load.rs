@@ -13,7 +13,7 @@ use bailiwick_platform::fs::{
 };
 use bailiwick_platform::paths;
 
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, TlsConfig};
 
 /// The largest `config.json` that is read.
 const LIMIT_BYTES: u64 = 4 << 20;
@@ -239,6 +239,13 @@ pub(super) fn check(path: &Path, config: &Config) -> Result<(), ConfigError> {
             "Remove one of the two.",
         );
     }
+    if let Some((field, problem)) = config.http.tls.as_ref().and_then(TlsConfig::problem) {
+        return wrong(
+            format!("`http.tls.{field}`"),
+            problem,
+            "Name both files, or write `{}` for a certificate that Bailiwick makes.",
+        );
+    }
     let mut ids = HashSet::new();
     for (index, scope) in config.scopes.iter().enumerate() {
         let place = |field: &str| format!("`scopes[{index}].{field}`");
@@ -331,6 +338,14 @@ mod tests {
             (r#"{HEAD,"port":1,"port":2}"#, "line 1", "duplicate field"),
             (r#"{HEAD} x"#, "line 1", "trailing characters"),
             (r#"{HEAD,"host":"example.com"}"#, "host", "IP address"),
+            (r#"{HEAD,"http":{"tls":{"certificate":"/c.pem"}}}"#, "http.tls.certificate", "its `key`"),
+            (r#"{HEAD,"http":{"tls":{"key":"/k.pem"}}}"#, "http.tls.key", "its `certificate`"),
+            (
+                r#"{HEAD,"http":{"tls":{"certificate":"c","key":"/k.pem"}}}"#,
+                "http.tls.certificate",
+                "absolute",
+            ),
+            (r#"{HEAD,"http":{"tls":{"certificate":"/c.pem","key":"k"}}}"#, "http.tls.key", "absolute"),
             (r#"{HEAD,"scopes":[{"id":"a b","roots":["/x"]}]}"#, "scopes[0].id", "letters"),
             (r#"{HEAD,"scopes":[{"id":".","roots":["/x"]}]}"#, "scopes[0].id", "letters"),
             (r#"{HEAD,"scopes":[{"id":"a"}]}"#, "scopes[0].roots", "at least one"),

@@ -11,6 +11,7 @@ use bailiwick_contract::{Capability, Network, ScopeType};
 use super::commands::{CommandRule, ProcessLifetime, SandboxLevel, ShellMode, network_or_flag};
 use super::public_url::PublicUrl;
 use super::screens::WindowPattern;
+use super::tls::TlsConfig;
 
 /// The whole of `config.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +64,9 @@ pub struct HttpConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub public_base_url: Option<PublicUrl>,
+    /// Encrypts the connections: `{}` with a certificate that Bailiwick makes, or with a given one. Default none: plain HTTP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsConfig>,
 }
 
 /// How long and how much history is kept.

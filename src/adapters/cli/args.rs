@@ -223,6 +223,9 @@ pub struct StartArgs {
     /// Listen on this port; default as configured (3939); 0 for any free one
     #[arg(long)]
     pub port: Option<u16>,
+    /// Encrypt connections, with the certificate of `http.tls`, or one that Bailiwick makes
+    #[arg(long)]
+    pub tls: bool,
     /// Write a line for each request also where standard output is no terminal; with --json, an object a line
     #[arg(long)]
     pub log: bool,

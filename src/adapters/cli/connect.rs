@@ -45,8 +45,8 @@ impl Connection {
         };
         let environment = names.iter().filter_map(|name| Some(((*name).to_owned(), set(name)?)));
         // A service that runs listens where it was told to, which can be elsewhere than the config says.
-        let url =
-            RunningNote::of_running(home).map_or_else(|| url(&config.host, config.port), |note| note.url);
+        let url = RunningNote::of_running(home)
+            .map_or_else(|| url(config.http.tls.is_some(), &config.host, config.port), |note| note.url);
         Self { command, arguments, environment: environment.collect(), url }
     }
 
@@ -247,16 +247,17 @@ fn elsewhere(client: RemoteClient, public: &PublicUrl) -> Report {
 }
 
 /// Gives the URL of the MCP endpoint as a client on this computer reaches it.
-pub fn url(host: &str, port: u16) -> String {
+pub fn url(is_encrypted: bool, host: &str, port: u16) -> String {
+    let scheme = if is_encrypted { "https" } else { "http" };
     let host = match host {
         "0.0.0.0" => "127.0.0.1",
         "::" => "[::1]",
         other => other,
     };
     if host.contains(':') && !host.starts_with('[') {
-        format!("http://[{host}]:{port}/mcp")
+        format!("{scheme}://[{host}]:{port}/mcp")
     } else {
-        format!("http://{host}:{port}/mcp")
+        format!("{scheme}://{host}:{port}/mcp")
     }
 }
 
@@ -276,8 +277,8 @@ mod tests {
 
     #[test]
     fn urls_name_an_address_that_a_local_client_reaches() {
-        assert_eq!(url("127.0.0.1", 3939), "http://127.0.0.1:3939/mcp");
-        assert_eq!(url("::1", 80), "http://[::1]:80/mcp");
-        assert_eq!(url("0.0.0.0", 80), "http://127.0.0.1:80/mcp");
+        assert_eq!(url(false, "127.0.0.1", 3939), "http://127.0.0.1:3939/mcp");
+        assert_eq!(url(true, "::1", 80), "https://[::1]:80/mcp");
+        assert_eq!(url(false, "0.0.0.0", 80), "http://127.0.0.1:80/mcp");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{OpenOptions, TryLockError};
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -31,6 +32,9 @@ pub struct RunningNote {
     /// The address that is listened on, if other computers can reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_to_network: Option<String>,
+    /// The SHA-256 of the certificate, if connections are encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate_sha256: Option<String>,
 }
 
 /// Returns whether a service holds the lock beside the socket.
@@ -42,15 +46,21 @@ pub fn is_running(home: &Home) -> bool {
         .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// Says who can reach an address, if that is more than this computer.
-pub fn exposure(address: &str) -> String {
-    format!(
-        "other computers can reach {address}, and need a token; the connection is not encrypted, so anyone between can \
-         read tokens and answers"
-    )
-}
-
 impl RunningNote {
+    /// Says who can reach the service, if that is more than this computer, and whether they can read what others send.
+    pub fn exposure(&self) -> Option<String> {
+        let address = self.open_to_network.as_ref()?;
+        let is_everywhere = address.parse::<SocketAddr>().is_ok_and(|it| it.ip().is_unspecified());
+        let every =
+            if is_everywhere { "the service listens on every address of this computer: " } else { "" };
+        let encrypted = if self.certificate_sha256.is_some() {
+            "the connection is encrypted"
+        } else {
+            "the connection is not encrypted, so anyone between can read tokens and answers"
+        };
+        Some(format!("{every}other computers can reach {address}, and need a token; {encrypted}"))
+    }
+
     /// Gives the place of the note.
     pub fn path(dirs: &Dirs) -> PathBuf {
         dirs.runtime.join("service.json")

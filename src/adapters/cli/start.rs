@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::auth::KeyRing;
-use crate::adapters::http::{HttpSettings, Server};
+use crate::adapters::http::{HttpSettings, Server, certificate_path};
 use crate::adapters::socket::{self, BindError, Listener};
 use bailiwick_config::PublicUrl;
 use bailiwick_config::{NewToken, Tokens};
@@ -25,7 +25,7 @@ use super::connect::url;
 use super::home::Home;
 use super::live::{self, Event, Form, LiveView};
 use super::printer::{Printer, one_line};
-use super::running::{RunningNote, exposure, processes_that_go_on};
+use super::running::{RunningNote, processes_that_go_on};
 use super::{runtime, service};
 
 /// How long what runs may take to end; with what follows, the process is gone within 2 s.
@@ -51,6 +51,12 @@ pub struct Started {
     address: String,
     /// The local socket.
     socket: PathBuf,
+    /// The SHA-256 of the certificate, if connections are encrypted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate_sha256: Option<String>,
+    /// The file of the certificate that Bailiwick has made, for clients to trust.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate: Option<PathBuf>,
     /// The service's process.
     process_id: u32,
     /// The scopes that are open.
@@ -71,6 +77,10 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
         settings.host = host.to_string();
     }
     settings.port = args.port.unwrap_or(settings.port);
+    if args.tls {
+        settings.tls.get_or_insert_default();
+    }
+    let is_own = settings.tls.as_ref().is_some_and(|tls| tls.files().is_none());
     let wanted = (settings.host.clone(), settings.port);
 
     let runtime = runtime::large()?;
@@ -85,18 +95,28 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
         let address = server.address();
         let started = Started {
             ok: true,
-            url: url(&address.ip().to_string(), address.port()),
+            url: url(server.fingerprint().is_some(), &address.ip().to_string(), address.port()),
             address: address.to_string(),
             socket: path,
+            certificate_sha256: server.fingerprint().map(str::to_owned),
+            certificate: is_own.then(|| certificate_path(&home.dirs)),
             process_id: std::process::id(),
             scopes: config.scopes.iter().map(|scope| scope.id.clone()).collect(),
         };
         let open_to_network = (!address.ip().is_loopback()).then(|| address.to_string());
-        RunningNote { process_id: started.process_id, url: started.url.clone(), open_to_network }
-            .leave(&home.dirs);
+        let note = RunningNote {
+            process_id: started.process_id,
+            url: started.url.clone(),
+            open_to_network,
+            certificate_sha256: started.certificate_sha256.clone(),
+        };
+        note.leave(&home.dirs);
         let form = form(printer, args);
-        if !address.ip().is_loopback() {
-            printer.talk(&format!("Warning: {}.", exposure(&started.address)));
+        if let Some(exposure) = note.exposure() {
+            printer.talk(&format!("Warning: {exposure}."));
+            if note.certificate_sha256.is_none() {
+                printer.talk(&format!("Encrypt it: `{}`.", with_tls(args)));
+            }
         }
         let public_url = config.http.public_base_url.as_ref();
         let is_seen = !printer.json && io::stdout().is_terminal();
@@ -140,6 +160,13 @@ fn first_token(home: &Home) -> Result<Option<String>, Failure> {
     })
 }
 
+/// Returns the command that serves the same over TLS.
+fn with_tls(args: &StartArgs) -> String {
+    let host = args.host.map_or_else(String::new, |host| format!(" --host {host}"));
+    let port = args.port.filter(|port| *port != 0).map_or_else(String::new, |port| format!(" --port {port}"));
+    format!("bailiwick start{host}{port} --tls")
+}
+
 /// Says how requests are shown, if they are.
 fn form(printer: Printer, args: &StartArgs) -> Option<Form> {
     match (printer.json, args.log) {
@@ -169,6 +196,12 @@ fn announce(
     };
     let socket = started.socket.display();
     printer.text(&format!("Bailiwick serves {}\n  scopes  {open}\n  socket  {socket}\n", started.url));
+    if let Some(path) = &started.certificate {
+        printer.text(&format!("  made certificate  {}\n", path.display()));
+    }
+    if let Some(sha256) = &started.certificate_sha256 {
+        printer.text(&format!("  SHA-256 of the certificate\n    {sha256}\n"));
+    }
     if !needs_token {
         printer.talk("Every program of this computer is let in over HTTP without a token, as `http.allowLoopbackWithoutToken` says.");
     } else if let Some(secret) = secret {

@@ -1,6 +1,7 @@
 //! Listening, accepting, and ending in time.
 
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -22,14 +24,15 @@ use bailiwick_engine::service::{Service, Shares};
 use super::super::auth::{KeyRing, Refusals, Throttle};
 use super::body::{Answer, Taken};
 use super::client_steps::StepLog;
-use super::connections::{Connections, Place};
+use super::connections::{Connection, Connections, Place};
 use super::guard::{Guard, Peer};
-use super::host::Hosts;
+use super::host::{Host, Hosts};
 use super::login::LoginServer;
 use super::origin::Origins;
 use super::router;
 use super::settings::{HttpSettings, MAX_BODIES_BYTES, MAX_REQUESTS};
 use super::stream::NotedStream;
+use super::tls::Tls;
 
 /// How many headers a request may have.
 const MAX_HEADERS: usize = 100;
@@ -47,6 +50,7 @@ pub struct Server {
     service: Arc<Service>,
     guard: Guard,
     settings: HttpSettings,
+    tls: Option<Tls>,
 }
 
 /// Listens and serves until `shutdown` is cancelled.
@@ -88,6 +92,12 @@ impl Server {
             )
             .hint("For the user: make one with `bailiwick token create NAME`, or listen on 127.0.0.1."));
         }
+        let tls = match &settings.tls {
+            Some(config) => {
+                Some(Tls::open(config, &service.facts().dirs, &certificate_names(&settings, &wanted))?)
+            }
+            None => None,
+        };
         let listener = TcpListener::bind(&*wanted).await.map_err(|error| {
             Failure::new(
                 ErrorCode::ProviderUnavailable,
@@ -145,7 +155,7 @@ impl Server {
             requests: Shares::new(MAX_REQUESTS),
             bodies: Shares::new(MAX_BODIES_BYTES),
         };
-        Ok(Self { listener, address, service, guard, settings })
+        Ok(Self { listener, address, service, guard, settings, tls })
     }
 
     /// Gives the address that is listened on.
@@ -153,10 +163,15 @@ impl Server {
         self.address
     }
 
+    /// Returns the SHA-256 of the certificate, if connections are encrypted.
+    pub fn fingerprint(&self) -> Option<&str> {
+        self.tls.as_ref().map(Tls::fingerprint)
+    }
+
     /// Serves until `shutdown` is cancelled; then what is in the works is cancelled, and answered if that
     /// takes no longer than 1.5 s.
     pub async fn run(self, shutdown: CancellationToken) {
-        let Self { listener, address, service, guard, settings } = self;
+        let Self { listener, address, service, guard, settings, tls } = self;
         let router = router::router(&service, guard, &settings, address.ip(), &shutdown);
         let open = Arc::<Connections>::default();
         let mut connections = JoinSet::new();
@@ -175,7 +190,7 @@ impl Server {
             let Some(place) = open.take(from.ip()) else { continue };
             // Without it an event stream waits 40 ms for the acknowledgement of its head.
             let _ = stream.set_nodelay(true);
-            connections.spawn(attend(stream, from, router.clone(), place, shutdown.clone()));
+            connections.spawn(attend(stream, from, tls.clone(), router.clone(), place, shutdown.clone()));
         }
         drop(listener);
         // Connections that take longer are dropped with the set.
@@ -185,18 +200,65 @@ impl Server {
     }
 }
 
+/// Returns the names for which a certificate is made: all those by which the service can be asked.
+fn certificate_names(settings: &HttpSettings, wanted: &[SocketAddr]) -> Vec<String> {
+    let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
+    names.extend(
+        wanted.iter().filter(|it| !it.ip().is_unspecified()).map(|it| it.ip().to_canonical().to_string()),
+    );
+    let public_host = settings.public_url.as_ref().map(PublicUrl::host);
+    let hosts = settings.allowed_hosts.iter().map(String::as_str).chain(public_host);
+    names.extend(hosts.filter_map(Host::parse).map(|host| host.name));
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 /// Serves one connection.
 async fn attend(
     stream: TcpStream,
     from: SocketAddr,
+    tls: Option<Tls>,
     router: Router,
     place: Place,
     shutdown: CancellationToken,
 ) {
     let connection = Arc::clone(&place.connection);
     let peer = Peer { address: from.ip(), id: id::new_id().into(), connection: Arc::clone(&connection) };
-    let dropped = connection.dropped.clone();
     let stream = NotedStream { stream, connection: Arc::clone(&connection) };
+    let Some(tls) = tls else { return exchange(stream, peer, router, &shutdown).await };
+    // The handshake is a part of the first head: it takes its time.
+    if let Some(Some(stream)) = in_time(&connection, &shutdown, pin!(tls.accept(stream))).await {
+        exchange(stream, peer, router, &shutdown).await;
+    }
+}
+
+/// Waits for a part of a connection, unless its time is over, or it is dropped or shut down.
+async fn in_time<F: Future>(
+    connection: &Connection,
+    shutdown: &CancellationToken,
+    mut part: Pin<&mut F>,
+) -> Option<F::Output> {
+    loop {
+        tokio::select! {
+            done = part.as_mut() => return Some(done),
+            () = shutdown.cancelled() => return None,
+            () = connection.dropped.cancelled() => return None,
+            () = tokio::time::sleep(CHECK_INTERVAL) => if connection.is_overdue() {
+                return None;
+            }
+        }
+    }
+}
+
+/// Answers the requests of one connection.
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: Peer,
+    router: Router,
+    shutdown: &CancellationToken,
+) {
+    let connection = Arc::clone(&peer.connection);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         let (router, work) = (router.clone(), peer.connection.work());
         let peer = peer.clone();
@@ -213,7 +275,7 @@ async fn attend(
             })
         }
     });
-    let mut serving = std::pin::pin!(
+    let mut serving = pin!(
         http1::Builder::new()
             // `Connection::is_overdue` says when a head, or the next one, has not come in time.
             .header_read_timeout(None)
@@ -221,19 +283,11 @@ async fn attend(
             .max_buf_size(MAX_HEAD_BYTES)
             .serve_connection(TokioIo::new(stream), service)
     );
-    loop {
-        tokio::select! {
-            // Errors of a connection concern only the other side of it.
-            _ = serving.as_mut() => return,
-            () = shutdown.cancelled() => break,
-            () = dropped.cancelled() => return,
-            () = tokio::time::sleep(CHECK_INTERVAL) => if connection.is_overdue() {
-                return;
-            }
-        }
+    // Errors of a connection concern only the other side of it.
+    let ended = in_time(&connection, shutdown, serving.as_mut()).await;
+    if ended.is_none() && shutdown.is_cancelled() {
+        serving.as_mut().graceful_shutdown();
+        // The listener drops what takes longer.
+        let _ = serving.await;
     }
-    serving.as_mut().graceful_shutdown();
-    // The listener drops what takes longer.
-    let _ = serving.await;
-    drop(place);
 }

@@ -17,6 +17,7 @@ mod reply;
 mod router;
 mod settings;
 mod stream;
+mod tls;
 
 pub use client_steps::{ClientStep, StepRecord, StepWatch};
 pub use host::is_host;
@@ -25,5 +26,6 @@ pub use login::is_own_registration;
 pub use origin::is_origin;
 pub use router::ROUTES;
 pub use settings::HttpSettings;
+pub use tls::{certificate_path, pinned};
 
 pub(super) use reply::json;

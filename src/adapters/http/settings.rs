@@ -1,6 +1,6 @@
 //! What the listener is told.
 
-use bailiwick_config::{Config, PublicUrl};
+use bailiwick_config::{Config, PublicUrl, TlsConfig};
 
 /// The largest request body: 4 MiB.
 pub const MAX_BODY_BYTES: usize = 4 << 20;
@@ -27,6 +27,8 @@ pub struct HttpSettings {
     pub public_url: Option<PublicUrl>,
     /// Whether a tunnel is all that connects: every request counts as public, whatever it says of itself.
     pub public_only: bool,
+    /// Encrypt the connections, with this certificate.
+    pub tls: Option<TlsConfig>,
 }
 
 impl HttpSettings {
@@ -40,6 +42,7 @@ impl HttpSettings {
             allow_loopback_without_token: config.http.allow_loopback_without_token,
             public_url: config.http.public_base_url.clone(),
             public_only: false,
+            tls: config.http.tls.clone(),
         }
     }
 }

@@ -73,7 +73,8 @@ pub async fn send(
     send_raw(address, request(method, target, &headers, body).as_bytes()).await
 }
 
-fn parse(answer: &[u8]) -> Reply {
+/// Reads an answer.
+pub fn parse(answer: &[u8]) -> Reply {
     let text = String::from_utf8_lossy(answer);
     let Some((head, rest)) = text.split_once("\r\n\r\n") else {
         return Reply { status: 0, head: text.into_owned(), body: String::new() };

@@ -26,3 +26,4 @@ pub(crate) mod stdio_client;
 // Only there a process reads what it holds from a file.
 #[cfg(target_os = "linux")]
 mod stress;
+mod tls;

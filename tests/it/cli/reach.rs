@@ -2,7 +2,17 @@
 
 use std::io::{BufRead, BufReader};
 
-use crate::installation::Installation;
+use crate::installation::{Installation, Service};
+
+/// Starts a service that other computers can reach, and returns what it says until it serves.
+fn start_everywhere(place: &Installation, more: &[&str]) -> (Service, String) {
+    let words = [&["start", "--host", "0.0.0.0", "--port", "0"], more].concat();
+    let mut child = place.command(&words).spawn().expect("the binary runs");
+    let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+    let said: Vec<String> =
+        lines.map(|line| line.expect("text")).take_while(|line| !line.contains("Ctrl-C")).collect();
+    (Service { child, started: serde_json::Value::Null }, said.join("\n"))
+}
 
 #[test]
 fn a_service_that_other_computers_can_reach_says_so_and_that_nothing_is_encrypted() {
@@ -10,22 +20,46 @@ fn a_service_that_other_computers_can_reach_says_so_and_that_nothing_is_encrypte
     place.make_token("owner");
     let says =
         |text: &str| text.contains("other computers can reach 0.0.0.0:") && text.contains("not encrypted");
-    let mut child =
-        place.command(&["start", "--host", "0.0.0.0", "--port", "0"]).spawn().expect("the binary runs");
-    let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
-    let said: Vec<String> =
-        lines.map(|line| line.expect("text")).take_while(|line| !line.contains("Ctrl-C")).collect();
-    let said_last = said.join("\n");
+    let (service, said_last) = start_everywhere(&place, &[]);
     let status = place.run(&["status"]);
     let doctor = place.run(&["doctor", "--json"]);
-    let _ = child.kill();
-    let _ = child.wait();
+    drop(service);
     assert!(says(&said_last), "{said_last}");
+    assert!(said_last.contains("listens on every address"), "{said_last}");
+    assert!(said_last.contains("`bailiwick start --host 0.0.0.0 --tls`"), "{said_last}");
     assert!(says(&status.out), "{}", status.out);
     let found = doctor.json().to_string();
     assert!(found.contains("service-network") && says(&found), "{found}");
     let service = place.start();
     let status = place.run(&["status"]);
     assert!(!status.out.contains("encrypted"), "{}", status.out);
+    drop(service);
+}
+
+#[test]
+fn a_service_that_encrypts_shows_its_certificate_and_is_checked_by_it() {
+    let place = Installation::set_up();
+    place.make_token("owner");
+    let (service, said) = start_everywhere(&place, &["--tls"]);
+    assert!(said.contains("the connection is encrypted") && !said.contains("Encrypt it"), "{said}");
+    let status = place.run(&["status", "--json"]).json();
+    let url = status["service"]["url"].as_str().expect("a URL");
+    assert!(url.starts_with("https://127.0.0.1:"), "{status}");
+    let fingerprint = status["service"]["certificateSha256"].as_str().expect("a fingerprint");
+    assert_eq!(fingerprint.split(':').filter(|pair| pair.len() == 2).count(), 32, "{fingerprint}");
+    // `doctor` asks over TLS, and knows the service by its certificate.
+    let found = place.run(&["doctor", "--json"]).json();
+    let checks: Vec<&serde_json::Value> = found["checks"].as_array().expect("checks").iter().collect();
+    let state = |id: &str| {
+        let check = checks.iter().find(|check| check["check"] == id);
+        check.map(|check| check["standing"].clone()).unwrap_or_else(|| panic!("no {id}: {found}"))
+    };
+    assert_eq!((state("http"), state("service-network")), ("ok".into(), "ok".into()), "{found}");
+    // An impostor with another certificate is not taken for it.
+    let note = place.folder.path().join("home").join("run").join("service.json");
+    let text = std::fs::read_to_string(&note).expect("a note");
+    std::fs::write(&note, text.replace(fingerprint, &fingerprint.replace(':', ";"))).expect("written");
+    let found = place.run(&["doctor", "--json"]).json().to_string();
+    assert!(found.contains("does not answer"), "{found}");
     drop(service);
 }

@@ -1,13 +1,14 @@
 //! The service: whether one runs, answers, and is this version; else whether one could start.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::adapters::http::pinned;
 use crate::adapters::socket;
 use bailiwick_config::{Config, Reachability};
 use bailiwick_contract::Transport;
@@ -16,7 +17,7 @@ use bailiwick_platform::fs::modes::FileTypeExt;
 use super::super::call::backend;
 use super::super::exposures::tried;
 use super::super::home::Home;
-use super::super::running::{RunningNote, exposure, is_running, prompts_to_answer};
+use super::super::running::{RunningNote, is_running, prompts_to_answer};
 use super::super::runtime;
 use super::super::service_facts::service_facts;
 use super::finding::Findings;
@@ -96,14 +97,18 @@ fn running(home: &Home, found: &mut Findings) {
             restart,
         );
     }
-    if let Some(address) = &note.open_to_network {
-        found.warn(
-            "service-network",
-            exposure(address),
-            "Start it on 127.0.0.1, and put a tunnel or a proxy with TLS in front of it.",
-        );
+    match note.exposure() {
+        Some(exposure) if note.certificate_sha256.is_some() => found.ok("service-network", exposure),
+        Some(exposure) => {
+            found.warn(
+                "service-network",
+                exposure,
+                "Encrypt it with `bailiwick start --tls`, or start it on 127.0.0.1 behind a tunnel or proxy with TLS.",
+            );
+        }
+        None => {}
     }
-    match healthy(&note.url) {
+    match healthy(&note.url, note.certificate_sha256.as_deref()) {
         Ok(()) => found.ok("http", format!("{} answers", note.url)),
         Err(why) => {
             found.fail("http", format!("{} does not answer: {why}", note.url), restart);
@@ -135,22 +140,33 @@ fn is_replaced(process_id: u32) -> bool {
         .is_ok_and(|program| program.to_string_lossy().ends_with(" (deleted)"))
 }
 
+fn ask_health(mut stream: impl Read + Write, request: &str) -> io::Result<String> {
+    stream.write_all(request.as_bytes())?;
+    let mut answer = String::new();
+    stream.take(4_096).read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
 /// Asks over HTTP whether the service is well.
 ///
 /// # Errors
 /// In words: why it is not.
-pub fn healthy(url: &str) -> Result<(), String> {
-    let address =
-        url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).ok_or("its URL is odd")?;
-    let said = |error: std::io::Error| error.to_string();
+pub fn healthy(url: &str, certificate_sha256: Option<&str>) -> Result<(), String> {
+    let scheme = if certificate_sha256.is_some() { "https://" } else { "http://" };
+    let address = url.strip_prefix(scheme).and_then(|rest| rest.split('/').next()).ok_or("its URL is odd")?;
+    let said = |error: io::Error| error.to_string();
     let to = address.to_socket_addrs().map_err(said)?.next().ok_or("its address is odd")?;
-    let mut stream = TcpStream::connect_timeout(&to, TIME).map_err(said)?;
+    let stream = TcpStream::connect_timeout(&to, TIME).map_err(said)?;
     stream.set_read_timeout(Some(TIME)).map_err(said)?;
     stream.set_write_timeout(Some(TIME)).map_err(said)?;
     let request = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).map_err(said)?;
-    let mut answer = String::new();
-    stream.take(4_096).read_to_string(&mut answer).map_err(said)?;
+    let answer = match certificate_sha256 {
+        Some(sha256) => {
+            let stream = pinned(stream, &to.ip().to_string(), sha256).map_err(said)?;
+            ask_health(stream, &request).map_err(said)?
+        }
+        None => ask_health(stream, &request).map_err(said)?,
+    };
     match answer.lines().next() {
         Some(line) if line.starts_with("HTTP/1.1 200") => Ok(()),
         line => Err(format!("it says `{}`", line.unwrap_or_default())),
@@ -190,7 +206,7 @@ fn port(config: &Config, found: &mut Findings) {
                 ),
             );
         }
-        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             let free = (config.port.saturating_add(1)..=config.port.saturating_add(50))
                 .find(|port| TcpListener::bind((config.host.as_str(), *port)).is_ok());
             let other = free.map_or_else(String::new, |port| {

@@ -8,7 +8,7 @@ use super::super::connect::Connection;
 use super::super::exposures::TriedExposure;
 use super::super::home::Home;
 use super::super::printer::{Paint, labelled, one_line, paint};
-use super::super::running::exposure;
+use super::super::running::RunningNote;
 use super::super::table::{Fit, Table, table};
 use super::clients::{LiveClients, RECENT_MINUTES};
 use super::output::{ScopeState, StatusOutput};
@@ -41,8 +41,8 @@ pub fn text(
     for notice in &output.history.notices {
         lines.push(("Note", format!("the history: {}", one_line(notice))));
     }
-    if let Some(address) = output.service.as_ref().and_then(|note| note.open_to_network.as_ref()) {
-        lines.push(("Warning", exposure(&one_line(address))));
+    if let Some(exposure) = output.service.as_ref().and_then(RunningNote::exposure) {
+        lines.push(("Warning", one_line(&exposure)));
     }
     lines.extend(exposures.iter().map(|tried| ("Public", tried.says())));
     if output.waiting > 0 {

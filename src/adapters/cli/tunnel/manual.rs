@@ -107,5 +107,5 @@ fn output_of(config: &Config, public: Option<&PublicUrl>) -> TunnelOutput {
 }
 
 fn forward_to(config: &Config) -> String {
-    url(&config.host, config.port).trim_end_matches("/mcp").to_owned()
+    url(config.http.tls.is_some(), &config.host, config.port).trim_end_matches("/mcp").to_owned()
 }

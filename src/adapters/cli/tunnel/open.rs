@@ -216,6 +216,8 @@ impl<'t> Tunnel<'t> {
                 allowed_hosts: Vec::new(),
                 allowed_origins: Vec::new(),
                 public_only: true,
+                // The program on this computer forwards to it, and has the encryption towards clients.
+                tls: None,
                 ..HttpSettings::from_config(config)
             },
             serving: None,

@@ -11,7 +11,7 @@ use crate::adapters::cli::client::{ConnectionState, ListedClient, look_at_client
 use crate::adapters::cli::home::Home;
 use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::printer::one_line;
-use crate::adapters::cli::running::is_running;
+use crate::adapters::cli::running::{RunningNote, is_running};
 use crate::adapters::cli::steps::{Steps, Unmade, wrong};
 
 use super::super::service::healthy;
@@ -84,7 +84,8 @@ fn over_http(entry: &Value, home: &Home) -> Result<((), String), Unmade> {
         return Err(Unmade::Wrong(wrong("its entry has neither a command nor an address")));
     };
     let url = one_line(url);
-    match healthy(&url) {
+    let certificate = RunningNote::read(&home.dirs).and_then(|note| note.certificate_sha256);
+    match healthy(&url, certificate.as_deref()) {
         Ok(()) => Ok(((), format!("it connects to {url}, which answers"))),
         Err(_) if !is_running(home) => {
             Err(Unmade::Skipped(format!("it connects to {url}, and no service runs (`bailiwick start`)")))

@@ -24,7 +24,7 @@ pub fn running(steps: &mut Steps, home: &Home) {
     steps.step("at its socket", || greet(home, &limit).map(|saw| ((), saw)));
     match RunningNote::read(&home.dirs) {
         Some(note) => {
-            steps.step("over HTTP", || match healthy(&note.url) {
+            steps.step("over HTTP", || match healthy(&note.url, note.certificate_sha256.as_deref()) {
                 Ok(()) => Ok(((), format!("{} answers", note.url))),
                 Err(why) => Err(wrong(format!("{} does not answer: {why}", note.url))),
             });
