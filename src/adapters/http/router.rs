@@ -21,15 +21,36 @@ use super::mcp_route;
 use super::reply::not_found;
 use super::settings::{HttpSettings, MAX_BODY_BYTES};
 
-/// Every route that is always there, for the documents and for the test that walks them without a token. Under a public
-/// URL those of a login are added.
-pub const ROUTES: &[(&str, &str)] = &[
-    ("GET", "/healthz"),
-    ("POST", "/mcp"),
-    ("POST", "/api/v1/operations"),
-    ("GET", "/api/v1/info"),
-    ("GET", "/api/v1/history"),
-    ("GET", "/api/v1/openapi.json"),
+/// Who gets an answer of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Everybody who names a host and an origin that are served.
+    Open,
+    /// Callers with a token, or programs of this computer where the config says so.
+    Authenticated,
+}
+
+/// Every route that is always there, for the documents and for the test that walks them without a token.
+pub const ROUTES: &[(&str, &str, Access)] = &[
+    ("GET", "/healthz", Access::Open),
+    ("POST", "/mcp", Access::Authenticated),
+    ("POST", "/api/v1/operations", Access::Authenticated),
+    ("GET", "/api/v1/info", Access::Authenticated),
+    ("GET", "/api/v1/history", Access::Authenticated),
+    ("GET", "/api/v1/openapi.json", Access::Authenticated),
+];
+
+/// The routes that a public URL adds.
+pub const LOGIN_ROUTES: &[(&str, &str, Access)] = &[
+    ("GET", "/.well-known/oauth-protected-resource", Access::Open),
+    ("GET", "/.well-known/oauth-protected-resource/mcp", Access::Open),
+    ("GET", "/.well-known/oauth-authorization-server", Access::Open),
+    ("GET", "/.well-known/openid-configuration", Access::Open),
+    ("POST", "/oauth/register", Access::Open),
+    ("GET", "/oauth/authorize", Access::Open),
+    ("POST", "/oauth/authorize", Access::Open),
+    ("POST", "/oauth/token", Access::Open),
+    ("POST", "/oauth/revoke", Access::Open),
 ];
 
 /// Builds the routes.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bailiwick::adapters::http::{HttpSettings, ROUTES, Server};
+use bailiwick::adapters::http::{Access, HttpSettings, ROUTES, Server};
 use bailiwick::config::Tokens;
 use bailiwick::platform::fs::modes::set_mode;
 use serde_json::json;
@@ -18,12 +18,13 @@ async fn every_route_but_health_needs_a_token() {
     let mut house = House::new();
     let address = house.http().await;
     let others =
-        [("GET", "/"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("GET", "/no/such"), ("OPTIONS", "/mcp")];
-    for (method, route) in ROUTES.iter().chain(&others) {
+        [("GET", "/"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("GET", "/no/such"), ("OPTIONS", "/mcp")]
+            .map(|(method, route)| (method, route, Access::Authenticated));
+    for (method, route, access) in ROUTES.iter().chain(&others) {
         let headers =
             [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
         let reply = send(address, method, route, &headers, "{}").await;
-        if *route == "/healthz" {
+        if *access == Access::Open {
             assert_eq!((reply.status, reply.body.as_str()), (200, "ok"));
         } else {
             assert_eq!(reply.status, 401, "{method} {route}: {reply:?}");

@@ -16,19 +16,19 @@ use super::house::House;
 use super::http_client::{Reply, api, call, mcp, request, send, send_raw};
 use crate::patience::PATIENCE;
 
-const URL: &str = "https://bw.example";
-const REDIRECT: &str = "http://127.0.0.1:7777/callback";
+pub(super) const URL: &str = "https://bw.example";
+pub(super) const REDIRECT: &str = "http://127.0.0.1:7777/callback";
 const VERIFIER: &str = "a-verifier-of-43-characters-at-the-very-least";
-const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
+pub(super) const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 
 /// A service with a public URL, and a browser and a client that know it.
-struct Login {
-    house: House,
-    address: SocketAddr,
+pub(super) struct Login {
+    pub house: House,
+    pub address: SocketAddr,
 }
 
 impl Login {
-    async fn new() -> Self {
+    pub async fn new() -> Self {
         let mut house = House::new();
         let public_url = PublicUrl::try_from(URL.to_owned()).expect("a URL");
         let settings = HttpSettings { public_url: Some(public_url), ..house.settings() };
@@ -37,12 +37,12 @@ impl Login {
     }
 
     /// Sends a request as it comes through a tunnel.
-    async fn send(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    pub async fn send(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let headers = [&[("Host", "bw.example")], headers].concat();
         send_raw(self.address, request(method, target, &headers, body).as_bytes()).await
     }
 
-    async fn register(&self, redirect: &str) -> String {
+    pub async fn register(&self, redirect: &str) -> String {
         let asked = json!({"client_name": "Tester", "redirect_uris": [redirect]}).to_string();
         let reply =
             self.send("POST", "/oauth/register", &[("Content-Type", "application/json")], &asked).await;
@@ -50,7 +50,7 @@ impl Login {
         reply.json()["client_id"].as_str().expect("an id").to_owned()
     }
 
-    fn link(client: &str, changes: &[(&str, &str)]) -> String {
+    pub fn link(client: &str, changes: &[(&str, &str)]) -> String {
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
         let mut pairs = vec![
             ("response_type", "code"),
@@ -69,7 +69,7 @@ impl Login {
     }
 
     /// Opens the page and returns its form's hidden field and the cookie.
-    async fn open(&self, link: &str) -> (String, String) {
+    pub async fn open(&self, link: &str) -> (String, String) {
         let followed = [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")];
         let reply = self.send("GET", link, &followed, "").await;
         assert_eq!(reply.status, 200, "{reply:?}");
@@ -85,17 +85,17 @@ impl Login {
         (hidden(&reply), cookie.split(';').next().expect("a value").to_owned())
     }
 
-    async fn post(&self, cookie: &str, pairs: &[(&str, &str)]) -> Reply {
+    pub async fn post(&self, cookie: &str, pairs: &[(&str, &str)]) -> Reply {
         let headers = [FORM, ("Origin", URL), ("Sec-Fetch-Site", "same-origin"), ("Cookie", cookie)];
         self.send("POST", "/oauth/authorize", &headers, &form(pairs)).await
     }
 
-    fn code(&self) -> String {
+    pub fn code(&self) -> String {
         LoginCode::create(&self.house.dirs, time::now_ms()).expect("a code")
     }
 
     /// Goes through the page, and returns the authorization code.
-    async fn agree(&self, client: &str) -> String {
+    pub async fn agree(&self, client: &str) -> String {
         let (request, cookie) = self.open(&Self::link(client, &[])).await;
         let reply =
             self.post(&cookie, &[("request", &request), ("answer", "prove"), ("code", &self.code())]).await;
@@ -116,7 +116,7 @@ impl Login {
         answer(&back, "code").expect("a code")
     }
 
-    async fn token(&self, client: &str, changes: &[(&str, &str)]) -> Reply {
+    pub async fn token(&self, client: &str, changes: &[(&str, &str)]) -> Reply {
         let mut pairs = vec![
             ("grant_type", "authorization_code"),
             ("client_id", client),
@@ -135,12 +135,12 @@ impl Login {
         self.token(client, &[("grant_type", "refresh_token"), ("refresh_token", refresh)]).await
     }
 
-    async fn log_in(&self, client: &str) -> (String, String) {
+    pub async fn log_in(&self, client: &str) -> (String, String) {
         let code = self.agree(client).await;
         tokens(&self.token(client, &[("code", &code)]).await)
     }
 
-    async fn read(&self, token: &str, scope: &str) -> Reply {
+    pub async fn read(&self, token: &str, scope: &str) -> Reply {
         let asked = json!({"scope": scope, "op": "file.read", "target": if scope == "app" { "README.md" } else { "todo.txt" }});
         mcp(self.address, token, "2025-11-25", call("computer_query", &asked)).await
     }
@@ -151,16 +151,16 @@ impl Login {
     }
 }
 
-fn form(pairs: &[(&str, &str)]) -> String {
+pub(super) fn form(pairs: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
-fn hidden(reply: &Reply) -> String {
+pub(super) fn hidden(reply: &Reply) -> String {
     let (_, after) = reply.body.split_once("name=request value=\"").expect("the form");
     after.split('"').next().expect("a value").to_owned()
 }
 
-fn answer(location: &str, name: &str) -> Option<String> {
+pub(super) fn answer(location: &str, name: &str) -> Option<String> {
     let (_, query) = location.split_once('?')?;
     form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }

@@ -9,11 +9,13 @@ mod http_attacks;
 pub mod http_client;
 mod http_clients;
 mod http_crowds;
+mod http_framing;
 mod http_limits;
 // The Unix socket, its file and its mode; the named pipe has tests beside its code.
 #[cfg(target_os = "linux")]
 mod local_socket;
 mod login;
+mod login_page;
 mod mcp_stdio;
 mod mcp_tools;
 mod openapi;

@@ -227,7 +227,7 @@ async fn is_owner(server: &Arc<LoginServer>, typed: &str) -> bool {
 }
 
 fn page_of<'a>(
-    server: &LoginServer,
+    server: &'a LoginServer,
     client: &'a Client,
     redirect: &Redirect<'_>,
     asked: &AuthorizationRequest,
@@ -235,6 +235,7 @@ fn page_of<'a>(
     page::Request {
         client: &client.name,
         is_known: client.is_known,
+        host: server.url.host(),
         goes_to: redirect.shown(),
         form_target: redirect.source(),
         request: server.signer.sign(PURPOSE, asked),
