@@ -6,92 +6,70 @@ mod stress;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use bailiwick::config::{Config, ScopeConfig};
-use bailiwick::contract::{Caller, Envelope, Transport};
 use bailiwick::operations::FAMILIES;
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::fs::modes::{set_mode, symlink};
+use bailiwick::platform::fs::modes::symlink;
 use bailiwick::platform::names::OsStrExt;
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::service::Service;
 use proptest::prelude::*;
 #[cfg(target_os = "linux")]
 use rustix::fs::{RenameFlags, renameat_with};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::patience::{PATIENCE, eventually};
 use crate::system::{Need, lacks, tries};
-use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
+use support::service::call;
 
 /// What the files outside hold; it must never be in an answer.
 const SECRET: &str = "OUTSIDE-SECRET";
 /// The name of a file outside that no link and no path of these tests names.
 const UNNAMED: &str = "nobody-names-this";
 
-static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(4)
-        .enable_all()
-        .build()
-        .expect("a runtime can be made")
-});
-
 /// A scope's folder `app`, and beside it what is not the scope's business.
-struct World {
-    folder: TemporaryFolder,
+struct LinkedFolders {
+    scope: TestScope,
 }
 
-impl World {
+impl Deref for LinkedFolders {
+    type Target = TestScope;
+
+    fn deref(&self) -> &TestScope {
+        &self.scope
+    }
+}
+
+impl LinkedFolders {
     fn new() -> Self {
-        let folder = TemporaryFolder::new();
-        let world = Self { folder };
-        fs::create_dir(world.root()).expect("the temporary folder can be written");
+        let scope = TestScope::new().with_capabilities(&["fs:read", "search:read", "fs:write"]);
         for beside in ["outside", "app-evil"] {
-            let beside = world.folder.path().join(beside);
+            let beside = scope.beside(beside);
             fs::create_dir_all(beside.join("deep")).expect("the temporary folder can be written");
             for name in ["secret.txt", "victim.txt", "deep/secret.txt", UNNAMED] {
                 fs::write(beside.join(name), SECRET.repeat(9)).expect("the temporary folder can be written");
             }
         }
-        world
-    }
-
-    fn root(&self) -> PathBuf {
-        self.folder.path().join("app")
+        Self { scope }
     }
 
     fn service(&self) -> Arc<Service> {
-        self.service_with(json!({}))
+        self.boot()
     }
 
     fn service_with(&self, policy: Value) -> Arc<Service> {
-        let scope: ScopeConfig = serde_json::from_value(json!({
-            "id": "app",
-            "roots": [self.root()],
-            "capabilities": ["fs:read", "search:read", "fs:write"],
-            "policy": policy,
-        }))
-        .expect("a good scope");
-        let config: Config = serde_json::from_value(json!({
-            "machineId": "01J00000000000000000000000",
-            "machineName": "test",
-            "scopes": [serde_json::to_value(scope).expect("a scope serializes")],
-        }))
-        .expect("a good config");
-        let dirs = Dirs::below(self.folder.path().join("home"));
-        support::boot(ServiceSettings { config, dirs }).expect("the service starts")
+        self.scope.clone().with_policy(policy).boot()
     }
 
     /// Everything beside the scope: names, contents, where links lead.
     fn outside(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
-        let mut todo = vec![self.folder.path().join("outside"), self.folder.path().join("app-evil")];
+        let mut todo = vec![self.beside("outside"), self.beside("app-evil")];
         while let Some(folder) = todo.pop() {
             for entry in fs::read_dir(&folder).expect("what is outside stays there") {
                 let path = entry.expect("it can be read").path();
@@ -105,12 +83,6 @@ impl World {
         }
         found
     }
-}
-
-fn call(service: &Arc<Service>, envelope: Value) -> Value {
-    let caller = Caller::local(Transport::Stdio);
-    let envelope = Envelope::from_value(envelope);
-    RUNTIME.block_on(service.handle(&caller, envelope, &CancellationToken::new())).into_reply().into_value()
 }
 
 /// Ends a race when its value goes, also when a test fails under way.
@@ -194,7 +166,7 @@ fn patches(path: &str, other: &str) -> Vec<Value> {
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_outside_is_read_or_changed_while_a_folder_is_exchanged_with_a_link() {
-    let world = World::new();
+    let world = LinkedFolders::new();
     let root = world.root();
     fs::create_dir(root.join("swap")).expect("a folder");
     fs::write(root.join("swap/victim.txt"), "inside").expect("a file");
@@ -265,7 +237,7 @@ fn nothing_outside_is_read_or_changed_while_a_folder_is_exchanged_with_a_link() 
 #[cfg(target_os = "linux")]
 #[test]
 fn removing_a_tree_never_enters_a_folder_that_was_exchanged_with_a_link() {
-    let world = World::new();
+    let world = LinkedFolders::new();
     let root = world.root();
     let before = world.outside();
     let service = world.service();
@@ -398,8 +370,8 @@ fn nothing_outside_is_reached(
     nodes: &[(Vec<String>, Node)],
     paths: &[(String, String)],
 ) -> Result<(), TestCaseError> {
-    let world = World::new();
-    let temporary = world.folder.path().to_str().expect("temporary paths are UTF-8").to_owned();
+    let world = LinkedFolders::new();
+    let temporary = world.folder().to_str().expect("temporary paths are UTF-8").to_owned();
     for (names, node) in nodes {
         grow(&world.root(), names, node, &temporary);
     }
@@ -448,7 +420,7 @@ fn of_writers_with_the_same_version_one_wins_across_services() {
     if lacks(Need::Replacing) {
         return;
     }
-    let world = World::new();
+    let world = LinkedFolders::new();
     // Two services on one state folder stand for two processes: their locks are files either way.
     let services = [world.service(), world.service()];
     for round in 0..6 {
@@ -486,7 +458,7 @@ fn odd_names_can_be_listed_read_and_written() {
     if lacks(Need::Names) {
         return;
     }
-    let world = World::new();
+    let world = LinkedFolders::new();
     let service = world.service();
     let names: [&[u8]; 5] = [b"a\xffb", b"new\nline", br"\xff", b" blank ", "größe".as_bytes()];
     for name in names {
@@ -515,7 +487,7 @@ fn odd_names_can_be_listed_read_and_written() {
 
 #[test]
 fn a_tree_as_deep_as_a_path_can_be_is_copied_and_removed() {
-    let world = World::new();
+    let world = LinkedFolders::new();
     let service = world.service();
     // Elsewhere each folder on the way is opened for itself, so that a path costs its length squared. Wine 8 tells no
     // path longer than 260 characters, so that folders are listed for every name of such a one.
@@ -541,7 +513,7 @@ fn a_tree_as_deep_as_a_path_can_be_is_copied_and_removed() {
 #[cfg(unix)]
 #[test]
 fn pipes_and_sockets_are_refused_without_waiting() {
-    let world = World::new();
+    let world = LinkedFolders::new();
     let root = world.root();
     crate::system::make_pipe(&root.join("pipe")).expect("a pipe can be made");
     let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).expect("a socket can be made");
@@ -562,8 +534,8 @@ fn pipes_and_sockets_are_refused_without_waiting() {
 
 #[test]
 fn a_file_with_another_name_outside_is_never_written_through() {
-    let world = World::new();
-    fs::hard_link(world.folder.path().join("outside/victim.txt"), world.root().join("inside.txt"))
+    let world = LinkedFolders::new();
+    fs::hard_link(world.beside("outside/victim.txt"), world.root().join("inside.txt"))
         .expect("one file system");
     let before = world.outside();
     let service = world.service();
@@ -573,7 +545,7 @@ fn a_file_with_another_name_outside_is_never_written_through() {
     assert_eq!(written["warnings"].as_array().map(Vec::len), Some(1), "{written}");
     assert_eq!(world.outside(), before);
 
-    fs::hard_link(world.folder.path().join("outside/victim.txt"), world.root().join("again.txt"))
+    fs::hard_link(world.beside("outside/victim.txt"), world.root().join("again.txt"))
         .expect("one file system");
     let strict = world.service_with(json!({"refuseHardLinks": true}));
     for (op, input) in [("file.read", json!({})), ("file.copy", json!({"to": "copied.txt"}))] {
@@ -589,11 +561,11 @@ fn a_scope_is_its_folder_and_not_what_takes_its_place() {
     if lacks(Need::Moves) || lacks(Need::Links) {
         return;
     }
-    let world = World::new();
+    let world = LinkedFolders::new();
     let root = world.root();
     fs::write(root.join("mine.txt"), "inside").expect("a file");
     let service = world.service();
-    fs::rename(&root, world.folder.path().join("elsewhere")).expect("a folder can be renamed");
+    fs::rename(&root, world.beside("elsewhere")).expect("a folder can be renamed");
     symlink("outside", &root).expect("a link");
     let read = call(&service, json!({"op": "file.read", "target": "mine.txt"}));
     assert_eq!(read["data"]["content"], "inside");
@@ -601,7 +573,7 @@ fn a_scope_is_its_folder_and_not_what_takes_its_place() {
         call(&service, json!({"op": "file.read", "target": "secret.txt"}))["error"]["code"],
         "not_found"
     );
-    fs::remove_dir_all(world.folder.path().join("elsewhere")).expect("a folder can be removed");
+    fs::remove_dir_all(world.beside("elsewhere")).expect("a folder can be removed");
     let gone = call(&service, json!({"op": "file.read", "target": "mine.txt"}));
     assert_eq!(gone["error"]["code"], "provider_unavailable", "{gone}");
     let write = call(&service, json!({"op": "file.write", "target": "new.txt", "input": {"content": "x"}}));
@@ -614,7 +586,7 @@ fn a_scope_is_its_folder_and_not_what_takes_its_place() {
 fn a_replaced_file_keeps_its_mode_and_attributes_but_no_setuid() {
     use std::os::unix::fs::PermissionsExt;
 
-    let world = World::new();
+    let world = LinkedFolders::new();
     let path = world.root().join("script.sh");
     fs::write(&path, "old").expect("a file");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4750)).expect("modes can be set");
@@ -633,7 +605,7 @@ fn a_replaced_file_keeps_its_mode_and_attributes_but_no_setuid() {
 
 #[test]
 fn any_line_of_a_long_file_can_be_reached() {
-    let world = World::new();
+    let world = LinkedFolders::new();
     let line = "0123456789ab\n";
     fs::write(world.root().join("long.txt"), line.repeat(5_200_000)).expect("a long file");
     let service = world.service();
@@ -653,7 +625,7 @@ fn any_line_of_a_long_file_can_be_reached() {
 
 #[test]
 fn what_bailiwick_writes_for_a_moment_is_neither_shown_nor_a_target() {
-    let world = World::new();
+    let world = LinkedFolders::new();
     let name = ".bailiwick-01J00000000000000000000000.tmp";
     fs::write(world.root().join(name), "left by a crash").expect("a file");
     let service = world.service();
@@ -665,7 +637,7 @@ fn what_bailiwick_writes_for_a_moment_is_neither_shown_nor_a_target() {
 
 #[test]
 fn what_a_crash_left_behind_is_removed_once_it_is_old() {
-    let world = World::new();
+    let world = LinkedFolders::new();
     let left = world.root().join(".bailiwick-01J00000000000000000000000.tmp");
     // Made and not locked yet: as long as this takes it is not old.
     fs::write(&left, "left by a crash").expect("a file");
@@ -689,30 +661,18 @@ fn a_write_that_is_killed_leaves_the_old_or_the_new_content() {
 /// Writes one content over another, kills so many of the writes, and checks that one of both is there each time.
 fn kill_writes(count: u32) {
     const BYTES: usize = 1_500_000;
-    let world = World::new();
-    let home = world.folder.path().join("home");
-    let config = json!({
-        "machineId": "01J00000000000000000000000",
-        "machineName": "test",
-        "scopes": [{"id": "app", "roots": [world.root()], "capabilities": ["fs:read", "fs:write"]}],
-    });
-    fs::create_dir_all(home.join("config")).expect("the temporary folder can be written");
-    let config_file = home.join("config/config.json");
-    fs::write(&config_file, config.to_string()).expect("the temporary folder can be written");
-    for (path, mode) in [(&home, 0o700), (&home.join("config"), 0o700), (&config_file, 0o600)] {
-        set_mode(path, mode).expect("modes can be set");
-    }
+    let world = LinkedFolders::new();
+    world.save_config();
     let contents = [b'a', b'b'].map(|letter| vec![letter; BYTES]);
     for (name, content) in ["a", "b"].iter().zip(&contents) {
-        fs::write(world.folder.path().join(name), content).expect("the temporary folder can be written");
+        fs::write(world.beside(name), content).expect("the temporary folder can be written");
     }
     let target = world.root().join("big.txt");
     fs::write(&target, &contents[0]).expect("the scope can be written");
     let write = |name: &str| {
-        std::process::Command::new(env!("CARGO_BIN_EXE_bailiwick"))
-            .args(["call", "file.write", "big.txt", "--content-file"])
-            .arg(world.folder.path().join(name))
-            .env("BAILIWICK_HOME", &home)
+        world
+            .command(&["call", "file.write", "big.txt", "--content-file"])
+            .arg(world.beside(name))
             .stdin(std::process::Stdio::null())
             .stdout(std::process::Stdio::null())
             .spawn()

@@ -4,19 +4,17 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Failure, Outcome, Transport, id, time};
+use bailiwick::contract::{Caller, Envelope, Outcome, Transport, id, time};
 use bailiwick::history::{EventDraft, Filter, HistoryHandle, HistorySettings, Phase, query, verify};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::patience::eventually_some;
 use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
+use support::service::TestService;
 
 /// Tells a child process of this test binary in which folder to write.
 const CHILD_FOLDER: &str = "BAILIWICK_TEST_HISTORY_FOLDER";
@@ -173,66 +171,31 @@ fn two_processes_append_to_one_chain() {
     assert_eq!((report.ok, report.rows), (true, 700), "{report:?}");
 }
 
-/// A service over a temporary folder, with one scope `app`.
-struct Ground {
-    folder: TemporaryFolder,
-    service: Arc<Service>,
-}
-
-impl Ground {
-    fn new(prepare: impl FnOnce(&Dirs)) -> Self {
-        let folder = TemporaryFolder::new();
-        let root = folder.path().join("app");
-        std::fs::create_dir(&root).expect("made");
-        let dirs = Dirs::below(folder.path().join("home"));
-        prepare(&dirs);
-        let config: Config = serde_json::from_value(json!({
-            "machineId": "01JD0000000000000000000000",
-            "machineName": "test-computer",
-            "scopes": [{
-                "id": "app",
-                "roots": [root],
-                "capabilities": ["fs:read", "search:read", "fs:write", "history:read"],
-            }],
-        }))
-        .expect("a whole config");
-        let service =
-            support::boot(ServiceSettings { config, dirs }).unwrap_or_else(|error| panic!("{error}"));
-        Self { folder, service }
-    }
-
-    fn state(&self) -> PathBuf {
-        self.folder.path().join("home/state")
-    }
-
-    async fn call(&self, caller: &Caller, envelope: Value) -> Outcome {
-        let envelope: Result<Envelope, Failure> = Envelope::from_value(envelope);
-        self.service.handle(caller, envelope, &CancellationToken::new()).await
-    }
+async fn call(host: &TestService, caller: &Caller, envelope: Value) -> Outcome {
+    host.service.handle(caller, Envelope::from_value(envelope), &CancellationToken::new()).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_history_effects_are_refused_and_reads_are_answered_with_a_warning() {
-    let ground = Ground::new(|dirs| {
-        std::fs::create_dir_all(dirs.state.parent().expect("it has one")).expect("made");
-        std::fs::write(&dirs.state, "a file where the folder should be").expect("written");
-    });
+    let scope = TestScope::new();
+    std::fs::create_dir_all(scope.dirs.state.parent().expect("it has one")).expect("made");
+    std::fs::write(&scope.dirs.state, "a file where the folder should be").expect("written");
+    let host = scope.host();
     let caller = Caller::local(Transport::Stdio);
-    std::fs::write(ground.folder.path().join("app/a.txt"), "hello\n").expect("written");
+    std::fs::write(host.path("a.txt"), "hello\n").expect("written");
     for envelope in [
         json!({"op": "file.mkdir", "target": "made"}),
         json!({"op": "file.write", "target": "a.txt", "input": {"content": "changed\n"}}),
         json!({"op": "file.delete", "target": "a.txt"}),
         json!({"op": "file.move", "target": "a.txt", "input": {"to": "b.txt"}}),
     ] {
-        let failure = ground.call(&caller, envelope.clone()).await.result.expect_err("refused");
+        let failure = call(&host, &caller, envelope.clone()).await.result.expect_err("refused");
         assert_eq!(failure.rule(), Some("no-audit-no-effect"), "{envelope}: {failure}");
     }
-    let names: Vec<_> =
-        std::fs::read_dir(ground.folder.path().join("app")).expect("listed").flatten().collect();
+    let names: Vec<_> = std::fs::read_dir(host.path("")).expect("listed").flatten().collect();
     assert_eq!(names.len(), 1);
-    assert_eq!(std::fs::read_to_string(ground.folder.path().join("app/a.txt")).expect("kept"), "hello\n");
-    let read = ground.call(&caller, json!({"op": "file.read", "target": "a.txt"})).await;
+    assert_eq!(std::fs::read_to_string(host.path("a.txt")).expect("kept"), "hello\n");
+    let read = call(&host, &caller, json!({"op": "file.read", "target": "a.txt"})).await;
     assert!(read.result.is_ok());
     assert!(
         read.warnings.iter().any(|warning| warning.contains("not in the history")),
@@ -244,15 +207,15 @@ async fn without_a_history_effects_are_refused_and_reads_are_answered_with_a_war
     for envelope in
         [json!({"op": "file.read", "target": "missing.txt"}), json!({"scope": "other", "op": "file.read"})]
     {
-        let reply = ground.call(&caller, envelope).await.into_reply().into_value();
+        let reply = call(&host, &caller, envelope).await.into_reply().into_value();
         assert_eq!(reply["ok"], false, "{reply}");
         assert!(reply["warnings"][0].as_str().is_some_and(|it| it.contains("not in the history")), "{reply}");
     }
 
     // It heals by itself once the folder can be made.
-    std::fs::remove_file(ground.state()).expect("removed");
+    std::fs::remove_file(&host.dirs.state).expect("removed");
     eventually_some("changes are made again", async || {
-        ground.call(&caller, json!({"op": "file.mkdir", "target": "made"})).await.result.ok()
+        call(&host, &caller, json!({"op": "file.mkdir", "target": "made"})).await.result.ok()
     })
     .await;
 }
@@ -293,7 +256,7 @@ fn secrets() -> Vec<(String, String)> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_secret_reaches_the_disk_by_any_field() {
-    let ground = Ground::new(|_| {});
+    let host = TestScope::new().host();
     let secrets = secrets();
     for (_, text) in &secrets {
         let caller = Caller {
@@ -312,14 +275,13 @@ async fn no_secret_reaches_the_disk_by_any_field() {
             json!({"op": "history.timeline", "input": {"query": text}, "options": {"since": text}}),
             json!({text.as_str(): text}),
         ] {
-            ground.call(&caller, envelope).await;
+            call(&host, &caller, envelope).await;
         }
     }
     // While the rows are in the log, and after they were written back.
-    let state = ground.state();
+    let state = host.dirs.state.clone();
     assert_no_secret(&state, &secrets);
-    let Ground { folder, service } = ground;
-    drop(service);
+    let folder = host.into_scope();
     assert_no_secret(&state, &secrets);
     let report = verify(&state).expect("readable");
     assert!(report.ok && report.rows > 200, "{report:?}");

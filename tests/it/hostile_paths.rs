@@ -3,20 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Transport};
 use bailiwick::operations::FAMILIES;
-use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::fs::modes::symlink;
-use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
-use tokio_util::sync::CancellationToken;
 
 use crate::system::Need;
-use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
+use support::service::call;
 
 /// What stands only in files outside the scope's folder.
 const OUTSIDE: &str = "marker-of-the-outside";
@@ -73,25 +67,26 @@ const HOSTILE: &[&str] = &[
     "folder",
 ];
 
-struct Ground {
-    folder: TemporaryFolder,
+struct HostileFolder {
+    scope: TestScope,
 }
 
-impl Ground {
+impl HostileFolder {
     fn new() -> Self {
-        let ground = Self { folder: TemporaryFolder::new() };
+        let made =
+            Self { scope: TestScope::new().with_capabilities(&["fs:read", "search:read", "fs:write"]) };
         for name in ["outside/deeper", "app-sibling", "app"] {
-            fs::create_dir_all(ground.path(name)).expect("the temporary folder can be written");
+            fs::create_dir_all(made.path(name)).expect("the temporary folder can be written");
         }
         for name in ["outside/file.txt", "outside/deeper/file.txt", "app-sibling/file.txt"] {
-            fs::write(ground.path(name), format!("{OUTSIDE}\n")).expect("it can be written");
+            fs::write(made.path(name), format!("{OUTSIDE}\n")).expect("it can be written");
         }
-        ground.lay_out();
-        ground
+        made.lay_out();
+        made
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.scope.beside(name)
     }
 
     /// Makes the content of the scope's folder anew; the folder itself stays, as its root is open.
@@ -138,25 +133,13 @@ impl Ground {
         }
     }
 
-    fn boot(&self) -> Arc<Service> {
-        let mut config = Config::new("01JD0000000000000000000000".to_owned(), "test-computer".to_owned());
-        let scope = json!({
-            "id": "app",
-            "roots": [self.path("app")],
-            "capabilities": ["fs:read", "search:read", "fs:write"],
-        });
-        config.scopes = vec![serde_json::from_value(scope).expect("the scope is whole")];
-        let dirs = Dirs::below(self.path("home"));
-        support::boot(ServiceSettings { config, dirs }).expect("the config is whole")
-    }
-
     /// What no operation may change: everything outside, and what is closed inside.
     fn untouchable(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
         for name in ["outside", "app-sibling", "app/.git", "app/.env"] {
             collect(&self.path(name), &mut found);
         }
-        for entry in fs::read_dir(self.folder.path()).expect("the temporary folder can be read") {
+        for entry in fs::read_dir(self.scope.folder()).expect("the temporary folder can be read") {
             found.insert(entry.expect("it can be read").path(), Vec::new());
         }
         found
@@ -173,12 +156,6 @@ fn collect(path: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     } else {
         found.insert(path.to_owned(), fs::read(path).unwrap_or_default());
     }
-}
-
-fn send(runtime: &Runtime, service: &Arc<Service>, envelope: Value) -> Value {
-    let caller = Caller::local(Transport::Stdio);
-    let envelope = Envelope::from_value(envelope);
-    runtime.block_on(service.handle(&caller, envelope, &CancellationToken::new())).into_reply().into_value()
 }
 
 /// Puts a path into every place of an example that holds one, a place at a time.
@@ -260,12 +237,11 @@ fn attacks(example: &str, path: &str) -> Vec<Value> {
 
 #[test]
 fn no_operation_reaches_outside_or_into_closed_files_by_any_path() {
-    let ground = Ground::new();
-    let service = ground.boot();
-    let runtime = Runtime::new().expect("a runtime can be made");
-    let temporary = ground.folder.path().to_str().expect("temporary paths are UTF-8");
+    let ground = HostileFolder::new();
+    let service = ground.scope.boot();
+    let temporary = ground.scope.folder().to_str().expect("temporary paths are UTF-8");
     // The first request makes the folders of the service.
-    send(&runtime, &service, json!({"op": "file.stat", "target": "a.txt"}));
+    call(&service, json!({"op": "file.stat", "target": "a.txt"}));
     let before = ground.untouchable();
     let mut tried = 0;
     let mut worked = 0;
@@ -278,7 +254,7 @@ fn no_operation_reaches_outside_or_into_closed_files_by_any_path() {
             let last = attacks.len() - 1;
             for (at, attack) in attacks.into_iter().enumerate() {
                 let shown = attack.to_string();
-                let outcome = send(&runtime, &service, attack);
+                let outcome = call(&service, attack);
                 let text = outcome.to_string();
                 tried += 1;
                 assert!(!text.contains(OUTSIDE), "{shown} read outside:\n{text}");

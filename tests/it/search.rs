@@ -5,67 +5,25 @@ mod stress;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
-use bailiwick::config::{Config, ScopeConfig};
 use bailiwick::contract::path::encode_name;
-use bailiwick::contract::{Caller, Envelope, Transport};
-use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::fs::modes::{set_mode, symlink};
 use bailiwick::platform::names::OsStrExt;
-use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::system::{Need, lacks};
-use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
+use support::service::{TestService, wait_for};
 
-struct World {
-    folder: TemporaryFolder,
-    service: Arc<Service>,
-    runtime: tokio::runtime::Runtime,
+/// Sends an envelope that must succeed, and returns its `data` without what differs from run to run.
+fn call(host: &TestService, envelope: Value) -> Value {
+    let mut data = wait_for(host.data(envelope));
+    data.as_object_mut().expect("data is an object").remove("elapsedMs");
+    data
 }
 
-impl World {
-    fn new(policy: Value) -> Self {
-        let folder = TemporaryFolder::new();
-        let root = folder.path().join("root");
-        fs::create_dir(&root).expect("a folder can be made");
-        let scope: ScopeConfig = serde_json::from_value(
-            json!({"id": "app", "roots": [root], "capabilities": ["fs:read"], "policy": policy}),
-        )
-        .expect("a good scope");
-        let config: Config =
-            serde_json::from_value(json!({"machineId": "m", "machineName": "m", "scopes": [scope]}))
-                .expect("a good config");
-        let dirs = Dirs::below(folder.path().join("home"));
-        let service = support::boot(ServiceSettings { config, dirs }).expect("the service boots");
-        let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
-        Self { folder, service, runtime }
-    }
-
-    fn root(&self) -> std::path::PathBuf {
-        self.folder.path().join("root")
-    }
-
-    fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
-        let path = self.root().join(path);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder can be made");
-        fs::write(path, content).expect("a file can be written");
-    }
-
-    /// Gives `data` without what differs from run to run.
-    fn call(&self, envelope: Value) -> Value {
-        let caller = Caller::local(Transport::Cli);
-        let gone = CancellationToken::new();
-        let outcome =
-            self.runtime.block_on(self.service.handle(&caller, Envelope::from_value(envelope), &gone));
-        let mut outcome = outcome.into_reply().into_value();
-        assert_eq!(outcome["ok"], true, "{outcome:#}");
-        let mut data = outcome["data"].take();
-        data.as_object_mut().expect("data is an object").remove("elapsedMs");
-        data
-    }
+fn start(policy: Value) -> TestService {
+    TestScope::new().with_capabilities(&["fs:read"]).with_policy(policy).host()
 }
 
 fn texts(list: &Value) -> Vec<&str> {
@@ -73,9 +31,9 @@ fn texts(list: &Value) -> Vec<&str> {
 }
 
 /// Several hundred files in many folders, with rules, closed, hidden and binary ones among them.
-fn make_tree(world: &World) {
-    world.write(".gitignore", "*.log\n/build/\n");
-    world.write("part1/.ignore", "!kept.log\nsecond*\n");
+fn make_tree(host: &TestService) {
+    host.write(".gitignore", "*.log\n/build/\n");
+    host.write("part1/.ignore", "!kept.log\nsecond*\n");
     for number in 0..600_usize {
         let folder = format!("part{}/unit{}", number % 4, number % 23);
         let name = match number % 10 {
@@ -93,22 +51,22 @@ fn make_tree(world: &World) {
         if number % 50 == 7 {
             text.push('\0');
         }
-        world.write(format!("{folder}/{name}"), text);
+        host.write(format!("{folder}/{name}"), text);
     }
-    world.write("part1/unit1/kept.log", "a needle\n");
-    world.write("build/out.txt", "a needle\n");
+    host.write("part1/unit1/kept.log", "a needle\n");
+    host.write("build/out.txt", "a needle\n");
     // Names around the separator: `a-b` comes before `a/b` by bytes, after it by names.
     for path in ["a-b", "a/b", "a.b", "a0"] {
-        world.write(path, "a needle\n");
+        host.write(path, "a needle\n");
     }
 }
 
 /// Does the same with the simplest means: one thread, paths, lines.
-fn reference(world: &World, folder: &Path, hits: &mut Vec<(String, u64)>) {
+fn reference(host: &TestService, folder: &Path, hits: &mut Vec<(String, u64)>) {
     for entry in fs::read_dir(folder).expect("it can be read") {
         let path = entry.expect("an entry").path();
         let below = path
-            .strip_prefix(world.root())
+            .strip_prefix(host.root())
             .expect("beneath the root")
             .to_str()
             .expect("UTF-8")
@@ -120,7 +78,7 @@ fn reference(world: &World, folder: &Path, hits: &mut Vec<(String, u64)>) {
             continue;
         }
         if path.is_dir() {
-            reference(world, &path, hits);
+            reference(host, &path, hits);
             continue;
         }
         let text = fs::read_to_string(&path).expect("it can be read");
@@ -141,18 +99,21 @@ fn hits(data: &Value) -> Vec<(String, u64)> {
 
 #[test]
 fn every_run_finds_what_a_plain_search_finds_also_when_it_is_cut() {
-    let world = World::new(json!({}));
-    make_tree(&world);
+    let host = start(json!({}));
+    make_tree(&host);
     let mut expected = Vec::new();
-    reference(&world, &world.root(), &mut expected);
+    reference(&host, &host.root(), &mut expected);
     expected.sort();
     assert!(expected.len() > 500, "the tree has enough to find");
 
     let call = |max_results: usize, cursor: &str| {
-        world.call(json!({
-            "op": "file.search", "input": {"query": "needle"},
-            "options": {"maxResults": max_results, "maxOutputBytes": 1_000_000, "cursor": cursor},
-        }))
+        call(
+            &host,
+            json!({
+                "op": "file.search", "input": {"query": "needle"},
+                "options": {"maxResults": max_results, "maxOutputBytes": 1_000_000, "cursor": cursor},
+            }),
+        )
     };
     let whole = call(10_000, "");
     assert_eq!(hits(&whole), expected);
@@ -180,9 +141,9 @@ fn every_run_finds_what_a_plain_search_finds_also_when_it_is_cut() {
 
 #[test]
 fn answers_stay_within_their_bytes_and_pages_lose_nothing() {
-    let world = World::new(json!({}));
+    let host = start(json!({}));
     for number in 0..60 {
-        world.write(
+        host.write(
             format!("{number}.txt"),
             format!("{} needle {}\n", "a".repeat(500), "b".repeat(5_000)).repeat(5),
         );
@@ -190,10 +151,13 @@ fn answers_stay_within_their_bytes_and_pages_lose_nothing() {
     let mut cursor = String::new();
     let mut found = 0;
     loop {
-        let page = world.call(json!({
-            "op": "file.search", "input": {"query": "needle"},
-            "options": {"maxResults": 10_000, "maxOutputBytes": 10_000, "cursor": cursor},
-        }));
+        let page = call(
+            &host,
+            json!({
+                "op": "file.search", "input": {"query": "needle"},
+                "options": {"maxResults": 10_000, "maxOutputBytes": 10_000, "cursor": cursor},
+            }),
+        );
         assert!(page.to_string().len() <= 10_000, "{}", page.to_string().len());
         found += hits(&page).len();
         match page["nextCursor"].as_str() {
@@ -210,12 +174,12 @@ fn answers_stay_within_their_bytes_and_pages_lose_nothing() {
 fn walks_follow_no_link_and_wait_for_no_pipe() {
     use std::os::unix::net::UnixListener;
 
-    let world = World::new(json!({}));
-    let root = world.root();
-    fs::create_dir(world.folder.path().join("outside")).expect("made");
-    fs::write(world.folder.path().join("outside/secret.txt"), "needle").expect("written");
-    world.write("a/open.txt", "needle");
-    symlink(world.folder.path().join("outside"), root.join("absolute")).expect("linked");
+    let host = start(json!({}));
+    let root = host.root();
+    fs::create_dir(host.beside("outside")).expect("made");
+    fs::write(host.beside("outside/secret.txt"), "needle").expect("written");
+    host.write("a/open.txt", "needle");
+    symlink(host.beside("outside"), root.join("absolute")).expect("linked");
     symlink("../outside", root.join("climbing")).expect("linked");
     symlink("../outside/secret.txt", root.join("secret.txt")).expect("linked");
     symlink("..", root.join("a/up")).expect("linked");
@@ -224,10 +188,10 @@ fn walks_follow_no_link_and_wait_for_no_pipe() {
     crate::system::make_pipe(&root.join("pipe.txt")).expect("a pipe can be made");
     let _listener = UnixListener::bind(root.join("socket.txt")).expect("a socket can be made");
 
-    let data = world.call(json!({"op": "file.search", "input": {"query": "needle"}}));
+    let data = call(&host, json!({"op": "file.search", "input": {"query": "needle"}}));
     assert_eq!(hits(&data), [("a/open.txt".to_owned(), 1)]);
     assert_eq!(data["skipped"], json!({"links": 6, "special": 2}));
-    let data = world.call(json!({"op": "file.find", "input": {"pattern": "*"}, "options": {"kind": "any"}}));
+    let data = call(&host, json!({"op": "file.find", "input": {"pattern": "*"}, "options": {"kind": "any"}}));
     assert_eq!(texts(&data["paths"]), ["a/", "a/open.txt"]);
 }
 
@@ -236,22 +200,22 @@ fn odd_names_are_found_and_shown_without_loss() {
     if lacks(Need::Names) {
         return;
     }
-    let world = World::new(json!({}));
+    let host = start(json!({}));
     let names: [&[u8]; 4] =
         [b"new\nline.txt", b"\xff\xfe.txt", br"a\xff.txt", "größe\u{200d}.txt".as_bytes()];
     for name in names {
-        world.write(Path::new(OsStr::from_bytes(name)), "needle");
+        host.write(Path::new(OsStr::from_bytes(name)), "needle");
     }
-    let data = world.call(json!({"op": "file.find", "input": {"pattern": "*.txt"}}));
+    let data = call(&host, json!({"op": "file.find", "input": {"pattern": "*.txt"}}));
     let mut expected: Vec<&[u8]> = names.to_vec();
     expected.sort();
     let expected: Vec<String> = expected.into_iter().map(encode_name).collect();
     assert_eq!(texts(&data["paths"]), expected);
     for name in &expected {
-        let data = world.call(json!({"op": "file.search", "target": name, "input": {"query": "needle"}}));
+        let data = call(&host, json!({"op": "file.search", "target": name, "input": {"query": "needle"}}));
         assert_eq!(hits(&data), [(name.clone(), 1)], "its shown name opens it");
     }
-    let tree = world.call(json!({"op": "file.tree"}));
+    let tree = call(&host, json!({"op": "file.tree"}));
     assert_eq!(tree["tree"].as_str().expect("a text").lines().count(), names.len());
 }
 
@@ -260,13 +224,13 @@ fn a_folder_that_cannot_be_read_is_counted_and_the_rest_found() {
     if lacks(Need::Modes) {
         return;
     }
-    let world = World::new(json!({}));
-    world.write("shut/a.txt", "needle");
-    world.write("open/a.txt", "needle");
-    let shut = world.root().join("shut");
+    let host = start(json!({}));
+    host.write("shut/a.txt", "needle");
+    host.write("open/a.txt", "needle");
+    let shut = host.root().join("shut");
     set_mode(&shut, 0o000).expect("set");
     let is_root = fs::read_dir(&shut).is_ok();
-    let data = world.call(json!({"op": "file.search", "input": {"query": "needle"}}));
+    let data = call(&host, json!({"op": "file.search", "input": {"query": "needle"}}));
     set_mode(&shut, 0o755).expect("set");
     if is_root {
         // Root reads everything; rights cannot be shown here.
@@ -287,9 +251,9 @@ fn a_tree_of_two_thousand_levels_is_walked_with_few_handles_and_no_deep_stack() 
     use rustix::fs::{Mode, OFlags, openat};
 
     const LEVELS: usize = 2_000;
-    let world = World::new(json!({}));
+    let host = start(json!({}));
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut folder: OwnedFd = fs::File::open(world.root()).expect("it opens").into();
+    let mut folder: OwnedFd = fs::File::open(host.root()).expect("it opens").into();
     for _ in 0..LEVELS {
         // A sibling after the folder keeps every level's work waiting.
         let file =
@@ -298,14 +262,17 @@ fn a_tree_of_two_thousand_levels_is_walked_with_few_handles_and_no_deep_stack() 
         rustix::fs::mkdirat(&folder, "d", Mode::from_raw_mode(0o755)).expect("made");
         folder = openat(&folder, "d", flags, Mode::empty()).expect("it opens");
     }
-    let data = world.call(json!({
-        "op": "file.search", "input": {"query": "needle"}, "options": {"countOnly": true, "timeoutSeconds": 120},
-    }));
+    let data = call(
+        &host,
+        json!({
+            "op": "file.search", "input": {"query": "needle"}, "options": {"countOnly": true, "timeoutSeconds": 120},
+        }),
+    );
     assert_eq!(data["totalFiles"], LEVELS);
     assert_eq!(data["filesSearched"], LEVELS);
-    let tree = world.call(json!({"op": "file.tree", "options": {"depth": 64}}));
+    let tree = call(&host, json!({"op": "file.tree", "options": {"depth": 64}}));
     assert_eq!(tree["files"], 64);
-    remove_deep(&world.root());
+    remove_deep(&host.root());
 }
 
 /// Takes the chain of `d` apart from above, since removing it at once would recurse.
@@ -327,20 +294,21 @@ fn remove_deep(root: &Path) {
 
 #[test]
 fn closed_files_are_neither_found_nor_searched_whatever_is_asked() {
-    let world = World::new(json!({"closedFiles": ["private/**"]}));
-    world.write(".env", "needle");
-    world.write("private/a.txt", "needle");
-    world.write("deep/.ssh/config", "needle");
-    world.write("SECRETS.yaml", "needle");
-    world.write(".bailiwick-01J00000000000000000000000.tmp", "needle");
-    world.write(".git/config", "needle");
+    let host = start(json!({"closedFiles": ["private/**"]}));
+    host.write(".env", "needle");
+    host.write("private/a.txt", "needle");
+    host.write("deep/.ssh/config", "needle");
+    host.write("SECRETS.yaml", "needle");
+    host.write(".bailiwick-01J00000000000000000000000.tmp", "needle");
+    host.write(".git/config", "needle");
     let options = json!({"includeHidden": true, "includeIgnored": true});
-    let found = world.call(json!({"op": "file.search", "input": {"query": "needle"}, "options": options}));
+    let found = call(&host, json!({"op": "file.search", "input": {"query": "needle"}, "options": options}));
     assert_eq!(hits(&found), []);
     assert_eq!(found["skipped"], json!({"closed": 4}));
     assert_eq!(found.get("skippedExamples"), None, "their names stay closed");
     for pattern in ["*", "*.env", "private/*", "**/.ssh/**"] {
-        let found = world.call(json!({"op": "file.find", "input": {"pattern": pattern}, "options": options}));
+        let found =
+            call(&host, json!({"op": "file.find", "input": {"pattern": pattern}, "options": options}));
         assert_eq!(texts(&found["paths"]), [] as [&str; 0], "{pattern}");
         assert_eq!(found["skipped"], json!({"closed": 4}), "the count tells nothing about the pattern");
     }
@@ -350,15 +318,15 @@ fn closed_files_are_neither_found_nor_searched_whatever_is_asked() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_swapped_for_a_link_during_a_walk_leads_nowhere() {
-    let world = World::new(json!({}));
-    let root = world.root();
-    let outside = world.folder.path().join("outside");
+    let host = start(json!({}));
+    let root = host.root();
+    let outside = host.beside("outside");
     fs::create_dir_all(outside.join("in")).expect("made");
     fs::write(outside.join("in/a.txt"), "needle outside").expect("written");
     fs::write(outside.join("a.txt"), "needle outside").expect("written");
     for number in 0..20 {
-        world.write(format!("d{number}/in/a.txt"), "needle inside");
-        world.write(format!("d{number}/a.txt"), "needle inside");
+        host.write(format!("d{number}/in/a.txt"), "needle inside");
+        host.write(format!("d{number}/a.txt"), "needle inside");
     }
     symlink(&outside, root.join("link")).expect("linked");
     let stop = std::sync::atomic::AtomicBool::new(false);
@@ -375,7 +343,7 @@ fn a_folder_swapped_for_a_link_during_a_walk_leads_nowhere() {
             }
         });
         for _ in 0..200 {
-            let data = world.call(json!({"op": "file.search", "input": {"query": "needle"}}));
+            let data = call(&host, json!({"op": "file.search", "input": {"query": "needle"}}));
             for found in data["matches"].as_array().expect("matches") {
                 assert_eq!(found["preview"], "needle inside", "{found}");
             }
@@ -391,15 +359,15 @@ fn a_file_of_rules_without_end_costs_only_its_beginning() {
 
 /// Looks for files in a folder with so many rules of what is ignored: those at the end are not read.
 fn only_the_beginning_of_rules_is_read(count: u32) {
-    let world = World::new(json!({}));
+    let host = start(json!({}));
     let mut rules = "first.txt\n".to_owned();
     for number in 0..count {
         rules.push_str(&format!("*{number}*.x\n"));
     }
     rules.push_str("last.txt\n");
-    world.write(".gitignore", rules);
-    world.write("first.txt", "");
-    world.write("last.txt", "");
-    let data = world.call(json!({"op": "file.find", "input": {"pattern": "*"}}));
+    host.write(".gitignore", rules);
+    host.write("first.txt", "");
+    host.write("last.txt", "");
+    let data = call(&host, json!({"op": "file.find", "input": {"pattern": "*"}}));
     assert_eq!(texts(&data["paths"]), ["last.txt"]);
 }

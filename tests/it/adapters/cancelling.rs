@@ -10,13 +10,13 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpStream, UnixStream};
 use tokio_util::sync::CancellationToken;
 
-use super::house::House;
-use super::http_client::{call, request, whole};
-use super::stdio_client::{in_memory, meta, outcome};
 use crate::patience::{eventually_async, eventually_some};
+use support::http_client::{call, request, whole};
+use support::server::TestServer;
+use support::stdio_client::{in_memory, meta, outcome};
 
 /// Makes a search that takes far longer than a test is patient: many names of one large file.
-fn long_search(house: &House) -> Value {
+fn long_search(house: &TestServer) -> Value {
     let folder = house.path("app/large");
     fs::create_dir(&folder).expect("a folder is made");
     let first = folder.join("0.txt");
@@ -29,7 +29,7 @@ fn long_search(house: &House) -> Value {
 }
 
 /// Waits until the history says how the search ended.
-async fn how_it_ended(house: &House) -> Value {
+async fn how_it_ended(house: &TestServer) -> Value {
     let gone = CancellationToken::new();
     eventually_some("the history knows of the search", async || {
         let envelope = json!({"scope": "app", "op": "history.timeline"});
@@ -41,7 +41,7 @@ async fn how_it_ended(house: &House) -> Value {
 }
 
 /// Waits until the search runs: the service, which is in this process, has the folder or a file of it open.
-async fn begun(house: &House) {
+async fn begun(house: &TestServer) {
     let folder = house.path("app/large");
     eventually_async("the search begins", || {
         let open = fs::read_dir("/proc/self/fd").expect("listed").flatten();
@@ -52,7 +52,7 @@ async fn begun(house: &House) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancel_notification_stops_the_operation_and_the_session_lives() {
-    let house = House::new();
+    let house = TestServer::new();
     let search = long_search(&house);
     let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
@@ -72,7 +72,7 @@ async fn a_cancel_notification_stops_the_operation_and_the_session_lives() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shutdown_answers_what_runs_as_cancelled() {
-    let house = House::new();
+    let house = TestServer::new();
     let search = long_search(&house);
     let shutdown = CancellationToken::new();
     let (mut client, served) = in_memory(house.backend(), shutdown.clone());
@@ -87,7 +87,7 @@ async fn shutdown_answers_what_runs_as_cancelled() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_http_client_that_goes_away_stops_its_operation() {
     for (route, version) in [("/api/v1/operations", ""), ("/mcp", "2025-11-25"), ("/mcp", "2026-07-28")] {
-        let mut house = House::new();
+        let mut house = TestServer::new();
         let search = long_search(&house);
         let address = house.http().await;
         let bearer = format!("Bearer {}", house.token);
@@ -117,7 +117,7 @@ async fn an_http_client_that_goes_away_stops_its_operation() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_socket_client_can_cancel_one_request_and_goes_on() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let search = long_search(&house);
     let client = connect(&house.socket(), &Hello::new(Transport::Cli, None)).await.expect("let in");
     let gone = CancellationToken::new();
@@ -140,7 +140,7 @@ async fn a_socket_client_can_cancel_one_request_and_goes_on() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_socket_client_that_goes_away_stops_its_operations() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let search = long_search(&house);
     let mut stream = UnixStream::connect(house.socket()).await.expect("accepted");
     let lines = format!(

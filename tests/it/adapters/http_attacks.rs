@@ -7,15 +7,15 @@ use bailiwick::config::Tokens;
 use bailiwick::platform::fs::modes::set_mode;
 use serde_json::json;
 
-use super::house::House;
-use super::http_client::{Reply, api, call, mcp, request, send, send_raw};
 use crate::system::{Need, lacks};
+use support::http_client::{Reply, api, call, mcp, request, send, send_raw};
+use support::server::TestServer;
 
 const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_route_but_health_needs_a_token() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let others =
         [("GET", "/"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("GET", "/no/such"), ("OPTIONS", "/mcp")]
@@ -40,7 +40,7 @@ async fn every_route_but_health_needs_a_token() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn foreign_doubled_and_disguised_hosts_are_refused() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let bearer = format!("Bearer {}", house.token);
     for route in ["/healthz", "/api/v1/info"] {
@@ -70,7 +70,7 @@ async fn foreign_doubled_and_disguised_hosts_are_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_of_other_sites_are_refused_even_with_a_token() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let bearer = format!("Bearer {}", house.token);
     let ask = async |name: &str, value: &str| {
@@ -93,7 +93,7 @@ async fn pages_of_other_sites_are_refused_even_with_a_token() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_simple_cross_site_post_does_nothing() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let settings = HttpSettings { allow_loopback_without_token: true, ..house.settings() };
     let address = house.http_with(settings).await;
     // What a page can send without asking first, to a service that needs no token.
@@ -115,7 +115,7 @@ async fn a_simple_cross_site_post_does_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_token_only_programs_of_this_computer_are_let_in() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let settings = HttpSettings {
         allow_loopback_without_token: true,
         allowed_hosts: vec!["bw.example".to_owned()],
@@ -150,7 +150,7 @@ async fn without_a_token_only_programs_of_this_computer_are_let_in() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tokens_count_only_in_the_header() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let cookie = format!("token={}", house.token);
     for target in [
@@ -166,7 +166,7 @@ async fn tokens_count_only_in_the_header() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn wrong_expired_and_revoked_tokens_open_nothing() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let expired = house.token("expired", Some(1), &["*"], &["*"]);
     let revoked = house.token("revoked", None, &["*"], &["*"]);
@@ -193,7 +193,7 @@ async fn wrong_expired_and_revoked_tokens_open_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn guessing_is_slowed_and_does_not_lock_the_owner_out() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let mut statuses = Vec::new();
     for n in 0..40 {
@@ -207,7 +207,7 @@ async fn guessing_is_slowed_and_does_not_lock_the_owner_out() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_exposed_without_a_token() {
-    let house = House::new();
+    let house = TestServer::new();
     let mut tokens = Tokens::load(&house.dirs).expect("readable");
     tokens.revoke("local").expect("it was there");
     tokens.save().expect("saved");
@@ -222,7 +222,7 @@ async fn nothing_is_exposed_without_a_token() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_caller_is_the_one_of_its_token_in_every_request() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let narrow = house.token("narrow", None, &["notes"], &["*"]);
     let envelope = json!({"op": "computer.info", "input": {"include": ["identity"]}});

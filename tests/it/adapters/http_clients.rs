@@ -3,8 +3,8 @@
 use bailiwick::adapters::http::HttpSettings;
 use serde_json::{Value, json};
 
-use super::house::House;
-use super::http_client::{Reply, call, mcp, send};
+use support::http_client::{Reply, call, mcp, send};
+use support::server::TestServer;
 
 const PAGE: &str = "https://app.example";
 
@@ -27,7 +27,7 @@ fn stat() -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn either_form_of_an_answer_is_given_and_the_path_may_end_with_a_slash() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     for (accept, kind) in [
         (&[][..], "text/event-stream"),
@@ -56,7 +56,7 @@ async fn either_form_of_an_answer_is_given_and_the_path_may_end_with_a_slash() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn structured_content_has_the_fields_in_the_order_of_the_text() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     for version in ["2025-11-25", "2026-07-28"] {
         let reply = mcp(address, &house.token, version, stat()).await;
@@ -69,7 +69,7 @@ async fn structured_content_has_the_fields_in_the_order_of_the_text() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_are_answered_for_the_one_revision_that_has_them() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let mut second = stat();
     second["id"] = json!("two");
@@ -94,7 +94,7 @@ async fn batches_are_answered_for_the_one_revision_that_has_them() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_is_named_may_read_answers_and_no_other() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let settings = HttpSettings { allowed_origins: vec![PAGE.to_owned()], ..house.settings() };
     let address = house.http_with(settings).await;
     let ask = [

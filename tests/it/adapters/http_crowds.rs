@@ -8,9 +8,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
-use super::house::House;
-use super::http_client::{api, request, send};
 use crate::patience::PATIENCE;
+use support::http_client::{api, request, send};
+use support::server::TestServer;
 
 const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
 
@@ -85,7 +85,7 @@ async fn crowd(address: SocketAddr, habit: Habit) -> JoinSet<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_that_read_or_send_nothing_or_slowly_keep_no_new_client_waiting() {
     for habit in [Habit::NeverReads, Habit::Drips, Habit::IsSilent] {
-        let mut house = House::new();
+        let mut house = TestServer::new();
         let address = house.http().await;
         let mut crowd = crowd(address, habit).await;
         let mut slowest = Duration::ZERO;
@@ -104,7 +104,7 @@ async fn clients_that_read_or_send_nothing_or_slowly_keep_no_new_client_waiting(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_beyond_the_limit_that_stalls_is_answered_at_once() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let mut stream = TcpStream::connect(address).await.expect("accepted");
     let head = format!(
@@ -128,7 +128,7 @@ async fn a_body_beyond_the_limit_that_stalls_is_answered_at_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_before_the_body_was_read_says_that_the_connection_closes() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let headers = [("Host", "localhost"), ("Content-Type", "application/json")];
     let post = request("POST", "/api/v1/operations", &headers, STAT).replace("Connection: close\r\n", "");
@@ -157,7 +157,7 @@ async fn an_answer_before_the_body_was_read_says_that_the_connection_closes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn large_bodies_of_one_caller_leave_room_for_another() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let other = house.token("other", None, &["*"], &["*"]);
     let address = house.http().await;
     let bearer = format!("Bearer {}", house.token);

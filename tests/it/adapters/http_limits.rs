@@ -7,10 +7,10 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::house::House;
-use super::http_client::{Reply, api, mcp, request, send, send_raw};
 use crate::patience::PATIENCE;
 use crate::ports::reserve_port;
+use support::http_client::{Reply, api, mcp, request, send, send_raw};
+use support::server::TestServer;
 
 const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
 
@@ -25,7 +25,7 @@ async fn api_raw(address: std::net::SocketAddr, token: &str, more: &str, body: &
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bodies_beyond_4_mebibytes_are_refused_however_they_are_announced() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let large = format!("{{\"op\":\"{}\"}}", "x".repeat(5 << 20));
     let reply = api(address, &house.token, &large).await;
@@ -56,7 +56,7 @@ async fn bodies_beyond_4_mebibytes_are_refused_however_they_are_announced() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn messages_that_cannot_be_read_are_answered_with_a_parse_error() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let token = house.token.clone();
     let deep = [b"{\"a\":".repeat(5_000), b"1".to_vec(), b"}".repeat(5_000)].concat();
@@ -76,7 +76,7 @@ async fn messages_that_cannot_be_read_are_answered_with_a_parse_error() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn too_many_and_too_large_headers_are_refused() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let many: Vec<(String, String)> = (0..200).map(|n| (format!("X-{n}"), "x".to_owned())).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -90,7 +90,7 @@ async fn too_many_and_too_large_headers_are_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn smuggled_and_broken_framing_is_refused() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     for more in [
         "Content-Length: 2\r\nContent-Length: 3",
@@ -106,7 +106,7 @@ async fn smuggled_and_broken_framing_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_that_does_not_arrive_is_given_up() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let mut stream = TcpStream::connect(address).await.expect("accepted");
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: local").await.expect("written");
@@ -119,7 +119,7 @@ async fn a_head_that_does_not_arrive_is_given_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn idle_connections_make_room_for_new_ones() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let mut idle = Vec::new();
     for _ in 0..300 {
@@ -132,7 +132,7 @@ async fn idle_connections_make_room_for_new_ones() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shutdown_ends_idle_and_open_connections_in_time() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     // A port of its own: one that the system chose may be another's as soon as it is closed.
     let settings = HttpSettings { port: reserve_port(), ..house.settings() };
     let address = house.http_with(settings).await;

@@ -15,8 +15,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
-use super::house::House;
 use crate::patience::eventually_async;
+use support::server::TestServer;
 
 fn stat(scope: &str) -> Envelope {
     Envelope { scope: Some(scope.into()), op: "file.stat".into(), ..Envelope::default() }
@@ -24,7 +24,7 @@ fn stat(scope: &str) -> Envelope {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_socket_is_for_this_user_alone() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let path = house.socket();
     let mode = |path: &std::path::Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o600);
@@ -38,7 +38,7 @@ async fn the_socket_is_for_this_user_alone() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_service_is_refused_and_a_dead_ones_socket_is_replaced() {
-    let house = House::new();
+    let house = TestServer::new();
     let path = path(&house.dirs);
     let first = Listener::bind(&path).expect("free");
     assert!(matches!(Listener::bind(&path), Err(BindError::Running)));
@@ -54,7 +54,7 @@ async fn a_second_service_is_refused_and_a_dead_ones_socket_is_replaced() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_named_profile_restricts_the_connection() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     house.token("narrow", None, &["notes"], &["fs:read"]);
     house.token("past", Some(1), &["*"], &["*"]);
     let path = house.socket();
@@ -77,7 +77,7 @@ async fn a_named_profile_restricts_the_connection() {
 }
 
 /// Takes a token away, and makes another of the same name that opens more.
-fn replace_token(house: &House) {
+fn replace_token(house: &TestServer) {
     let mut tokens = Tokens::load(&house.dirs).expect("readable");
     tokens.revoke("narrow").expect("it is there");
     tokens.save().expect("written");
@@ -86,7 +86,7 @@ fn replace_token(house: &House) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_revoked_token_opens_nothing_any_more_on_connections_that_are_open() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     house.token("narrow", None, &["notes"], &["fs:read"]);
     let path = house.socket();
     let linked = connect(&path, &Hello::new(Transport::Stdio, Some("narrow".into()))).await.expect("let in");
@@ -113,7 +113,7 @@ async fn a_revoked_token_opens_nothing_any_more_on_connections_that_are_open() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lines_that_are_not_of_the_protocol_are_answered_and_the_connection_lives() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let mut stream = UnixStream::connect(house.socket()).await.expect("accepted");
     let (input, mut output) = stream.split();
     let mut lines = BufReader::new(input).lines();
@@ -139,7 +139,7 @@ async fn lines_that_are_not_of_the_protocol_are_answered_and_the_connection_live
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_without_a_hello_is_closed() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let mut stream = UnixStream::connect(house.socket()).await.expect("accepted");
     stream.write_all(b"GET / HTTP/1.1\r\n\r\n").await.expect("written");
     let mut answer = String::new();
@@ -150,7 +150,7 @@ async fn a_connection_without_a_hello_is_closed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_requests_are_in_flight_on_one_connection() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let client = connect(&house.socket(), &Hello::new(Transport::Cli, None)).await.expect("let in");
     let client = Arc::new(client);
     let mut asked = tokio::task::JoinSet::new();
@@ -174,7 +174,7 @@ async fn many_requests_are_in_flight_on_one_connection() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_whose_service_ends_goes_on_with_one_of_its_own() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     house.socket();
     let embedded = house.embedded();
     let embed = Box::new(move || Ok(embedded.clone()));

@@ -12,9 +12,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::house::House;
-use super::http_client::{Reply, api, call, mcp, request, send, send_raw};
 use crate::patience::PATIENCE;
+use support::http_client::{Reply, api, call, mcp, request, send, send_raw};
+use support::server::TestServer;
 
 pub(super) const URL: &str = "https://bw.example";
 pub(super) const REDIRECT: &str = "http://127.0.0.1:7777/callback";
@@ -23,13 +23,13 @@ pub(super) const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-u
 
 /// A service with a public URL, and a browser and a client that know it.
 pub(super) struct Login {
-    pub house: House,
+    pub house: TestServer,
     pub address: SocketAddr,
 }
 
 impl Login {
     pub async fn new() -> Self {
-        let mut house = House::new();
+        let mut house = TestServer::new();
         let public_url = PublicUrl::try_from(URL.to_owned()).expect("a URL");
         let settings = HttpSettings { public_url: Some(public_url), ..house.settings() };
         let address = house.http_with(settings).await;
@@ -372,7 +372,7 @@ async fn an_access_token_opens_the_mcp_endpoint_alone() {
     assert_eq!(api(login.address, &access, stat).await.status, 401, "the JSON API is another resource");
     assert_eq!(login.read(&refresh, "app").await.status, 401, "a refresh token is none");
     // Another installation's URL is another audience.
-    let mut elsewhere = House::new();
+    let mut elsewhere = TestServer::new();
     let public_url = PublicUrl::try_from("https://other.example".to_owned()).expect("a URL");
     let settings = HttpSettings { public_url: Some(public_url), ..elsewhere.settings() };
     elsewhere.keys = Arc::clone(&login.house.keys);
@@ -399,7 +399,7 @@ async fn the_public_url_serves_the_endpoint_and_the_login_and_nothing_else() {
     assert_eq!(login.send("GET", "/oauth/other", &[], "").await.status, 401);
     login.house.end().await;
     // Without a public URL there is no login.
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     for path in ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server"] {
         assert_eq!(send(address, "GET", path, &[], "").await.status, 404, "{path}");

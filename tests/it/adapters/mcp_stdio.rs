@@ -5,22 +5,22 @@ use tokio_util::sync::CancellationToken;
 
 use bailiwick::adapters::mcp::stdio::Ended;
 
-use super::house::House;
-use super::http_client::whole;
-use super::stdio_client::{Client, in_memory, meta, outcome};
+use support::http_client::whole;
+use support::server::TestServer;
+use support::stdio_client::{StdioClient, in_memory, meta, outcome};
 
-async fn lives(client: &mut Client) {
+async fn lives(client: &mut StdioClient) {
     let answer = client.call_modern("computer_query", json!({"scope": "app", "op": "file.stat"})).await;
     assert_eq!(outcome(&answer)["ok"], true);
 }
 
-fn conversation(house: &House) -> (Client, tokio::task::JoinHandle<Ended>) {
+fn conversation(house: &TestServer) -> (StdioClient, tokio::task::JoinHandle<Ended>) {
     in_memory(house.backend(), CancellationToken::new())
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn lines_that_are_no_message_are_answered_and_the_session_lives() {
-    let house = House::new();
+    let house = TestServer::new();
     let (mut client, _) = conversation(&house);
     for (line, code) in [
         (&b"{\"jsonrpc\":\n"[..], -32700),
@@ -42,7 +42,7 @@ async fn lines_that_are_no_message_are_answered_and_the_session_lives() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_line_of_17_mebibytes_is_refused_and_the_session_lives() {
-    let house = House::new();
+    let house = TestServer::new();
     let (mut client, _) = conversation(&house);
     lives(&mut client).await;
     let mut line = vec![b'x'; 17 << 20];
@@ -55,7 +55,7 @@ async fn a_line_of_17_mebibytes_is_refused_and_the_session_lives() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_notification_before_the_handshake_does_not_end_the_session() {
-    let house = House::new();
+    let house = TestServer::new();
     let (mut client, _) = conversation(&house);
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     client
@@ -69,7 +69,7 @@ async fn a_notification_before_the_handshake_does_not_end_the_session() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_end_of_input_ends_it_after_what_was_asked_is_answered() {
-    let house = House::new();
+    let house = TestServer::new();
     let (mut client, served) = conversation(&house);
     for id in 1..=20 {
         let params = json!({"name": "computer_query", "arguments": {"scope": "app", "op": "file.stat"}, "_meta": meta()});
@@ -89,7 +89,7 @@ async fn the_end_of_input_ends_it_after_what_was_asked_is_answered() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_second_initialize_is_refused_and_what_was_agreed_counts() {
-    let house = House::new();
+    let house = TestServer::new();
     let (mut client, _) = conversation(&house);
     let answer = client.initialize("9999").await;
     assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
@@ -104,7 +104,7 @@ async fn a_second_initialize_is_refused_and_what_was_agreed_counts() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_messages_of_a_batch_are_answered_for_the_one_revision_that_has_them() {
-    let house = House::new();
+    let house = TestServer::new();
     let ping = |id: Value| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
     let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let batch =
@@ -139,7 +139,7 @@ async fn the_messages_of_a_batch_are_answered_for_the_one_revision_that_has_them
 
 #[tokio::test(flavor = "current_thread")]
 async fn shutdown_ends_it() {
-    let house = House::new();
+    let house = TestServer::new();
     for handshake in [false, true] {
         let shutdown = CancellationToken::new();
         let (mut client, served) = in_memory(house.backend(), shutdown.clone());
@@ -153,7 +153,7 @@ async fn shutdown_ends_it() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn thousands_of_pipelined_calls_are_all_answered() {
-    let house = House::new();
+    let house = TestServer::new();
     let (mut client, _) = conversation(&house);
     client.initialize("2025-11-25").await;
     let mut input = client.input.take().expect("open");

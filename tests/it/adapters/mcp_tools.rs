@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-use super::house::House;
-use super::http_client::{api, call, mcp, whole};
-use super::stdio_client::{Client, in_memory, meta, outcome};
+use support::http_client::{api, call, mcp, whole};
+use support::server::TestServer;
+use support::stdio_client::{StdioClient, in_memory, meta, outcome};
 
 fn names(answer: &Value) -> Vec<&str> {
     let tools = answer["result"]["tools"].as_array().expect("a list of tools");
     tools.iter().map(|tool| tool["name"].as_str().expect("a name")).collect()
 }
 
-async fn begin(house: &House) -> Client {
+async fn begin(house: &TestServer) -> StdioClient {
     let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
     client
@@ -23,7 +23,7 @@ async fn begin(house: &House) -> Client {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_refused_before_it_is_judged_keeps_what_it_named() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
@@ -47,7 +47,7 @@ async fn a_call_that_is_refused_before_it_is_judged_keeps_what_it_named() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_list_fits_into_2800_characters_and_is_private() {
-    let house = House::new();
+    let house = TestServer::new();
     let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
     let answer = client.ask("tools/list", json!({"_meta": meta()})).await;
     let size = answer["result"].to_string().chars().count();
@@ -64,7 +64,7 @@ async fn the_list_fits_into_2800_characters_and_is_private() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_caller_sees_only_the_tools_that_it_can_use() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
     let reader = house.token("reader", None, &["notes"], &["*"]);
@@ -84,7 +84,7 @@ async fn each_caller_sees_only_the_tools_that_it_can_use() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_instructions_name_the_scopes_of_the_caller() {
-    let house = House::new();
+    let house = TestServer::new();
     house.token("narrow", None, &["notes"], &["*"]);
     let caller =
         house.keys.profile("narrow", Transport::Stdio).expect("readable").expect("the token is there");
@@ -103,7 +103,7 @@ async fn the_instructions_name_the_scopes_of_the_caller() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_query_tool_refuses_operations_with_an_effect() {
-    let house = House::new();
+    let house = TestServer::new();
     let mut client = begin(&house).await;
     let effects =
         house.service.facts().registry.operations().filter(|it| !it.spec.effect.is_read_only()).count();
@@ -122,7 +122,7 @@ async fn the_query_tool_refuses_operations_with_an_effect() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn malformed_arguments_are_results_that_name_the_field() {
-    let house = House::new();
+    let house = TestServer::new();
     let mut client = begin(&house).await;
     for (tool, arguments, field) in [
         ("computer_query", json!({"op": 3}), "op"),
@@ -153,7 +153,7 @@ async fn malformed_arguments_are_results_that_name_the_field() {
 /// What a model sees of an answer: what was asked for, once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_is_what_was_asked_for_and_nothing_is_there_twice() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
@@ -191,7 +191,7 @@ async fn an_answer_is_what_was_asked_for_and_nothing_is_there_twice() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn arguments_that_are_no_object_are_results_over_http_too() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     for version in ["2025-11-25", "2026-07-28"] {
         let reply = mcp(address, &house.token, version, call("computer_query", &json!("file.stat"))).await;
@@ -205,7 +205,7 @@ async fn arguments_that_are_no_object_are_results_over_http_too() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn what_is_not_declared_is_refused_as_an_unknown_method() {
-    let house = House::new();
+    let house = TestServer::new();
     let mut client = begin(&house).await;
     for method in [
         "resources/list",
@@ -228,7 +228,7 @@ async fn what_is_not_declared_is_refused_as_an_unknown_method() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn prompts_say_which_calls_to_make_and_those_calls_work() {
-    let house = House::new();
+    let house = TestServer::new();
     for version in ["2025-11-25", "2026-07-28"] {
         let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
         let modern = version == "2026-07-28";
@@ -271,7 +271,7 @@ async fn prompts_say_which_calls_to_make_and_those_calls_work() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_caller_sees_only_the_prompts_that_it_can_use() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "prompts/list", "params": {}});
     let reader = house.token("reader", None, &["notes"], &["*"]);
@@ -289,11 +289,11 @@ async fn each_caller_sees_only_the_prompts_that_it_can_use() {
 /// Several requests in one call: each is judged and recorded for itself, and none runs after one that failed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_that_follow_run_while_they_succeed_and_each_has_its_row() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let (mut client, _) = in_memory(house.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
-    let text = async |client: &mut Client, tool: &str, arguments: Value| {
+    let text = async |client: &mut StdioClient, tool: &str, arguments: Value| {
         let result =
             client.ask("tools/call", json!({"name": tool, "arguments": arguments})).await["result"].clone();
         assert_eq!(result["content"].as_array().map(Vec::len), Some(1), "{result}");

@@ -4,9 +4,7 @@
 #[cfg(target_os = "linux")]
 mod cancelling;
 mod envelopes;
-mod house;
 mod http_attacks;
-pub mod http_client;
 mod http_clients;
 mod http_crowds;
 mod http_framing;
@@ -24,7 +22,6 @@ mod openapi;
 mod program;
 mod refused_logins;
 mod same_outcome;
-pub(crate) mod stdio_client;
 // Only there a process reads what it holds from a file.
 #[cfg(target_os = "linux")]
 mod stress;

@@ -8,9 +8,9 @@ use bailiwick::reference::openapi;
 use bailiwick::registry::Registry;
 use serde_json::Value;
 
-use super::house::House;
-use super::http_client::send;
 use crate::source::repository;
+use support::http_client::send;
+use support::server::TestServer;
 
 #[test]
 fn the_committed_document_equals_the_generated_one() {
@@ -39,7 +39,7 @@ fn the_document_holds_every_route_of_the_api_and_every_operation() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_api_gives_its_document_info_and_history() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let bearer = format!("Bearer {}", house.token);
     let get = async |target: &str| send(address, "GET", target, &[("Authorization", &bearer)], "").await;

@@ -9,10 +9,11 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::unix::pipe;
 
 use super::envelopes;
-use super::house::{House, normal};
-use super::http_client::api;
-use super::stdio_client::{Client, outcome};
 use crate::patience::eventually_some;
+use support::http_client::api;
+use support::server::TestServer;
+use support::service::normal;
+use support::stdio_client::{StdioClient, outcome};
 
 /// A process that is killed if the test ends before it does.
 struct Program(Child);
@@ -24,24 +25,24 @@ impl Drop for Program {
     }
 }
 
-fn program(house: &House, words: &[&str]) -> Command {
+fn program(house: &TestServer, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
     command.args(words).env_clear().env("BAILIWICK_HOME", house.path("home"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-fn mcp(house: &House, words: &[&str]) -> (Client, Program) {
+fn mcp(house: &TestServer, words: &[&str]) -> (StdioClient, Program) {
     let mut child = program(house, &[&["mcp"], words].concat()).spawn().expect("the program starts");
     let input = OwnedFd::from(child.stdin.take().expect("piped"));
     let output = OwnedFd::from(child.stdout.take().expect("piped"));
     let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
     let output = pipe::Receiver::from_owned_fd(output).expect("a pipe");
-    (Client::new(input, output), Program(child))
+    (StdioClient::new(input, output), Program(child))
 }
 
 /// Starts the service, and gives it with its address.
-async fn start(house: &House) -> (Program, std::net::SocketAddr) {
+async fn start(house: &TestServer) -> (Program, std::net::SocketAddr) {
     let mut child = program(house, &["start", "--port", "0", "--json"]).spawn().expect("the program starts");
     let output = OwnedFd::from(child.stdout.take().expect("piped"));
     let mut lines = BufReader::new(pipe::Receiver::from_owned_fd(output).expect("a pipe")).lines();
@@ -61,7 +62,7 @@ async fn ended(mut program: Program) -> ExitStatus {
 }
 
 /// What the transports inside this process give, as the measure for the program.
-async fn expected(house: &House, envelope: &Value) -> Value {
+async fn expected(house: &TestServer, envelope: &Value) -> Value {
     let gone = tokio_util::sync::CancellationToken::new();
     let envelope = bailiwick::requests::read(envelope.clone());
     normal(house.backend().submit(envelope, &gone).await.into_value())
@@ -69,7 +70,7 @@ async fn expected(house: &House, envelope: &Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_program_gives_the_same_outcome_over_stdio_cli_and_http() {
-    let house = House::new();
+    let house = TestServer::new();
     house.save_config();
     let (mut alone, alone_child) = mcp(&house, &[]);
     alone.initialize("2025-11-25").await;
@@ -100,7 +101,7 @@ async fn the_program_gives_the_same_outcome_over_stdio_cli_and_http() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn signals_end_the_program_with_0() {
-    let house = House::new();
+    let house = TestServer::new();
     house.save_config();
     for which in [Signal::INT, Signal::TERM] {
         let (service, address) = start(&house).await;
@@ -118,7 +119,7 @@ async fn signals_end_the_program_with_0() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_profile_restricts_a_client_with_and_without_a_running_service() {
-    let house = House::new();
+    let house = TestServer::new();
     house.save_config();
     house.token("narrow", None, &["notes"], &["fs:read"]);
     let check = async || {
@@ -140,7 +141,7 @@ async fn a_profile_restricts_a_client_with_and_without_a_running_service() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_goes_on_when_its_service_is_killed() {
-    let house = House::new();
+    let house = TestServer::new();
     house.save_config();
     let (service, _) = start(&house).await;
     let (mut client, child) = mcp(&house, &[]);

@@ -5,20 +5,20 @@ use bailiwick::config::Tokens;
 use bailiwick::contract::{Cancel, Transport, time};
 use bailiwick::history::{Entry, Filter};
 
-use super::house::House;
-use super::http_client::{api, send};
 use crate::patience::PATIENCE;
+use support::http_client::{api, send};
+use support::server::TestServer;
 
 const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
 
-fn rows(house: &House) -> Vec<Entry> {
+fn rows(house: &TestServer) -> Vec<Entry> {
     let filter = Filter { op: Some("login".to_owned()), limit: 100, ..Filter::default() };
     house.service.history().query(&filter, &Cancel::after(*PATIENCE)).expect("readable").entries
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_login_leaves_a_row_with_its_address_and_reason_and_no_token() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let expired = house.token("expired", Some(time::now_ms() - 1_000), &["*"], &["*"]);
     let revoked = house.token("revoked", None, &["*"], &["*"]);
@@ -60,7 +60,7 @@ async fn a_refused_login_leaves_a_row_with_its_address_and_reason_and_no_token()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flood_of_refused_logins_is_counted_and_not_recorded_one_by_one() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let mut without_row = 0;
     for n in 0..60 {
@@ -75,7 +75,7 @@ async fn a_flood_of_refused_logins_is_counted_and_not_recorded_one_by_one() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_that_is_not_taken_leaves_a_row_and_is_answered_in_an_outcome() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let large = format!("{{\"op\":\"{}\"}}", "x".repeat(5 << 20));
     let reply = api(address, &house.token, &large).await;

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::envelopes;
-use super::house::{House, normal};
-use super::http_client::{api, call, mcp, send};
-use super::stdio_client::{in_memory, meta, outcome};
+use support::http_client::{api, call, mcp, send};
+use support::server::TestServer;
+use support::service::normal;
+use support::stdio_client::{in_memory, meta, outcome};
 
 fn check_code(way: &str, name: &str, outcome: &Value, code: &str) {
     let got = outcome["error"]["code"].as_str().unwrap_or("ok");
@@ -19,7 +20,7 @@ fn check_code(way: &str, name: &str, outcome: &Value, code: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_transport_gives_the_same_outcome() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let path = house.socket();
     let token = house.token.clone();
@@ -60,7 +61,7 @@ async fn every_transport_gives_the_same_outcome() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn text_that_is_no_envelope_is_answered_and_recorded_by_the_json_api() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     for body in ["", "{", "[]", "null", "\"x\"", "{\"op\":\"file.stat\"} x", "{\"op\":\"a\u{1}\"}", DOUBLED] {
         let reply = api(address, &house.token, body).await;
@@ -77,7 +78,7 @@ const DOUBLED: &str = r#"{"scope":"app","op":"file.stat","op":"file.delete","tar
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_key_that_is_there_twice_is_refused_on_every_transport() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     for body in [
         DOUBLED.to_owned(),

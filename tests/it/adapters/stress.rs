@@ -4,8 +4,8 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::house::House;
-use super::http_client::request;
+use support::http_client::request;
+use support::server::TestServer;
 
 /// Returns the memory that this process has, in bytes.
 fn resident_bytes() -> u64 {
@@ -16,7 +16,7 @@ fn resident_bytes() -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_handshakes_leave_the_memory_bounded() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let handshake = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},

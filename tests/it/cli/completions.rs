@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::installation::{Installation, Ran};
 use crate::needs::require_program;
-use crate::transcripts::terminal::Terminal;
+use support::pty::Pty;
 
 /// An installation with ids to offer, and the scripts as a person installs them.
 struct Desk {
@@ -161,7 +161,7 @@ fn zsh_offers_what_this_computer_knows_at_its_own_prompt() {
 fn typed(desk: &Desk, shell: &[&str], begin: &str) {
     let mut command = desk.shell(shell);
     command.env("PS1", "> ").env("TERM", "xterm");
-    let mut terminal = Terminal::start(&command, 24, 100);
+    let mut terminal = Pty::start(&command, 24, 100);
     // The quotes keep what is typed from looking like what is printed.
     terminal.answer("> ", &format!("{begin}; echo rea''dy\r"));
     terminal.answer(

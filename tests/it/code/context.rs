@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::git::Ground;
+use crate::git::GitScope;
 
 fn ask() -> Value {
     json!({"op": "code.context"})
@@ -60,7 +60,7 @@ proptest! {
         budgets in proptest::collection::vec(300_usize..10_000, 3),
         max_output_bytes in prop::option::of(1_000_usize..60_000),
     ) {
-        let ground = Ground::new("app", json!({}));
+        let ground = GitScope::new("app", json!({}));
         for (path, content) in files {
             let path = ground.path("app").join(std::ffi::OsStr::from_bytes(&path));
             // A name can be taken by a folder, or be `..`: then there is one file less.
@@ -84,14 +84,14 @@ proptest! {
 
 #[tokio::test]
 async fn an_empty_folder_is_nothing_to_fail_at() {
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     let data = ground.data(ask()).await;
     assert_eq!(data, json!({"path": ".", "files": 0}));
 }
 
 #[tokio::test]
 async fn a_repository_tells_its_state_and_what_is_worked_on() {
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("app");
     ground.write("app/.env", "KEY=hunter2\n");
     ground.git("app", &["add", "-f", ".env"]);
@@ -114,7 +114,7 @@ async fn a_repository_tells_its_state_and_what_is_worked_on() {
 
 #[tokio::test]
 async fn a_merge_that_is_not_done_and_a_detached_head_are_told() {
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("app");
     ground.git("app", &["reset", "-q", "--hard"]);
     ground.git("app", &["checkout", "-q", "-b", "other", "HEAD~1"]);
@@ -133,7 +133,7 @@ async fn a_merge_that_is_not_done_and_a_detached_head_are_told() {
 
 #[tokio::test]
 async fn a_scope_that_is_a_part_of_a_repository_sees_its_part() {
-    let ground = Ground::new("app/inner", json!({}));
+    let ground = GitScope::new("app/inner", json!({}));
     ground.write("app/outer.txt", "o\n");
     ground.write("app/AGENTS.md", "Words above the scope.\n");
     ground.git("app", &["init", "-q"]);
@@ -151,7 +151,7 @@ async fn a_scope_that_is_a_part_of_a_repository_sees_its_part() {
 #[tokio::test]
 async fn without_git_the_rest_is_told() {
     let folder = std::env::temp_dir();
-    let ground = Ground::new("app", json!({"searchPath": [folder.join("bailiwick-no-programs")]}));
+    let ground = GitScope::new("app", json!({"searchPath": [folder.join("bailiwick-no-programs")]}));
     ground.repository("app");
     let data = ground.data(ask()).await;
     assert_eq!(data["files"], 3);
@@ -161,7 +161,7 @@ async fn without_git_the_rest_is_told() {
 
 #[tokio::test]
 async fn files_for_agents_are_told_from_the_scopes_folder_down() {
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.write(
         "app/CLAUDE.md",
         "# Rules\n\nUse tabs. See @docs/style.md and @~/.claude/mine.md.\n`@not/this.md`\n@ada\n",
@@ -195,7 +195,7 @@ async fn files_for_agents_are_told_from_the_scopes_folder_down() {
 
 #[tokio::test]
 async fn skills_are_named_with_what_they_are_for() {
-    let ground = Ground::new("app", json!({"closedFiles": ["skills/hidden/**"]}));
+    let ground = GitScope::new("app", json!({"closedFiles": ["skills/hidden/**"]}));
     let skill = |name: &str, description: &str| {
         format!("---\nname: {name}\ndescription: {description}\n---\n\n# How\n")
     };
@@ -224,7 +224,7 @@ async fn skills_are_named_with_what_they_are_for() {
 
 #[tokio::test]
 async fn what_is_closed_is_neither_named_nor_read() {
-    let ground = Ground::new("app", json!({"closedFiles": ["hidden/**", "CLAUDE.md"]}));
+    let ground = GitScope::new("app", json!({"closedFiles": ["hidden/**", "CLAUDE.md"]}));
     ground.write("app/.env", "KEY=hunter2\n");
     ground.write("app/CLAUDE.md", "hunter2\n");
     ground.write("app/hidden/package.json", "{\"name\":\"hunter2\"}\n");
@@ -238,7 +238,7 @@ async fn what_is_closed_is_neither_named_nor_read() {
 
 #[tokio::test]
 async fn five_hundred_packages_fit_and_the_rest_is_counted() {
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     for at in 0..500 {
         let name = format!("package-{at:03}");
         ground.write(&format!("app/packages/{name}/package.json"), &format!("{{\"name\":\"@big/{name}\"}}"));
@@ -269,7 +269,7 @@ async fn five_hundred_packages_fit_and_the_rest_is_counted() {
 
 #[tokio::test]
 async fn every_call_that_is_named_works() {
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     let long = "A line that says something of some length to whoever reads it.\n".repeat(60);
     for folder in ["app", "app/a", "app/b"] {
         ground.write(&format!("{folder}/AGENTS.md"), &long);
@@ -296,7 +296,7 @@ async fn every_call_that_is_named_works() {
 
 #[tokio::test]
 async fn broken_manifests_are_told_and_stop_nothing() {
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.write("app/Cargo.toml", "[package\n");
     ground.write("app/package.json", "{\"name\": }");
     ground.write("app/sub/go.mod", "nothing\n");
@@ -310,7 +310,7 @@ async fn broken_manifests_are_told_and_stop_nothing() {
 
 #[tokio::test]
 async fn names_that_are_not_utf8_are_shown_so_that_they_can_be_used() {
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     let folder = ground.path("app").join(std::ffi::OsStr::from_bytes(b"b\xfe"));
     fs::create_dir_all(&folder).expect("a folder is made");
     fs::write(folder.join("package.json"), "{\"name\":\"n\"}").expect("a file is written");
@@ -323,7 +323,7 @@ async fn names_that_are_not_utf8_are_shown_so_that_they_can_be_used() {
 
 #[tokio::test]
 async fn a_budget_out_of_bounds_and_a_file_are_refused() {
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.write("app/a.txt", "");
     for options in [json!({"budget": 299}), json!({"budget": 10_001}), json!({"include": ["all"]})] {
         assert_eq!(ground.code(json!({"op": "code.context", "options": options})).await, "invalid_request");

@@ -1,65 +1,52 @@
 //! The index of definitions: that it answers, after any change, as one that was just made, and what it never holds.
 
 use std::fs;
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Transport};
-use bailiwick::platform::dirs::Dirs;
+use bailiwick::contract::{Caller, Transport};
 use bailiwick::platform::fs::modes::{set_mode, symlink};
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::service::Service;
 use serde_json::{Value, json};
+
 use tokio_util::sync::CancellationToken;
 
 use crate::installation::Installation;
 use crate::system::{Need, assert_private, lacks};
-use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
+use support::service::{call, data, send, wait_for};
 
 /// A folder of sources, and services that serve it.
-struct World {
-    folder: TemporaryFolder,
-    runtime: tokio::runtime::Runtime,
+struct Sources {
+    scope: TestScope,
 }
 
-impl World {
+impl Deref for Sources {
+    type Target = TestScope;
+
+    fn deref(&self) -> &TestScope {
+        &self.scope
+    }
+}
+
+impl Sources {
     fn new() -> Self {
-        let folder = TemporaryFolder::new();
-        fs::create_dir(folder.path().join("root")).expect("a folder can be made");
-        Self { folder, runtime: tokio::runtime::Runtime::new().expect("a runtime starts") }
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().join("root").join(path)
-    }
-
-    fn write(&self, path: &str, content: &str) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder can be made");
-        fs::write(path, content).expect("a file can be written");
+        Self { scope: TestScope::new().with_capabilities(&["fs:read"]) }
     }
 
     /// Starts a service of an installation.
     fn service(&self, home: &str, policy: Value) -> Arc<Service> {
-        let config: Config = serde_json::from_value(json!({
-            "machineId": "m", "machineName": "m",
-            "scopes": [{"id": "app", "roots": [self.path("")], "capabilities": ["fs:read"], "policy": policy}],
-        }))
-        .expect("a good config");
-        let dirs = Dirs::below(self.folder.path().join(home));
-        support::boot(ServiceSettings { config, dirs }).expect("the service boots")
+        self.scope.clone().with_home(self.beside(home)).with_policy(policy).boot()
     }
 
     fn ask(&self, service: &Arc<Service>, query: &str, options: Value) -> Value {
-        let envelope = json!({"op": "code.search_symbols", "input": {"query": query}, "options": options});
-        let caller = Caller::local(Transport::Cli);
-        let gone = CancellationToken::new();
-        let outcome = self.runtime.block_on(service.handle(&caller, Envelope::from_value(envelope), &gone));
-        let mut outcome = outcome.into_reply().into_value();
-        assert_eq!(outcome["ok"], true, "{outcome:#}");
-        outcome["data"].take()
+        let answer = call(
+            service,
+            json!({"op": "code.search_symbols", "input": {"query": query}, "options": options}),
+        );
+        data(&answer).clone()
     }
 
     /// Gives `path:line name signature` of all that fits, sorted.
@@ -87,7 +74,7 @@ impl World {
 
     /// Gives everything that is written in the state folder's indexes.
     fn written(&self, home: &str) -> Vec<u8> {
-        let folder = self.folder.path().join(home).join("state/code");
+        let folder = self.beside(home).join("state/code");
         let files = fs::read_dir(folder).into_iter().flatten().flatten();
         files.flat_map(|file| fs::read(file.path()).expect("it can be read")).collect()
     }
@@ -127,7 +114,7 @@ impl Dice {
 
 #[test]
 fn an_index_kept_through_changes_answers_as_one_just_made() {
-    let world = World::new();
+    let world = Sources::new();
     let kept = world.service("home", json!({}));
     let mut dice = Dice(7);
     let (folders, names) = (["", "a/", "a/b/", "c/", "c/d/e/"], ["x.rs", "y.py", "z.rs"]);
@@ -159,7 +146,7 @@ fn an_index_kept_through_changes_answers_as_one_just_made() {
             8 => world.write(&format!("{folder}.gitignore"), ["x.rs\n", "", "b/\n"][dice.roll(3)]),
             9 => {
                 // A folder with something in it comes as a whole.
-                let outside = world.folder.path().join("new");
+                let outside = world.beside("new");
                 fs::create_dir_all(outside.join("deep")).expect("made");
                 fs::write(outside.join("deep/n.rs"), format!("fn item_new{step}() {{}}\n")).expect("written");
                 fs::rename(&outside, world.path(&format!("new{step}"))).expect("moved");
@@ -177,7 +164,7 @@ fn an_index_kept_through_changes_answers_as_one_just_made() {
 
 #[test]
 fn a_second_question_reads_no_file_and_is_told_so() {
-    let world = World::new();
+    let world = Sources::new();
     for number in 0..50 {
         world.write(&format!("d{}/f{number}.rs", number % 7), &format!("fn thing{number}() {{}}\n"));
     }
@@ -198,9 +185,9 @@ fn a_second_question_reads_no_file_and_is_told_so() {
 
 #[test]
 fn a_hit_is_true_although_the_file_was_changed_by_a_name_elsewhere() {
-    let world = World::new();
+    let world = Sources::new();
     world.write("a.rs", "fn before_it() {}\n");
-    let outside = world.folder.path().join("outside.rs");
+    let outside = world.beside("outside.rs");
     fs::hard_link(world.path("a.rs"), &outside).expect("a second name");
     let service = world.service("home", json!({}));
     assert_eq!(world.hits(&service, "before_it").len(), 1);
@@ -214,11 +201,11 @@ fn a_name_that_becomes_a_link_shows_nothing() {
     if lacks(Need::Links) {
         return;
     }
-    let world = World::new();
+    let world = Sources::new();
     world.write("a.rs", "fn wanted() {}\n");
     let service = world.service("home", json!({}));
     assert_eq!(world.hits(&service, "wanted").len(), 1);
-    let outside = world.folder.path().join("outside.rs");
+    let outside = world.beside("outside.rs");
     fs::rename(world.path("a.rs"), &outside).expect("moved");
     symlink(&outside, world.path("a.rs")).expect("a link");
     assert_eq!(world.hits(&service, "wanted"), [""; 0]);
@@ -226,14 +213,14 @@ fn a_name_that_becomes_a_link_shows_nothing() {
 
 #[test]
 fn what_is_closed_ignored_or_sensitive_is_never_written_into_an_index() {
-    let world = World::new();
+    let world = Sources::new();
     world.write("open.rs", "fn seen_open() {}\n");
     world.write("closed/a.rs", "fn unseen_closed() {}\n");
     world.write("out/a.rs", "fn unseen_ignored() {}\n");
     world.write(".gitignore", "out/\n");
     world.write("secrets.py", "def unseen_sensitive(): pass\n");
     world.write(".dot/a.rs", "fn unseen_hidden() {}\n");
-    let outside = world.folder.path().join("outside.rs");
+    let outside = world.beside("outside.rs");
     fs::write(&outside, "fn unseen_outside() {}\n").expect("written");
     if Need::Links.is_there() {
         symlink(&outside, world.path("link.rs")).expect("a link");
@@ -243,7 +230,7 @@ fn what_is_closed_ignored_or_sensitive_is_never_written_into_an_index() {
     world.wait_until_written("home", "open.rs");
     let written = world.written("home");
     assert!(!contains(&written, "unseen"), "only what may be seen is held");
-    let folder = world.folder.path().join("home/state/code");
+    let folder = world.beside("home/state/code");
     assert_private(&folder, 0o700);
     for file in fs::read_dir(&folder).expect("a folder").flatten() {
         assert_private(&file.path(), 0o600);
@@ -252,7 +239,7 @@ fn what_is_closed_ignored_or_sensitive_is_never_written_into_an_index() {
 
 #[test]
 fn rules_that_change_take_what_they_close_out_of_the_index() {
-    let world = World::new();
+    let world = Sources::new();
     world.write("a.rs", "fn item_open() {}\n");
     world.write("b/c.rs", "fn item_closed_later() {}\n");
     let first = world.service("home", json!({}));
@@ -269,7 +256,7 @@ fn rules_that_change_take_what_they_close_out_of_the_index() {
 
 #[test]
 fn an_index_that_is_broken_or_of_another_folder_is_made_anew() {
-    let world = World::new();
+    let world = Sources::new();
     for number in 0..20 {
         world.write(&format!("f{number}.rs"), &format!("fn item{number}() {{}}\n"));
     }
@@ -278,7 +265,7 @@ fn an_index_that_is_broken_or_of_another_folder_is_made_anew() {
     assert_eq!(expected.len(), 20);
     world.wait_until_written("home", "item0");
     drop(first);
-    let folder = world.folder.path().join("home/state/code");
+    let folder = world.beside("home/state/code");
     let file = fs::read_dir(&folder).expect("a folder").flatten().next().expect("an index").path();
     let content = fs::read(&file).expect("it can be read");
     let mut changed = content.clone();
@@ -297,7 +284,7 @@ fn an_index_that_is_broken_or_of_another_folder_is_made_anew() {
 
 #[test]
 fn two_services_keep_one_index_and_both_answer_true() {
-    let world = World::new();
+    let world = Sources::new();
     world.write("a.rs", "fn item_a() {}\n");
     let (one, other) = (world.service("home", json!({})), world.service("home", json!({})));
     for step in 0..10 {
@@ -339,7 +326,7 @@ fn a_service_that_is_killed_while_it_reads_or_writes_leaves_nothing_that_is_beli
 
 #[test]
 fn a_question_that_is_given_up_ends_at_once_and_the_next_one_is_answered() {
-    let world = World::new();
+    let world = Sources::new();
     for number in 0..400 {
         let text: String = (0..40).map(|n| format!("pub fn item_{number}_{n}() {{}}\n")).collect();
         world.write(&format!("d{}/f{number}.rs", number % 20), &text);
@@ -350,8 +337,7 @@ fn a_question_that_is_given_up_ends_at_once_and_the_next_one_is_answered() {
         json!({"op": "code.search_symbols", "input": {"query": "item"}, "options": {"match": "fuzzy"}});
     let gone = CancellationToken::new();
     gone.cancel();
-    let outcome = world.runtime.block_on(service.handle(&caller, Envelope::from_value(envelope), &gone));
-    let outcome = outcome.into_reply().into_value();
+    let outcome = wait_for(send(&service, &caller, envelope, &gone));
     assert_eq!(outcome["error"]["code"], "cancelled", "{outcome:#}");
     let data = world.ask(&service, "item", json!({}));
     assert_eq!((&data["complete"], &data["total"]), (&json!(true), &json!(16_000)));

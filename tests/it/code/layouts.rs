@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::git::Ground;
+use crate::git::GitScope;
 
 /// The name of a layout, its files, and what builds and tests it; empty where nothing is known.
 type Layout = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
@@ -151,7 +151,7 @@ fn first<'a>(data: &'a Value, purpose: &str) -> &'a str {
 
 #[tokio::test]
 async fn each_layout_has_its_command_to_build_and_to_test() {
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     let mut wrong = Vec::new();
     for (name, files, build, test) in LAYOUTS {
         let root = ground.path("app").join("project");
@@ -175,7 +175,7 @@ async fn each_layout_has_its_command_to_build_and_to_test() {
 #[tokio::test]
 async fn a_command_that_does_not_run_here_says_what_is_missing() {
     let scope = json!({"allowedCommands": ["there *", "gone *"], "shell": "off"});
-    let ground = Ground::new("app", scope);
+    let ground = GitScope::new("app", scope);
     ground.write("app/Makefile", "test:\n\ttrue\n");
     ground.write("app/composer.json", r#"{"scripts":{"test":"a"}}"#);
     let data = ground.data(json!({"op": "code.context", "options": {"include": ["commands"]}})).await;

@@ -3,21 +3,17 @@
 use std::fs;
 use std::net::TcpListener;
 
+use bailiwick::contract::{Caller, Transport};
 use serde_json::{Value, json};
+use support::service::{data, send};
 use tokio_util::sync::CancellationToken;
 
 use super::fake::Reply;
-use super::ground::{Ground, KEY, send, writing};
+use super::scope::{CodexScope, KEY, writing};
 use crate::patience::eventually_async;
 
 const PATCH: &str = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: greeting.txt\n@@\n-hello\n+good morning\n\
                      +and good night\n*** End Patch\nEOF";
-
-/// Gives the data of an answer that must be a success.
-fn data(answer: &Value) -> &Value {
-    assert_eq!(answer["ok"], true, "{answer:#}");
-    &answer["data"]
-}
 
 fn runs(command: &str) -> Vec<Reply> {
     vec![Reply::Runs(command.to_owned()), Reply::Says("It is done.")]
@@ -25,7 +21,7 @@ fn runs(command: &str) -> Vec<Reply> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn codex_answers_in_a_full_sandbox() {
-    let ground = Ground::new(vec![Reply::Says("Forty-two.")]);
+    let ground = CodexScope::new(vec![Reply::Says("Forty-two.")]);
     let answer = ground.run("What is the answer?").await;
     let data = data(&answer);
     assert_eq!(data["exitCode"], 0, "{answer:#}");
@@ -41,17 +37,17 @@ async fn codex_answers_in_a_full_sandbox() {
     assert_eq!(asked.len(), 1);
     assert!(asked[0]["input"].to_string().contains("What is the answer?"));
     assert_eq!(asked[0]["model"], "fake-1", "the person's own model is asked");
-    assert!(!ground.around().join("person/evil").exists(), "no MCP server of the person is started");
+    assert!(!ground.folder().join("person/evil").exists(), "no MCP server of the person is started");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_patch_of_codex_is_seen_on_disk_and_in_the_history() {
-    let ground = Ground::new(runs(PATCH));
-    fs::write(ground.app("greeting.txt"), "hello\nworld\n").expect("written");
+    let ground = CodexScope::new(runs(PATCH));
+    fs::write(ground.path("greeting.txt"), "hello\nworld\n").expect("written");
     let answer = ground.run("Greet better.").await;
     let data = data(&answer);
     assert_eq!(
-        fs::read_to_string(ground.app("greeting.txt")).expect("read"),
+        fs::read_to_string(ground.path("greeting.txt")).expect("read"),
         "good morning\nand good night\nworld\n"
     );
     let summary = &data["diffSummary"];
@@ -75,17 +71,17 @@ async fn a_command_of_codex_sees_the_scope_and_little_else() {
          ls ../other && echo OTHER; env; cat /proc/[0-9]*/environ | tr '\\0' '\\n'; test -s /etc/shadow && echo SHADOW; \
          touch ../outside.txt; true"
     );
-    let ground = Ground::new(runs(&script));
-    fs::write(ground.around().join("other/theirs.txt"), "theirs").expect("written");
+    let ground = CodexScope::new(runs(&script));
+    fs::write(ground.folder().join("other/theirs.txt"), "theirs").expect("written");
     let answer = ground.run("Look around.").await;
     let data = data(&answer);
     assert_eq!(data["exitCode"], 0, "{answer:#}");
-    assert_eq!(fs::read_to_string(ground.app("made.txt")).expect("the command ran"), "made\n", "{answer:#}");
+    assert_eq!(fs::read_to_string(ground.path("made.txt")).expect("the command ran"), "made\n", "{answer:#}");
     let seen = ground.provider.tool_output();
     for hidden in ["REACHED", KEY, "FAKE_KEY", "base_url", "machineId", "OTHER", "SHADOW", "theirs"] {
         assert!(!seen.contains(hidden), "{hidden}: {seen}");
     }
-    assert!(!ground.around().join("outside.txt").exists());
+    assert!(!ground.folder().join("outside.txt").exists());
     other.set_nonblocking(true).expect("set");
     assert!(other.accept().is_err(), "nothing of Codex's commands reaches a port of this computer");
     assert_eq!(data["diffSummary"]["changedFiles"], 1, "{answer:#}");
@@ -96,7 +92,7 @@ async fn where_the_network_of_the_scope_is_full_so_is_that_of_commands() {
     let other = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = other.local_addr().expect("an address").port();
     let script = format!("(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo REACHED");
-    let ground = Ground::with(runs(&script), &writing(), &json!({"network": "full"}));
+    let ground = CodexScope::with(runs(&script), &writing(), &json!({"network": "full"}));
     let answer = ground.run("Reach out.").await;
     assert_eq!(data(&answer)["codexSandbox"]["network"], true);
     assert!(ground.provider.tool_output().contains("REACHED"), "{}", ground.provider.tool_output());
@@ -109,18 +105,18 @@ async fn without_the_right_to_write_nothing_is_written() {
         (json!(["fs:read", "codex:run", "history:read"]), json!({})),
         (writing(), json!({"sandbox": "read-only"})),
     ] {
-        let ground = Ground::with(runs(script), &capabilities, &json!({}));
-        fs::write(ground.app("file.txt"), "as it was").expect("written");
+        let ground = CodexScope::with(runs(script), &capabilities, &json!({}));
+        fs::write(ground.path("file.txt"), "as it was").expect("written");
         let answer = ground.run_with("Change it.", options).await;
         let data = data(&answer);
         assert_eq!(data["codexSandbox"]["mode"], "read-only");
         assert_eq!(data["diffSummary"]["changedFiles"], 0, "{answer:#}");
-        assert_eq!(fs::read_to_string(ground.app("file.txt")).expect("read"), "as it was");
-        assert!(!ground.app("new.txt").exists());
+        assert_eq!(fs::read_to_string(ground.path("file.txt")).expect("read"), "as it was");
+        assert!(!ground.path("new.txt").exists());
         let seen = ground.provider.tool_output();
         assert!(seen.contains("Read-only") || seen.contains("ermission denied"), "{seen}");
     }
-    let ground = Ground::with(runs(script), &json!(["fs:read", "codex:run"]), &json!({}));
+    let ground = CodexScope::with(runs(script), &json!(["fs:read", "codex:run"]), &json!({}));
     let answer = ground.run_with("Change it.", json!({"sandbox": "workspace-write"})).await;
     assert_eq!(answer["error"]["code"], "permission_denied");
     assert_eq!(answer["error"]["details"]["rule"], "codex-write");
@@ -129,19 +125,19 @@ async fn without_the_right_to_write_nothing_is_written() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_sandbox_of_the_scope_codexs_own_still_holds() {
     let script = "echo made > made.txt; touch ../outside.txt; cat ../home/config/config.json ../other/theirs.txt; true";
-    let ground = Ground::with(runs(script), &writing(), &json!({"sandbox": "none"}));
-    fs::write(ground.around().join("other/theirs.txt"), "theirs").expect("written");
+    let ground = CodexScope::with(runs(script), &writing(), &json!({"sandbox": "none"}));
+    fs::write(ground.folder().join("other/theirs.txt"), "theirs").expect("written");
     let answer = ground.run("Look around.").await;
     assert_eq!(data(&answer)["sandbox"]["level"], "none", "what does not hold is not claimed");
-    assert!(ground.app("made.txt").exists(), "{}", ground.provider.tool_output());
-    assert!(!ground.around().join("outside.txt").exists());
+    assert!(ground.path("made.txt").exists(), "{}", ground.provider.tool_output());
+    assert!(!ground.folder().join("outside.txt").exists());
     let seen = ground.provider.tool_output();
     assert!(!seen.contains("machineId") && !seen.contains("theirs\\n"), "{seen}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_partial_sandbox_codex_is_not_run_at_all() {
-    let ground = Ground::with(runs("true"), &writing(), &json!({"sandbox": "partial"}));
+    let ground = CodexScope::with(runs("true"), &writing(), &json!({"sandbox": "partial"}));
     let answer = ground.run("Work.").await;
     assert_eq!(answer["error"]["code"], "provider_unavailable", "{answer:#}");
     assert_eq!(answer["error"]["details"]["rule"], "sandbox-level");
@@ -150,14 +146,14 @@ async fn in_a_partial_sandbox_codex_is_not_run_at_all() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_project_cannot_have_codex_run_programs_of_its_own() {
-    let ground = Ground::new(vec![Reply::Says("Done.")]);
-    fs::create_dir_all(ground.app(".codex")).expect("made");
-    let canary = ground.app("canary");
+    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
+    fs::create_dir_all(ground.path(".codex")).expect("made");
+    let canary = ground.path("canary");
     let settings = format!(
         "notify = [\"/bin/touch\", \"{0}\"]\n[mcp_servers.evil]\ncommand = \"/bin/touch\"\nargs = [\"{0}\"]\n",
         canary.display()
     );
-    fs::write(ground.app(".codex/config.toml"), settings).expect("written");
+    fs::write(ground.path(".codex/config.toml"), settings).expect("written");
     let answer = ground.run("Work.").await;
     assert_eq!(data(&answer)["exitCode"], 0, "{answer:#}");
     assert!(!canary.exists());
@@ -165,7 +161,7 @@ async fn a_project_cannot_have_codex_run_programs_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusing_provider_is_a_result_with_its_reason() {
-    let ground = Ground::new(vec![Reply::Refuses(401, "the key is bad")]);
+    let ground = CodexScope::new(vec![Reply::Refuses(401, "the key is bad")]);
     let answer = ground.run("Work.").await;
     let data = data(&answer);
     assert_eq!(data["exitCode"], 1, "{answer:#}");
@@ -175,7 +171,7 @@ async fn a_refusing_provider_is_a_result_with_its_reason() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_prompt_is_a_prompt_whatever_it_looks_like() {
-    let ground = Ground::new(vec![Reply::Says("Done.")]);
+    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
     let prompt = "--dangerously-bypass-approvals-and-sandbox -c sandbox_mode=\"danger-full-access\"";
     let answer = ground.run(prompt).await;
     assert_eq!(data(&answer)["exitCode"], 0, "{answer:#}");
@@ -191,7 +187,7 @@ async fn a_prompt_is_a_prompt_whatever_it_looks_like() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_huge_prompt_arrives_whole_both_ways() {
-    let ground = Ground::new(vec![Reply::Says("Done.")]);
+    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
     let prompt = format!("{} the end", "all work and no play ".repeat(15_000));
     let answer = ground.run(&prompt).await;
     assert_eq!(data(&answer)["exitCode"], 0, "{answer:#}");
@@ -209,7 +205,7 @@ async fn a_huge_prompt_arrives_whole_both_ways() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sensitive_prompt_is_stored_nowhere() {
     let secret = "Prompt-that-nobody-keeps-7f3a";
-    let ground = Ground::new(vec![Reply::Says("Done.")]);
+    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
     let run = ground.run_with(secret, json!({"sensitive": true})).await;
     assert_eq!(data(&run)["exitCode"], 0, "{run:#}");
     let start = json!({"op": "codex.start", "input": {"prompt": secret}, "options": {"sensitive": true}});
@@ -228,7 +224,7 @@ async fn a_sensitive_prompt_is_stored_nowhere() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn at_the_time_limit_codex_is_ended_and_told_of() {
-    let ground = Ground::new(vec![Reply::Runs("echo begun > begun.txt; sleep 600".to_owned())]);
+    let ground = CodexScope::new(vec![Reply::Runs("echo begun > begun.txt; sleep 600".to_owned())]);
     let answer = ground.run_with("Sleep.", json!({"timeoutSeconds": 15})).await;
     let data = data(&answer);
     assert_eq!(data["timedOut"], true, "{answer:#}");
@@ -237,11 +233,12 @@ async fn at_the_time_limit_codex_is_ended_and_told_of() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_leaves_takes_codex_with_it() {
-    let ground = Ground::new(vec![Reply::Hangs]);
+    let ground = CodexScope::new(vec![Reply::Hangs]);
     let gone = CancellationToken::new();
     let (service, token) = (ground.service.clone(), gone.clone());
     let call = tokio::spawn(async move {
-        send(&service, json!({"op": "codex.run", "input": {"prompt": "Wait."}}), &token).await
+        let run = json!({"scope": "app", "op": "codex.run", "input": {"prompt": "Wait."}});
+        send(&service, &Caller::local(Transport::Stdio), run, &token).await
     });
     eventually_async("Codex asks", || !ground.provider.asked().is_empty()).await;
     assert!(lives(&ground), "Codex works");
@@ -252,7 +249,7 @@ async fn a_client_that_leaves_takes_codex_with_it() {
 }
 
 /// Tells whether a process has the home of this ground in its environment.
-fn lives(ground: &Ground) -> bool {
+fn lives(ground: &CodexScope) -> bool {
     let home = ground.dirs.state.join("codex");
     let home = home.to_str().expect("text").as_bytes();
     fs::read_dir("/proc").expect("read").flatten().any(|entry| {
@@ -262,8 +259,8 @@ fn lives(ground: &Ground) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_started_codex_is_read_waited_for_and_listed() {
-    let ground = Ground::new(runs(PATCH));
-    fs::write(ground.app("greeting.txt"), "hello\n").expect("written");
+    let ground = CodexScope::new(runs(PATCH));
+    fs::write(ground.path("greeting.txt"), "hello\n").expect("written");
     let answer = ground.send(json!({"op": "codex.start", "input": {"prompt": "Greet better."}})).await;
     let started = data(&answer).clone();
     assert_eq!(started["status"], "running");
@@ -301,15 +298,14 @@ async fn a_started_codex_is_read_waited_for_and_listed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_started_codex_outlives_its_service_and_is_stopped_by_another() {
-    let ground = Ground::new(vec![Reply::Hangs]);
+    let ground = CodexScope::new(vec![Reply::Hangs]);
     let answer = ground.send(json!({"op": "codex.start", "input": {"prompt": "Wait."}})).await;
     let id = data(&answer)["processId"].clone();
-    let another = ground.another_service();
-    let never = CancellationToken::new();
-    let read = send(&another, json!({"op": "codex.read", "target": id}), &never).await;
+    let another = ground.host();
+    let read = another.send(json!({"op": "codex.read", "target": id})).await;
     assert_eq!(data(&read)["status"], "running", "{read:#}");
     assert!(data(&read).get("result").is_none());
-    let stopped = send(&another, json!({"op": "codex.stop", "target": id}), &never).await;
+    let stopped = another.send(json!({"op": "codex.stop", "target": id})).await;
     assert!(matches!(data(&stopped)["how"].as_str(), Some("asked" | "killed")), "{stopped:#}");
     assert!(!lives(&ground));
     let again = ground.send(json!({"op": "codex.stop", "target": id})).await;
@@ -318,7 +314,7 @@ async fn a_started_codex_outlives_its_service_and_is_stopped_by_another() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_gone_on_with_in_its_own_scope_alone() {
-    let ground = Ground::new(vec![Reply::Says("Noted: 17.")]);
+    let ground = CodexScope::new(vec![Reply::Says("Noted: 17.")]);
     let first = ground.run("Remember 17.").await;
     let session = data(&first)["sessionId"].clone();
     let second = ground.run_with("Which number?", json!({"resume": session})).await;
@@ -336,18 +332,18 @@ async fn a_session_is_gone_on_with_in_its_own_scope_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_rules_deny_is_denied_to_codex_too() {
-    let ground = Ground::with(runs("true"), &writing(), &json!({"deniedCommands": ["codex *"]}));
+    let ground = CodexScope::with(runs("true"), &writing(), &json!({"deniedCommands": ["codex *"]}));
     let answer = ground.run("Work.").await;
     assert_eq!(answer["error"]["details"]["stage"], "command", "{answer:#}");
-    let ground = Ground::with(runs("true"), &json!(["fs:read", "fs:write", "command:run"]), &json!({}));
+    let ground = CodexScope::with(runs("true"), &json!(["fs:read", "fs:write", "command:run"]), &json!({}));
     let answer = ground.run("Work.").await;
     assert_eq!(answer["error"]["details"]["stage"], "capability", "{answer:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_codex_that_is_not_let_in_says_how_to_log_in() {
-    let ground = Ground::new(vec![Reply::Says("Done.")]);
-    fs::write(ground.around().join("person/config.toml"), "model = \"fake-1\"\n").expect("written");
+    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
+    fs::write(ground.folder().join("person/config.toml"), "model = \"fake-1\"\n").expect("written");
     let answer = ground.run("Work.").await;
     assert_eq!(answer["error"]["details"]["rule"], "codex-logged-out", "{answer:#}");
     assert!(answer["error"]["hints"].to_string().contains("codex login"), "{answer:#}");
@@ -358,20 +354,20 @@ async fn a_codex_that_is_not_let_in_says_how_to_log_in() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_there_is_of_codex_is_told_to_those_who_may_run_it() {
-    let ground = Ground::new(vec![Reply::Says("Done.")]);
+    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
     let info = json!({"op": "computer.info", "input": {"include": ["scopes"]}});
     let answer = ground.send(info.clone()).await;
     let codex = &data(&answer)["scopes"][0]["codex"];
     assert_eq!((&codex["available"], &codex["login"]), (&json!(true), &json!("environment")), "{answer:#}");
     assert!(codex["version"].as_str().is_some_and(|version| version.split('.').count() == 3));
-    let ground = Ground::with(vec![Reply::Says("Done.")], &json!(["fs:read"]), &json!({}));
+    let ground = CodexScope::with(vec![Reply::Says("Done.")], &json!(["fs:read"]), &json!({}));
     let answer = ground.send(info).await;
     assert!(data(&answer)["scopes"][0].get("codex").is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_starts_nothing_and_shows_no_word_of_the_prompt() {
-    let ground = Ground::new(vec![Reply::Says("Done.")]);
+    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
     let answer = ground.run_with("Do it.", json!({"dryRun": true})).await;
     let data = data(&answer);
     assert_eq!(data["dryRun"], true);

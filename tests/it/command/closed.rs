@@ -4,20 +4,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Transport};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::Launcher;
-use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use super::yard::Yard;
-use crate::needs::lacks_full_sandbox;
+use crate::needs::{at_every_level, lacks_full_sandbox};
 use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
+use support::service::TestService;
 
 /// What the closed files hold.
 const SECRET: &str = "CLOSED-SECRET";
@@ -42,8 +36,8 @@ fn policy() -> Value {
     })
 }
 
-fn yard() -> Yard {
-    let yard = Yard::new(policy());
+fn yard() -> TestService {
+    let yard = TestService::for_commands(policy());
     for path in CLOSED {
         yard.write(path, &format!("{SECRET}\n"));
     }
@@ -55,9 +49,9 @@ fn yard() -> Yard {
     yard
 }
 
-async fn shell(yard: &Yard, target: &str, script: &str) -> Value {
+async fn shell(yard: &TestService, target: &str, script: &str) -> Value {
     let request = json!({"scope": "app", "op": "command.run", "target": target, "input": {"command": format!("true\n{{ {script}\n}}")}});
-    let answer = yard.send(request, &CancellationToken::new()).await;
+    let answer = yard.send(request).await;
     assert_eq!(answer["ok"], true, "{script}: {answer:#}");
     answer
 }
@@ -251,39 +245,28 @@ async fn a_closed_file_is_closed_in_every_root_and_in_a_root_inside_another() {
     if lacks_full_sandbox() {
         return;
     }
-    let folder = TemporaryFolder::new();
+    let scope = TestScope::new();
     for path in ["one/inner/.env", "two/a/.env", "one/.env"] {
-        let path = folder.path().join(path);
+        let path = scope.beside(path);
         fs::create_dir_all(path.parent().expect("below")).expect("made");
         fs::write(path, SECRET).expect("written");
     }
     for roots in [&["one", "two"][..], &["one/inner", "one", "two/a"], &["one", "one/inner", "two"]] {
-        let config: Config = serde_json::from_value(json!({
-            "machineId": "01JD0000000000000000000000",
-            "machineName": "test",
-            "scopes": [{
-                "id": "app",
-                "roots": roots.iter().map(|root| folder.path().join(root)).collect::<Vec<_>>(),
-                "capabilities": ["fs:read", "fs:write", "command:run"],
-                "policy": {"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true"], "readPaths": [folder.path()]},
-            }],
-        }))
-        .expect("a valid config");
-        let settings = ServiceSettings { config, dirs: Dirs::below(folder.path().join("home")) };
-        let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-        let service: Arc<Service> = Service::boot_with(settings, launcher).expect("the service starts");
+        let host = scope
+            .clone()
+            .with_roots(roots)
+            .with_capabilities(&["fs:read", "fs:write", "command:run"])
+            .with_policy(json!({"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true"], "readPaths": [scope.folder()]}))
+            .host();
         let script = format!(
             "true; cd {}; grep -r . one two; cat */.e* */*/.e*; mv two/a two/b; mv one/inner/ one/i; cat */*/.e*",
-            folder.path().display()
+            scope.folder().display()
         );
-        let request = json!({"scope": "app", "op": "command.run", "input": {"command": format!("true\n{{ {script}\n}}")}});
-        let caller = Caller::local(Transport::Stdio);
-        let outcome = service.handle(&caller, Envelope::from_value(request), &CancellationToken::new()).await;
-        let answer = outcome.into_reply().into_value();
+        let answer = host.answer(json!(format!("true\n{{ {script}\n}}")), json!({})).await;
         assert_eq!(answer["ok"], true, "{answer:#}");
         assert!(!answer["data"].to_string().contains(SECRET), "{roots:?}: {answer:#}");
         for path in ["one/inner/.env", "two/a/.env", "one/.env"] {
-            assert!(folder.path().join(path).exists(), "{roots:?}: {path}");
+            assert!(scope.beside(path).exists(), "{roots:?}: {path}");
         }
     }
 }
@@ -293,7 +276,7 @@ async fn nothing_runs_where_more_files_are_closed_than_can_be_hidden() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = Yard::new(policy());
+    let yard = TestService::for_commands(policy());
     for number in 0..512 {
         yard.write(&format!("certs/{number}.pem"), SECRET);
     }
@@ -309,8 +292,8 @@ async fn nothing_runs_where_more_files_are_closed_than_can_be_hidden() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn weaker_levels_say_that_closed_files_are_open_to_commands() {
-    super::yard::at_every_level(|level| async move {
-        let yard = Yard::new(json!({"sandbox": level, "allowedCommands": ["true"]}));
+    at_every_level(|level| async move {
+        let yard = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["true"]}));
         let data = yard.run(json!(["true"])).await;
         let is_open = data["sandbox"]["open"].to_string().contains("closedFiles");
         assert_eq!(is_open, level < bailiwick::contract::Containment::Full, "{data:#}");
@@ -323,30 +306,13 @@ async fn a_process_and_a_package_script_read_no_closed_file() {
     if lacks_full_sandbox() {
         return;
     }
-    let folder = TemporaryFolder::new();
-    let app = folder.path().join("app");
-    fs::create_dir(&app).expect("made");
-    fs::write(app.join("server.pem"), SECRET).expect("written");
-    fs::write(app.join("Makefile"), "look:\n\t@cat *.pem\n").expect("written");
-    let config: Config = serde_json::from_value(json!({
-        "machineId": "01JD0000000000000000000000",
-        "machineName": "test",
-        "scopes": [{
-            "id": "app",
-            "roots": [app],
-            "capabilities": ["fs:read", "fs:write", "command:run", "package:run", "process:manage"],
-            "policy": {"sandbox": "full", "allowedCommands": ["make *"]},
-        }],
-    }))
-    .expect("a valid config");
-    let settings = ServiceSettings { config, dirs: Dirs::below(folder.path().join("home")) };
-    let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-    let service: Arc<Service> = Service::boot_with(settings, launcher).expect("the service starts");
-    let send = async |request: Value| {
-        let caller = Caller::local(Transport::Stdio);
-        let outcome = service.handle(&caller, Envelope::from_value(request), &CancellationToken::new()).await;
-        outcome.into_reply().into_value()
-    };
+    let host = TestScope::new()
+        .with_capabilities(&["fs:read", "fs:write", "command:run", "package:run", "process:manage"])
+        .with_policy(json!({"sandbox": "full", "allowedCommands": ["make *"]}))
+        .host();
+    host.write("server.pem", SECRET);
+    host.write("Makefile", "look:\n\t@cat *.pem\n");
+    let send = async |request: Value| host.send(request).await;
     let started =
         send(json!({"scope": "app", "op": "process.start", "input": {"command": ["make", "look"]}})).await;
     let id = started["data"]["processId"].as_str().unwrap_or_else(|| panic!("{started:#}")).to_owned();
@@ -383,7 +349,7 @@ fn git(folder: &Path, words: &[&str]) -> String {
 }
 
 /// A repository in which closed files are tracked, changed long before it was made.
-fn repository() -> Yard {
+fn repository() -> TestService {
     let yard = yard();
     let long_ago = SystemTime::now() - Duration::from_hours(1);
     for path in CLOSED.iter().copied().chain(["sub/plain"]) {

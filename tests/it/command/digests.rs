@@ -2,17 +2,15 @@
 
 use serde_json::{Value, json};
 use support::logs::{Log, logs};
-use tokio_util::sync::CancellationToken;
-
-use super::yard::Yard;
+use support::service::TestService;
 
 fn log(name: &str) -> Log {
     logs().into_iter().find(|log| log.name == name).expect("it is recorded")
 }
 
 /// A project whose `make test` prints a log, and ends as that did.
-fn project(log: &Log) -> Yard {
-    let yard = Yard::new(json!({"sandbox": "none", "allowedCommands": ["make *", "cat *"]}));
+fn project(log: &Log) -> TestService {
+    let yard = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["make *", "cat *"]}));
     yard.write("out.log", &String::from_utf8(log.stdout.clone()).expect("text"));
     yard.write("err.log", &String::from_utf8(log.stderr.clone()).expect("text"));
     let code = log.known.exit_code;
@@ -20,9 +18,9 @@ fn project(log: &Log) -> Yard {
     yard
 }
 
-async fn read(yard: &Yard, id: &Value, options: Value) -> Value {
+async fn read(yard: &TestService, id: &Value, options: Value) -> Value {
     let envelope = json!({"scope": "app", "op": "process.read", "target": id, "options": options});
-    yard.send(envelope, &CancellationToken::new()).await
+    yard.send(envelope).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -67,7 +65,7 @@ async fn full_detail_gives_the_output_as_it_is() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_fits_and_is_of_no_known_form_is_given_whole_and_what_does_not_fit_is_folded() {
-    let yard = Yard::new(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
+    let yard = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
     yard.write("Makefile", "some:\n\t@seq 1 2000\nmany:\n\t@echo begin; seq 1 100000; echo end\n");
     let some = yard.run(json!(["make", "some"])).await;
     assert_eq!(some["stdout"].as_str().expect("text").lines().count(), 2_000);
@@ -80,7 +78,7 @@ async fn what_fits_and_is_of_no_known_form_is_given_whole_and_what_does_not_fit_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_with_short_output_leaves_nothing_behind() {
-    let yard = Yard::new(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
+    let yard = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
     yard.write("Makefile", "all:\n\t@seq 1 100; exit 1\n");
     let data = yard.run(json!(["make", "all"])).await;
     assert_eq!((data.get("rawOutput"), &data["exitCode"]), (None, &json!(2)));

@@ -10,15 +10,16 @@ use serde_json::{Value, json};
 use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
 
-use super::yard::{Program, Yard, at_every_level, processes_with};
-use crate::adapters::stdio_client::Client;
+use crate::needs::at_every_level;
 use crate::patience::eventually_async;
+use support::service::{Program, TestService, processes_with};
+use support::stdio_client::StdioClient;
 
 /// A yard whose makefile leaves processes behind: one in the background, and two in sessions of their own.
 ///
 /// Gives the word that all of them have among their arguments.
-fn yard(level: Containment) -> (Yard, String) {
-    let yard = Yard::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+fn yard(level: Containment) -> (TestService, String) {
+    let yard = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["make *"]}));
     // A time to sleep that no other test has.
     let digits: String = new_id().bytes().rev().take(9).map(|byte| char::from(b'0' + byte % 10)).collect();
     let word = format!("7{digits}");
@@ -54,7 +55,7 @@ async fn a_command_that_takes_too_much_memory_is_ended_and_told_which_command_ra
     at_every_level(|level| async move {
         // No process can do harm if nothing ends it.
         let limits = json!({"sandbox": level, "allowedCommands": ["make *"], "maxJobMemoryMegabytes": 96, "maxMemoryMegabytes": 2048});
-        let yard = Yard::new(limits);
+        let yard = TestService::for_commands(limits);
         yard.write("Makefile", "hog:\n\t@echo up; tail /dev/zero\n");
         let answer = yard.answer(json!(["make", "hog"]), json!({"timeoutSeconds": 1000})).await;
         assert_eq!(answer["ok"], true, "{level}: {answer:#}");
@@ -86,7 +87,7 @@ async fn nothing_is_left_when_the_client_cancels() {
     at_every_level(|level| async move {
         let (yard, word) = yard(level);
         let gone = CancellationToken::new();
-        let (answer, ()) = tokio::join!(yard.send(stay(), &gone), async {
+        let (answer, ()) = tokio::join!(yard.send_until(stay(), &gone), async {
             eventually_async("it runs", || processes_with(&word) >= 4).await;
             gone.cancel();
         });
@@ -97,13 +98,13 @@ async fn nothing_is_left_when_the_client_cancels() {
 }
 
 /// Starts a client with its own service, has it run the command, and gives both when it runs.
-async fn running(yard: &Yard, word: &str) -> (Client, Program) {
+async fn running(yard: &TestService, word: &str) -> (StdioClient, Program) {
     let mut program = yard.mcp();
     let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
     let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
     let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
     let output = pipe::Receiver::from_owned_fd(output).expect("a pipe");
-    let mut client = Client::new(input, output);
+    let mut client = StdioClient::new(input, output);
     client.initialize("2025-06-18").await;
     let params = json!({"name": "computer_operation", "arguments": stay()});
     client.send(&json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": params})).await;

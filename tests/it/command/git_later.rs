@@ -10,15 +10,16 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::yard::Yard;
 use crate::needs::lacks_full_sandbox;
 use crate::temporary::TemporaryFolder;
+use support::service::TestService;
 
 /// A repository `one`, and `two` with a submodule, a linked working tree and a repository below it; `apart`, whose
 /// `.git` is a file; a bare one; and a folder `plain` without any.
-fn yard() -> Yard {
-    let yard =
-        Yard::new(json!({"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true", "git *"]}));
+fn yard() -> TestService {
+    let yard = TestService::for_commands(
+        json!({"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true", "git *"]}),
+    );
     let top = yard.path("");
     for name in ["one", "two", "lib", "below"] {
         person(&top, &["init", "-q", name]);
@@ -62,7 +63,7 @@ fn person(folder: &Path, words: &[&str]) -> String {
 }
 
 /// Does in every repository what a person does.
-fn use_git(yard: &Yard) {
+fn use_git(yard: &TestService) {
     for folder in ["one", "two", "two/parts/lib", "two/below", "tree", "apart", "bare", "plain", "plain/new"]
     {
         let folder = yard.path(folder);
@@ -76,7 +77,7 @@ fn use_git(yard: &Yard) {
 
 /// The lines that a script begins with: `$mark` makes Git run a program that leaves a mark, `evil DIR` makes a
 /// folder of Git's own whose settings and hooks do.
-fn script(yard: &Yard, lines: &str) -> String {
+fn script(yard: &TestService, lines: &str) -> String {
     // The words of a text that name a closed file are refused, and it is the sandbox that is tried here.
     let lines = lines.replace("/config", "/$c");
     let mark = yard.path("mark").to_string_lossy().into_owned();
@@ -91,11 +92,11 @@ fn script(yard: &Yard, lines: &str) -> String {
     )
 }
 
-async fn attack(yard: &Yard, target: &str, lines: &str) -> Value {
+async fn attack(yard: &TestService, target: &str, lines: &str) -> Value {
     let script = script(yard, lines);
     let request =
         json!({"scope": "app", "op": "command.run", "target": target, "input": {"command": script}});
-    let answer = yard.send(request, &tokio_util::sync::CancellationToken::new()).await;
+    let answer = yard.send(request).await;
     assert_eq!(answer["ok"], true, "{lines}: {answer:#}");
     answer
 }
@@ -167,7 +168,7 @@ async fn nothing_that_git_runs_later_is_changed_in_any_repository_below_the_root
 }
 
 /// Everything in the repositories that names a program, but hooks.
-fn settings(yard: &Yard) -> Vec<(&'static str, Option<String>)> {
+fn settings(yard: &TestService) -> Vec<(&'static str, Option<String>)> {
     let names = [
         "one/.git/config",
         "one/.git/commondir",
@@ -308,8 +309,9 @@ async fn repositories_beyond_those_that_are_held_by_name_are_read_only() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard =
-        Yard::new(json!({"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true", "git *"]}));
+    let yard = TestService::for_commands(
+        json!({"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true", "git *"]}),
+    );
     for number in 0..40 {
         person(&yard.path(""), &["init", "-q", &format!("r{number}")]);
     }

@@ -9,9 +9,9 @@ use bailiwick::platform::launch::levels;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::yard::{Yard, available};
-use crate::needs::lacks_full_sandbox;
+use crate::needs::{available, lacks_full_sandbox};
 use crate::patience::eventually_async;
+use support::service::TestService;
 
 /// A policy at a level, for makefiles.
 fn make(level: impl serde::Serialize) -> Value {
@@ -21,21 +21,21 @@ fn make(level: impl serde::Serialize) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_answer_and_the_history_name_the_level() {
     for level in available() {
-        let yard = Yard::new(make(level));
+        let yard = TestService::for_commands(make(level));
         let data = yard.run(json!(["true"])).await;
         assert_eq!(data["sandbox"]["level"], json!(level), "{data:#}");
         assert_eq!(data["sandbox"]["degraded"] == json!(true), level != Containment::Full, "{data:#}");
         let last = json!({"scope": "app", "op": "history.last"});
-        let last = yard.send(last, &CancellationToken::new()).await;
+        let last = yard.send(last).await;
         assert!(last.to_string().contains(&format!("`true`, {level}, exit 0")), "{last:#}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_computer_tells_its_levels_and_what_holds_a_scope() {
-    let yard = Yard::new(make("auto"));
+    let yard = TestService::for_commands(make("auto"));
     let info = json!({"op": "computer.info", "input": {"include": ["sandbox", "scopes"]}});
-    let info = yard.send(info, &CancellationToken::new()).await;
+    let info = yard.send(info).await;
     for level in info["data"]["sandbox"]["levels"].as_array().expect("levels") {
         let had = available().iter().any(|it| level["level"] == json!(it));
         assert_eq!(level["available"], had, "{level}");
@@ -55,7 +55,7 @@ async fn the_computer_tells_its_levels_and_what_holds_a_scope() {
 async fn nothing_runs_at_a_level_that_the_computer_lacks() {
     let all = [Containment::Full, Containment::Partial, Containment::None];
     for level in all.into_iter().filter(|level| levels().missing(*level).is_some()) {
-        let yard = Yard::new(make(level));
+        let yard = TestService::for_commands(make(level));
         let answer = yard.answer(json!(["make", "made"]), json!({})).await;
         assert_eq!(answer["error"]["details"]["rule"], "sandbox-level", "{answer:#}");
         assert!(!yard.path("made").exists());
@@ -65,7 +65,7 @@ async fn nothing_runs_at_a_level_that_the_computer_lacks() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_held_command_writes_in_its_roots_and_its_home_and_nowhere_else() {
     for level in available().into_iter().filter(|level| *level > Containment::None) {
-        let yard = Yard::new(make(level));
+        let yard = TestService::for_commands(make(level));
         let outside = yard.path("../outside");
         fs::create_dir(&outside).expect("a folder is made");
         yard.config.save(&Config::path(&yard.dirs)).expect("the config is saved");
@@ -95,7 +95,7 @@ async fn a_held_command_writes_in_its_roots_and_its_home_and_nowhere_else() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_home_is_private_and_not_in_a_root() {
     for level in available() {
-        let yard = Yard::new(make(level));
+        let yard = TestService::for_commands(make(level));
         let home = yard.out(json!(["printenv", "HOME"])).await;
         assert_eq!(home.trim(), yard.dirs.state.join("homes/scope-app").to_str().expect("text"), "{level}");
         use std::os::unix::fs::MetadataExt;
@@ -109,7 +109,7 @@ async fn what_git_would_run_later_stays_as_it_is() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = Yard::new(make("full"));
+    let yard = TestService::for_commands(make("full"));
     yard.write(".git/config", "[core]\n");
     yard.write(".git/hooks/pre-commit.sample", "");
     yard.write(
@@ -128,7 +128,7 @@ async fn what_git_would_run_later_stays_as_it_is() {
     yard.write("sub/.git/config", "[core]\n");
     yard.write("sub/deep/Makefile", "config:\n\t@echo evil >> ../.git/config\n");
     let within = json!({"scope": "app", "op": "command.run", "target": "sub/deep", "input": {"command": ["make", "config"]}});
-    let answer = yard.send(within, &CancellationToken::new()).await;
+    let answer = yard.send(within).await;
     assert_eq!(answer["data"]["exitCode"], 2, "{answer:#}");
     assert_eq!(fs::read_to_string(yard.path("sub/.git/config")).expect("it is there"), "[core]\n");
     assert_eq!(yard.run(json!(["make", "objects"])).await["exitCode"], 0);
@@ -141,14 +141,14 @@ async fn a_shell_reads_only_where_the_scope_says_so_and_only_in_a_full_sandbox()
     let script = json!("for i in 1 2; do echo \"$i\"; done");
     for level in available() {
         let policy = json!({"sandbox": level, "shell": "sandboxed", "allowedCommands": ["true"]});
-        let answer = Yard::new(policy).answer(script.clone(), json!({})).await;
+        let answer = TestService::for_commands(policy).answer(script.clone(), json!({})).await;
         if level == Containment::Full {
             assert_eq!(answer["data"]["stdout"], "1\n2\n", "{answer:#}");
             assert_eq!(answer["data"]["sandbox"]["advisory"], true, "{answer:#}");
         } else {
             assert_eq!(answer["error"]["code"], "permission_denied", "{level}: {answer:#}");
         }
-        let off = Yard::new(json!({"sandbox": level, "allowedCommands": ["true"]}))
+        let off = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["true"]}))
             .answer(script.clone(), json!({}))
             .await;
         assert_eq!(off["error"]["details"]["rule"], "not-literal", "{level}: {off:#}");
@@ -165,7 +165,7 @@ async fn the_network_is_what_the_scope_says() {
     for (network, reaches) in [("none", false), ("loopback", false), ("full", true)] {
         let mut policy = make("full");
         policy["network"] = json!(network);
-        let yard = Yard::new(policy);
+        let yard = TestService::for_commands(policy);
         yard.write("Makefile", &format!("SHELL := /bin/bash\ngo:\n\t@exec 3<>/dev/tcp/127.0.0.1/{port}\n"));
         let answer = yard.answer(json!(["make", "go"]), json!({})).await;
         assert_eq!(answer["data"]["sandbox"]["network"], network, "{answer:#}");
@@ -178,14 +178,14 @@ async fn the_network_is_what_the_scope_says() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commands_side_by_side_get_each_their_own_answer() {
-    let yard = Yard::new(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
+    let yard = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
     let answers = futures_of(&yard, 8).await;
     for (at, answer) in answers.iter().enumerate() {
         assert_eq!(answer["stdout"], at.to_string());
     }
 }
 
-async fn futures_of(yard: &Yard, count: usize) -> Vec<Value> {
+async fn futures_of(yard: &TestService, count: usize) -> Vec<Value> {
     let mut set = tokio::task::JoinSet::new();
     for at in 0..count {
         let service = std::sync::Arc::clone(&yard.service);
@@ -206,7 +206,7 @@ async fn futures_of(yard: &Yard, count: usize) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_for_temporary_files_that_became_a_link_leads_nowhere() {
     for level in available().into_iter().filter(|level| *level != Containment::Full) {
-        let yard = Yard::new(make(level));
+        let yard = TestService::for_commands(make(level));
         let outside = yard.path("../outside");
         fs::create_dir(&outside).expect("a folder is made");
         let outside = outside.canonicalize().expect("it is there");

@@ -11,4 +11,3 @@ mod read_only;
 mod repository;
 mod roots;
 mod tools;
-pub mod yard;

@@ -7,12 +7,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use bailiwick::contract::{CommandInput, Containment};
 use bailiwick::policy::command::{Commands, Decision, Grant};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use super::yard::{Yard, available};
 use crate::installation::Installation;
-use crate::needs::lacks_full_sandbox;
+use crate::needs::{available, lacks_full_sandbox};
 use crate::source::repository;
+use support::service::TestService;
 
 /// The policy that `tests/commands/natural.md` judges by.
 fn preset() -> Value {
@@ -22,7 +21,7 @@ fn preset() -> Value {
     serde_json::from_str(block).expect("JSON")
 }
 
-fn write_script(yard: &Yard, path: &str, text: &str) {
+fn write_script(yard: &TestService, path: &str, text: &str) {
     yard.write(path, text);
     fs::set_permissions(yard.path(path), fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
@@ -68,7 +67,7 @@ async fn commands_as_agents_write_them_run_at_the_first_try() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = Yard::new(preset());
+    let yard = TestService::for_commands(preset());
     write_script(
         &yard,
         ".venv/bin/pytest",
@@ -108,7 +107,7 @@ async fn commands_as_agents_write_them_run_at_the_first_try() {
     let data = yard.run(json!(["./missing"])).await;
     assert_eq!(data["exitCode"], 127, "{data:#}");
     // The history shows what was asked for, and not how bash is started for it.
-    let history = yard.send(json!({"op": "history.last"}), &CancellationToken::new()).await;
+    let history = yard.send(json!({"op": "history.last"})).await;
     assert_eq!(history["ok"], true, "{history:#}");
     let history = history.to_string();
     assert!(history.contains("./missing") && !history.contains("--noprofile"), "{history}");
@@ -119,7 +118,7 @@ async fn what_leads_outside_or_is_closed_is_not_reached_by_a_text() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = Yard::new(preset());
+    let yard = TestService::for_commands(preset());
     let outside = yard.path("../outside.txt");
     fs::write(&outside, "outside").expect("written");
     yard.write(".env", "TOKEN=1\n");
@@ -194,7 +193,7 @@ async fn where_no_full_sandbox_or_the_network_is_the_strict_rules_apply_and_say_
         if level == Containment::Full {
             policy["network"] = json!("full");
         }
-        let yard = Yard::new(policy);
+        let yard = TestService::for_commands(policy);
         for (command, rule) in [
             (json!("echo $HOME"), "not-literal"),
             (json!("./gradlew test"), "program-word"),

@@ -5,10 +5,10 @@ use std::os::fd::OwnedFd;
 
 use serde_json::{Value, json};
 use tokio::net::unix::pipe;
-use tokio_util::sync::CancellationToken;
 
-use super::yard::{Yard, available};
-use crate::adapters::stdio_client::{Client, outcome};
+use crate::needs::available;
+use support::service::TestService;
+use support::stdio_client::{StdioClient, outcome};
 
 /// How much memory the output may cost.
 const MAX_GROWTH_KIB: u64 = 20 * 1_024;
@@ -22,7 +22,7 @@ fn peak_kib(id: u32) -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_megabytes_of_output_cost_little_memory_and_never_stop_the_program() {
-    let yard = Yard::new(
+    let yard = TestService::for_commands(
         json!({"sandbox": "none", "allowedCommands": ["yes *", "head *"], "maxOutputBytes": 1_000_000}),
     );
     let mut program = yard.mcp();
@@ -30,7 +30,7 @@ async fn a_hundred_megabytes_of_output_cost_little_memory_and_never_stop_the_pro
     let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
     let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
     let output = pipe::Receiver::from_owned_fd(output).expect("a pipe");
-    let mut client = Client::new(input, output);
+    let mut client = StdioClient::new(input, output);
     client.initialize("2025-06-18").await;
     let run = |bytes: u64| {
         json!({"scope": "app", "op": "command.run",
@@ -56,7 +56,7 @@ async fn a_hundred_megabytes_of_output_cost_little_memory_and_never_stop_the_pro
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_streams_at_once_never_stop_the_program() {
     for level in available() {
-        let yard = Yard::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+        let yard = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["make *"]}));
         // More than any pipe holds, in turns.
         yard.write(
             "Makefile",
@@ -80,12 +80,12 @@ async fn both_streams_at_once_never_stop_the_program() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn standard_input_is_given_whole_and_need_not_be_read() {
     for level in available() {
-        let yard = Yard::new(json!({"sandbox": level, "allowedCommands": ["wc *", "true"]}));
+        let yard = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["wc *", "true"]}));
         let text = "x".repeat(1_000_000);
         for (command, printed) in [(json!(["wc", "-c"]), "1000000\n"), (json!(["true"]), "")] {
             let envelope =
                 json!({"scope": "app", "op": "command.run", "input": {"command": command, "stdin": text}});
-            let answer = yard.send(envelope, &CancellationToken::new()).await;
+            let answer = yard.send(envelope).await;
             assert_eq!(answer["data"]["exitCode"], 0, "{level}: {answer:#}");
             assert_eq!(answer["data"]["stdout"], printed, "{level}: {answer:#}");
         }
@@ -94,7 +94,7 @@ async fn standard_input_is_given_whole_and_need_not_be_read() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_shapes_of_a_command_give_the_same() {
-    let yard = Yard::new(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
+    let yard = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
     let without_time = |mut data: Value| {
         data["durationMs"] = Value::Null;
         data
@@ -107,7 +107,7 @@ async fn both_shapes_of_a_command_give_the_same() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_answer_is_larger_than_asked_for() {
-    let yard = Yard::new(json!({"sandbox": "none", "allowedCommands": ["head *"]}));
+    let yard = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["head *"]}));
     for bytes in [1_000, 5_000, 45_000] {
         // NULs are what takes the most room as JSON.
         let options = json!({"maxOutputBytes": bytes});

@@ -2,18 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::sync::Arc;
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Capability, CapabilityGrant, Containment, Envelope, Transport};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::Launcher;
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::contract::{Caller, Capability, CapabilityGrant, Containment, Transport};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use super::yard::at_every_level;
-use crate::temporary::TemporaryFolder;
+use crate::needs::at_every_level;
+use support::scope::TestScope;
+use support::service::TestService;
 
 /// Ways to write; each leaves something in the folder, or takes something away.
 const MAKEFILE: &str = "\
@@ -24,52 +19,31 @@ read:
 \t@cat file
 ";
 
-struct Place {
-    folder: TemporaryFolder,
-    service: Arc<Service>,
+struct Makefile {
+    host: TestService,
 }
 
-impl Place {
+impl Makefile {
     fn new(level: Containment, capabilities: &[&str], ask: &[&str]) -> Self {
-        let folder = TemporaryFolder::new();
-        let app = folder.path().join("app");
-        fs::create_dir(&app).expect("made");
-        fs::write(app.join("Makefile"), MAKEFILE).expect("written");
-        fs::write(app.join("file"), "content\n").expect("written");
-        let config: Config = serde_json::from_value(json!({
-            "machineId": "01JD0000000000000000000000",
-            "machineName": "test",
-            "scopes": [{
-                "id": "app",
-                "roots": [app],
-                "capabilities": capabilities,
-                "ask": ask,
-                "policy": {"sandbox": level, "allowedCommands": ["make *"]},
-            }],
-        }))
-        .expect("a valid config");
-        let settings = ServiceSettings { config, dirs: Dirs::below(folder.path().join("home")) };
-        let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-        let service = Service::boot_with(settings, launcher).expect("the service starts");
-        Self { folder, service }
-    }
-
-    async fn send(&self, caller: &Caller, request: Value) -> Value {
-        let envelope = Envelope::from_value(request);
-        let outcome = self.service.handle(caller, envelope, &CancellationToken::new()).await;
-        outcome.into_reply().into_value()
+        let scope = TestScope::new()
+            .with_capabilities(capabilities)
+            .with_field("ask", json!(ask))
+            .with_policy(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+        scope.write("Makefile", MAKEFILE);
+        scope.write("file", "content\n");
+        Self { host: scope.host() }
     }
 
     async fn make(&self, caller: &Caller, target: &str) -> Value {
-        let request = json!({"scope": "app", "op": "command.run", "input": {"command": ["make", target]}});
-        let answer = self.send(caller, request).await;
+        let request = json!({"op": "command.run", "input": {"command": ["make", target]}});
+        let answer = self.host.send_as(caller, request).await;
         assert_eq!(answer["ok"], true, "{answer:#}");
         answer
     }
 
     /// Gives the names in the folder, and what the file holds.
     fn state(&self) -> (BTreeSet<String>, String) {
-        let app = self.folder.path().join("app");
+        let app = self.host.root();
         let names = fs::read_dir(&app).expect("listed").flatten();
         let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         (names, fs::read_to_string(app.join("file")).unwrap_or_default())
@@ -89,9 +63,9 @@ fn reader() -> Caller {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_writes_in_the_folders_only_where_scope_and_caller_may() {
     at_every_level(|level| async move {
-        let without = Place::new(level, &["fs:read", "command:run"], &[]);
-        let asked = Place::new(level, &["fs:read", "command:run"], &["fs:write"]);
-        let with = Place::new(level, &["fs:read", "fs:write", "command:run"], &[]);
+        let without = Makefile::new(level, &["fs:read", "command:run"], &[]);
+        let asked = Makefile::new(level, &["fs:read", "command:run"], &["fs:write"]);
+        let with = Makefile::new(level, &["fs:read", "fs:write", "command:run"], &[]);
         for (place, caller, of) in [
             (&without, local(), "bailiwick scope allow app fs:write"),
             (&asked, local(), "bailiwick scope allow app fs:write"),
@@ -118,7 +92,7 @@ async fn a_command_writes_in_the_folders_only_where_scope_and_caller_may() {
                 "what succeeds needs no hint"
             );
         }
-        let fresh = Place::new(level, &["fs:read", "fs:write", "command:run"], &[]);
+        let fresh = Makefile::new(level, &["fs:read", "fs:write", "command:run"], &[]);
         let before = fresh.state();
         let answer = fresh.make(&local(), "write").await;
         assert_ne!(fresh.state(), before, "{level}: {answer:#}");
@@ -133,21 +107,21 @@ async fn a_process_and_a_package_script_write_no_more_than_a_command() {
         if level == Containment::None {
             return;
         }
-        let place = Place::new(level, &["fs:read", "command:run", "package:run", "process:manage"], &[]);
+        let place = Makefile::new(level, &["fs:read", "command:run", "package:run", "process:manage"], &[]);
         let before = place.state();
-        let ran = place
-            .send(&local(), json!({"scope": "app", "op": "package.run", "input": {"script": "write"}}))
+        let ran = place.host
+            .send(json!({"scope": "app", "op": "package.run", "input": {"script": "write"}}))
             .await;
         assert_eq!(ran["data"]["exitCode"], 2, "{ran:#}");
         assert!(ran["warnings"].to_string().contains("write nothing"), "{ran:#}");
-        let started = place
-            .send(&local(), json!({"scope": "app", "op": "process.start", "input": {"command": ["make", "write"]}}))
+        let started = place.host
+            .send(json!({"scope": "app", "op": "process.start", "input": {"command": ["make", "write"]}}))
             .await;
         let id = started["data"]["processId"].as_str().unwrap_or_else(|| panic!("{started:#}")).to_owned();
         let waited = json!({"scope": "app", "op": "process.wait", "input": {"any": [{"until": "exit", "process": id}]},
             "options": {"timeoutSeconds": 600}});
-        let waited = place.send(&local(), waited).await;
-        let read = place.send(&local(), json!({"scope": "app", "op": "process.read", "target": id})).await;
+        let waited = place.host.send(waited).await;
+        let read = place.host.send(json!({"scope": "app", "op": "process.read", "target": id})).await;
         assert_eq!(read["data"]["exitCode"], 2, "{read:#}");
         assert!(format!("{waited}{read}").contains("write nothing"), "{waited:#} {read:#}");
         assert_eq!(place.state(), before, "{level}");

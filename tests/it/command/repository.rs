@@ -5,13 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use super::yard::Yard;
 use crate::needs::{lacks_full_sandbox, require_program};
+use support::service::TestService;
 
-fn yard() -> Yard {
-    Yard::new(json!({
+fn yard() -> TestService {
+    TestService::for_commands(json!({
         "sandbox": "none",
         "allowedCommands": ["git *"],
         "environment": {
@@ -22,22 +21,22 @@ fn yard() -> Yard {
 }
 
 /// Does what the person may have done before: nothing that a client could do here.
-fn git(yard: &Yard, folder: &str, words: &[&str]) {
+fn git(yard: &TestService, folder: &str, words: &[&str]) {
     let status = Command::new("git").args(words).current_dir(yard.path(folder)).status().expect("git runs");
     assert!(status.success(), "{words:?}");
 }
 
-fn program(yard: &Yard, path: &str) -> String {
+fn program(yard: &TestService, path: &str) -> String {
     yard.write(path, &format!("#!/bin/sh\ntouch {}\n", yard.path("canary").display()));
     let path = yard.path(path);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode is set");
     path.display().to_string()
 }
 
-async fn run_in(yard: &Yard, folder: &str, command: Value) -> Value {
+async fn run_in(yard: &TestService, folder: &str, command: Value) -> Value {
     let envelope =
         json!({"scope": "app", "op": "command.run", "target": folder, "input": {"command": command}});
-    yard.send(envelope, &CancellationToken::new()).await
+    yard.send(envelope).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -94,7 +93,7 @@ async fn a_bare_repository_among_the_files_is_not_taken_for_the_repository() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shell_gets_what_is_not_literal_in_a_full_sandbox_and_the_result_says_so() {
-    let yard = Yard::new(json!({"shell": "sandboxed", "deniedCommands": ["touch *"]}));
+    let yard = TestService::for_commands(json!({"shell": "sandboxed", "deniedCommands": ["touch *"]}));
     let answer = yard
         .answer(json!("for x in a b; do echo \"<$x>\"; done; id -u > /tmp/x && cat < /tmp/x"), json!({}))
         .await;

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use super::yard::Yard;
 use crate::needs::{lacks_full_sandbox, lacks_program, require_program};
+use support::service::TestService;
 
 /// The folder of the toolchain that builds these tests.
 fn toolchain() -> PathBuf {
@@ -16,11 +15,11 @@ fn toolchain() -> PathBuf {
     PathBuf::from(String::from_utf8(printed.stdout).expect("text").trim())
 }
 
-fn yard() -> Yard {
+fn yard() -> TestService {
     let toolchain = toolchain();
     let search: Vec<PathBuf> =
         [toolchain.join("bin"), "/usr/local/bin".into(), "/usr/bin".into(), "/bin".into()].into();
-    Yard::new(json!({
+    TestService::for_commands(json!({
         "sandbox": "full",
         "searchPath": search,
         "readPaths": [toolchain],
@@ -34,10 +33,10 @@ fn yard() -> Yard {
     }))
 }
 
-async fn package(yard: &Yard, target: &str, input: Value) -> Value {
+async fn package(yard: &TestService, target: &str, input: Value) -> Value {
     let envelope = json!({"scope": "app", "op": "package.run", "target": target, "input": input,
         "options": {"timeoutSeconds": 600}});
-    let answer = yard.send(envelope, &CancellationToken::new()).await;
+    let answer = yard.send(envelope).await;
     assert_eq!(answer["ok"], true, "{answer:#}");
     answer["data"].clone()
 }
@@ -75,7 +74,7 @@ async fn cargo_builds_and_tests_offline() {
         let envelope = json!({"scope": "app", "op": "command.run", "target": "thing", "input": {"command": command},
             "options": {"timeoutSeconds": 600}});
         let yard = &yard;
-        async move { yard.send(envelope, &CancellationToken::new()).await }
+        async move { yard.send(envelope).await }
     };
     let built = run(json!(["cargo", "build", "--offline"])).await;
     assert_eq!(built["data"]["exitCode"], 0, "{built:#}");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use super::{World, call, ok};
+use super::{LinkedFolders, call, ok};
 use crate::system::{Need, lacks};
 
 #[test]
@@ -13,8 +13,8 @@ fn own_folders_are_closed_however_deep_below_them_a_path_leads() {
     if lacks(Need::Links) {
         return;
     }
-    let world = World::new();
-    let own = world.folder.path().join("home/state");
+    let world = LinkedFolders::new();
+    let own = world.beside("home/state");
     fs::create_dir_all(own.join("versions/deep")).expect("the temporary folder can be written");
     fs::create_dir_all(own.join("processes")).expect("the temporary folder can be written");
     for name in ["tokens.txt", "versions/a.txt", "versions/deep/a.txt"] {
@@ -61,7 +61,7 @@ fn no_operation_opens_a_pipe_or_a_device() {
     use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
     use std::mem::MaybeUninit;
 
-    let world = World::new();
+    let world = LinkedFolders::new();
     let pipe = world.root().join("pipe");
     crate::system::make_pipe(&pipe).expect("a pipe can be made");
     fs::write(world.root().join("file"), "content").expect("the scope's folder can be written");

@@ -7,54 +7,44 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bailiwick::config::Config;
-use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::fs::modes::symlink;
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::service::Service;
 use serde_json::{Value, json};
 
 use super::{SECRET, assert_silent, call};
-use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
 
 /// A scope `outer`, a scope `inner` whose root `proj` lies in its root, and a folder outside both.
 struct NestedScopes {
-    folder: TemporaryFolder,
+    scope: TestScope,
 }
 
 impl NestedScopes {
     fn new() -> Self {
-        let folder = TemporaryFolder::new();
+        let scope = TestScope::new().with_scopes(&[]);
         for path in ["x/proj", "outside"] {
-            fs::create_dir_all(folder.path().join(path)).expect("the temporary folder can be written");
+            fs::create_dir_all(scope.beside(path)).expect("the temporary folder can be written");
         }
-        fs::write(folder.path().join("x/proj/mine.txt"), "inside").expect("a file");
-        fs::write(folder.path().join("outside/secret.txt"), SECRET.repeat(9)).expect("a file");
-        Self { folder }
+        fs::write(scope.beside("x/proj/mine.txt"), "inside").expect("a file");
+        fs::write(scope.beside("outside/secret.txt"), SECRET.repeat(9)).expect("a file");
+        Self { scope }
     }
 
     fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
+        self.scope.beside(path)
+    }
+
+    fn with(&self, roots: &[(&str, &str)]) -> TestScope {
+        let scope = |(id, root): &(&str, &str)| json!({"id": id, "roots": [root], "capabilities": ["fs:read", "search:read", "fs:write"]});
+        self.scope.clone().with_scopes(&roots.iter().map(scope).collect::<Vec<_>>())
     }
 
     fn config(&self, roots: &[(&str, &str)]) -> Config {
-        let scopes: Vec<Value> = roots
-            .iter()
-            .map(|(id, root)| {
-                json!({"id": id, "roots": [self.path(root)],
-                       "capabilities": ["fs:read", "search:read", "fs:write"]})
-            })
-            .collect();
-        serde_json::from_value(json!({
-            "machineId": "01J00000000000000000000000",
-            "machineName": "test",
-            "scopes": scopes,
-        }))
-        .expect("a good config")
+        self.with(roots).config.clone()
     }
 
     fn service(&self, roots: &[(&str, &str)]) -> Arc<Service> {
-        let dirs = Dirs::below(self.path("home"));
-        let settings = ServiceSettings { config: self.config(roots), dirs };
-        Service::boot(settings).expect("the service starts")
+        self.with(roots).boot()
     }
 
     /// Does what a command in `outer` can do.

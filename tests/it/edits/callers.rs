@@ -1,102 +1,23 @@
 //! Many callers of one file, and callers that are killed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, LazyLock};
+use std::process::{Child, Stdio};
+use std::sync::Arc;
 use std::time::Instant;
 
-use bailiwick::config::{Config, ScopeConfig};
-use bailiwick::contract::{Caller, Envelope, Transport};
-use bailiwick::platform::dirs::Dirs;
+use bailiwick::contract::{Caller, Transport};
 use bailiwick::platform::fs::modes::{HAS_BITS, PermissionsExt, set_mode};
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::service::Service;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::system::{Need, lacks, tries};
-use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
+use support::service::{call, send, wait_for};
 
-static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(4)
-        .enable_all()
-        .build()
-        .expect("a runtime can be made")
-});
-
-pub struct World {
-    folder: TemporaryFolder,
-}
-
-impl World {
-    pub fn new() -> Self {
-        let folder = TemporaryFolder::new();
-        fs::create_dir(folder.path().join("app")).expect("the temporary folder can be written");
-        Self { folder }
-    }
-
-    pub fn root(&self) -> PathBuf {
-        self.folder.path().join("app")
-    }
-
-    pub fn config(&self) -> Value {
-        json!({
-            "machineId": "01J00000000000000000000000",
-            "machineName": "test",
-            "scopes": [{"id": "app", "roots": [self.root()], "capabilities": ["fs:read", "fs:write"]}],
-        })
-    }
-
-    pub fn service(&self) -> Arc<Service> {
-        self.service_of(&self.config())
-    }
-
-    pub fn service_of(&self, json: &Value) -> Arc<Service> {
-        self.start(json, self.folder.path().join("home"))
-    }
-
-    /// Starts a service whose folders are elsewhere.
-    pub fn service_with_home(&self, home: &Path) -> Arc<Service> {
-        self.start(&self.config(), home.to_owned())
-    }
-
-    fn start(&self, json: &Value, home: PathBuf) -> Arc<Service> {
-        let mut config: Config = serde_json::from_value(json.clone()).expect("a good config");
-        let scopes: Vec<ScopeConfig> = serde_json::from_value(json["scopes"].clone()).expect("a good scope");
-        config.scopes = scopes;
-        let dirs = Dirs::below(home);
-        support::boot(ServiceSettings { config, dirs }).expect("the service starts")
-    }
-
-    /// Writes the config to disk, for the program.
-    fn write_config(&self) {
-        let home = self.folder.path().join("home");
-        fs::create_dir_all(home.join("config")).expect("the temporary folder can be written");
-        let file = home.join("config/config.json");
-        fs::write(&file, self.config().to_string()).expect("the temporary folder can be written");
-        for (path, mode) in [(&home, 0o700), (&home.join("config"), 0o700), (&file, 0o600)] {
-            set_mode(path, mode).expect("modes can be set");
-        }
-    }
-
-    fn program(&self, arguments: &[&str]) -> Child {
-        Command::new(env!("CARGO_BIN_EXE_bailiwick"))
-            .args(arguments)
-            .env("BAILIWICK_HOME", self.folder.path().join("home"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("the program starts")
-    }
-}
-
-pub fn call(service: &Arc<Service>, envelope: Value) -> Value {
-    let envelope = Envelope::from_json(envelope.to_string().as_bytes());
-    let caller = Caller::local(Transport::Stdio);
-    let cancelled = CancellationToken::new();
-    let handling = service.handle(&caller, envelope, &cancelled);
-    RUNTIME.block_on(handling).into_reply().into_value()
+/// Runs the program to its end, unless it is killed.
+fn program(scope: &TestScope, words: &[&str]) -> Child {
+    scope.command(words).stdout(Stdio::null()).spawn().expect("the program starts")
 }
 
 fn edit(target: &str, old: &str, new: &str) -> Value {
@@ -109,12 +30,12 @@ fn of_a_thousand_disjoint_edits_by_eight_callers_none_is_lost() {
         return;
     }
     let rounds = tries(125) as usize;
-    let world = World::new();
+    let world = TestScope::new();
     let lines =
         |mark: &str| -> String { (0..rounds * 8).map(|line| format!("line {line} {mark}\n")).collect() };
     fs::write(world.root().join("shared.txt"), lines("old")).expect("the scope can be written");
     // Two services on one state folder stand for two processes: their locks are files either way.
-    let services = [world.service(), world.service()];
+    let services = [world.boot(), world.boot()];
     std::thread::scope(|scope| {
         for caller in 0..8_usize {
             let service = &services[caller % 2];
@@ -140,8 +61,8 @@ fn edits_by_several_processes_all_land() {
     if lacks(Need::Replacing) {
         return;
     }
-    let world = World::new();
-    world.write_config();
+    let world = TestScope::new();
+    world.save_config();
     let lines = |mark: &str| -> String { (0..24).map(|line| format!("line {line} {mark}\n")).collect() };
     fs::write(world.root().join("shared.txt"), lines("old")).expect("the scope can be written");
     for round in 0..4 {
@@ -149,7 +70,7 @@ fn edits_by_several_processes_all_land() {
             .map(|caller| {
                 let line = round * 6 + caller;
                 let edits = json!([{"old": format!("line {line} old"), "new": format!("line {line} new")}]);
-                world.program(&["call", "file.patch", "shared.txt", "--edits", &edits.to_string()])
+                program(&world, &["call", "file.patch", "shared.txt", "--edits", &edits.to_string()])
             })
             .collect();
         for mut child in children {
@@ -165,9 +86,9 @@ fn edits_of_the_same_lines_have_one_winner() {
     if lacks(Need::Replacing) {
         return;
     }
-    let world = World::new();
+    let world = TestScope::new();
     fs::write(world.root().join("a.txt"), "value: none\n").expect("the scope can be written");
-    let service = world.service();
+    let service = world.boot();
     let answers: Vec<Value> = std::thread::scope(|scope| {
         let callers: Vec<_> = (0..6)
             .map(|caller| {
@@ -186,8 +107,8 @@ fn edits_of_the_same_lines_have_one_winner() {
 
 #[test]
 fn files_that_were_written_are_put_back_when_a_later_one_fails() {
-    let world = World::new();
-    let service = world.service();
+    let world = TestScope::new();
+    let service = world.boot();
     let root = world.root();
     for (name, content) in [("a.txt", "one\n"), ("gone.txt", "gone\n"), ("from.txt", "two\n")] {
         fs::write(root.join(name), content).expect("the scope can be written");
@@ -219,8 +140,8 @@ fn a_patch_that_is_killed_leaves_old_or_new_files() {
 
 /// Patches three files, kills so many of the patches, and checks that each file is the old or the new one.
 pub(super) fn kill_patches(count: u32) {
-    let world = World::new();
-    world.write_config();
+    let world = TestScope::new();
+    world.save_config();
     let root = world.root();
     let content = |letter: &str| format!("start\n{}end {letter}\n", "the same line in both\n".repeat(40_000));
     let files = ["one.txt", "two.txt", "three.txt"];
@@ -231,7 +152,7 @@ pub(super) fn kill_patches(count: u32) {
         let each = files.map(|name| format!("*** Update File: {name}\n-end {from}\n+end {to}\n"));
         format!("*** Begin Patch\n{}*** End Patch\n", each.concat())
     };
-    let run = |from: &str, to: &str| world.program(&["call", "file.patch", "--patch", &patch(from, to)]);
+    let run = |from: &str, to: &str| program(&world, &["call", "file.patch", "--patch", &patch(from, to)]);
     let began = Instant::now();
     assert!(run("a", "b").wait().expect("it ends").success());
     let mut whole_run = began.elapsed();
@@ -259,17 +180,14 @@ pub(super) fn kill_patches(count: u32) {
 
 /// Sends an envelope in a session.
 fn call_in(service: &Arc<Service>, transport: Transport, session: &str, envelope: &Value) -> Value {
-    let envelope = Envelope::from_json(envelope.to_string().as_bytes());
     let caller = Caller { session: Some(session.to_owned()), ..Caller::local(transport) };
-    let cancelled = CancellationToken::new();
-    let handling = service.handle(&caller, envelope, &cancelled);
-    RUNTIME.block_on(handling).into_reply().into_value()
+    wait_for(send(service, &caller, envelope.clone(), &CancellationToken::new()))
 }
 
 #[test]
 fn what_another_client_wrote_is_overwritten_only_by_who_has_read_it_or_says_so() {
-    let world = World::new();
-    let service = world.service();
+    let world = TestScope::new();
+    let service = world.boot();
     let write = |content: &str| json!({"op": "file.write", "target": "a.txt", "input": {"content": content}});
     let read = json!({"op": "file.read", "target": "a.txt"});
     let is_done = |session: &str, envelope: &Value| {

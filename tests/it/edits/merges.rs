@@ -4,8 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::callers::{World, call};
 use crate::system::{Need, lacks};
+use support::scope::TestScope;
+use support::service::call;
 
 fn read(op: &str, name: &str) -> Value {
     match op {
@@ -21,8 +22,8 @@ fn patch(name: &str, version: &Value) -> Value {
 
 #[test]
 fn an_edit_for_a_version_that_was_only_read_is_merged() {
-    let world = World::new();
-    let service = world.service();
+    let world = TestScope::new();
+    let service = world.boot();
     for op in ["file.read", "file.read_many"] {
         let file = world.root().join(format!("{op}.txt"));
         let name = format!("{op}.txt");
@@ -48,8 +49,8 @@ fn what_was_read_is_found_by_the_name_that_a_link_leads_to() {
     if lacks(Need::Links) {
         return;
     }
-    let world = World::new();
-    let service = world.service();
+    let world = TestScope::new();
+    let service = world.boot();
     fs::write(world.root().join("a.txt"), "one\ntwo\nthree\n").expect("the scope can be written");
     bailiwick::platform::fs::modes::symlink("a.txt", world.root().join("link.txt"))
         .expect("links can be made");
@@ -61,10 +62,8 @@ fn what_was_read_is_found_by_the_name_that_a_link_leads_to() {
 
 #[test]
 fn a_sensitive_file_that_is_open_is_never_held() {
-    let world = World::new();
-    let mut config = world.config();
-    config["scopes"][0]["policy"] = json!({"openSensitive": ["*.env"]});
-    let service = world.service_of(&config);
+    let world = TestScope::new();
+    let service = world.clone().with_policy(json!({"openSensitive": ["*.env"]})).boot();
     let file = world.root().join("app.env");
     fs::write(&file, "one\ntwo\nthree\n").expect("the scope can be written");
     let answer = call(&service, read("file.read", "app.env"));

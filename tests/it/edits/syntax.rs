@@ -6,10 +6,11 @@ use std::time::Instant;
 use bailiwick::providers::syntax::{Checked, Language, Side, check};
 use serde_json::{Value, json};
 
-use super::callers::{World, call};
 use super::sources::pairs;
 use crate::patience::PATIENCE;
 use crate::system::{Need, lacks};
+use support::scope::TestScope;
+use support::service::call;
 
 /// A file of a language, an edit that is well, and one that breaks it.
 struct Sample {
@@ -182,8 +183,8 @@ fn warned(answer: &Value) -> bool {
 
 #[test]
 fn a_broken_edit_in_each_language_is_reported_and_an_intact_one_is_not() {
-    let world = World::new();
-    let service = world.service();
+    let world = TestScope::new();
+    let service = world.boot();
     for Sample { name, text, intact, broken, line } in SAMPLES {
         let file = world.root().join(name);
         fs::write(&file, text).expect("the scope can be written");
@@ -217,8 +218,8 @@ fn a_broken_edit_in_each_language_is_reported_and_an_intact_one_is_not() {
 
 #[test]
 fn an_edit_that_repairs_is_praised_without_a_warning() {
-    let world = World::new();
-    let service = world.service();
+    let world = TestScope::new();
+    let service = world.boot();
     for Sample { name, text, broken, .. } in SAMPLES {
         let file = world.root().join(name);
         fs::write(&file, text.replacen(broken.0, broken.1, 1)).expect("the scope can be written");
@@ -243,8 +244,8 @@ fn an_edit_that_repairs_is_praised_without_a_warning() {
 
 #[test]
 fn what_cannot_be_checked_is_said_and_not_written_where_it_must_be_checked() {
-    let world = World::new();
-    let service = world.service();
+    let world = TestScope::new();
+    let service = world.boot();
     let long = format!("[{}1]\n", "1,\n".repeat(600_000));
     fs::write(world.root().join("a.json"), &long).expect("the scope can be written");
     let edit = ("[1,\n1,\n1,", "[2,\n1,\n1,");
@@ -256,8 +257,8 @@ fn what_cannot_be_checked_is_said_and_not_written_where_it_must_be_checked() {
 
 #[test]
 fn new_files_and_whole_files_are_checked_too() {
-    let world = World::new();
-    let service = world.service();
+    let world = TestScope::new();
+    let service = world.boot();
     let send = |op: &str, content: &str, options: Value| {
         call(
             &service,

@@ -12,9 +12,10 @@ use bailiwick::platform::fs::modes::{MetadataExt, PermissionsExt, set_mode, syml
 use bailiwick::service::Service;
 use serde_json::{Value, json};
 
-use super::callers::{World, call};
 use crate::system::{Need, lacks};
 use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
+use support::service::call;
 
 /// Above what is kept by content.
 const LARGE: usize = (16 << 20) + 5;
@@ -96,7 +97,7 @@ fn undo(service: &Arc<Service>, data: &Value) -> Value {
 }
 
 /// Does something, takes it back, does it again by taking that back, and takes that back.
-fn there_and_back(world: &World, service: &Arc<Service>, envelope: Value) {
+fn there_and_back(world: &TestScope, service: &Arc<Service>, envelope: Value) {
     let changed =
         Path::new(envelope["target"].as_str().expect("a path")).parent().expect("a folder").to_owned();
     let all_below = |root: &Path| all_below(root, &changed);
@@ -113,10 +114,10 @@ fn there_and_back(world: &World, service: &Arc<Service>, envelope: Value) {
 }
 
 /// Two state folders: on the file system of the scope, and, where there is one, on another.
-fn states(world: &World) -> Vec<(Arc<Service>, Option<TemporaryFolder>)> {
-    let mut states = vec![(world.service(), None)];
+fn states(world: &TestScope) -> Vec<(Arc<Service>, Option<TemporaryFolder>)> {
+    let mut states = vec![(world.boot(), None)];
     if let Some(other) = TemporaryFolder::elsewhere(&world.root()) {
-        states.push((world.service_with_home(&other.path().join("home")), Some(other)));
+        states.push((world.clone().with_home(other.path().join("home")).boot(), Some(other)));
     }
     assert!(states.len() == 2 || !cfg!(target_os = "linux"), "/dev/shm is another file system");
     states
@@ -127,7 +128,7 @@ fn a_removed_folder_link_or_large_file_comes_back_with_all_that_belongs_to_it() 
     if lacks(Need::Modes) {
         return;
     }
-    let world = World::new();
+    let world = TestScope::new();
     make_folder(&world.root().join("folder"));
     write(&world.root().join("large.bin"), vec![3; LARGE]);
     for (service, _other) in states(&world) {
@@ -149,7 +150,7 @@ fn what_a_move_a_copy_or_a_write_replaces_comes_back() {
     if lacks(Need::Modes) {
         return;
     }
-    let world = World::new();
+    let world = TestScope::new();
     let root = world.root();
     make_folder(&root.join("folder"));
     write(&root.join("other/x.txt"), "x");
@@ -185,8 +186,8 @@ fn what_a_move_a_copy_or_a_write_replaces_comes_back() {
 
 #[test]
 fn what_is_too_large_to_keep_is_refused_and_goes_only_without_undo() {
-    let world = World::new();
-    let (service, root) = (world.service(), world.root());
+    let world = TestScope::new();
+    let (service, root) = (world.boot(), world.root());
     let huge = root.join("huge/image");
     write(&huge, "");
     // Half a gigabyte and more, of which nothing is on the disk.
@@ -230,8 +231,8 @@ fn what_is_too_large_to_keep_is_refused_and_goes_only_without_undo() {
 
 #[test]
 fn something_new_is_never_replaced_by_what_comes_back() {
-    let world = World::new();
-    let (service, root) = (world.service(), world.root());
+    let world = TestScope::new();
+    let (service, root) = (world.boot(), world.root());
     write(&root.join("folder/a.txt"), "a");
     let options = json!({"recursive": true});
     let gone = done(&service, json!({"op": "file.delete", "target": "folder", "options": options}));
@@ -259,19 +260,17 @@ fn what_comes_back_is_judged_like_anything_that_is_written() {
     if lacks(Need::Links) {
         return;
     }
-    let world = World::new();
-    let (service, root) = (world.service(), world.root());
+    let world = TestScope::new();
+    let (service, root) = (world.boot(), world.root());
     write(&root.join("folder/notes/a.txt"), "a");
     let options = json!({"recursive": true});
     let gone = done(&service, json!({"op": "file.delete", "target": "folder", "options": options}));
     drop(service);
-    let mut config = world.config();
-    config["scopes"][0]["policy"] = json!({"closedFiles": ["**/a.txt"]});
-    let service = world.service_of(&config);
+    let service = world.clone().with_policy(json!({"closedFiles": ["**/a.txt"]})).boot();
     let refused = call(&service, json!({"op": "file.restore", "input": {"undoId": gone["undoId"]}}));
     assert_eq!(refused["error"]["code"], "permission_denied", "{refused}");
     assert!(!root.join("folder").exists());
-    let service = world.service();
+    let service = world.boot();
     undo(&service, &gone);
     assert!(root.join("folder/notes/a.txt").exists());
 }
@@ -280,7 +279,7 @@ fn what_comes_back_is_judged_like_anything_that_is_written() {
 #[cfg(unix)]
 #[test]
 fn holes_hard_links_and_rights_of_a_removed_file_come_back() {
-    let world = World::new();
+    let world = TestScope::new();
     let root = world.root();
     let sparse = make_sparse(&root.join("sparse"));
     write(&root.join("one"), "content");
@@ -310,14 +309,14 @@ fn holes_hard_links_and_rights_of_a_removed_file_come_back() {
 
 #[test]
 fn a_change_whose_undo_cannot_be_written_is_not_made() {
-    let world = World::new();
+    let world = TestScope::new();
     let root = world.root();
     write(&root.join("folder/a.txt"), "a");
     write(&root.join("a.txt"), "a");
     write(&root.join("b.txt"), "b");
     write(&root.join("large.bin"), vec![3; LARGE]);
     let home = TemporaryFolder::new();
-    let service = world.service_with_home(home.path());
+    let service = world.clone().with_home(home.path().to_owned()).boot();
     // Nothing can be made where the undo is kept: it would be written before the change is seen.
     let state = Dirs::below(home.path().to_owned()).state;
     fs::create_dir_all(&state).expect("it is ours");

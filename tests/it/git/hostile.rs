@@ -6,7 +6,7 @@ use bailiwick::platform::fs::modes::set_mode;
 use bailiwick::platform::paths::HAS_DRIVES;
 use serde_json::json;
 
-use super::ground::{Ground, person_git, reads, sandboxes, written};
+use super::scope::{GitScope, person_git, reads, sandboxes, written};
 use crate::system::{Need, lacks};
 
 /// Settings that make Git run a program, `PROGRAM` in their values.
@@ -62,7 +62,7 @@ const HOOKS: &[&str] = &[
     "fsmonitor-watchman",
 ];
 
-fn hostile(ground: &Ground) {
+fn hostile(ground: &GitScope) {
     ground.repository("app");
     let program = ground.program("app/evil");
     for (name, value) in SETTINGS {
@@ -96,7 +96,7 @@ async fn no_read_runs_a_program_that_a_repository_names() {
         return;
     }
     for sandbox in sandboxes(&["auto", "none"]) {
-        let ground = Ground::new("app", json!({"sandbox": sandbox}));
+        let ground = GitScope::new("app", json!({"sandbox": sandbox}));
         hostile(&ground);
         // That the marks would be seen: the same repository, read by Git as it is.
         person_git(&ground.path("app"), &["status"]);
@@ -114,11 +114,11 @@ async fn staging_and_committing_run_no_program_that_a_repository_names() {
         return;
     }
     for sandbox in sandboxes(&["full", "partial", "none"]) {
-        stage_and_commit(&Ground::new("app", json!({"sandbox": sandbox}))).await;
+        stage_and_commit(&GitScope::new("app", json!({"sandbox": sandbox}))).await;
     }
 }
 
-async fn stage_and_commit(ground: &Ground) {
+async fn stage_and_commit(ground: &GitScope) {
     hostile(ground);
     let stage = |path: &str| json!({"op": "git.stage", "input": {"paths": [path]}});
     for filtered in ["a.txt", "b.txt"] {
@@ -146,7 +146,7 @@ async fn a_submodule_runs_nothing_either() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    let ground = GitScope::new("app", json!({"sandbox": "none"}));
     ground.repository("library");
     ground.repository("app");
     let library = written(&ground.path("library"));
@@ -174,7 +174,7 @@ async fn what_is_missing_is_not_fetched_by_a_program() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    let ground = GitScope::new("app", json!({"sandbox": "none"}));
     ground.repository("app");
     let program = ground.program("evil");
     // It ends at once: Git waits for what it never says.
@@ -209,7 +209,7 @@ async fn a_scope_that_writes_files_gets_no_right_to_run_by_git() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    let ground = GitScope::new("app", json!({"sandbox": "none"}));
     ground.repository("app");
     ground.program("app/evil");
     let hostile = "[core]\n\tfsmonitor = ./evil\n";

@@ -1,6 +1,6 @@
 //! `git.*` against real repositories, hostile ones too.
 
-mod ground;
+mod scope;
 mod hostile;
 // They start Git hundreds of times, minutes under wine; there the case files and the conversation show the operations.
 #[cfg(target_os = "linux")]
@@ -13,4 +13,4 @@ mod shapes;
 #[cfg(target_os = "linux")]
 mod worktrees;
 
-pub use ground::{Ground, person_git};
+pub use scope::{GitScope, person_git};

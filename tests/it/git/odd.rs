@@ -9,7 +9,7 @@ use bailiwick::platform::fs::remove_tree;
 use bailiwick::platform::names::OsStrExt;
 use serde_json::{Value, json};
 
-use super::ground::{Ground, person_git, reads, written};
+use super::scope::{GitScope, person_git, reads, written};
 use crate::needs::lacks_root;
 use crate::system::{Need, lacks};
 
@@ -42,7 +42,7 @@ async fn a_repository_of_another_user_is_data_in_the_scope_and_refused_above_it(
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("whole/part", json!({}));
+    let ground = GitScope::new("whole/part", json!({}));
     ground.repository("whole/part");
     let program = ground.program("evil");
     ground.git("whole/part", &["config", "core.fsmonitor", &program]);
@@ -69,7 +69,7 @@ async fn a_scope_that_is_a_bare_repository_has_none() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("source");
     ground.git(".", &["clone", "-q", "--bare", "source", "app"]);
     for read in reads() {
@@ -83,7 +83,7 @@ async fn a_merge_in_conflict_is_shown_resolved_and_concluded() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("app");
     ground.git("app", &["commit", "-q", "-a", "-m", "ours"]);
     ground.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
@@ -113,7 +113,7 @@ async fn conflict_markers_are_warned_of_and_a_conflict_stays_in_the_index() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("app");
     ground.git("app", &["commit", "-q", "-a", "-m", "ours"]);
     ground.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
@@ -167,7 +167,7 @@ async fn a_rebase_a_cherry_pick_and_a_revert_in_progress_make_their_commits_them
         (["cherry-pick", "-x", "main"], "cherryPick"),
         (["revert", "--no-edit", "main"], "revert"),
     ] {
-        let ground = Ground::new("app", json!({}));
+        let ground = GitScope::new("app", json!({}));
         ground.repository("app");
         ground.git("app", &["commit", "-q", "-a", "-m", "ours"]);
         ground.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
@@ -189,7 +189,7 @@ async fn what_was_renamed_and_edited_is_shown_as_both() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("app");
     let lines: String = (0..40).map(|line| format!("line {line}\n")).collect();
     ground.write("app/long.txt", &lines);
@@ -215,7 +215,7 @@ async fn a_submodule_that_is_dirty_inside_is_told_by_itself_only() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("library");
     ground.repository("app");
     let library = written(&ground.path("library"));
@@ -238,7 +238,7 @@ async fn names_that_are_not_utf8_go_through_every_operation() {
     if lacks(Need::Git) || lacks(Need::Names) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("app");
     let (raw, shown) = (OsStr::from_bytes(b"caf\xe9 -\xff.txt"), r"caf\xe9 -\xff.txt");
     fs::write(ground.path("app").join(raw), "one\n").expect("a file is written");
@@ -274,7 +274,7 @@ async fn a_difference_of_100_megabytes_comes_in_bounded_pages() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({"maxOutputBytes": 20_000}));
+    let ground = GitScope::new("app", json!({"maxOutputBytes": 20_000}));
     ground.repository("app");
     let content = |letter: &str| format!("{}\n", letter.repeat(99)).repeat(10_000);
     for file in 0..50 {
@@ -302,7 +302,7 @@ async fn a_lock_that_was_left_over_stops_changes_and_no_reads() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("app");
     ground.write("app/.git/index.lock", "");
     for read in reads() {
@@ -324,7 +324,7 @@ async fn a_repository_that_changes_is_read_as_it_was_at_some_moment() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Arc::new(Ground::new("app", json!({})));
+    let ground = Arc::new(GitScope::new("app", json!({})));
     ground.repository("app");
     let stop = Arc::new(AtomicBool::new(false));
     let changing = std::thread::spawn({
@@ -371,7 +371,7 @@ async fn repositories_of_newer_formats_are_read_and_changed() {
         return;
     }
     for format in ["--object-format=sha256", "--ref-format=reftable"] {
-        let ground = Ground::new("app", json!({}));
+        let ground = GitScope::new("app", json!({}));
         fs::create_dir_all(ground.path("app")).expect("a folder is made");
         let init = person_git(&ground.path("app"), &["init", "-q", format]);
         assert!(init.status.success(), "this Git has no {format}: {}", String::from_utf8_lossy(&init.stderr));

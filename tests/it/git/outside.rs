@@ -7,14 +7,14 @@ use bailiwick::platform::fs::remove_tree;
 use bailiwick::platform::paths::HAS_DRIVES;
 use serde_json::{Value, json};
 
-use super::ground::{Ground, person_git, reads, written};
+use super::scope::{GitScope, person_git, reads, written};
 use crate::system::{Need, lacks};
 
 /// What must never be in an answer: it is the content, the names and the messages of a repository outside.
 const SECRET: &str = "hidden";
 
-fn with_hidden() -> Ground {
-    let ground = Ground::new("app", json!({"sandbox": "none"}));
+fn with_hidden() -> GitScope {
+    let ground = GitScope::new("app", json!({"sandbox": "none"}));
     ground.repository("other");
     ground.write("other/hidden.txt", "hidden content\n");
     ground.git("other", &["add", "."]);
@@ -23,7 +23,7 @@ fn with_hidden() -> Ground {
     ground
 }
 
-async fn all_refuse(ground: &Ground, what: &str) {
+async fn all_refuse(ground: &GitScope, what: &str) {
     for read in reads() {
         let answer = ground.send(read.clone()).await;
         assert!(!answer.to_string().contains(SECRET), "{what}: {read}: {answer:#}");
@@ -105,14 +105,14 @@ async fn a_repository_that_leads_to_another_computer_is_not_opened_where_paths_c
         (".git/commondir", r"\\server\share\x".to_owned()),
         (".git/worktrees/other/gitdir", format!("{remote}/.git\n")),
     ] {
-        let ground = Ground::new("app", json!({"sandbox": "none"}));
+        let ground = GitScope::new("app", json!({"sandbox": "none"}));
         ground.repository("app");
         ground.write(&format!("app/{file}"), &text);
         if HAS_DRIVES || file.ends_with("alternates") || file.ends_with("commondir") {
             all_refuse(&ground, file).await;
         }
     }
-    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    let ground = GitScope::new("app", json!({"sandbox": "none"}));
     ground.write("app/.git", &format!("gitdir: {remote}\n"));
     all_refuse(&ground, "a gitdir").await;
 }
@@ -152,7 +152,7 @@ async fn a_bare_repository_in_a_folder_is_not_taken_for_one() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({"sandbox": "none"}));
+    let ground = GitScope::new("app", json!({"sandbox": "none"}));
     ground.repository("app");
     ground.git("app", &["init", "-q", "--bare", "data"]);
     let program = ground.program("evil");
@@ -169,7 +169,7 @@ async fn a_scope_in_a_repository_shows_nothing_of_the_rest() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("whole/part", json!({}));
+    let ground = GitScope::new("whole/part", json!({}));
     ground.repository("whole");
     ground.write("whole/hidden.txt", "hidden content\n");
     ground.write("whole/part/a.txt", "one\n");
@@ -194,7 +194,7 @@ async fn a_scope_in_a_repository_shows_nothing_of_the_rest() {
     let answer = ground.send(json!({"op": "git.commit", "input": {"message": "x"}})).await;
     assert_eq!(answer["error"]["details"]["rule"], "staged-outside", "{answer:#}");
     assert!(!answer.to_string().contains(SECRET), "{answer:#}");
-    let staged = |ground: &Ground| {
+    let staged = |ground: &GitScope| {
         let output = person_git(&ground.path("whole"), &["diff", "--cached", "--name-only", "--no-renames"]);
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
@@ -210,7 +210,7 @@ async fn the_content_of_a_closed_file_is_in_no_answer() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({"closedFiles": ["private/**"]}));
+    let ground = GitScope::new("app", json!({"closedFiles": ["private/**"]}));
     ground.repository("app");
     ground.write("app/.env", "TOKEN=hidden-1\nand a line that stays\nand another\n");
     ground.write("app/private/x.txt", "hidden-2\n");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::ground::{Ground, reads, written};
+use super::scope::{GitScope, reads, written};
 use crate::system::{Need, lacks};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -10,7 +10,7 @@ async fn a_working_tree_beside_its_repository_works_if_both_are_in_the_scope() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("app/main");
     ground.git("app/main", &["worktree", "add", "-q", "-b", "side", "../side"]);
     ground.write("app/side/a.txt", "changed\n");
@@ -33,7 +33,7 @@ async fn a_working_tree_whose_repository_lies_outside_is_refused() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("side", json!({}));
+    let ground = GitScope::new("side", json!({}));
     ground.repository("main");
     ground.git("main", &["worktree", "add", "-q", "-b", "side", "../side"]);
     assert_eq!(ground.code(json!({"op": "git.status"})).await, "path_out_of_scope");
@@ -44,7 +44,7 @@ async fn a_shallow_clone_is_read_as_far_as_it_goes() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("source");
     let source = format!("file:///{}", written(&ground.path("source")).trim_start_matches('/'));
     ground.git("app", &["clone", "-q", "--depth=1", &source, "."]);
@@ -59,7 +59,7 @@ async fn a_submodule_is_one_entry_and_its_commits_are_seen() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("library");
     ground.repository("app");
     let library = written(&ground.path("library"));
@@ -81,7 +81,7 @@ async fn a_repository_that_several_users_share_stays_so() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("app");
     // No folder of objects is left that was made before.
     ground.git("app", &["gc", "-q"]);
@@ -100,7 +100,7 @@ async fn the_status_is_the_one_that_git_itself_prints() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("app");
     ground.write("app/deep/er/x.txt", "x\n");
     ground.write("app/.gitignore", "*.log\n/ignored/\n!keep.log\n");
@@ -111,7 +111,7 @@ async fn the_status_is_the_one_that_git_itself_prints() {
     for (untracked, option) in [("normal", "-unormal"), ("all", "-uall"), ("none", "-uno")] {
         let ours = ground.data(json!({"op": "git.status", "options": {"untracked": untracked}})).await;
         let theirs =
-            super::ground::person_git(&ground.path("app"), &["status", "--short", "--branch", "-z", option]);
+            super::scope::person_git(&ground.path("app"), &["status", "--short", "--branch", "-z", option]);
         let mut theirs: Vec<String> = String::from_utf8_lossy(&theirs.stdout)
             .split('\0')
             .filter(|it| !it.is_empty())
@@ -135,7 +135,7 @@ async fn a_page_after_the_other_gives_the_whole_difference() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({"maxOutputBytes": 4000}));
+    let ground = GitScope::new("app", json!({"maxOutputBytes": 4000}));
     ground.repository("app");
     for file in 0..40 {
         let lines: String =
@@ -158,7 +158,7 @@ async fn a_page_after_the_other_gives_the_whole_difference() {
             None => break,
         }
     }
-    let whole = super::ground::person_git(&ground.path("app"), &["diff", "--cached", "--", "many"]);
+    let whole = super::scope::person_git(&ground.path("app"), &["diff", "--cached", "--", "many"]);
     assert!(pages > 5, "{pages} pages");
     assert_eq!(patch, String::from_utf8_lossy(&whole.stdout));
 }
@@ -168,7 +168,7 @@ async fn without_git_the_answer_says_what_is_missing() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({"searchPath": [std::env::temp_dir().join("nonexistent")]}));
+    let ground = GitScope::new("app", json!({"searchPath": [std::env::temp_dir().join("nonexistent")]}));
     ground.repository("app");
     for read in reads() {
         let answer = ground.send(read.clone()).await;

@@ -6,7 +6,7 @@ use bailiwick::platform::fs::modes::symlink;
 use bailiwick::platform::fs::remove_tree;
 use serde_json::{Value, json};
 
-use super::ground::{Ground, person_git, sandboxes, written};
+use super::scope::{GitScope, person_git, sandboxes, written};
 use crate::system::{Need, lacks};
 
 fn create(path: &str) -> Value {
@@ -18,7 +18,7 @@ fn remove(path: &str, force: bool) -> Value {
 }
 
 /// The repository `app/main`, all committed.
-fn committed(ground: &Ground) {
+fn committed(ground: &GitScope) {
     ground.repository("app/main");
     ground.git("app/main", &["add", "."]);
     ground.git("app/main", &["commit", "-q", "-m", "three"]);
@@ -30,7 +30,7 @@ async fn making_and_removing_a_working_tree_runs_nothing_of_the_repository() {
         return;
     }
     for sandbox in sandboxes(&["auto", "none"]) {
-        let ground = Ground::new("app", json!({"sandbox": sandbox}));
+        let ground = GitScope::new("app", json!({"sandbox": sandbox}));
         committed(&ground);
         let program = ground.program("evil");
         ground.write("app/main/.gitattributes", "*.txt filter=x merge=x diff=x\n");
@@ -81,7 +81,7 @@ async fn a_scope_in_a_repository_gets_no_working_tree_of_the_rest() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("whole/part", json!({}));
+    let ground = GitScope::new("whole/part", json!({}));
     ground.repository("whole");
     ground.write("whole/part/x.txt", "x\n");
     ground.git("whole", &["add", "."]);
@@ -100,7 +100,7 @@ async fn a_working_tree_that_git_was_made_to_believe_in_is_not_removed() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     committed(&ground);
     ground.git("app/main", &["worktree", "add", "-q", "--detach", "../side"]);
     ground.write("app/precious/a.txt", "not of any repository\n");
@@ -131,7 +131,7 @@ async fn a_working_tree_whose_folder_is_gone_can_be_forgotten() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     committed(&ground);
     ground.git("app/main", &["worktree", "add", "-q", "-b", "side", "../side"]);
     remove_tree(&ground.path("app/side")).expect("it is there");
@@ -147,7 +147,7 @@ async fn a_submodule_with_its_work_is_not_lost_without_force() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     ground.repository("library");
     committed(&ground);
     let library = written(&ground.path("library"));
@@ -170,7 +170,7 @@ async fn a_working_tree_that_cannot_be_made_leaves_nothing() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Ground::new("app", json!({}));
+    let ground = GitScope::new("app", json!({}));
     committed(&ground);
     ground.write("app/taken/x.txt", "x\n");
     let mut paths = vec!["taken", "main"];

@@ -3,12 +3,11 @@
 use std::fs;
 
 use serde_json::json;
-
-use super::ground::Ground;
+use support::scope::TestScope;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_damaged_is_said_and_the_rest_goes_on() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
     let host = ground.host();
     let mut ids = Vec::new();
     for _ in 0..6 {

@@ -2,13 +2,12 @@
 
 use bailiwick::contract::{Caller, ScopeGrant, Transport};
 use serde_json::{Value, json};
-
-use super::ground::Ground;
-use crate::command::yard::processes_with;
+use support::scope::TestScope;
+use support::service::processes_with;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_of_another_scope_does_not_exist() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
     let host = ground.host();
     let id = host.start(json!(["sleep", ground.word])).await;
     let missing = "01JD0000000000000000000000";
@@ -35,7 +34,8 @@ async fn a_process_of_another_scope_does_not_exist() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_services_on_one_folder_see_the_same_processes() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["sleep *", "printf *"]}));
+    let ground =
+        TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *", "printf *"]}));
     let (first, second) = (ground.host(), ground.host());
     let stays = first.start(json!(["sleep", ground.word])).await;
     let prints = second.start(json!(["printf", "hello"])).await;
@@ -60,7 +60,7 @@ async fn two_services_on_one_folder_see_the_same_processes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_pages_of_a_list_hold_each_process_once_running_first_then_newest_first() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["sleep *", "true"]}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *", "true"]}));
     let host = ground.host();
     let mut ended = Vec::new();
     for _ in 0..8 {

@@ -5,18 +5,19 @@ use std::collections::BTreeSet;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::ground::Ground;
-use crate::command::yard::{at_every_level, processes_with};
+use crate::needs::at_every_level;
 use crate::patience::eventually_async;
+use support::scope::TestScope;
+use support::service::{Program, processes_with};
 
 /// Starts a command by the running service, and gives its id.
-fn start(ground: &Ground, command: Value) -> String {
+fn start(ground: &TestScope, command: Value) -> String {
     let answer = ground.call(&json!({"scope": "app", "op": "process.start", "input": {"command": command}}));
     assert_eq!(answer["ok"], true, "{answer:#}");
     answer["data"]["processId"].as_str().expect("an id").to_owned()
 }
 
-fn kill(process: &crate::command::yard::Program) {
+fn kill(process: &Program) {
     let id = i32::try_from(process.0.id()).expect("a small number");
     kill_process(Pid::from_raw(id).expect("not 0"), Signal::KILL).expect("it is ours");
 }
@@ -24,7 +25,7 @@ fn kill(process: &crate::command::yard::Program) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_processes_outlive_the_kill_of_their_service_and_are_found_again_each_once() {
     at_every_level(|level| async move {
-        let ground = Ground::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+        let ground = TestScope::for_processes(json!({"sandbox": level, "allowedCommands": ["make *"]}));
         let word = ground.word.clone();
         // Each waits for a file, and ends with a code of its own.
         ground.write(
@@ -78,7 +79,7 @@ async fn ten_processes_outlive_the_kill_of_their_service_and_are_found_again_eac
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_whose_keeper_is_killed_is_lost_and_what_it_printed_stays() {
     at_every_level(|level| async move {
-        let ground = Ground::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+        let ground = TestScope::for_processes(json!({"sandbox": level, "allowedCommands": ["make *"]}));
         let word = ground.word.clone();
         ground.write("Makefile", &format!("stay:\n\t@echo up; sleep {word}\n"));
         let host = ground.host();
@@ -100,7 +101,7 @@ async fn a_process_whose_keeper_is_killed_is_lost_and_what_it_printed_stays() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_person_lists_reads_and_ends_them_from_the_command_line_with_or_without_a_service() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
     let word = ground.word.clone();
     ground.write("Makefile", &format!("stay:\n\t@echo up; echo wrong >&2; sleep {word}\n"));
     let host = ground.host();
@@ -121,7 +122,7 @@ async fn the_person_lists_reads_and_ends_them_from_the_command_line_with_or_with
         .command(&["processes", "read", &ids[0], "--follow"])
         .stdout(std::process::Stdio::piped())
         .spawn();
-    let mut follow = crate::command::yard::Program(follow.expect("the program starts"));
+    let mut follow = Program(follow.expect("the program starts"));
     let stopped = ground.cli(&["processes", "stop", &ids[0]]);
     assert_eq!(stopped["stopped"][0]["status"], "ended", "{stopped:#}");
     let mut text = String::new();

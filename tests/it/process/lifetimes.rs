@@ -9,28 +9,31 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-use super::ground::Ground;
-use crate::adapters::stdio_client::Client;
-use crate::command::yard::{Program, available, processes_with};
+use crate::needs::available;
 use crate::patience::eventually_async;
+use support::scope::TestScope;
+use support::service::{Program, processes_with};
+use support::stdio_client::StdioClient;
 
-fn ground(lifetime: &str, level: bailiwick::contract::Containment) -> Ground {
-    Ground::new(json!({"sandbox": level, "processLifetime": lifetime, "allowedCommands": ["sleep *"]}))
+fn ground(lifetime: &str, level: bailiwick::contract::Containment) -> TestScope {
+    TestScope::for_processes(
+        json!({"sandbox": level, "processLifetime": lifetime, "allowedCommands": ["sleep *"]}),
+    )
 }
 
-fn start(ground: &Ground) -> Value {
+fn start(ground: &TestScope) -> Value {
     json!({"scope": "app", "op": "process.start", "input": {"command": ["sleep", ground.word]}})
 }
 
 /// Starts `bailiwick mcp` and has it start a process.
-pub async fn by_stdio(ground: &Ground, call: Value) -> (Client, Program, Value) {
+pub async fn by_stdio(ground: &TestScope, call: Value) -> (StdioClient, Program, Value) {
     let mut command = ground.command(&["mcp"]);
     command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let mut program =
         Program(command.stderr(std::process::Stdio::null()).spawn().expect("the program starts"));
     let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
     let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
-    let mut client = Client::new(
+    let mut client = StdioClient::new(
         pipe::Sender::from_owned_fd(input).expect("a pipe"),
         pipe::Receiver::from_owned_fd(output).expect("a pipe"),
     );

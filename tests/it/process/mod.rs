@@ -2,7 +2,6 @@
 
 mod damage;
 mod finding;
-mod ground;
 mod lasting;
 mod lifetimes;
 mod network;

@@ -3,8 +3,9 @@
 use bailiwick::contract::{Caller, Transport};
 use serde_json::{Value, json};
 
-use super::ground::{Ground, Host};
 use crate::needs::{lacks_full_sandbox, require_program};
+use support::scope::TestScope;
+use support::service::TestService;
 
 /// Serves its folder; the port is free, since the network is the sandbox's.
 const SERVER: &[&str] = &["python3", "-m", "http.server", "--bind", "127.0.0.1", "8000"];
@@ -12,7 +13,7 @@ const SERVER: &[&str] = &["python3", "-m", "http.server", "--bind", "127.0.0.1",
 const CLIENT: &str =
     "exec 3<>/dev/tcp/127.0.0.1/8000 && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && head -1 <&3 | tr -d '\\r'";
 
-async fn ask(host: &Host, caller: &Caller, scope: &str) -> Value {
+async fn ask(host: &TestService, caller: &Caller, scope: &str) -> Value {
     let envelope = json!({"scope": scope, "op": "command.run", "input": {"command": CLIENT}});
     let answer = host.send_as(caller, envelope).await;
     assert_eq!(answer["data"]["sandbox"]["network"], "loopback", "{answer:#}");
@@ -25,7 +26,7 @@ async fn a_started_server_is_reached_by_the_next_command_of_its_caller_and_scope
         return;
     }
     require_program("python3");
-    let ground = Ground::new(json!({"sandbox": "full", "shell": "sandboxed"}));
+    let ground = TestScope::for_processes(json!({"sandbox": "full", "shell": "sandboxed"}));
     let host = ground.host();
     let local = Caller::local(Transport::Stdio);
     let other = Caller { name: "other".to_owned(), token: Some("other-token".to_owned()), ..local.clone() };

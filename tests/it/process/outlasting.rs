@@ -6,30 +6,30 @@ use bailiwick::contract::{Caller, Capability, CapabilityGrant, Containment, Tran
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::ground::{Ground, Host};
 use super::lifetimes::by_stdio;
-use crate::command::yard::{at_every_level, available, processes_with};
-use crate::needs::{lacks_full_sandbox, require_program};
+use crate::needs::{at_every_level, available, lacks_full_sandbox, require_program};
 use crate::patience::eventually_async;
+use support::scope::TestScope;
+use support::service::{Program, TestService, processes_with};
 
 /// Prints much or little, waits for the file `go`, reads its input, and ends with a code of its own.
 const MAKEFILE: &str = "run:\n\t@seq $(N); echo begun >&2; while [ ! -e go ]; do sleep 0.05; done; wc -c; exit 7\n\
                         stay:\n\t@echo up; sleep $(W)\n\
                         scratch:\n\t@mktemp -d; while [ ! -e go ]; do sleep 0.05; done\n";
 
-fn ground(level: Containment) -> Ground {
-    let ground = Ground::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+fn ground(level: Containment) -> TestScope {
+    let ground = TestScope::for_processes(json!({"sandbox": level, "allowedCommands": ["make *"]}));
     ground.write("Makefile", MAKEFILE);
     ground
 }
 
-fn stay(ground: &Ground, options: Value) -> Value {
+fn stay(ground: &TestScope, options: Value) -> Value {
     let command = json!(["make", "-s", "stay", format!("W={}", ground.word)]);
     json!({"scope": "app", "op": "command.run", "input": {"command": command}, "options": options})
 }
 
 /// Runs a command that does not end before its answer is due. Returns its id.
-async fn outlast(host: &Host, command: Value, stdin: Option<String>) -> (String, Value) {
+async fn outlast(host: &TestService, command: Value, stdin: Option<String>) -> (String, Value) {
     let data = host
         .data(json!({
             "op": "command.run", "input": {"command": command, "stdin": stdin},
@@ -43,7 +43,7 @@ async fn outlast(host: &Host, command: Value, stdin: Option<String>) -> (String,
     (data["processId"].as_str().expect("an id").to_owned(), data)
 }
 
-fn kill(process: &crate::command::yard::Program, signal: Signal) {
+fn kill(process: &Program, signal: Signal) {
     let id = i32::try_from(process.0.id()).expect("a small number");
     kill_process(Pid::from_raw(id).expect("not 0"), signal).expect("it is ours");
 }
@@ -148,7 +148,7 @@ async fn it_ends_with_the_service_or_the_client_where_processes_do() {
         for level in available() {
             let policy =
                 json!({"sandbox": level, "processLifetime": lifetime, "allowedCommands": ["make *"]});
-            let ground = Ground::new(policy);
+            let ground = TestScope::for_processes(policy);
             ground.write("Makefile", MAKEFILE);
             let mut service = ground.serve();
             let (client, _program, answer) =
@@ -184,7 +184,9 @@ async fn a_temporary_folder_stays_as_long_as_the_process_and_no_longer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_not_manage_processes_and_who_has_as_many_as_may_be_gets_none() {
     let level = Containment::None;
-    let ground = Ground::new(json!({"sandbox": level, "maxLiveProcesses": 1, "allowedCommands": ["make *"]}));
+    let ground = TestScope::for_processes(
+        json!({"sandbox": level, "maxLiveProcesses": 1, "allowedCommands": ["make *"]}),
+    );
     ground.write("Makefile", MAKEFILE);
     let host = ground.host();
     let local = Caller::local(Transport::Stdio);
@@ -212,7 +214,7 @@ async fn a_server_that_was_run_as_a_command_is_reached_when_it_is_a_process() {
         return;
     }
     require_program("python3");
-    let ground = Ground::new(json!({"sandbox": "full", "shell": "sandboxed"}));
+    let ground = TestScope::for_processes(json!({"sandbox": "full", "shell": "sandboxed"}));
     let host = ground.host();
     let command = json!("python3 -u -m http.server --bind 127.0.0.1 8000");
     let (id, _) = outlast(&host, command, None).await;
@@ -223,7 +225,7 @@ async fn a_server_that_was_run_as_a_command_is_reached_when_it_is_a_process() {
 }
 
 /// Returns the names in the scope's folder, and in its `.git`.
-fn entries(ground: &Ground) -> Vec<String> {
+fn entries(ground: &TestScope) -> Vec<String> {
     let mut names: Vec<String> = ["", ".git"]
         .iter()
         .flat_map(|inside| fs::read_dir(ground.path(inside)).into_iter().flatten().flatten())

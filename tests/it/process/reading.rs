@@ -14,8 +14,8 @@ use bailiwick::providers::process::{Cursor, Facts, Process, Processes, last_line
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::ground::Ground;
 use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
 
 /// A process without a program: its files, written as a keeper writes them.
 struct Written {
@@ -264,7 +264,7 @@ fn bytes_that_are_no_text_are_counted_and_an_end_in_the_middle_is_given_when_it_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_output_is_read_in_bounded_parts_that_make_the_whole() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["seq *"]}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["seq *"]}));
     let host = ground.host();
     let id = host.start(json!(["seq", "-f", "%g größer 猫 \"quoted\"", "1", "4000"])).await;
     let expected: String = (1..=4_000).map(|number| format!("{number} größer 猫 \"quoted\"\n")).collect();
@@ -290,7 +290,7 @@ async fn a_long_output_is_read_in_bounded_parts_that_make_the_whole() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_more_than_is_kept_the_newest_is_there_and_what_fell_out_is_said() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["seq *"]}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["seq *"]}));
     let host = ground.host();
     let id = host.start(json!(["seq", "1", "3000000"])).await;
     host.over(&id).await;
@@ -311,7 +311,7 @@ async fn of_more_than_is_kept_the_newest_is_there_and_what_fell_out_is_said() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lines_of_both_streams_come_in_their_order_and_an_open_one_goes_on() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
     ground.write(
         "Makefile",
         "talk:\n\t@echo one; echo two >&2; echo three; printf 'go on? '; while [ ! -e go ]; do sleep 0.05; done; echo yes\n",

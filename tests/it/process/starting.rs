@@ -3,15 +3,15 @@
 use bailiwick::contract::{Caller, Capability, CapabilityGrant, Transport};
 use serde_json::json;
 
-use super::ground::Ground;
-use crate::command::yard::{at_every_level, processes_with};
-use crate::needs::lacks_program;
+use crate::needs::{at_every_level, lacks_program};
 use crate::patience::eventually_async;
+use support::scope::TestScope;
+use support::service::processes_with;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_started_runs_at_every_level_and_nothing_is_left_when_it_is_stopped() {
     at_every_level(|level| async move {
-        let ground = Ground::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+        let ground = TestScope::for_processes(json!({"sandbox": level, "allowedCommands": ["make *"]}));
         let word = ground.word.clone();
         ground.write(
             "Makefile",
@@ -40,7 +40,7 @@ async fn what_is_started_runs_at_every_level_and_nothing_is_left_when_it_is_stop
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_does_not_end_when_it_is_asked_to_is_killed_after_the_grace() {
     at_every_level(|level| async move {
-        let ground = Ground::new(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+        let ground = TestScope::for_processes(json!({"sandbox": level, "allowedCommands": ["make *"]}));
         let word = ground.word.clone();
         ground
             .write("Makefile", &format!("deaf:\n\t@trap '' TERM; echo up; while :; do sleep {word}; done\n"));
@@ -56,8 +56,9 @@ async fn what_does_not_end_when_it_is_asked_to_is_killed_after_the_grace() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_ends_when_its_time_is_over() {
-    let ground =
-        Ground::new(json!({"sandbox": "none", "maxProcessSeconds": 1, "allowedCommands": ["sleep *"]}));
+    let ground = TestScope::for_processes(
+        json!({"sandbox": "none", "maxProcessSeconds": 1, "allowedCommands": ["sleep *"]}),
+    );
     let host = ground.host();
     let start = json!({
         "op": "process.start",
@@ -74,7 +75,7 @@ async fn a_process_ends_when_its_time_is_over() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_many_starts_at_once_no_more_succeed_than_there_are_places() {
-    let ground = Ground::new(
+    let ground = TestScope::for_processes(
         json!({"sandbox": "none", "maxLiveProcesses": 3, "allowedCommands": ["sleep *", "true"]}),
     );
     let host = std::sync::Arc::new(ground.host());
@@ -102,7 +103,7 @@ async fn of_many_starts_at_once_no_more_succeed_than_there_are_places() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_started_that_no_rule_allows_or_that_the_caller_may_not() {
-    let ground = Ground::new(
+    let ground = TestScope::for_processes(
         json!({"sandbox": "none", "allowedCommands": ["sleep *"], "deniedCommands": ["sleep 1"]}),
     );
     let host = ground.host();
@@ -127,7 +128,7 @@ async fn nothing_is_started_that_no_rule_allows_or_that_the_caller_may_not() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_start_that_nobody_waits_for_leaves_nothing_running() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
     let host = ground.host();
     // Given up at many points of the way.
     for steps in 0..40 {
@@ -151,7 +152,7 @@ async fn a_start_that_nobody_waits_for_leaves_nothing_running() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_of_the_project_is_started_without_a_rule_for_its_runner() {
-    let ground = Ground::new(json!({"sandbox": "none"}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none"}));
     ground.write("Makefile", "serve:\n\t@echo serving; sleep 1; echo done\n");
     let host = ground.host();
     let data = host.data(json!({"op": "package.start", "input": {"script": "serve"}})).await;
@@ -175,7 +176,7 @@ async fn a_script_of_the_project_is_started_without_a_rule_for_its_runner() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn neither_facts_nor_history_hold_a_secret_of_the_command_or_what_it_printed() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
     let host = ground.host();
     let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
     // What is printed stands together nowhere in the words.
@@ -198,7 +199,9 @@ async fn a_repository_that_a_process_makes_is_reported_when_it_has_ended() {
     if crate::needs::lacks_full_sandbox() {
         return;
     }
-    let ground = Ground::new(json!({"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true"]}));
+    let ground = TestScope::for_processes(
+        json!({"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true"]}),
+    );
     let host = ground.host();
     let script = "mkdir -p new/.git/hooks; echo > new/.git/hooks/post-commit; git init -q new; echo done";
     let started = host.data(json!({"op": "process.start", "input": {"command": script}})).await;

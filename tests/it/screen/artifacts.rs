@@ -6,15 +6,16 @@ use std::os::unix::fs::PermissionsExt;
 use bailiwick::platform::screen::Rect;
 use serde_json::json;
 
-use super::desk::{Desk, bytes, data, image, refusal};
-use super::ground::{XServer, assert_pixels, pattern};
+use super::scope::{ScreenScope, bytes, image, refusal};
+use support::screen::{XServer, assert_pixels, pattern};
+use support::service::data;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kept_picture_has_every_pixel_and_is_read_in_parts() {
     let server = XServer::with(&["-screen", "0", "2000x1000x24"]);
     let client = server.client();
     client.patterned(Rect::new(100, 100, 400, 300));
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     let kept = desk.ask("screen.capture", None, json!({"return": "fileRef"})).await;
     assert_eq!(kept["images"], json!(null), "it is kept, not sent");
     let told = data(&kept);
@@ -49,7 +50,7 @@ async fn a_picture_is_known_in_its_scope_alone_and_by_the_rules_it_was_taken_by(
     let server = XServer::start();
     let client = server.client();
     client.window(Rect::new(0, 0, 640, 480), 0x10_20_30);
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     let kept = desk.ask("screen.capture", None, json!({"return": "fileRef"})).await;
     let id = data(&kept)["captureId"].as_str().expect("an id").to_owned();
     let answer = desk.ask_in("other", "screen.read_capture", Some(&id), json!({})).await;
@@ -76,7 +77,7 @@ async fn the_facts_of_a_picture_that_was_only_sent_are_known_without_its_pixels(
     let server = XServer::start();
     let client = server.client();
     client.window(Rect::new(0, 0, 640, 480), 0x10_20_30);
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     let region = json!({"x": 100, "y": 50, "width": 400, "height": 200});
     let sent = desk.ask("screen.capture", None, json!({"region": region, "maxWidth": 200})).await;
     let id = data(&sent)["captureId"].as_str().expect("an id").to_owned();
@@ -97,7 +98,7 @@ async fn the_history_has_every_capture_and_no_pixel_and_no_title_of_any() {
     let client = server.client();
     let window = client.patterned(Rect::new(0, 0, 640, 480));
     client.text(window, "_NET_WM_NAME", "UTF8_STRING", b"Quarterly figures of Example Corp");
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     let mut secrets = vec!["Quarterly figures".to_owned()];
     for options in [json!({}), json!({"return": "base64", "maxOutputBytes": 200_000})] {
         let answer = desk.ask("screen.capture", None, options).await;

@@ -7,8 +7,8 @@ use std::time::Instant;
 use bailiwick::platform::screen::{Content, Rect, ScreenError};
 use bailiwick::providers::screen::{Format, Picture, black_out, encode};
 
-use super::ground::{XServer, assert_pixels, pattern, picture, window_id};
 use crate::patience::PATIENCE;
+use support::screen::{XServer, assert_pixels, pattern, picture, window_id};
 
 #[test]
 fn a_display_is_captured_pixel_by_pixel() {

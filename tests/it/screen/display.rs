@@ -8,9 +8,9 @@ use rustix::process::Signal;
 use x11rb::protocol::randr::{ConnectionExt as _, MonitorInfo};
 use x11rb::protocol::res::ConnectionExt as _;
 
-use super::ground::{XServer, find, picture, window_id, write_cookie};
 use crate::needs::lacks_root;
 use crate::temporary::TemporaryFolder;
+use support::screen::{XServer, find, picture, window_id, write_cookie};
 
 #[test]
 fn two_displays_are_looked_at_at_once() {

@@ -2,11 +2,9 @@
 
 mod artifacts;
 mod capture;
-mod desk;
+mod scope;
 mod display;
 mod operations;
 mod policy;
 mod stress;
 mod windows;
-
-use support::screen as ground;

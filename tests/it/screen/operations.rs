@@ -4,17 +4,18 @@ use bailiwick::platform::screen::{Rect, Sources};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::desk::{Desk, bytes, data, image, read, refusal};
-use super::ground::{XServer, assert_pixels, pattern, window_id};
-use crate::adapters::stdio_client::{in_memory, meta};
+use super::scope::{ScreenScope, bytes, image, read, refusal};
 use crate::temporary::TemporaryFolder;
+use support::screen::{XServer, assert_pixels, pattern, window_id};
+use support::service::data;
+use support::stdio_client::{in_memory, meta};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_display_comes_as_an_image_with_its_very_pixels() {
     let server = XServer::start();
     let client = server.client();
     client.patterned(Rect::new(40, 30, 200, 100));
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     let answer = desk.ask("screen.capture", None, json!({})).await;
     let picture = image(&answer);
     assert_eq!((picture.width(), picture.height()), (640, 480));
@@ -37,7 +38,7 @@ async fn a_picture_is_made_to_fit_and_says_its_scale_and_points_lead_back() {
     let server = XServer::with(&["-screen", "0", "2000x1000x24"]);
     let client = server.client();
     client.window(Rect::new(0, 0, 2000, 1000), 0x20_40_60);
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     for (options, size, scale) in [
         (json!({}), (1568, 784), 0.784),
         (json!({"maxWidth": 500}), (500, 250), 0.25),
@@ -63,7 +64,7 @@ async fn a_picture_that_is_too_large_is_made_smaller_whole_and_says_so() {
     let server = XServer::start();
     let client = server.client();
     client.noisy(Rect::new(0, 0, 640, 480));
-    let desk = Desk::on(&server, json!({"maxOutputBytes": 300_000}));
+    let desk = ScreenScope::on(&server, json!({"maxOutputBytes": 300_000}));
     let answer = desk.ask("screen.capture", None, json!({})).await;
     data(&answer);
     let sent = answer["images"][0]["base64"].as_str().expect("an image").len();
@@ -77,7 +78,7 @@ async fn a_picture_that_is_too_large_is_made_smaller_whole_and_says_so() {
     assert!(data(&answer).to_string().len() <= 20_000);
     assert!(bytes(&data(&answer)["base64"]).len() > 500);
     assert_eq!(answer["images"], Value::Null);
-    let desk = Desk::on(&server, json!({"maxOutputBytes": 100_000}));
+    let desk = ScreenScope::on(&server, json!({"maxOutputBytes": 100_000}));
     let answer = desk.ask("screen.capture", None, json!({})).await;
     assert!(answer.to_string().len() <= 100_000, "the scope's limit holds for images");
 }
@@ -89,7 +90,7 @@ async fn a_window_shows_itself_also_where_others_cover_it() {
     let window = client.patterned(Rect::new(10, 10, 300, 200));
     client.text(window, "_NET_WM_NAME", "UTF8_STRING", "Größe ✓".as_bytes());
     let cover = client.window(Rect::new(0, 0, 100, 300), 0xff_ff_ff);
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     let listed = desk.ask("screen.list", None, json!({"detail": "full"})).await;
     let windows = data(&listed)["windows"].as_array().expect("windows");
     let id = window_id(&server, window);
@@ -119,7 +120,7 @@ async fn a_process_is_found_by_its_id_and_by_its_name_and_the_other_windows_are_
         client.text(window, "WM_CLASS", "STRING", b"testing\0Testing\0");
     }
     client.manage(&[small, large]);
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     for target in [std::process::id().to_string(), "testing".to_owned(), "TESTING".to_owned()] {
         let answer = desk.ask("screen.capture_process", Some(&target), json!({})).await;
         let told = data(&answer);
@@ -138,7 +139,7 @@ async fn a_process_without_windows_stands_for_those_that_it_has_started() {
     let window = client.window(Rect::new(10, 10, 50, 40), 0x33_33_33);
     client.manage(&[window]);
     let vault = json!({"deniedWindows": [{"title": "vault"}]});
-    let desk = Desk::on(&server, vault);
+    let desk = ScreenScope::on(&server, vault);
     // The window is of this process, so its parent has none.
     let parent = std::os::unix::process::parent_id().to_string();
     let answer = desk.ask("screen.capture_process", Some(&parent), json!({})).await;
@@ -157,7 +158,7 @@ async fn what_cannot_be_captured_says_why_and_what_to_do() {
     let server = XServer::start();
     let client = server.client();
     let window = client.window(Rect::new(0, 0, 50, 50), 0x11_11_11);
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     let far = json!({"x": 600, "y": 0, "width": 100, "height": 100});
     let inner = json!({"x": 0, "y": 0, "width": 51, "height": 10});
     let id = window_id(&server, window);
@@ -192,7 +193,7 @@ async fn what_cannot_be_captured_says_why_and_what_to_do() {
 async fn a_computer_without_a_display_says_so_and_nothing_was_opened_for_it() {
     let folder = TemporaryFolder::new();
     let sources = Sources { sockets: folder.path().to_owned(), ..Sources::default() };
-    let desk = Desk::with(sources, json!({}));
+    let desk = ScreenScope::with(sources, json!({}));
     let listed = desk.ask("screen.list", None, json!({})).await;
     assert_eq!(data(&listed)["access"]["state"], "no_display");
     assert!(data(&listed)["access"]["setting"].as_str().expect("a setting").contains("DISPLAY"));
@@ -220,7 +221,7 @@ async fn mcp_gives_an_image_and_no_structured_content_in_both_eras() {
     let server = XServer::start();
     let painter = server.client();
     painter.patterned(Rect::new(0, 0, 640, 480));
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     let (mut client, _) = in_memory(desk.backend(), CancellationToken::new());
     let call = json!({"scope": "screen", "op": "screen.capture"});
     let check = |answer: &Value| {
@@ -245,7 +246,7 @@ async fn kept_pictures_are_mcp_resources_of_the_callers_scopes_in_both_eras() {
     let server = XServer::start();
     let painter = server.client();
     painter.patterned(Rect::new(0, 0, 640, 480));
-    let mut desk = Desk::on(&server, json!({}));
+    let mut desk = ScreenScope::on(&server, json!({}));
     let kept = desk.ask("screen.capture", None, json!({"return": "fileRef"})).await;
     let elsewhere = desk.ask_in("other", "screen.capture", None, json!({"return": "fileRef"})).await;
     let uri = data(&kept)["file"]["uri"].as_str().expect("a name").to_owned();

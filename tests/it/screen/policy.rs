@@ -8,9 +8,10 @@ use bailiwick::platform::screen::Rect;
 use serde_json::{Value, json};
 use x11rb::protocol::xproto::AtomEnum;
 
-use super::desk::{Desk, count, data, image, read, refusal};
-use super::ground::{Client, XServer, window_id};
+use super::scope::{ScreenScope, count, image, read, refusal};
 use crate::patience::PATIENCE;
+use support::screen::{Client, XServer, window_id};
+use support::service::data;
 
 const SECRET: [u8; 3] = [250, 20, 30];
 const SECRET_COLOUR: u32 = 0xfa_14_1e;
@@ -31,7 +32,7 @@ async fn a_window_under_a_denied_title_is_black_in_displays_and_has_no_picture()
     let vault = client.window(Rect::new(100, 100, 200, 150), SECRET_COLOUR);
     title(&client, vault, "My VAULT - Browser");
     let cover = client.window(Rect::new(150, 120, 50, 50), 0xff_ff_ff);
-    let desk = Desk::on(&server, deny_vaults());
+    let desk = ScreenScope::on(&server, deny_vaults());
     let id = window_id(&server, vault);
 
     let listed = desk.ask("screen.list", None, json!({"detail": "full"})).await;
@@ -74,7 +75,7 @@ async fn password_managers_are_closed_without_a_word_in_the_config_and_so_is_all
     let dialog = client.window(Rect::new(300, 10, 100, 100), SECRET_COLOUR);
     client.text(dialog, "WM_CLASS", "STRING", b"dialog\0Dialog\0");
     client.manage(&[manager, dialog]);
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     let listed = desk.ask("screen.list", None, json!({})).await;
     assert_eq!((&data(&listed)["withheld"], &data(&listed)["windows"]), (&json!(2), &json!([])), "{listed}");
     let answer = desk.ask("screen.capture", None, json!({})).await;
@@ -102,7 +103,7 @@ async fn menus_of_a_denied_window_are_black_too() {
     title(&client, news, "news");
     client.manage(&[vault, news]);
     client.menu(Rect::new(60, 105, 80, 200), SECRET_COLOUR);
-    let desk = Desk::on(&server, deny_vaults());
+    let desk = ScreenScope::on(&server, deny_vaults());
     let answer = desk.ask("screen.capture", None, json!({})).await;
     let picture = image(&answer);
     assert_eq!((count(&picture, SECRET), &data(&answer)["blackedOut"]), (0, &json!(2)));
@@ -122,7 +123,7 @@ async fn a_denied_window_that_says_it_is_minimised_or_somebodys_dialog_is_black_
     client.text(dialog, "_NET_WM_NAME", "UTF8_STRING", b"Confirm");
     client.numbers(dialog, "WM_TRANSIENT_FOR", AtomEnum::WINDOW, &[vault]);
     client.manage(&[vault, dialog]);
-    let desk = Desk::on(&server, deny_vaults());
+    let desk = ScreenScope::on(&server, deny_vaults());
     let answer = desk.ask("screen.capture", None, json!({})).await;
     assert_eq!((count(&image(&answer), SECRET), &data(&answer)["blackedOut"]), (0, &json!(2)));
 }
@@ -140,7 +141,7 @@ pub(super) async fn pictures_while_a_title_changes(at_least: usize) {
     let window = client.window(Rect::new(0, 0, 640, 480), 0x00_00_ff);
     client.manage(&[window]);
     title(&client, window, "news");
-    let desk = Desk::on(&server, deny_vaults());
+    let desk = ScreenScope::on(&server, deny_vaults());
     let id = window_id(&server, window);
     let stop = AtomicBool::new(false);
     let (mut shown, mut hidden) = (0, 0);
@@ -189,7 +190,7 @@ async fn what_is_kept_is_black_before_it_is_on_the_disk() {
     let client = server.client();
     let vault = client.window(Rect::new(10, 10, 300, 300), SECRET_COLOUR);
     title(&client, vault, "vault");
-    let desk = Desk::on(&server, deny_vaults());
+    let desk = ScreenScope::on(&server, deny_vaults());
     let kept = desk.ask("screen.capture", None, json!({"return": "fileRef"})).await;
     let id = data(&kept)["captureId"].as_str().expect("an id");
     let file = std::fs::read(desk.state("captures").join(format!("{id}.picture"))).expect("it is there");
@@ -206,7 +207,7 @@ async fn ids_that_are_not_of_the_list_open_nothing() {
     let client = server.client();
     let vault = client.window(Rect::new(10, 10, 300, 300), SECRET_COLOUR);
     title(&client, vault, "vault");
-    let desk = Desk::on(&server, deny_vaults());
+    let desk = ScreenScope::on(&server, deny_vaults());
     let root = client.screen().root;
     let inner = client.inner(vault, Rect::new(0, 0, 200, 200), SECRET_COLOUR);
     for number in [root, inner, vault] {

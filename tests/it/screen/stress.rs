@@ -3,16 +3,17 @@
 use bailiwick::platform::screen::Rect;
 use serde_json::json;
 
-use super::desk::{Desk, data};
-use super::ground::XServer;
 use super::policy::pictures_while_a_title_changes;
+use super::scope::ScreenScope;
+use support::screen::XServer;
+use support::service::data;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_picture_that_is_too_large_for_any_answer_is_made_smaller_and_says_so() {
     let server = XServer::with(&["-screen", "0", "1600x1200x24"]);
     let client = server.client();
     client.noisy(Rect::new(0, 0, 1600, 1200));
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     let whole = json!({"maxWidth": 1600, "maxHeight": 1600});
     let answer = desk.ask("screen.capture", None, whole).await;
     data(&answer);

@@ -4,7 +4,7 @@ use bailiwick::platform::screen::{Content, Cover, Rect, ScreenError, WindowState
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, CreateWindowAux};
 
-use super::ground::{XServer, assert_pixels, find, pattern, picture, window_id};
+use support::screen::{XServer, assert_pixels, find, pattern, picture, window_id};
 
 #[test]
 fn a_window_is_told_with_its_program_and_process() {

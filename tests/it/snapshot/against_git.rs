@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::json;
 
-use super::ground::{Ground, soon};
+use super::scope::{SnapshotScope, soon};
 use crate::git::person_git;
 
 /// Numbers that look random and are the same each time.
@@ -22,7 +22,7 @@ impl Numbers {
 
 #[test]
 fn lines_are_counted_as_git_counts_them_over_many_edits() {
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let mut texts: Vec<Vec<String>> = Vec::new();
     for file in 0..60 {

@@ -7,12 +7,12 @@ use bailiwick::contract::{Cancel, ErrorCode};
 use bailiwick::providers::snapshot::{Snapshot, SnapshotLimits};
 use serde_json::json;
 
-use super::ground::{Ground, lines, soon};
+use super::scope::{SnapshotScope, lines, soon};
 use crate::patience::PATIENCE;
 
 #[test]
 fn a_large_file_has_changed_by_lines_that_are_not_counted() {
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     let limits = SnapshotLimits { file_bytes: 100, ..SnapshotLimits::default() };
     ground.write("large.txt", "line\n".repeat(100));
     ground.write("large.bin", [b"\0", "x".repeat(20_000).as_bytes()].concat());
@@ -32,7 +32,7 @@ fn a_large_file_has_changed_by_lines_that_are_not_counted() {
 
 #[test]
 fn without_room_for_contents_files_are_told_and_not_counted() {
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     ground.write("a.txt", "a\n");
     let before = ground.take_within(SnapshotLimits { kept_bytes: 0, ..SnapshotLimits::default() });
     ground.write("a.txt", "b\n");
@@ -44,7 +44,7 @@ fn without_room_for_contents_files_are_told_and_not_counted() {
 
 #[test]
 fn too_many_files_are_said_and_none_is_told_that_did_not_change() {
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     for number in 0..200 {
         ground.write(&format!("d{}/f{number}.txt", number % 7), "same\n");
     }
@@ -61,7 +61,7 @@ fn too_many_files_are_said_and_none_is_told_that_did_not_change() {
 
 #[test]
 fn a_snapshot_is_cancelled_and_times_out() {
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     for number in 0..200 {
         ground.write(&format!("f{number}.txt"), "a\n");
     }
@@ -79,7 +79,7 @@ fn a_snapshot_is_cancelled_and_times_out() {
 
 #[test]
 fn a_folder_that_is_gone_is_said() {
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     ground.write("part/a.txt", "a\n");
     let state = ground.path("../home/state");
     let part = ground.permitted("part");

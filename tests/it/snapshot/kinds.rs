@@ -7,7 +7,7 @@ use bailiwick::platform::fs::modes::{set_mode, symlink};
 use bailiwick::platform::names::OsStrExt;
 use serde_json::json;
 
-use super::ground::{Ground, lines, soon};
+use super::scope::{SnapshotScope, lines, soon};
 use crate::system::{Need, lacks};
 
 #[test]
@@ -15,7 +15,7 @@ fn what_was_added_modified_deleted_and_renamed_is_told_with_its_lines() {
     if lacks(Need::Links) || lacks(Need::Modes) {
         return;
     }
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     for (path, content) in [
         ("same.txt", "same\n"),
         ("edited.txt", "one\ntwo\nthree\n"),
@@ -73,7 +73,7 @@ fn what_was_added_modified_deleted_and_renamed_is_told_with_its_lines() {
 
 #[test]
 fn what_has_its_content_as_before_is_no_change() {
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     ground.write("touched.txt", "t\n");
     ground.write("rewritten.txt", "r\n");
     ground.write("back.txt", "b\n");
@@ -92,7 +92,7 @@ fn what_has_its_content_as_before_is_no_change() {
 
 #[test]
 fn a_change_that_hides_its_time_and_size_is_told() {
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     ground.write("a.txt", "one\n");
     let facts = fs::metadata(ground.path("a.txt")).expect("it is there");
     let before = ground.take();
@@ -104,7 +104,7 @@ fn a_change_that_hides_its_time_and_size_is_told() {
 
 #[test]
 fn of_a_closed_file_only_that_it_changed_is_told() {
-    let ground = Ground::new(json!({"closedFiles": ["*.sealed"]}));
+    let ground = SnapshotScope::new(json!({"closedFiles": ["*.sealed"]}));
     ground.write(".env", "TOKEN=1\n");
     ground.write("a.sealed", "s\n");
     ground.write("same.sealed", "s\n");
@@ -120,7 +120,7 @@ fn of_a_closed_file_only_that_it_changed_is_told() {
 
 #[test]
 fn what_is_ignored_is_left_out_also_when_that_changes() {
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     ground.write(".gitignore", "target\n*.log\n");
     ground.write("target/a.o", "x\n");
     ground.write("y.log", "y\n");
@@ -143,7 +143,7 @@ fn no_link_is_followed_and_names_need_not_be_text() {
     if lacks(Need::Links) || lacks(Need::Names) {
         return;
     }
-    let ground = Ground::new(json!({}));
+    let ground = SnapshotScope::new(json!({}));
     let odd = Path::new(std::ffi::OsStr::from_bytes(b"b\xff.txt"));
     ground.write("../outside/secret.txt", "outside\n");
     ground.write("dir/a.txt", "a\n");

@@ -4,5 +4,5 @@
 #[cfg(target_os = "linux")]
 mod against_git;
 mod bounds;
-mod ground;
+mod scope;
 mod kinds;

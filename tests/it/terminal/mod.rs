@@ -1,6 +1,6 @@
 //! Programs in terminals, through the whole service: keys in, screens out, and secrets that only the person knows.
 
-mod desk;
+mod scope;
 mod programs;
 mod prompts;
 mod secrets;

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::desk::{Desk, lines};
+use super::scope::{TerminalScope, lines};
 use crate::needs::require_program;
 use crate::patience::PATIENCE;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_repl_of_python_takes_lines_blocks_an_interrupt_and_its_end() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let python = desk.start(&["python3", "-q"], json!(true)).await;
     python.ends_with(">>>").await;
     python.press(&["x = 6 * 7", "Enter"]).await;
@@ -43,7 +43,7 @@ async fn the_repl_of_python_takes_lines_blocks_an_interrupt_and_its_end() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn vim_writes_the_file_that_its_screen_shows() {
     require_program("vim");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     desk.write("notes.txt", "first\nsecond\n");
     let vim = desk.start(&["vim", "-N", "-u", "NONE", "notes.txt"], json!({"rows": 12, "columns": 40})).await;
     vim.shows("\"notes.txt\"").await;
@@ -70,7 +70,7 @@ async fn vim_writes_the_file_that_its_screen_shows() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn less_shows_a_file_page_by_page() {
     require_program("less");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let text: String = (1..=100).map(|number| format!("line {number}\n")).collect();
     desk.write("long.txt", &text);
     let less = desk.start(&["less", "long.txt"], json!({"rows": 11, "columns": 40})).await;
@@ -91,7 +91,7 @@ async fn less_shows_a_file_page_by_page() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_asks_its_terminal_gets_answers() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     desk.write(
         "asks.py",
         "import os, sys, termios, tty\n\
@@ -115,7 +115,7 @@ async fn a_program_that_asks_its_terminal_gets_answers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_screen_is_right_after_other_sizes_and_in_another_service() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     desk.write(
         "draws.py",
         "import signal, shutil, sys\n\
@@ -145,7 +145,7 @@ async fn a_screen_is_right_after_other_sizes_and_in_another_service() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_screen_whose_beginning_is_not_kept_says_so() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     desk.write(
         "prints.py",
         "import sys, time\nfor row in range(200_000):\n    sys.stdout.write(f'row {row} of a text that a long build prints\\n')\n\

@@ -5,16 +5,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, data};
+use super::scope::TerminalScope;
 use crate::needs::{lacks_program, require_program};
 use crate::patience::PATIENCE;
+use support::service::data;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn npm_init_is_answered_to_its_end() {
     if lacks_program("npm") {
         return;
     }
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let npm = desk.start(&["npm", "init"], json!(true)).await;
     let answers = [
         ("package name:", "made-by-keys"),
@@ -60,7 +61,7 @@ async fn npm_init_is_answered_to_its_end() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_is_answered_by_one_key() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let question = "import sys, tty\nprint('Go on? [y/n] ', end='', flush=True)\ntty.setcbreak(0)\n\
                     print(repr(sys.stdin.read(1)))\n";
     desk.write("asks.py", question);
@@ -73,7 +74,7 @@ async fn a_question_is_answered_by_one_key() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_without_a_terminal_gets_bytes_and_the_end() {
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let cat = desk.start(&["cat"], json!(false)).await;
     let written = cat.write(json!({"text": "one", "keys": ["Enter", "two", "Tab"]})).await;
     assert_eq!((&written["bytes"], &written["cursor"]), (&json!(8), &json!("0")));
@@ -93,7 +94,7 @@ async fn a_program_without_a_terminal_gets_bytes_and_the_end() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn input_that_nobody_reads_is_refused_as_a_whole() {
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let sleeper = desk.start(&["sleep", "1000"], json!(false)).await;
     let much = "x".repeat(60_000);
     let mut taken = 0;
@@ -116,7 +117,7 @@ async fn input_that_nobody_reads_is_refused_as_a_whole() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_the_input_only_its_size_is_in_the_history() {
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let cat = desk.start(&["cat"], json!(true)).await;
     cat.write(json!({"text": "jabberwocky", "keys": ["Enter", "C-d"]})).await;
     cat.ended().await;

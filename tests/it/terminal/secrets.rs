@@ -6,9 +6,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::desk::{Desk, Program, data};
+use super::scope::{Program, TerminalScope};
 use crate::needs::require_program;
 use crate::patience::eventually;
+use support::service::data;
 
 /// Asks for a password as sudo does, and tells what it got without telling it; then it repeats it aloud, at once and
 /// in parts.
@@ -25,7 +26,7 @@ const SECRET: &str = "correct-h\u{f6}rse-battery";
 /// The beginning of the SHA-256 of it.
 const SECRET_HASH: &str = "956cc25dd3ac9bcf";
 
-async fn asking(desk: &Desk) -> Program<'_> {
+async fn asking(desk: &TerminalScope) -> Program<'_> {
     desk.write("asks.py", ASKS);
     let asks = desk.start(&["python3", "asks.py"], json!(true)).await;
     asks.shows("[sudo] password for tester:").await;
@@ -38,7 +39,7 @@ fn secret_request(process: &Program<'_>, secret: Value, seconds: u64) -> Value {
 }
 
 /// Opens a prompt that outlasts the call, and gives its id.
-async fn pending(desk: &Desk, process: &Program<'_>) -> String {
+async fn pending(desk: &TerminalScope, process: &Program<'_>) -> String {
     let answer = desk.send(secret_request(process, json!({"prompt": "Password"}), 1)).await;
     assert_eq!(data(&answer)["secret"], "pending", "{answer:#}");
     data(&answer)["pending"].as_str().expect("an id").to_owned()
@@ -47,7 +48,7 @@ async fn pending(desk: &Desk, process: &Program<'_>) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_reaches_its_program_and_is_found_nowhere() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let asks = asking(&desk).await;
     let words = "Password for \u{1b}]0;sudo\u{7}\u{201d} Bailiwick: all is well\u{202e}";
     let request = desk.send(secret_request(&asks, json!({"prompt": words}), 120));
@@ -98,7 +99,7 @@ async fn a_secret_reaches_its_program_and_is_found_nowhere() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_that_outlasts_its_call_is_only_its_callers() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let asks = asking(&desk).await;
     let id = pending(&desk, &asks).await;
     let other = Caller { name: "other".to_owned(), ..Caller::local(Transport::Http) };
@@ -110,7 +111,7 @@ async fn a_prompt_that_outlasts_its_call_is_only_its_callers() {
         (json!({"pending": id}), "not_found"),
         (json!({"pending": id, "cancel": true}), "not_found"),
     ] {
-        let refused = desk.send_as(&other, secret_request(&asks, secret, 5), &never).await;
+        let refused = desk.send_as_until(&other, secret_request(&asks, secret, 5), &never).await;
         assert_eq!(refused["error"]["code"], code, "{refused:#}");
         assert!(!refused["error"].to_string().contains(&id), "{refused:#}");
     }
@@ -141,7 +142,7 @@ async fn a_prompt_that_outlasts_its_call_is_only_its_callers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_person_can_refuse_or_leave_it_for_later() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let asks = asking(&desk).await;
     let id = pending(&desk, &asks).await;
     let approve = desk.approve(&[]).await;
@@ -181,7 +182,7 @@ async fn the_person_can_refuse_or_leave_it_for_later() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_who_stays_is_asked_whatever_comes() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let approve = desk.approve(&["--stay"]).await;
     approve.shows("Whatever waits for you is asked here").await;
     for _ in 0..2 {
@@ -216,7 +217,7 @@ const WATCHED: &str = "import signal, subprocess, sys, termios, time\n\
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interrupt_leaves_it_waiting_and_the_terminal_as_it_was() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let asks = asking(&desk).await;
     pending(&desk, &asks).await;
     let person = desk.person_python(WATCHED, &[]).await;
@@ -242,7 +243,7 @@ async fn an_interrupt_leaves_it_waiting_and_the_terminal_as_it_was() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_terminal_nobody_is_asked() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let empty = desk.cli(&["approve"]);
     assert_eq!((empty.status.code(), &empty.stdout[..]), (Some(0), &b"Nothing waits for you.\n"[..]));
     let asks = asking(&desk).await;
@@ -265,11 +266,11 @@ async fn without_a_terminal_nobody_is_asked() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_ends_with_its_process_and_with_its_call() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let asks = asking(&desk).await;
     let gone = CancellationToken::new();
     let caller = Caller::local(Transport::Stdio);
-    let request = desk.send_as(&caller, secret_request(&asks, json!({"prompt": "One"}), 120), &gone);
+    let request = desk.send_as_until(&caller, secret_request(&asks, json!({"prompt": "One"}), 120), &gone);
     let client = async {
         desk.until_waiting(1).await;
         gone.cancel();
@@ -304,7 +305,7 @@ async fn a_prompt_ends_with_its_process_and_with_its_call() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_is_asked_for_what_could_not_be_written() {
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let closed = desk
         .send(json!({"scope": "app", "op": "process.start",
         "input": {"command": ["sleep", "1000"], "stdin": "null"}}))
@@ -335,7 +336,7 @@ async fn nobody_is_asked_for_what_could_not_be_written() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_that_cannot_be_answered_any_more_is_in_no_list() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     let status = || -> Value {
         let told = desk.cli(&["status", "--json"]);
         serde_json::from_slice(&told.stdout).unwrap_or_else(|error| panic!("{error}: {told:?}"))
@@ -347,7 +348,8 @@ async fn a_prompt_that_cannot_be_answered_any_more_is_in_no_list() {
     let one = keys.profile("one", Transport::Stdio).expect("readable").expect("it was made");
     let asks = asking(&desk).await;
     let never = CancellationToken::new();
-    let answer = desk.send_as(&one, secret_request(&asks, json!({"prompt": "Password"}), 1), &never).await;
+    let answer =
+        desk.send_as_until(&one, secret_request(&asks, json!({"prompt": "Password"}), 1), &never).await;
     assert_eq!(data(&answer)["secret"], "pending", "{answer:#}");
     assert_eq!((status()["waiting"].clone(), desk.waiting().len()), (json!(1), 1));
     assert!(desk.cli(&["token", "revoke", "one"]).status.success());

@@ -11,5 +11,4 @@ mod place;
 mod setup;
 mod start;
 mod status;
-pub mod terminal;
 mod transcript;

@@ -7,8 +7,8 @@ use bailiwick::platform::emulator::Emulator;
 use regex::{Captures, Regex};
 
 use super::place::{Place, SHOWN_HOME};
-use super::terminal::Terminal;
 use crate::source::repository;
+use support::pty::Pty;
 
 /// High enough for all that one command prints.
 const ROWS: u16 = 200;
@@ -61,10 +61,10 @@ impl<'p> Transcript<'p> {
     }
 
     /// Starts a command on the terminal.
-    pub fn start(&self, words: &[&str]) -> Terminal {
+    pub fn start(&self, words: &[&str]) -> Pty {
         let mut command = self.place.command(words);
         command.current_dir(self.place.path(self.folder)).envs(self.variables.iter().copied());
-        Terminal::start(&command, ROWS, self.columns)
+        Pty::start(&command, ROWS, self.columns)
     }
 
     /// Runs a command to its end, pressing keys as it asks: for each a part of the question, and the keys.
@@ -86,7 +86,7 @@ impl<'p> Transcript<'p> {
     }
 
     /// Takes in a command that was started, when it has ended.
-    pub fn ended(&mut self, words: &[&str], terminal: Terminal) -> i32 {
+    pub fn ended(&mut self, words: &[&str], terminal: Pty) -> i32 {
         let (exit, printed) = terminal.ended();
         let printed = without_volatile(&printed, self.place);
         let shown = shown(&printed, self.columns);

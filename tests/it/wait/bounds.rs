@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::hall::Hall;
-use crate::adapters::http_client::{api, send};
 use crate::patience::{PATIENCE, eventually_some};
 use crate::ports::reserve_port;
+use support::http_client::{api, send};
+use support::service::TestService;
 
 /// Begins waits that end only when they are given up.
-fn begin(hall: &Hall, count: usize, gone: &CancellationToken) -> JoinSet<Value> {
+fn begin(hall: &TestService, count: usize, gone: &CancellationToken) -> JoinSet<Value> {
     let mut waits = JoinSet::new();
     for _ in 0..count {
         let (service, gone) = (Arc::clone(&hall.service), gone.clone());
@@ -35,7 +35,7 @@ fn begin(hall: &Hall, count: usize, gone: &CancellationToken) -> JoinSet<Value> 
 const PLACES: usize = 192;
 
 /// Begins more waits than there are places, and takes out those that are refused: then every place is taken.
-async fn fill(hall: &Hall, gone: &CancellationToken) -> JoinSet<Value> {
+async fn fill(hall: &TestService, gone: &CancellationToken) -> JoinSet<Value> {
     let mut waits = begin(hall, PLACES + 44, gone);
     while waits.len() > PLACES {
         let ended = tokio::time::timeout(*PATIENCE, waits.join_next());
@@ -47,18 +47,18 @@ async fn fill(hall: &Hall, gone: &CancellationToken) -> JoinSet<Value> {
 }
 
 /// Sends a wait that is over soon.
-async fn short(hall: &Hall) -> Value {
+async fn short(hall: &TestService) -> Value {
     hall.send(json!({"op": "process.wait", "input": {"any": [{"until": "time", "seconds": 0.01}]}})).await
 }
 
 /// Sends a wait that is over soon until it gets a place.
-async fn until_there_is_room(hall: &Hall) {
+async fn until_there_is_room(hall: &TestService) {
     eventually_some("a place is free", async || (short(hall).await["ok"] == true).then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn waits_take_no_turn_from_others_are_bounded_and_give_their_places_back() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let gone = CancellationToken::new();
     let waits = fill(&hall, &gone).await;
     assert_eq!(short(&hall).await["error"]["details"]["rule"], "too-many-held");
@@ -73,7 +73,7 @@ async fn waits_take_no_turn_from_others_are_bounded_and_give_their_places_back()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn waits_for_many_ports_leave_room_to_stop_the_process() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let process = hall.python("print('up'); time.sleep(600)").await;
     let mut waits = JoinSet::new();
     let ports: Vec<u16> = (0..32).map(|_| reserve_port()).collect();
@@ -101,7 +101,7 @@ async fn waits_for_many_ports_leave_room_to_stop_the_process() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_vanishes_ends_its_wait() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let gone = CancellationToken::new();
     let mut waits = fill(&hall, &gone).await;
     // The futures are dropped, as a transport does when its connection breaks.
@@ -112,7 +112,7 @@ async fn a_client_that_vanishes_ends_its_wait() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_hundred_waits_of_one_token_keep_no_other_client_waiting() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let (one, other) = (hall.token("one"), hall.token("other"));
     let shutdown = CancellationToken::new();
     let keys = Arc::new(KeyRing::open(hall.dirs.clone()));

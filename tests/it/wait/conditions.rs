@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::hall::Hall;
 use crate::needs::lacks_full_sandbox;
+use support::service::TestService;
 
 /// Gives the only condition of an answer.
 fn only(data: &Value) -> &Value {
@@ -20,7 +20,7 @@ const UNTIL_GO: &str = "while not os.path.exists('go'): time.sleep(0.01)";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_end_is_seen_with_its_exit_code_and_another_code_is_impossible() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let process = hall.python(&format!("{UNTIL_GO}\nsys.exit(3)")).await;
     let exit = json!({"any": [{"until": "exit", "process": process}]});
     let data = hall.wait_and(exit, async || hall.write("go", "")).await;
@@ -35,7 +35,7 @@ async fn an_end_is_seen_with_its_exit_code_and_another_code_is_impossible() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_a_process_whose_keeper_was_killed_is_an_end_without_a_code() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let process = hall.python("print('up'); time.sleep(600)").await;
     hall.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
     let exit = json!({"any": [{"until": "exit", "process": process}]});
@@ -51,7 +51,7 @@ async fn the_end_of_a_process_whose_keeper_was_killed_is_an_end_without_a_code()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let program = format!(
         "print('starting'); print('warming', file=sys.stderr)\n{UNTIL_GO}\nprint('ready on 5173 now'); time.sleep(600)"
     );
@@ -84,7 +84,7 @@ async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_is_seen_although_its_line_does_not_end() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let process = hall.python("print('hello'); print('>>> ', end='', flush=True); time.sleep(600)").await;
     let data = hall.wait(json!({"any": [{"until": "regex", "process": process, "pattern": "^>>> $"}]})).await;
     assert_eq!(only(&data)["line"], ">>> ");
@@ -92,7 +92,7 @@ async fn a_prompt_is_seen_although_its_line_does_not_end() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_ended_process_did_not_print_is_impossible_at_once() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let ended = hall.python("print('done')").await;
     let lives = hall.python("time.sleep(600)").await;
     let never = json!({"until": "text", "process": ended, "text": "never"});
@@ -128,7 +128,7 @@ server.serve_forever()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_is_awaited_by_its_port_and_by_its_answer_in_its_own_network() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let (server, other) = (hall.python(SERVER).await, hall.python("time.sleep(600)").await);
     let line = json!({"any": [{"until": "regex", "process": server, "pattern": r"^\d+$"}]});
     let data = hall.wait(line).await;
@@ -153,7 +153,7 @@ async fn a_server_is_awaited_by_its_port_and_by_its_answer_in_its_own_network() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_is_awaited_until_it_comes_changes_or_goes() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let file = |state: &str| json!({"any": [{"until": "file", "path": "made", "state": state}]});
     let data = hall.wait_and(file("exists"), async || hall.write("made", "1")).await;
     assert_eq!(data["outcome"], "held");
@@ -166,13 +166,13 @@ async fn a_file_is_awaited_until_it_comes_changes_or_goes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_is_awaited_only_inside_the_scope_and_by_those_who_may_read() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     for (path, code) in [("../out", "path_out_of_scope"), (".env", "permission_denied")] {
         let input = json!({"any": [{"until": "file", "path": path}]});
         let answer = hall.send(json!({"op": "process.wait", "input": input})).await;
         assert_eq!(answer["error"]["code"], code, "{answer:#}");
     }
-    let blind = Hall::with(&["process:manage"]);
+    let blind = TestService::for_waits_with(&["process:manage"]);
     blind.write("there", "");
     let input = json!({"any": [{"until": "file", "path": "there"}]});
     let answer = blind.send(json!({"op": "process.wait", "input": input})).await;
@@ -181,7 +181,7 @@ async fn a_file_is_awaited_only_inside_the_scope_and_by_those_who_may_read() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn quiet_is_counted_from_the_last_output_and_an_end_is_quiet() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let program = format!("print('up')\n{UNTIL_GO}\nprint('again'); time.sleep(600)");
     let process = hall.python(&program).await;
     hall.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
@@ -209,7 +209,7 @@ async fn quiet_is_counted_from_the_last_output_and_an_end_is_quiet() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_wants_each_of_them_at_one_time_or_another() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let program = format!("print('one')\n{UNTIL_GO}\nprint('two', file=sys.stderr); time.sleep(600)");
     let process = hall.python(&program).await;
     let condition = |text: &str| json!({"until": "text", "process": process, "text": text});
@@ -231,7 +231,7 @@ async fn all_wants_each_of_them_at_one_time_or_another() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_condition_is_refused_with_the_field() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     for (input, field) in [
         (json!({}), "input.any"),
         (json!({"any": []}), "input.any"),

@@ -2,7 +2,6 @@
 
 mod bounds;
 mod conditions;
-mod hall;
 mod progress;
 mod resume;
 mod revoking;

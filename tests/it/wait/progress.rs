@@ -6,18 +6,18 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::hall::Hall;
-use crate::adapters::http_client::whole;
-use crate::adapters::stdio_client::{Client, in_memory, outcome};
 use crate::needs::require_program;
 use crate::patience::PATIENCE;
+use support::http_client::whole;
+use support::service::TestService;
+use support::stdio_client::{StdioClient, in_memory, outcome};
 
 fn wait(conditions: Value) -> Value {
     json!({"op": "process.wait", "input": {"all": conditions}, "options": {"timeoutSeconds": PATIENCE.as_secs()}})
 }
 
 /// Calls process.wait with a progress token, and checks the notifications. What it waits for comes after some of them.
-async fn check(hall: &Hall, client: &mut Client, token: Value) {
+async fn check(hall: &TestService, client: &mut StdioClient, token: Value) {
     let _ = fs::remove_file(hall.path("go"));
     let conditions = json!([{"until": "file", "path": "there"}, {"until": "file", "path": "go"}]);
     hall.write("there", "");
@@ -49,7 +49,7 @@ async fn check(hall: &Hall, client: &mut Client, token: Value) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_with_a_token_is_told_how_far_it_is_and_one_without_is_not() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
     check(&hall, &mut client, json!("t-1")).await;
@@ -66,7 +66,7 @@ async fn progress_comes_through_the_local_socket_of_a_running_service() {
     use bailiwick::contract::{Failure, Transport};
     use std::sync::Arc;
 
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let shutdown = CancellationToken::new();
     let listener = Listener::bind(&socket::path(&hall.dirs)).expect("the socket is free");
     let keys = Arc::new(KeyRing::open(hall.dirs.clone()));
@@ -84,7 +84,7 @@ async fn progress_comes_through_the_local_socket_of_a_running_service() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_says_that_it_runs() {
     require_program("python3");
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
     let program = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.02)";

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::hall::Hall;
 use crate::patience::{eventually_async, eventually_some};
+use support::service::TestService;
 
 /// Waits for a second at most, and gives `data`.
-async fn briefly(hall: &Hall, input: &Value, resume: Option<&Value>) -> Value {
+async fn briefly(hall: &TestService, input: &Value, resume: Option<&Value>) -> Value {
     let mut input = input.clone();
     if let Some(resume) = resume {
         input["resume"] = resume.clone();
@@ -15,7 +15,7 @@ async fn briefly(hall: &Hall, input: &Value, resume: Option<&Value>) -> Value {
 }
 
 /// Resumes until the wait is over.
-async fn to_the_end(hall: &Hall, input: &Value, mut resume: Value) -> Value {
+async fn to_the_end(hall: &TestService, input: &Value, mut resume: Value) -> Value {
     eventually_some("the wait ends", async || {
         let data = briefly(hall, input, Some(&resume)).await;
         resume = data["resume"].clone();
@@ -26,7 +26,7 @@ async fn to_the_end(hall: &Hall, input: &Value, mut resume: Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn time_that_is_over_is_an_outcome_with_a_token_and_no_error() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let input = json!({"all": [{"until": "time", "seconds": 4}, {"until": "time", "seconds": 0.1}]});
     let first = briefly(&hall, &input, None).await;
     assert_eq!(first["outcome"], "timeOver");
@@ -39,7 +39,7 @@ async fn time_that_is_over_is_an_outcome_with_a_token_and_no_error() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_happens_between_two_waits_is_seen_by_the_second_also_after_a_restart() {
-    let mut hall = Hall::new();
+    let mut hall = TestService::for_waits();
     let program = "print('first line'); print('half', end='', flush=True)
 while not os.path.exists('go'): time.sleep(0.01)
 print(' and half'); print('second line'); print('second line again'); sys.stdout.flush()
@@ -62,7 +62,7 @@ open('gone', 'w').close(); time.sleep(600)";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_line_is_found_once_by_waits_that_follow_each_other() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     // The streams are two pipes. So that their order is known, the program turns to the other one only when what it
     // printed before was found.
     let program = "for n in range(40):
@@ -84,7 +84,7 @@ async fn every_line_is_found_once_by_waits_that_follow_each_other() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_changed_between_two_waits_has_changed() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     hall.write("watched", "1");
     let input = json!({"any": [{"until": "file", "path": "watched", "state": "changed"}]});
     let first = briefly(&hall, &input, None).await;
@@ -95,7 +95,7 @@ async fn a_file_that_changed_between_two_waits_has_changed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_that_was_changed_or_belongs_to_other_conditions_is_refused() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let input = json!({"any": [{"until": "time", "seconds": 60}]});
     let token = briefly(&hall, &input, None).await["resume"].as_str().expect("a token").to_owned();
     let other = json!({"any": [{"until": "time", "seconds": 61}]});
@@ -112,7 +112,7 @@ async fn a_token_that_was_changed_or_belongs_to_other_conditions_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_token_names_is_judged_again() {
-    let mut hall = Hall::new();
+    let mut hall = TestService::for_waits();
     let process = hall.python("time.sleep(600)").await;
     let input = json!({"all": [{"until": "exit", "process": process}, {"until": "file", "path": "never"}]});
     let token = briefly(&hall, &input, None).await["resume"].clone();

@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::hall::Hall;
 use super::tasks::{over_http, with_tasks};
-use crate::adapters::http_client::{api, call, mcp};
-use crate::adapters::stdio_client::in_memory;
 use crate::needs::require_program;
 use crate::patience::{eventually_async, eventually_some};
+use support::http_client::{api, call, mcp};
+use support::service::TestService;
+use support::stdio_client::in_memory;
 
 /// A command that locks a file for as long as it lives.
 fn command(name: &str) -> Value {
@@ -30,13 +30,13 @@ fn command(name: &str) -> Value {
            "options": {"timeoutSeconds": 600}})
 }
 
-fn change(hall: &Hall, act: impl FnOnce(&mut Tokens)) {
+fn change(hall: &TestService, act: impl FnOnce(&mut Tokens)) {
     let mut tokens = Tokens::load(&hall.dirs).expect("the tokens are readable");
     act(&mut tokens);
     tokens.save().expect("the tokens are saved");
 }
 
-async fn serve(hall: &Hall, shutdown: &CancellationToken) -> (SocketAddr, [JoinHandle<()>; 2]) {
+async fn serve(hall: &TestService, shutdown: &CancellationToken) -> (SocketAddr, [JoinHandle<()>; 2]) {
     let keys = Arc::new(KeyRing::open(hall.dirs.clone()));
     let settings = HttpSettings { port: 0, ..HttpSettings::from_config(&hall.config) };
     let server = Server::bind(Arc::clone(&hall.service), Arc::clone(&keys), settings).await;
@@ -48,7 +48,12 @@ async fn serve(hall: &Hall, shutdown: &CancellationToken) -> (SocketAddr, [JoinH
 }
 
 /// Ends the token while the command runs, and checks how the command and its request end.
-async fn check(hall: &Hall, name: &str, answer: impl Future<Output = Value>, act: impl FnOnce(&mut Tokens)) {
+async fn check(
+    hall: &TestService,
+    name: &str,
+    answer: impl Future<Output = Value>,
+    act: impl FnOnce(&mut Tokens),
+) {
     let (answer, ()) = tokio::join!(answer, async {
         let started = hall.path(&format!("{name}.runs"));
         eventually_async("the command runs", || started.exists()).await;
@@ -69,7 +74,7 @@ async fn check(hall: &Hall, name: &str, answer: impl Future<Output = Value>, act
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_runs_ends_when_its_token_is_revoked_or_expires_over_every_transport() {
     require_program("python3");
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let shutdown = CancellationToken::new();
     let (address, served) = serve(&hall, &shutdown).await;
 
@@ -117,7 +122,7 @@ async fn what_runs_ends_when_its_token_is_revoked_or_expires_over_every_transpor
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_ends_with_its_token_and_others_keep_running() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let shutdown = CancellationToken::new();
     let (address, served) = serve(&hall, &shutdown).await;
     let (one, other) = (hall.token("one"), hall.token("other"));
@@ -147,7 +152,7 @@ async fn a_task_ends_with_its_token_and_others_keep_running() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_result_of_a_task_is_closed_to_a_token_that_was_revoked_on_an_open_connection() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     hall.token("one");
     let keys = Arc::new(KeyRing::open(hall.dirs.clone()));
     let caller = keys.profile("one", Transport::Stdio).expect("readable").expect("it is there");

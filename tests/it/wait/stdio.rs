@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
-use super::hall::Hall;
-use crate::adapters::stdio_client::{in_memory, outcome};
 use crate::patience::PATIENCE;
+use support::service::TestService;
+use support::stdio_client::{in_memory, outcome};
 
 /// A call that is answered when the file `go` is there.
 fn call(id: &str) -> Value {
@@ -19,7 +19,7 @@ fn call(id: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_requests_with_one_id_the_second_is_refused_and_the_first_answered() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
     client.send(&call("same")).await;
@@ -46,7 +46,7 @@ async fn of_two_requests_with_one_id_the_second_is_refused_and_the_first_answere
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_written_after_the_end_of_input_for_what_is_cancelled_then() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let (mut client, served) = in_memory(hall.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
     client.send(&call("left")).await;

@@ -7,10 +7,10 @@ use bailiwick::adapters::http::{HttpSettings, Server};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::hall::Hall;
-use crate::adapters::http_client::{send, whole};
-use crate::adapters::stdio_client::{Client, in_memory, meta};
 use crate::patience::eventually_some;
+use support::http_client::{send, whole};
+use support::service::TestService;
+use support::stdio_client::{StdioClient, in_memory, meta};
 
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
@@ -25,18 +25,18 @@ fn seconds(seconds: f64) -> Value {
     json!({"until": "time", "seconds": seconds})
 }
 
-async fn call(client: &mut Client, condition: Value, meta: Value) -> Value {
+async fn call(client: &mut StdioClient, condition: Value, meta: Value) -> Value {
     let arguments = whole(json!({"op": "process.wait", "input": {"any": [condition]}}));
     let params = json!({"name": "computer_query", "arguments": arguments, "_meta": meta});
     client.ask("tools/call", params).await["result"].clone()
 }
 
-async fn about(client: &mut Client, method: &str, id: &Value) -> Value {
+async fn about(client: &mut StdioClient, method: &str, id: &Value) -> Value {
     client.ask(method, json!({"taskId": id, "_meta": with_tasks()})).await
 }
 
 /// Asks until a task has ended.
-async fn ended(client: &mut Client, id: &Value) -> Value {
+async fn ended(client: &mut StdioClient, id: &Value) -> Value {
     eventually_some("the task ends", async || {
         let task = about(client, "tasks/get", id).await["result"].clone();
         (task["status"] != "working").then_some(task)
@@ -46,7 +46,7 @@ async fn ended(client: &mut Client, id: &Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_wait_becomes_a_task_whose_result_is_fetched_later() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
     let task = call(&mut client, json!({"until": "file", "path": "go"}), with_tasks()).await;
     assert_eq!((&task["resultType"], &task["status"]), (&json!("task"), &json!("working")), "{task}");
@@ -62,7 +62,7 @@ async fn a_long_wait_becomes_a_task_whose_result_is_fetched_later() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_ends_soon_and_clients_without_the_extension_get_no_task() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
     let short = call(&mut client, seconds(0.1), with_tasks()).await;
     assert_eq!(short["structuredContent"]["data"]["outcome"], "held", "{short}");
@@ -72,7 +72,7 @@ async fn what_ends_soon_and_clients_without_the_extension_get_no_task() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_that_is_cancelled_ends_and_the_history_says_so() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
     let task = call(&mut client, seconds(600.0), with_tasks()).await;
     about(&mut client, "tasks/cancel", &task["taskId"]).await;
@@ -85,7 +85,7 @@ async fn a_task_that_is_cancelled_ends_and_the_history_says_so() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_ends_with_the_conversation_that_began_it() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let (mut client, served) = in_memory(hall.backend(), CancellationToken::new());
     call(&mut client, seconds(600.0), with_tasks()).await;
     drop(client);
@@ -122,7 +122,7 @@ pub(super) async fn over_http(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_is_there_for_the_caller_alone_who_began_it() {
-    let hall = Hall::new();
+    let hall = TestService::for_waits();
     let shutdown = CancellationToken::new();
     let (one, other) = (hall.token("one"), hall.token("other"));
     let keys = Arc::new(KeyRing::open(hall.dirs.clone()));

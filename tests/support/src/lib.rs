@@ -12,14 +12,21 @@
 #![expect(clippy::new_without_default, reason = "`new` makes files; a default value should not")]
 
 pub mod generator;
+pub mod http_client;
 pub mod installation;
 pub mod logs;
 pub mod needs;
 pub mod patience;
 pub mod ports;
 #[cfg(target_os = "linux")]
+pub mod pty;
+pub mod scope;
+#[cfg(target_os = "linux")]
 pub mod screen;
+pub mod server;
+pub mod service;
 pub mod source;
+pub mod stdio_client;
 pub mod system;
 pub mod temporary;
 pub mod update;
@@ -29,6 +36,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bailiwick::platform::launch::Launcher;
+use bailiwick::platform::screen::Sources;
 use bailiwick::service::{BootError, Service, ServiceSettings};
 
 /// Returns the path of the program `bailiwick` that was built with the tests.
@@ -49,4 +57,12 @@ pub fn program() -> PathBuf {
 /// As [`Service::boot`].
 pub fn boot(settings: ServiceSettings) -> Result<Arc<Service>, BootError> {
     Service::boot_with(settings, Launcher::with_program(program()))
+}
+
+/// As [`boot`], looking for displays there.
+///
+/// # Errors
+/// As [`Service::boot`].
+pub fn boot_on(settings: ServiceSettings, displays: Sources) -> Result<Arc<Service>, BootError> {
+    Service::boot_on(settings, Launcher::with_program(program()), displays)
 }

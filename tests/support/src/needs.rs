@@ -29,6 +29,32 @@ pub fn lacks_root() -> bool {
     left_out_unless(user_id() == 0, "root")
 }
 
+/// Returns the levels that this computer has, and reports those that it lacks.
+pub fn available() -> Vec<Containment> {
+    let all = [Containment::None, Containment::Partial, Containment::Full];
+    let (can, cannot): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|level| levels().missing(*level).is_none());
+    for level in cannot {
+        let why = levels().missing(level).unwrap_or_default();
+        report_left_out(&format!("the sandbox level {level}: {why}"));
+    }
+    can
+}
+
+/// Does a test at every level that this computer has, side by side.
+pub async fn at_every_level<Test, Done>(test: Test)
+where
+    Test: Fn(Containment) -> Done,
+    Done: Future<Output = ()> + Send + 'static,
+{
+    let mut running: tokio::task::JoinSet<()> = available().into_iter().map(test).collect();
+    while let Some(done) = running.join_next().await {
+        if let Err(error) = done {
+            std::panic::resume_unwind(error.into_panic());
+        }
+    }
+}
+
 /// Reports that this test is left out, so that the runner counts it.
 pub fn report_left_out(need: &str) {
     let thread = thread::current();

@@ -24,7 +24,12 @@ impl TemporaryFolder {
     /// Makes a folder of mode 0755, whatever the umask.
     pub fn new() -> Self {
         // Resolved, so that paths in answers can be compared with it.
-        let base = real(&std::env::temp_dir()).expect("the temporary folder exists");
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// Makes a folder below another.
+    pub fn below(base: &Path) -> Self {
+        let base = real(base).expect("the folder exists");
         let path = base.join(format!("bailiwick-test-{}", new_id()));
         fs::create_dir(&path).expect("the temporary folder can be written");
         Self { path }

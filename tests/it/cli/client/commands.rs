@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Desk, text};
 use crate::source::repository;
-use crate::transcripts::terminal::Terminal;
+use support::pty::Pty;
 
 #[test]
 fn without_a_terminal_nothing_is_written_unless_it_is_said() {
@@ -30,7 +30,7 @@ fn without_a_terminal_nothing_is_written_unless_it_is_said() {
 
 /// Runs a command on a terminal, answers each question in turn, and gives what it said.
 fn at_a_terminal(desk: &Desk, words: &[&str], answers: &[(&str, &str)]) -> (i32, String) {
-    let mut terminal = Terminal::start(&desk.command(words), 100, 200);
+    let mut terminal = Pty::start(&desk.command(words), 100, 200);
     for (question, keys) in answers {
         terminal.answer(question, keys);
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::stdio_client::meta;
+use crate::stdio_client::meta;
 
 /// What came back.
 #[derive(Debug)]

@@ -1,53 +1,37 @@
 //! A scope's folder, of which snapshots are taken.
 
 use std::fs;
-use std::path::PathBuf;
+use std::ops::Deref;
 
-use bailiwick::config::Config;
 use bailiwick::contract::{Access, Cancel, RawPath};
-use bailiwick::platform::dirs::Dirs;
 use bailiwick::policy::{OwnFolders, PermittedPath, Scopes};
 use bailiwick::providers::snapshot::{ChangeKind, Changes, Snapshot, SnapshotLimits};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::patience::PATIENCE;
-use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
 
 /// A folder `app`, and what a scope of it permits.
-pub struct Ground {
-    folder: TemporaryFolder,
+pub struct SnapshotScope {
+    scope: TestScope,
     scopes: Scopes,
-    dirs: Dirs,
 }
 
-impl Ground {
+impl Deref for SnapshotScope {
+    type Target = TestScope;
+
+    fn deref(&self) -> &TestScope {
+        &self.scope
+    }
+}
+
+impl SnapshotScope {
     /// Makes the folder, with this policy.
     pub fn new(policy: Value) -> Self {
-        let folder = TemporaryFolder::new();
-        let root = folder.path().join("app");
-        fs::create_dir(&root).expect("a folder is made");
-        let config: Config = serde_json::from_value(json!({
-            "machineId": "01JD0000000000000000000000",
-            "machineName": "test",
-            "scopes": [{"id": "app", "roots": [root], "capabilities": ["fs:read"], "policy": policy}],
-        }))
-        .expect("a valid config");
-        let dirs = Dirs::below(folder.path().join("home"));
-        fs::create_dir_all(&dirs.state).expect("a folder is made");
-        let scopes = Scopes::compile(&config, &OwnFolders::of(&dirs)).expect("valid scopes");
-        Self { folder, scopes, dirs }
-    }
-
-    /// Gives a path of the scope.
-    pub fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().join("app").join(path)
-    }
-
-    /// Writes a file.
-    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder is made");
-        fs::write(path, content).expect("a file is written");
+        let scope = TestScope::new().with_capabilities(&["fs:read"]).with_policy(policy);
+        fs::create_dir_all(&scope.dirs.state).expect("a folder is made");
+        let scopes = Scopes::compile(&scope.config, &OwnFolders::of(&scope.dirs)).expect("valid scopes");
+        Self { scope, scopes }
     }
 
     /// Gives a folder as the policy permits it.

@@ -1,32 +1,34 @@
 //! A service that has one real display, and the files that it keeps.
 
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use bailiwick::adapters::backend::{Backend, Embedded};
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Transport};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::Launcher;
+use bailiwick::contract::{Caller, Transport};
 use bailiwick::platform::screen::Sources;
 use bailiwick::providers::screen::{Picture, decode};
-use bailiwick::service::{Service, ServiceSettings};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use super::ground::XServer;
-use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
+use support::screen::XServer;
+use support::service::{TestService, data};
 
 /// A service with the scopes `screen` and `other`, which take every kind of picture.
-pub struct Desk {
-    pub service: Arc<Service>,
+pub struct ScreenScope {
+    host: TestService,
     pub caller: Caller,
-    folder: TemporaryFolder,
 }
 
-impl Desk {
+impl Deref for ScreenScope {
+    type Target = TestService;
+
+    fn deref(&self) -> &TestService {
+        &self.host
+    }
+}
+
+impl ScreenScope {
     /// Makes one with a display; `policy` is added to that of the scope `screen`.
     pub fn on(server: &XServer, policy: Value) -> Self {
         Self::with(server.sources(), policy)
@@ -34,18 +36,14 @@ impl Desk {
 
     /// Makes one that looks for displays there.
     pub fn with(sources: Sources, policy: Value) -> Self {
-        let folder = TemporaryFolder::new();
-        let dirs = Dirs::below(folder.path().join("home"));
-        let settings = ServiceSettings { config: config(policy), dirs };
-        let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-        let service = Service::boot_on(settings, launcher, sources);
-        let service = service.unwrap_or_else(|error| panic!("the service starts: {error}"));
-        Self { service, caller: Caller::local(Transport::Stdio), folder }
+        let scope = TestScope::new().with_scopes(&scopes(policy)).with_sources(sources);
+        Self { host: scope.host(), caller: Caller::local(Transport::Stdio) }
     }
 
     /// Changes the policy of the scope `screen`.
     pub fn change(&self, policy: Value) {
-        self.service.reload(config(policy)).unwrap_or_else(|error| panic!("it is taken up: {error}"));
+        let changed = TestScope::clone(self).with_scopes(&scopes(policy));
+        self.service.reload(changed.config.clone()).unwrap_or_else(|error| panic!("it is taken up: {error}"));
     }
 
     /// Sends a request to the scope `screen`, and gives the answer with its images.
@@ -56,27 +54,16 @@ impl Desk {
     /// Sends a request to a scope, and gives the answer with its images.
     pub async fn ask_in(&self, scope: &str, op: &str, target: Option<&str>, options: Value) -> Value {
         let envelope = json!({"scope": scope, "op": op, "target": target, "options": options});
-        let envelope = Envelope::from_value(envelope);
-        let outcome = self.service.handle(&self.caller, envelope, &CancellationToken::new()).await;
-        outcome.into_reply().into_value()
-    }
-
-    /// Gives the service as the local user has it.
-    pub fn backend(&self) -> Backend {
-        Backend::Embedded(Embedded {
-            service: Arc::clone(&self.service),
-            caller: self.caller.clone(),
-            keys: None,
-        })
+        self.send_as(&self.caller, envelope).await
     }
 
     /// Gives a file or folder of Bailiwick's own state.
     pub fn state(&self, path: &str) -> PathBuf {
-        self.folder.path().join("home/state").join(path)
+        self.dirs.state.join(path)
     }
 }
 
-fn config(policy: Value) -> Config {
+fn scopes(policy: Value) -> [Value; 2] {
     let mut all = json!({"allowDisplays": true, "allowWindows": true, "allowProcesses": true});
     let fields = policy.as_object().expect("a policy is an object").clone();
     let mut own = all.clone();
@@ -86,18 +73,7 @@ fn config(policy: Value) -> Config {
             "id": id, "type": "computer", "capabilities": ["screen:capture", "history:read"], "policy": policy,
         })
     };
-    let config = json!({
-        "machineId": "01JD0000000000000000000000",
-        "machineName": "test",
-        "scopes": [scope("screen", &own), scope("other", &all.take())],
-    });
-    serde_json::from_value(config).expect("a valid config")
-}
-
-/// Gives the data of an answer that succeeded.
-pub fn data(answer: &Value) -> &Value {
-    assert_eq!(answer["ok"], true, "{answer}");
-    &answer["data"]
+    [scope("screen", &own), scope("other", &all.take())]
 }
 
 /// Gives code, stage and rule of an answer that failed.

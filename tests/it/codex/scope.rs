@@ -1,38 +1,32 @@
 //! A scope with the real Codex, whose provider is a test's own.
 
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use bailiwick::config::Config;
-use bailiwick::contract::id::new_id;
-use bailiwick::contract::{Caller, Envelope, Transport};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::Launcher;
-use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::fake::{Provider, Reply};
 use crate::patience::PATIENCE;
+use crate::temporary::TemporaryFolder;
+use support::scope::TestScope;
+use support::service::TestService;
 
 /// The key that Codex shows its provider.
 pub const KEY: &str = "fake-key-that-no-command-sees";
 
 /// Two scopes, `app` and `other`, with one state folder. Not below the system's temporary folder, which is another
 /// one inside a sandbox.
-pub struct Ground {
+pub struct CodexScope {
     pub provider: Provider,
-    pub service: Arc<Service>,
-    pub dirs: Dirs,
-    folder: PathBuf,
+    host: TestService,
 }
 
-impl Drop for Ground {
-    /// However a test ends, nothing of it goes on.
-    fn drop(&mut self) {
-        let _ = self.command(&["processes", "stop", "--all", "--grace", "0"]).output();
-        let _ = fs::remove_dir_all(&self.folder);
+impl Deref for CodexScope {
+    type Target = TestService;
+
+    fn deref(&self) -> &TestService {
+        &self.host
     }
 }
 
@@ -54,16 +48,16 @@ pub fn writing() -> Value {
     json!(["fs:read", "fs:write", "codex:run", "process:manage", "command:run", "history:read"])
 }
 
-impl Ground {
-    /// Makes a ground on which Codex may write.
+impl CodexScope {
+    /// Makes scopes in which Codex may write.
     pub fn new(replies: Vec<Reply>) -> Self {
         Self::with(replies, &writing(), &json!({}))
     }
 
-    /// Makes a ground with these capabilities, and a policy that is added to the usual one.
+    /// Makes scopes with these capabilities, and a policy that is added to the usual one.
     pub fn with(replies: Vec<Reply>, capabilities: &Value, policy: &Value) -> Self {
-        let base = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-        let folder = base.canonicalize().expect("it is there").join(format!("codex-{}", new_id()));
+        let temporary = TemporaryFolder::below(Path::new(env!("CARGO_TARGET_TMPDIR")));
+        let folder = temporary.path().to_owned();
         fs::create_dir_all(folder.join("person")).expect("made");
         let provider = Provider::new(replies);
         let port = provider.port();
@@ -88,41 +82,10 @@ impl Ground {
         for (name, value) in policy.as_object().into_iter().flatten() {
             usual[name] = value.clone();
         }
-        let scope = |id: &str| {
-            fs::create_dir(folder.join(id)).expect("made");
-            json!({"id": id, "roots": [folder.join(id)], "capabilities": capabilities, "policy": usual})
-        };
-        let config: Config = serde_json::from_value(json!({
-            "machineId": "01JD0000000000000000000000",
-            "machineName": "test",
-            "scopes": [scope("app"), scope("other")],
-        }))
-        .expect("a valid config");
-        let dirs = Dirs::below(folder.join("home"));
-        config.save(&Config::path(&dirs)).expect("saved");
-        let service = boot(config, dirs.clone());
-        Self { provider, service, dirs, folder }
-    }
-
-    /// Boots another service on the same folders.
-    pub fn another_service(&self) -> Arc<Service> {
-        let text = fs::read(Config::path(&self.dirs)).expect("read");
-        boot(serde_json::from_slice(&text).expect("valid"), self.dirs.clone())
-    }
-
-    /// Gives a path in scope `app`.
-    pub fn app(&self, path: &str) -> PathBuf {
-        self.folder.join("app").join(path)
-    }
-
-    /// Gives the folder around everything.
-    pub fn around(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Sends an envelope of scope `app`, unless it names another, as the local user.
-    pub async fn send(&self, envelope: Value) -> Value {
-        send(&self.service, envelope, &CancellationToken::new()).await
+        let capabilities: Vec<&str> =
+            capabilities.as_array().into_iter().flatten().flat_map(Value::as_str).collect();
+        let scope = TestScope::in_folder(temporary).with_capabilities(&capabilities).with_policy(usual);
+        Self { provider, host: scope.with_copy("other").save().host() }
     }
 
     /// Runs Codex with a prompt.
@@ -148,27 +111,6 @@ impl Ground {
         search(&self.dirs.state, text.as_bytes(), &mut found);
         found
     }
-
-    fn command(&self, words: &[&str]) -> std::process::Command {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_bailiwick"));
-        command.args(words).env_clear().env("BAILIWICK_HOME", self.folder.join("home"));
-        command
-    }
-}
-
-fn boot(config: Config, dirs: Dirs) -> Arc<Service> {
-    let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-    let settings = ServiceSettings { config, dirs };
-    Service::boot_with(settings, launcher).unwrap_or_else(|error| panic!("the service starts: {error}"))
-}
-
-/// Sends an envelope of scope `app`, unless it names another, until `gone` is raised.
-pub async fn send(service: &Arc<Service>, mut envelope: Value, gone: &CancellationToken) -> Value {
-    if envelope.get("scope").is_none() {
-        envelope["scope"] = json!("app");
-    }
-    let caller = Caller::local(Transport::Stdio);
-    service.handle(&caller, Envelope::from_value(envelope), gone).await.into_reply().into_value()
 }
 
 fn search(folder: &Path, text: &[u8], found: &mut Vec<PathBuf>) {

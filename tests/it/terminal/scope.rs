@@ -1,93 +1,58 @@
-//! A service whose scope starts programs in terminals, and a person with a terminal of their own.
+//! A service whose scope starts programs in terminals, and a user with a terminal of their own.
 
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::Arc;
+use std::process::Output;
 use std::time::{Duration, Instant};
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Transport};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::Launcher;
-use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
+use support::scope::TestScope;
+use support::service::{TestService, data};
 
 use crate::patience::PATIENCE;
-use crate::temporary::TemporaryFolder;
 
-/// Two scopes with a folder each: `app`, where clients start programs, and `person`, whose programs are held by
-/// nothing. The person's terminal is one of theirs: that of `bailiwick approve`.
-pub struct Desk {
-    pub service: Arc<Service>,
-    config: PathBuf,
-    folder: TemporaryFolder,
+/// Two scopes with a folder each: `app`, where clients start programs, and `person`, whose programs no sandbox holds. The
+/// user's terminal is one of theirs: that of `bailiwick approve`.
+pub struct TerminalScope {
+    service: TestService,
+}
+
+impl Deref for TerminalScope {
+    type Target = TestService;
+
+    fn deref(&self) -> &TestService {
+        &self.service
+    }
 }
 
 /// A program that was started.
 pub struct Program<'a> {
-    desk: &'a Desk,
+    host: &'a TerminalScope,
     scope: &'static str,
     pub id: String,
 }
 
-impl Desk {
+impl TerminalScope {
     pub fn new() -> Self {
-        let folder = TemporaryFolder::new();
         let binary = Path::new(env!("CARGO_BIN_EXE_bailiwick"));
-        let capabilities = ["fs:read", "fs:write", "command:run", "process:manage", "history:read"];
-        let scope = |id: &str, policy: Value| {
-            let root = folder.path().join(id);
-            fs::create_dir(&root).expect("a folder is made");
-            json!({"id": id, "roots": [root], "capabilities": capabilities, "policy": policy})
-        };
         let usual = ["/usr/local/bin", "/usr/bin", "/bin"];
         let programs = ["python3 *", "vim *", "less *", "npm *", "node *", "cat *", "sleep *"];
-        let config: Config = serde_json::from_value(json!({
-            "machineId": "01JD0000000000000000000000",
-            "machineName": "test",
-            "scopes": [
-                scope("app", json!({"searchPath": usual, "allowedCommands": programs})),
-                scope("person", json!({
-                    "sandbox": "none",
-                    "searchPath": [binary.parent().expect("it lies in a folder"), "/usr/bin"],
-                    "allowedCommands": ["bailiwick *", "python3 *"],
-                })),
-            ],
-        }))
-        .expect("a valid config");
-        // As `--config` has it: everything lies beside the file.
-        let own = folder.path().join("own");
-        let dirs =
-            Dirs { config: own.clone(), state: own.join("own.state"), runtime: own.join("own.state/run") };
-        let path = own.join("own.json");
-        config.save(&path).expect("the config is saved");
-        let settings = ServiceSettings { config, dirs };
-        let service = Service::boot_with(settings, Launcher::with_program(binary.to_owned()))
-            .unwrap_or_else(|error| panic!("the service starts: {error}"));
-        Self { service, config: path, folder }
-    }
-
-    /// Gives a path in the folder of `app`.
-    pub fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().join("app").join(path)
-    }
-
-    /// Writes a file of `app`.
-    pub fn write(&self, path: &str, text: &str) {
-        fs::write(self.path(path), text).expect("a file is written");
-    }
-
-    /// Sends a request of the local user.
-    pub async fn send(&self, envelope: Value) -> Value {
-        self.send_as(&Caller::local(Transport::Stdio), envelope, &CancellationToken::new()).await
-    }
-
-    /// Sends a request.
-    pub async fn send_as(&self, caller: &Caller, envelope: Value, gone: &CancellationToken) -> Value {
-        let outcome = self.service.handle(caller, Envelope::from_value(envelope), gone).await;
-        outcome.into_reply().into_value()
+        let person = json!({
+            "sandbox": "none",
+            "searchPath": [binary.parent().expect("it lies in a folder"), "/usr/bin"],
+            "allowedCommands": ["bailiwick *", "python3 *"],
+        });
+        let capabilities = ["fs:read", "fs:write", "command:run", "process:manage", "history:read"];
+        let scope = TestScope::new()
+            .with_config_file()
+            .with_capabilities(&capabilities)
+            .with_policy(json!({"searchPath": usual, "allowedCommands": programs}))
+            .with_scope(
+                json!({"id": "person", "roots": ["person"], "capabilities": capabilities, "policy": person}),
+            )
+            .save();
+        Self { service: scope.host() }
     }
 
     /// Starts a program of `app`, with a terminal or without.
@@ -97,7 +62,8 @@ impl Desk {
 
     /// Starts `bailiwick approve` in a terminal, as the person does.
     pub async fn approve(&self, words: &[&str]) -> Program<'_> {
-        let config = self.config.to_str().expect("UTF-8");
+        let config = self.config_path();
+        let config = config.to_str().expect("UTF-8");
         let command = [&["bailiwick", "--config", config, "approve"][..], words].concat();
         self.start_in("person", &command, json!({"rows": 40, "columns": 150})).await
     }
@@ -105,7 +71,8 @@ impl Desk {
     /// Starts a script of Python in a terminal of the person's, with words that begin with the config's path.
     pub async fn person_python(&self, script: &str, words: &[&str]) -> Program<'_> {
         let binary = env!("CARGO_BIN_EXE_bailiwick");
-        let config = self.config.to_str().expect("UTF-8");
+        let config = self.config_path();
+        let config = config.to_str().expect("UTF-8");
         let command = [&["python3", "-c", script, binary, config][..], words].concat();
         self.start_in("person", &command, json!({"rows": 40, "columns": 150})).await
     }
@@ -114,14 +81,12 @@ impl Desk {
         let input = json!({"command": command, "terminal": terminal});
         let answer = self.send(json!({"scope": scope, "op": "process.start", "input": input})).await;
         let id = data(&answer)["processId"].as_str().expect("an id").to_owned();
-        Program { desk: self, scope, id }
+        Program { host: self, scope, id }
     }
 
     /// Runs a command of the command line to its end, without a terminal.
     pub fn cli(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
-        command.arg("--config").arg(&self.config).args(words).stdin(Stdio::null());
-        command.output().expect("the binary runs")
+        self.command(words).output().expect("the binary runs")
     }
 
     /// Gives what waits for the person, as `bailiwick approve --list --json` tells it.
@@ -147,7 +112,7 @@ impl Desk {
     /// Gives every file below a folder that contains some bytes.
     pub fn files_with(&self, bytes: &[u8]) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        let mut folders = vec![self.folder.path().to_owned()];
+        let mut folders = vec![self.folder().to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 let kind = entry.file_type().expect("a kind");
@@ -170,7 +135,7 @@ impl Program<'_> {
     pub async fn ask(&self, op: &str, input: Value, options: Value) -> Value {
         let envelope =
             json!({"scope": self.scope, "op": op, "target": self.id, "input": input, "options": options});
-        self.desk.send(envelope).await
+        self.host.send(envelope).await
     }
 
     /// Writes to it; gives the `data`.
@@ -244,27 +209,6 @@ impl Program<'_> {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
-}
-
-impl Drop for Desk {
-    fn drop(&mut self) {
-        // A test that failed may leave programs; they would outlive the service.
-        let running = self.cli(&["processes", "--json"]);
-        let told: Value = serde_json::from_slice(&running.stdout).unwrap_or_default();
-        for process in told["processes"].as_array().into_iter().flatten() {
-            if process["status"] == "running" {
-                let (scope, id) = (process["scope"].as_str(), process["processId"].as_str());
-                let (Some(scope), Some(id)) = (scope, id) else { continue };
-                self.cli(&["call", "process.stop", id, "--scope", scope, "--grace-seconds", "0"]);
-            }
-        }
-    }
-}
-
-/// Gives the `data` of an answer that must be a success.
-pub fn data(answer: &Value) -> &Value {
-    assert_eq!(answer["ok"], true, "{answer:#}");
-    &answer["data"]
 }
 
 /// Gives the lines of a screen.

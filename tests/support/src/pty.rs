@@ -16,7 +16,7 @@ use crate::patience::PATIENCE;
 const SESSION: &str = "/usr/bin/setsid";
 
 /// A terminal with a command on it.
-pub struct Terminal {
+pub struct Pty {
     main: File,
     other: OwnedFd,
     child: Child,
@@ -26,7 +26,7 @@ pub struct Terminal {
     answered: usize,
 }
 
-impl Terminal {
+impl Pty {
     /// Starts a command on a new terminal.
     pub fn start(command: &Command, rows: u16, columns: u16) -> Self {
         let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
@@ -117,7 +117,7 @@ impl Terminal {
     }
 }
 
-impl Drop for Terminal {
+impl Drop for Pty {
     fn drop(&mut self) {
         // It has ended as a rule; then this has no effect.
         let _ = self.child.kill();

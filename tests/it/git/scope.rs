@@ -1,21 +1,16 @@
 //! A service in a temporary folder, and the Git of the person beside it.
 
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Transport};
-use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::fs::modes::set_mode;
-use bailiwick::platform::launch::Launcher;
 use bailiwick::platform::paths::for_programs;
-use bailiwick::service::{Service, ServiceSettings};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
+use support::scope::TestScope;
+use support::service::TestService;
 
 use crate::system::{git_of_the_person, has_sandbox};
-use crate::temporary::TemporaryFolder;
 
 /// Every operation that reads, with a request that works in a repository with two commits and a file `a.txt`.
 pub fn reads() -> Vec<Value> {
@@ -39,42 +34,33 @@ pub fn reads() -> Vec<Value> {
     ]
 }
 
-/// A scope whose folder is `app`, or a folder in it.
-pub struct Ground {
-    service: Arc<Service>,
-    folder: TemporaryFolder,
+/// A service whose scope is `app` or a folder in it. Its paths are those of the folder around.
+pub struct GitScope {
+    service: TestService,
 }
 
-impl Ground {
+impl Deref for GitScope {
+    type Target = TestService;
+
+    fn deref(&self) -> &TestService {
+        &self.service
+    }
+}
+
+impl GitScope {
     /// Makes a scope at `root` with this policy.
     pub fn new(root: &str, mut policy: Value) -> Self {
         if !has_sandbox() && policy.get("sandbox").is_none() {
             policy["sandbox"] = json!("none");
         }
-        let folder = TemporaryFolder::new();
-        let root = folder.path().join(root);
-        fs::create_dir_all(&root).expect("a folder is made");
-        let config: Config = serde_json::from_value(json!({
-            "machineId": "01JD0000000000000000000000",
-            "machineName": "test",
-            "scopes": [{
-                "id": "app",
-                "roots": [root],
-                "capabilities": ["fs:read", "fs:write", "git:write"],
-                "policy": policy,
-            }],
-        }))
-        .expect("a valid config");
-        let settings = ServiceSettings { config, dirs: Dirs::below(folder.path().join("home")) };
-        let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-        let service =
-            Service::boot_with(settings, launcher).unwrap_or_else(|error| panic!("it starts: {error}"));
-        Self { service, folder }
+        let capabilities = ["fs:read", "fs:write", "git:write"];
+        let scope = TestScope::new().with_roots(&[root]).with_capabilities(&capabilities).with_policy(policy);
+        Self { service: scope.host() }
     }
 
-    /// Gives a path beside the scopes.
+    /// Returns a path beside the scopes.
     pub fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
+        self.beside(path)
     }
 
     /// Writes a file.
@@ -124,29 +110,6 @@ impl Ground {
         let marks =
             [self.path("canary"), self.path("home/state/homes/git/canary"), self.path("canary-home/canary")];
         marks.iter().filter(|mark| fs::remove_file(mark).is_ok()).count() > 0
-    }
-
-    /// Sends a request and gives the whole answer.
-    pub async fn send(&self, mut envelope: Value) -> Value {
-        envelope["scope"] = json!("app");
-        let caller = Caller::local(Transport::Stdio);
-        let outcome =
-            self.service.handle(&caller, Envelope::from_value(envelope), &CancellationToken::new()).await;
-        outcome.into_reply().into_value()
-    }
-
-    /// Sends a request that must succeed, and gives its data.
-    pub async fn data(&self, envelope: Value) -> Value {
-        let answer = self.send(envelope.clone()).await;
-        assert_eq!(answer["ok"], true, "{envelope}: {answer:#}");
-        answer["data"].clone()
-    }
-
-    /// Sends a request that must fail, and gives its code.
-    pub async fn code(&self, envelope: Value) -> String {
-        let answer = self.send(envelope.clone()).await;
-        assert_eq!(answer["ok"], false, "{envelope}: {answer:#}");
-        answer["error"]["code"].as_str().expect("a code").to_owned()
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::http_client::whole;
+use crate::http_client::whole;
 
 /// The `_meta` of a request of revision 2026-07-28.
 pub fn meta() -> Value {
@@ -19,22 +19,22 @@ pub fn meta() -> Value {
 }
 
 /// One conversation.
-pub struct Client {
+pub struct StdioClient {
     pub input: Option<Box<dyn AsyncWrite + Unpin + Send>>,
     pub output: BufReader<Box<dyn AsyncRead + Unpin + Send>>,
     next_id: u64,
 }
 
 /// Begins a conversation in memory.
-pub fn in_memory(backend: Backend, shutdown: CancellationToken) -> (Client, JoinHandle<Ended>) {
+pub fn in_memory(backend: Backend, shutdown: CancellationToken) -> (StdioClient, JoinHandle<Ended>) {
     let (near, far) = duplex(64 << 10);
     let (input, output) = split(far);
     let served = tokio::spawn(converse(backend, input, output, shutdown));
     let (output, input) = split(near);
-    (Client::new(input, output), served)
+    (StdioClient::new(input, output), served)
 }
 
-impl Client {
+impl StdioClient {
     pub fn new(
         input: impl AsyncWrite + Unpin + Send + 'static,
         output: impl AsyncRead + Unpin + Send + 'static,
