@@ -28,6 +28,8 @@ mod command_rules;
 #[cfg(target_os = "linux")]
 mod command_spelling;
 mod containment;
+#[cfg(unix)]
+mod drills;
 mod edits;
 mod fixtures;
 mod git;

@@ -17,6 +17,7 @@ pub mod launch;
 mod libproc;
 pub mod local_socket;
 pub mod machine;
+pub mod memory;
 pub mod names;
 pub mod paths;
 pub mod port;

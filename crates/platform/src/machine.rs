@@ -7,9 +7,9 @@ use std::time::Duration;
 use super::dirs::System;
 
 #[cfg(unix)]
-pub use unix::{host_name, user_id};
+pub use unix::{host_name, raise_open_files, user_id};
 #[cfg(windows)]
-pub use windows::{host_name, user_id};
+pub use windows::{host_name, raise_open_files, user_id};
 
 /// The variables that name the user, and the home folder.
 #[cfg(unix)]
@@ -23,6 +23,16 @@ mod unix {
     pub fn host_name() -> String {
         let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
         if name.is_empty() { "computer".to_owned() } else { name }
+    }
+
+    /// Lets this process open as many files as the system allows it, and returns how many those are; `None` for no limit.
+    pub fn raise_open_files() -> Option<u64> {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+        let limit = getrlimit(Resource::Nofile);
+        // The limit of most systems is infinite only in name: what was refused stays as it was.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+        getrlimit(Resource::Nofile).current
     }
 
     /// Gives the numeric id of the user that this process runs as.
@@ -39,6 +49,11 @@ mod windows {
             .ok()
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| "computer".to_owned())
+    }
+
+    /// Returns `None`: there is no limit of open files.
+    pub const fn raise_open_files() -> Option<u64> {
+        None
     }
 
     /// Gives 1: users have no numbers on this system, and this one stands for whoever runs this process.

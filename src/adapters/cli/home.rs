@@ -8,8 +8,8 @@ use bailiwick_contract::{Caller, ErrorCode, Failure, Transport, id, time};
 use bailiwick_engine::service::{Service, ServiceSettings};
 use bailiwick_platform::dirs::{self, Dirs};
 use bailiwick_platform::fs::FileLock;
-use bailiwick_platform::machine;
 use bailiwick_platform::paths;
+use bailiwick_platform::{machine, memory};
 use bailiwick_policy::{OwnFolders, Scopes};
 
 use super::config::KeptConfigs;
@@ -192,6 +192,9 @@ impl Home {
     /// # Errors
     /// When the config is broken: nothing is started.
     pub fn boot(&self) -> Result<std::sync::Arc<Service>, Failure> {
+        memory::bound_allocator();
+        // Each root and each connection takes one.
+        machine::raise_open_files();
         let (config, stamp) =
             Config::load_stamped(&self.config_path).map_err(|error| self.config_failure(&error))?;
         let settings = ServiceSettings { config, dirs: self.dirs.clone() };

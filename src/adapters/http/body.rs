@@ -46,7 +46,8 @@ pub(super) async fn read(body: Body) -> Result<Bytes, StatusCode> {
 }
 
 async fn collect(mut body: Body) -> Result<Bytes, StatusCode> {
-    let mut kept: Vec<u8> = Vec::new();
+    // Reserved at once, so that no larger copy is made meanwhile; what never comes takes no memory.
+    let mut kept: Vec<u8> = Vec::with_capacity(size(&body)?);
     while let Some(frame) = next(&mut body).await {
         // A body that breaks off has nobody who reads the answer.
         let frame = frame.map_err(|_| StatusCode::BAD_REQUEST)?;

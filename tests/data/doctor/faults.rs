@@ -465,6 +465,32 @@ const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "a store of a newer version",
+        check: "history-writing",
+        fix: "Update Bailiwick",
+        is_mended: false,
+        inject: |place| {
+            // The number of the schema is at this place of the file's header; what the log holds would hide it.
+            let path = home(place).join("state/history.db");
+            let mut bytes = fs::read(&path).expect("read");
+            bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+            let _ = fs::remove_file(home(place).join("state/history.db-wal"));
+            let _ = fs::remove_file(home(place).join("state/history.db-shm"));
+            fs::write(&path, bytes).expect("written");
+        },
+    },
+    Fault {
+        name: "an anchor that cannot be read",
+        check: "history-writing",
+        fix: "history.anchor",
+        is_mended: false,
+        inject: |place| {
+            let path = home(place).join("state/history.anchor");
+            let _ = fs::remove_file(&path);
+            fs::create_dir(&path).expect("made");
+        },
+    },
+    Fault {
         name: "a store that was taken away",
         check: "history",
         fix: "history verify",

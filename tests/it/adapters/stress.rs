@@ -52,3 +52,10 @@ async fn ten_thousand_handshakes_leave_the_memory_bounded() {
     assert!(grown < 200 << 20, "{grown} bytes more");
     house.end().await;
 }
+
+// Memory is read from /proc.
+#[cfg(unix)]
+#[test]
+fn large_bodies_of_64_clients_take_bounded_memory_and_leave_little() {
+    crate::drills::run_drill("large-bodies", &[]);
+}

@@ -1,10 +1,12 @@
 //! Changing scopes and looking at them: every change is told as what it grants and takes.
 
 use std::fs;
+#[cfg(unix)]
+use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::installation::Installation;
+use crate::installation::{Installation, Ran};
 
 #[test]
 fn every_change_of_a_scope_is_told_as_what_it_grants_and_takes() {
@@ -240,4 +242,54 @@ fn the_list_of_tokens_tells_of_use_and_of_what_expires() {
         (rotated["token"]["state"].clone(), rotated["token"]["expiresAt"].is_null()),
         (json!("valid"), true)
     );
+}
+
+#[test]
+fn set_ups_at_the_same_time_all_succeed() {
+    let place = Installation::new();
+    let running: Vec<_> = (0..10)
+        .map(|at| {
+            let folder = place.folder.path().join(format!("folder-{at}"));
+            fs::create_dir(&folder).expect("made");
+            let folder = folder.to_str().expect("UTF-8").to_owned();
+            place.command(&["setup", &folder, "--preset", "read-only", "--yes"]).spawn().expect("it runs")
+        })
+        .collect();
+    for child in running {
+        let ran = Ran::from(child.wait_with_output().expect("it ends"));
+        assert_eq!(ran.exit, 0, "{}", ran.err);
+    }
+    let config: Value = serde_json::from_slice(&fs::read(place.config()).expect("there")).expect("JSON");
+    assert_eq!(config["scopes"].as_array().map(Vec::len), Some(10), "{config}");
+}
+
+#[cfg(unix)]
+#[test]
+fn more_roots_are_opened_than_the_soft_limit_of_open_files_and_too_low_a_hard_one_is_said() {
+    let place = Installation::set_up();
+    let mut config: Value = serde_json::from_slice(&fs::read(place.config()).expect("there")).expect("JSON");
+    let scopes = config["scopes"].as_array_mut().expect("a list");
+    for at in 0..100 {
+        let folder = place.folder.path().join(format!("folder-{at}"));
+        fs::create_dir(&folder).expect("made");
+        let mut scope = scopes[0].clone();
+        (scope["id"], scope["roots"]) = (json!(format!("scope-{at}")), json!([folder]));
+        scopes.push(scope);
+    }
+    fs::write(place.config(), config.to_string()).expect("written");
+    let limited = |limit: &str, words: &[&str]| -> Ran {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_bailiwick")])
+            .args(words)
+            .env("BAILIWICK_HOME", place.folder.path().join("home"))
+            .env("HOME", place.folder.path());
+        command.output().expect("it runs").into()
+    };
+    let listed = limited("-Sn 64", &["call", "file.list", "--scope", "scope-99", "--json"]);
+    assert_eq!(listed.exit, 0, "{}{}", listed.out, listed.err);
+    let looked = limited("-n 300", &["doctor", "--json"]).json();
+    let findings = looked["checks"].as_array().expect("a list");
+    let said = findings.iter().find(|finding| finding["check"] == "open-files");
+    assert!(said.is_some_and(|it| it["fix"].as_str().is_some_and(|fix| fix.contains("ulimit"))), "{looked}");
 }

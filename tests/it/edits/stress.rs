@@ -8,35 +8,27 @@ use super::corpus::some_real_changes_land;
 use super::history::some_hunks_of_history_land;
 use super::samples::history;
 use super::syntax::some_real_changes_bring_no_syntax_errors;
-
-/// Runs a drill of `tests/drills` with the program, in a folder of its own.
 #[cfg(unix)]
-fn drill(name: &str) {
-    if crate::needs::lacks_program("strace") {
-        return;
-    }
-    let folder = crate::temporary::TemporaryFolder::new();
-    let ran = std::process::Command::new(crate::source::repository().join("tests/drills").join(name))
-        .arg(env!("CARGO_BIN_EXE_bailiwick"))
-        .arg(folder.path().join("drill"))
-        .output()
-        .expect("python3 runs it");
-    let printed = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success(), "{printed}\n{}", String::from_utf8_lossy(&ran.stderr));
-}
+use crate::drills::run_drill;
 
 // strace, by which the drill sees what is written when.
 #[cfg(unix)]
 #[test]
 fn a_power_loss_at_any_moment_leaves_what_undo_needs() {
-    drill("power-loss");
+    run_drill("power-loss", &["strace"]);
 }
 
 // Memory is read from /proc.
 #[cfg(unix)]
 #[test]
 fn a_folder_of_600_000_files_takes_no_more_memory_than_one_of_few() {
-    drill("many-names");
+    run_drill("many-names", &["strace"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_write_does_not_wait_for_200_000_kept_changes() {
+    run_drill("kept-changes", &[]);
 }
 
 #[test]

@@ -54,6 +54,8 @@ pub use request::{
     Closed, Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, MemoryExcess, PathGrant,
     ProcessLimits, Protected, SetGroupId, StandIn, Step,
 };
+#[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
+pub(crate) use sys::bound_allocator;
 #[cfg(windows)]
 pub use windows::{Job, Launcher, serve_if_asked};
 

@@ -207,6 +207,18 @@ pub(super) fn give_back_memory() {
     };
 }
 
+/// Makes the allocator give blocks of a size and more back as soon as they are freed, and use no more than some arenas.
+pub(crate) fn bound_allocator(large_bytes: i32, max_arenas: i32) {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: `mallopt` takes two numbers and changes settings of the allocator under its own lock.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, large_bytes);
+        libc::mallopt(libc::M_ARENA_MAX, max_arenas);
+    }
+    #[cfg(not(target_env = "gnu"))]
+    let _ = (large_bytes, max_arenas);
+}
+
 /// Executes an open program, or one by path. Returns only if that fails.
 pub(super) fn execute(program: Program<'_>, argv: &[CString], environment: &[CString]) -> io::Error {
     let pointers = |list: &[CString]| -> Vec<*const libc::c_char> {

@@ -29,9 +29,23 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     found.group("Computer");
     sandbox(config, found);
     user(found);
+    open_files(found);
     other_binary(found);
     if let Some(config) = config {
         programs(home, config, found);
+    }
+}
+
+/// With fewer files than this a service cannot serve many clients, and commands may not start.
+const ENOUGH_OPEN_FILES: u64 = 512;
+
+fn open_files(found: &mut Findings) {
+    if let Some(limit) = machine::raise_open_files().filter(|limit| *limit < ENOUGH_OPEN_FILES) {
+        found.warn(
+            "open-files",
+            format!("a process may open {limit} files here: with so few, commands may not start"),
+            "Raise the hard limit: `ulimit -Hn 4096`, or `LimitNOFILE=4096` in the service's unit.",
+        );
     }
 }
 

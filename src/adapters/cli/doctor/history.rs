@@ -1,11 +1,12 @@
 //! The history: whether it can be read, and whether every row is as it was written.
 
 use std::fs;
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use bailiwick_history::verify;
+use bailiwick_history::{StoreError, verify, writing_problem};
 
 use super::super::home::Home;
 use super::finding::Findings;
@@ -25,6 +26,7 @@ pub fn look(home: &Home, found: &mut Findings) {
         .filter_map(|entry| entry.metadata().ok())
         .map(|facts| facts.len())
         .sum();
+    look_at_writing(&state, found);
     let (says, hears) = mpsc::channel();
     // It ends with this process if it takes longer.
     let spawned = thread::Builder::new().name("verify".to_owned()).spawn(move || {
@@ -78,4 +80,27 @@ pub fn look(home: &Home, found: &mut Findings) {
             }
         }
     }
+}
+
+/// Looks at what keeps a service from writing, and so from doing anything that has an effect.
+fn look_at_writing(state: &Path, found: &mut Findings) {
+    let Some(reason) = writing_problem(state) else { return };
+    let files = "`history.db`, `history.db-wal` and `history.anchor`";
+    let fix = match &reason {
+        StoreError::Newer => format!(
+            "Update Bailiwick (this is {}), or move {files} in `{}` away: a new history begins.",
+            env!("CARGO_PKG_VERSION"),
+            state.display()
+        ),
+        StoreError::Damaged => {
+            "Start a service: the store is set aside, nothing of it is removed, and a new one begins."
+                .to_owned()
+        }
+        StoreError::Busy => "Wait, or end the program that uses `history.db`.".to_owned(),
+        StoreError::Io(_) | StoreError::Sqlite(_) => format!(
+            "Check the disk and who may write in `{}`. If nothing helps, move {files} away: a new history begins.",
+            state.display()
+        ),
+    };
+    found.fail("history-writing", format!("the history cannot be written: {reason}"), fix);
 }

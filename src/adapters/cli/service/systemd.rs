@@ -43,6 +43,12 @@ impl Systemd {
     fn have(&self, words: &[&str]) -> Result<(), Failure> {
         done(self.name(), &self.ask(words)?)
     }
+
+    /// Lets a unit start again that has failed too often.
+    fn allow_starts(&self) {
+        // One that has never run has nothing to forget, which is an error.
+        let _ = self.ask(&["reset-failed", UNIT]);
+    }
 }
 
 impl Manager for Systemd {
@@ -90,12 +96,14 @@ impl Manager for Systemd {
         self.have(&["daemon-reload"])?;
         self.have(&["enable", UNIT])?;
         if is_changed || !self.standing()?.is_running {
+            self.allow_starts();
             self.have(&["restart", UNIT])?;
         }
         Ok(())
     }
 
     fn start(&self) -> Result<(), Failure> {
+        self.allow_starts();
         self.have(&["start", UNIT])
     }
 
@@ -137,6 +145,9 @@ fn unit(job: &Job) -> String {
         "# {WRITTEN_BY}\n\
          [Unit]\n\
          Description=Bailiwick: lets AI clients work on this computer, within bounds\n\
+         # What cannot start, as with a broken config, is not tried for ever.\n\
+         StartLimitIntervalSec=300\n\
+         StartLimitBurst=10\n\
          \n\
          [Service]\n\
          Type=exec\n\

@@ -16,6 +16,9 @@ use super::output::{ChangeWord, ScopeOutput, SetupOutput};
 use super::plan::{Opened, Plan};
 use super::{questions, shown};
 
+/// How often a plan is made again because another command was faster.
+const MAX_TURNS: usize = 100;
+
 /// Sets up the computer, and opens a folder if one is named.
 ///
 /// # Errors
@@ -62,8 +65,26 @@ pub fn run(
         }
         offer.named()
     };
-    plan.write(home)?;
+    let plan = write_in_turn(home, folder.as_deref(), &how, plan)?;
     offer.connect(home, printer, &chosen, report(home, &plan))
+}
+
+/// Writes a plan. Where nobody was asked, it is made again if another command was faster.
+fn write_in_turn(
+    home: &Home,
+    folder: Option<&Path>,
+    how: &HereArgs,
+    mut plan: Plan,
+) -> Result<Plan, Failure> {
+    for _ in 0..MAX_TURNS {
+        match plan.write(home) {
+            Err(failure) if how.yes && failure.code == ErrorCode::Conflict => {
+                plan = Plan::make(home, folder, how)?;
+            }
+            written => return written.map(|()| plan),
+        }
+    }
+    plan.write(home).map(|()| plan)
 }
 
 /// Says of a question that was not answered what that means here.
