@@ -12,6 +12,9 @@ mod http_limits;
 // The Unix socket, its file and its mode; the named pipe has tests beside its code.
 #[cfg(target_os = "linux")]
 mod local_socket;
+// Shell scripts stand in for the programs of tunnels, and processes are looked at in /proc.
+#[cfg(target_os = "linux")]
+mod internet;
 mod login;
 mod login_page;
 mod mcp_stdio;
@@ -26,3 +29,5 @@ mod same_outcome;
 #[cfg(target_os = "linux")]
 mod stress;
 mod tls;
+#[cfg(target_os = "linux")]
+mod tunnels;

@@ -27,6 +27,7 @@ use super::super::printer::{Printer, Report, one_line};
 use super::super::runtime;
 use super::super::token::rights;
 use super::super::url_check::{Hop, HopReport, UrlCheck, first_failure};
+use super::keeper;
 use super::manual::refuse_without_token;
 use super::output::{TunnelEvent, TunnelOutput};
 use super::program::{AUTHORIZATION, TunnelProgram, empty_config, health_file};
@@ -105,6 +106,7 @@ pub fn run(
         file: file.clone(),
         words: program.words(&port.to_string(), &folder),
         set: token.iter().map(|token| (AUTHORIZATION, format!("Bearer {}", token.secret))).collect(),
+        command: keeper::command,
     };
     let runtime = runtime::large()?;
     let served = runtime.block_on(async {

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::io::Read;
-use std::path::PathBuf;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 use bailiwick_config::PublicUrl;
 
 use super::super::printer::one_line;
-use super::keeper;
 use super::program::{TunnelProgram, UrlReader};
 
 /// How much of a line is kept; more of it is thrown away.
@@ -78,6 +77,8 @@ pub struct Start {
     pub words: Vec<OsString>,
     /// Variables to set.
     pub set: Vec<(&'static str, String)>,
+    /// Makes the command: of a program that ends when its input closes, as the keeper does.
+    pub command: fn(&Path, &[OsString]) -> io::Result<Command>,
 }
 
 /// A program that is kept running until this is dropped or stopped.
@@ -223,8 +224,8 @@ fn hear(
     }
 }
 
-fn spawn(program: &TunnelProgram, start: &Start) -> std::io::Result<Running> {
-    let mut command: Command = keeper::command(&start.file, &start.words)?;
+fn spawn(program: &TunnelProgram, start: &Start) -> io::Result<Running> {
+    let mut command: Command = (start.command)(&start.file, &start.words)?;
     let is_foreign =
         |name: &str| program.foreign_variables().iter().any(|beginning| name.starts_with(beginning));
     for (name, _) in std::env::vars_os() {
@@ -286,5 +287,71 @@ fn last_words(last: VecDeque<String>) -> String {
         "it ended without a word".to_owned()
     } else {
         format!("it ended: {}", last.join(" / "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Stdio;
+
+    use bailiwick_platform::dirs::System;
+
+    use super::*;
+
+    /// A shell that runs the program's text, and ends when its input closes.
+    fn shell(_: &Path, words: &[OsString]) -> io::Result<Command> {
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(command)
+    }
+
+    fn start(text: &str) -> Supervisor {
+        let start = Start {
+            file: PathBuf::from("cloudflared"),
+            words: vec![text.into()],
+            set: Vec::new(),
+            command: shell,
+        };
+        let timing = Timing {
+            first_pause: Duration::from_millis(1),
+            longest_pause: Duration::from_millis(2),
+            url_time: Duration::from_millis(100),
+            settled: Duration::from_secs(60),
+        };
+        Supervisor::start(TunnelProgram::Cloudflare, start, timing)
+    }
+
+    #[tokio::test]
+    async fn a_program_that_hangs_without_a_url_is_ended_and_started_again() {
+        if System::THIS == System::Windows {
+            return;
+        }
+        let mut supervisor = start("echo 'INF Requesting new quick Tunnel' >&2; exec cat > /dev/null");
+        let mut pauses = Vec::new();
+        while pauses.len() < 4 {
+            if let Some(ProgramEvent::Ended { why, again_in }) = supervisor.next().await {
+                assert!(why.contains("without saying its URL"), "{why}");
+                pauses.push(again_in.as_millis());
+            }
+        }
+        assert_eq!(pauses, [1, 2, 2, 2]);
+        supervisor.stop().await;
+    }
+
+    #[tokio::test]
+    async fn a_url_that_changes_while_the_program_runs_is_heard() {
+        if System::THIS == System::Windows {
+            return;
+        }
+        let text = "for name in a a b; do echo \"INF |  https://$name.trycloudflare.com  |\" >&2; done; exec cat > /dev/null";
+        let mut supervisor = start(text);
+        let mut urls = Vec::new();
+        while urls.len() < 2 {
+            if let Some(ProgramEvent::Url(url)) = supervisor.next().await {
+                urls.push(url.host().to_owned());
+            }
+        }
+        assert_eq!(urls, ["a.trycloudflare.com", "b.trycloudflare.com"]);
+        supervisor.stop().await;
     }
 }
