@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use bailiwick_config::{Config, Exposure, PublicUrl};
+use bailiwick_config::{Config, Exposure, PublicUrl, TunnelLock};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::dirs::System;
 use bailiwick_platform::quoting::{quote, quote_command};
@@ -217,6 +217,16 @@ fn public_url(
     client: RemoteClient,
 ) -> Result<PublicUrl, Failure> {
     Exposure::public_url(config, &home.dirs).filter(PublicUrl::is_https).ok_or_else(|| {
+        let by_tunnel = TunnelLock::exposure(&home.dirs).is_some_and(|tunnel| tunnel.by == "openai");
+        if by_tunnel && client == RemoteClient::Chatgpt {
+            return Failure::new(
+                ErrorCode::ProviderUnavailable,
+                "ChatGPT reaches this computer by OpenAI's tunnel, which has no URL to enter",
+            )
+            .hint(
+                "In ChatGPT, create an app with the connection `Tunnel`, this tunnel, and no authentication.",
+            );
+        }
         let local = connection.url.trim_end_matches("/mcp");
         Failure::new(
             ErrorCode::ProviderUnavailable,

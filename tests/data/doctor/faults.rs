@@ -222,6 +222,15 @@ const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "a public URL that leads nowhere",
+        check: "public-url",
+        fix: "Start the tunnel or proxy",
+        is_mended: false,
+        inject: |place| {
+            change(place, |config| config["http"] = json!({"publicBaseUrl": "https://127.0.0.1:1"}));
+        },
+    },
+    Fault {
         name: "a tunnel that lets everybody in",
         check: "tunnel-no-token",
         fix: "to false",
