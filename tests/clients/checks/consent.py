@@ -112,7 +112,7 @@ def use(report: Report, page: browser.Page, product: Product, client: str, callb
     redirect = f"http://127.0.0.1:{callback.server_port}/callback"
     page.open(link(client, redirect))
     first = page.value("document.body.innerText")
-    shown = all(word in first for word in ("Test client", "127.0.0.1", "Nobody has checked", "bailiwick token code"))
+    shown = all(word in first for word in ("Test client", "a program on the computer of your browser", "Nobody has checked", "bailiwick token code"))
     report.check("consent: the first page names the client and where it goes, and how to prove oneself", shown, first)
     hidden = str(product.project) not in first and "studio" not in first
     report.check("consent: the first page says nothing about the computer", hidden, first)

@@ -80,10 +80,10 @@ pub fn choice(request: &Request<'_>, config: &Config) -> Response {
     let body = if scopes.is_empty() {
         "<h1>There is nothing to allow yet</h1><p>Open a folder first:</p><code class=command>bailiwick setup FOLDER</code><p>Then begin again in the client.</p>".to_owned()
     } else {
-        // The button that is first answers the Enter key: on a box to tick it must not allow anything.
+        // The first button answers the Enter key on a box to tick. This one does nothing, as the form is in no dialog.
         format!(
             "{header}<h1>What may {client} do on {machine}?</h1>{facts}{warning}{notice}\
-             <form method=post action=/oauth/authorize>{hidden}<button disabled hidden></button>\
+             <form method=post action=/oauth/authorize>{hidden}<button formmethod=dialog hidden></button>\
              <fieldset><legend>Where</legend>{scopes}</fieldset>\
              <fieldset><legend>What it may do there</legend><small>Never more than the scope itself allows.</small>{capabilities}</fieldset>\
              <p class=buttons><button class=main name=answer value=allow>Allow</button><button name=answer value=refuse>Refuse</button></p>\
