@@ -3,6 +3,7 @@
 
 pub mod auth;
 pub mod backend;
+mod chain;
 pub mod cli;
 mod digest_text;
 pub mod http;

@@ -105,10 +105,10 @@ impl Server {
             )
             .hint("Choose another port with --port, or stop the program that has it.")
         })?;
-        Self::on(listener, service, keys, settings)
+        Ok(Self { tls, ..Self::on(listener, service, keys, settings)? })
     }
 
-    /// Takes a listener that is bound, as [`Server::bind`] does.
+    /// Takes a listener that is bound, as [`Server::bind`] does, without TLS.
     ///
     /// # Errors
     /// As [`Server::bind`].
@@ -155,7 +155,7 @@ impl Server {
             requests: Shares::new(MAX_REQUESTS),
             bodies: Shares::new(MAX_BODIES_BYTES),
         };
-        Ok(Self { listener, address, service, guard, settings, tls })
+        Ok(Self { listener, address, service, guard, settings, tls: None })
     }
 
     /// Gives the address that is listened on.

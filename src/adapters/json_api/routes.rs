@@ -11,13 +11,14 @@ use http::StatusCode;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use bailiwick_contract::{Caller, Envelope, Failure, Outcome};
+use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Reply};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::reference::openapi;
 use bailiwick_engine::registry::Registry;
-use bailiwick_engine::requests;
 use bailiwick_engine::service::Service;
 
+use super::super::backend::{Backend, Embedded, Origin};
+use super::super::chain;
 use super::super::http::json;
 use super::super::mcp::history_envelope;
 use super::query;
@@ -44,7 +45,7 @@ async fn operations(
     Extension(caller): Extension<Caller>,
     body: Bytes,
 ) -> Response {
-    api.answer(&caller, requests::read_json(&body)).await
+    api.answer(&caller, chain::read_json(&body)).await
 }
 
 async fn info(
@@ -52,7 +53,7 @@ async fn info(
     Extension(caller): Extension<Caller>,
     RawQuery(query): RawQuery,
 ) -> Response {
-    api.answer(&caller, info_envelope(&query.unwrap_or_default())).await
+    api.answer(&caller, info_envelope(&query.unwrap_or_default()).map(|it| vec![it])).await
 }
 
 async fn history(
@@ -60,7 +61,7 @@ async fn history(
     Extension(caller): Extension<Caller>,
     RawQuery(query): RawQuery,
 ) -> Response {
-    api.answer(&caller, history_request(&query.unwrap_or_default())).await
+    api.answer(&caller, history_request(&query.unwrap_or_default()).map(|it| vec![it])).await
 }
 
 /// The same document for every caller: it describes the program, not this computer.
@@ -103,17 +104,24 @@ fn history_request(text: &str) -> Result<Envelope, Failure> {
 }
 
 impl Api {
-    async fn answer(&self, caller: &Caller, envelope: Result<Envelope, Failure>) -> Response {
+    async fn answer(&self, caller: &Caller, requests: Result<Vec<Envelope>, Failure>) -> Response {
+        // The guard has just looked at the token.
+        let embedded = Embedded { service: Arc::clone(&self.service), caller: caller.clone(), keys: None };
+        let backend = Backend::Embedded(embedded);
         // If the client goes away this future is dropped, and the operation told to stop.
-        let outcome = self.service.handle(caller, envelope, &self.shutdown).await;
-        json(status(&outcome), outcome.into_reply().into_text())
+        let reply = chain::run(&backend, &Origin::default(), requests, None, &self.shutdown, None).await;
+        json(status(&reply), reply.into_text())
     }
 }
 
-fn status(outcome: &Outcome) -> StatusCode {
-    match &outcome.result {
-        Ok(_) => StatusCode::OK,
-        Err(failure) => StatusCode::from_u16(failure.code.facts().http_status)
-            .expect("the statuses of the error codes are statuses"),
+/// Returns the status of the error code; of several requests, that of the one that was refused.
+fn status(reply: &Reply) -> StatusCode {
+    if reply.ok {
+        return StatusCode::OK;
     }
+    let outcome: Value = serde_json::from_str(&reply.text).expect("a reply is JSON text");
+    let refused = outcome["answers"].as_array().and_then(|all| all.last()).unwrap_or(&outcome);
+    let code: ErrorCode =
+        serde_json::from_value(refused["error"]["code"].clone()).expect("a refusal has its code");
+    StatusCode::from_u16(code.facts().http_status).expect("the statuses of the error codes are statuses")
 }

@@ -26,10 +26,11 @@ use bailiwick_contract::{Caller, Envelope, Failure, Progress, Reply, id};
 use bailiwick_engine::service::Service;
 
 use super::super::backend::{Backend, Embedded, Origin};
+use super::super::chain;
 use super::super::offer::Offer;
 use super::render::{self, Form, Structured};
 use super::tasks::{LongCall, Tasks};
-use super::{chain, instructions, progress, prompts, resources, tools};
+use super::{instructions, patience, progress, prompts, resources, tools};
 
 /// The revisions that are spoken, oldest first.
 const VERSIONS: &[ProtocolVersion] = &[
@@ -132,12 +133,11 @@ impl Handler {
         let mut requests = Vec::new();
         for (at, arguments) in std::iter::once(arguments).chain(rest).enumerate() {
             match self.envelope(tool, arguments, context).await? {
+                Ok(envelope) if at > 0 && !chain::is_known(&envelope) => return Ok(Ok(vec![envelope])),
                 Ok(envelope) => requests.push(envelope),
                 Err(failure) if requests.is_empty() => return Ok(Err(failure)),
                 Err(failure) => {
-                    let hint =
-                        format!("This is about `{}[{}]`; nothing of the call was run.", chain::THEN, at - 1);
-                    return Ok(Err(failure.hint(hint)));
+                    return Ok(Err(failure.hint(chain::about(at))));
                 }
             }
         }
@@ -176,7 +176,8 @@ impl Handler {
         let progress = Progress::default();
         let token = context.meta.get_progress_token();
         let told = token.is_some().then_some(&progress);
-        let submitted = chain::run(&backend, &origin, requests, &gone, told);
+        let patience = patience::of(origin.client.as_deref().or_else(|| user_agent(context)));
+        let submitted = chain::run(&backend, &origin, requests, Some(patience), &gone, told);
         let mut work = std::pin::pin!(async {
             match token {
                 Some(token) => progress::told(submitted, &progress, token, &context.peer).await,
@@ -205,8 +206,11 @@ impl Handler {
         let origin = Origin { client: client_name(context), session };
         let (gone, progress) = (self.shutdown.child_token(), Progress::default());
         let (stop, board) = (gone.clone(), progress.clone());
+        // It asks for the answer again and again.
         let work =
-            Box::pin(async move { chain::run(&backend, &origin, Ok(requests), &stop, Some(&board)).await });
+            Box::pin(
+                async move { chain::run(&backend, &origin, Ok(requests), None, &stop, Some(&board)).await },
+            );
         let call = LongCall { work, gone, progress, owner, limit, form };
         Ok(self.tasks.answer(call, &context.ct).await)
     }
@@ -219,6 +223,12 @@ fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
 
 fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
     name_of(&context.client_info()?)
+}
+
+/// Returns the library of a client over HTTP, where it has not said its own name.
+fn user_agent(context: &RequestContext<RoleServer>) -> Option<&str> {
+    let parts = context.extensions.get::<http::request::Parts>()?;
+    parts.headers.get(http::header::USER_AGENT)?.to_str().ok()
 }
 
 fn name_of(info: &Implementation) -> Option<String> {

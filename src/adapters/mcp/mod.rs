@@ -4,9 +4,9 @@
 //! `computer.info` and `history.*`, which two of the tools stand for, and those that prompts and instructions name.
 
 mod answer;
-mod chain;
 mod handler;
 mod instructions;
+mod patience;
 mod progress;
 mod prompts;
 mod render;

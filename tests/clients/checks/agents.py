@@ -1,22 +1,22 @@
 """What agents that run at night show their models: Gemini CLI, Qwen Code, opencode, Continue and mcp-use.
 
 The programs are the real ones, as in checks/frameworks.py, which judges. Gemini CLI, Qwen Code and opencode have Bailiwick
-over stdio as `bailiwick client install` writes it; `cn` reads YAML, which that does not write. Not here, since no registry of
-Python or Node has them as programs that run without a screen: goose, Cline, Junie and LM Studio.
+over stdio as `bailiwick client install` writes it, and so has Continue's `cn`. Not here, since no registry of Python or Node
+has them as programs that run without a screen: goose, Cline, Junie and LM Studio.
 """
 
 import json
 import subprocess
 from pathlib import Path
 
-from harness.models import KEY, Models
+from harness.models import KEY
 from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
 from harness.product import Product
 from harness.report import Report
 
-from . import frameworks
-from .frameworks import CALLS, SERVER, Agent, judge, listed, prepare
+from . import frameworks, long_commands
+from .frameworks import SERVER, Agent, judge, listed, prepare
 
 # What is fetched beside the provider would leave this computer.
 NOWHERE = "http://127.0.0.1:9"
@@ -27,16 +27,15 @@ QUIET = {
 }
 
 
-def stdio_entry(product: Product) -> dict:
-    """Returns the entry for a server in the form that most clients have."""
-    command, *arguments = product.command()
-    return {"command": command, "args": arguments, "env": product.client_environment}
+def install(product: Product, home: Path, client: str) -> None:
+    """Has Bailiwick write its entry into the settings file of a client."""
+    words = [*product.program, "client", "install", client, "--yes"]
+    subprocess.run(words, env={**product.environment, "HOME": str(home)}, check=True, capture_output=True)
 
 
 def connect(product: Product, home: Path, client: str, file: str, settings: dict) -> None:
     """Has Bailiwick write its entry into the settings file of a client, and adds further settings."""
-    words = [*product.program, "client", "install", client, "--yes"]
-    subprocess.run(words, env={**product.environment, "HOME": str(home)}, check=True, capture_output=True)
+    install(product, home, client)
     path = home / file
     path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
 
@@ -76,20 +75,27 @@ def opencode(product: Product, home: Path, models: str) -> tuple:
 
 def continue_cli(product: Product, home: Path, models: str) -> tuple:
     """Continue's `cn`: its words and variables."""
-    settings = home / "continue.yaml"
-    # JSON is YAML.
-    settings.write_text(json.dumps({
-        "name": "checks", "version": "1.0.0", "schema": "v1",
-        "models": [{
-            "name": "fake", "provider": "openai", "model": "fake-1", "apiBase": f"{models}/v1", "apiKey": KEY,
-            "roles": ["chat"], "capabilities": ["tool_use", "image_input"],
-        }],
-        "mcpServers": [{"name": SERVER, **stdio_entry(product)}],
-    }))
+    settings = home / ".continue" / "config.yaml"
+    settings.parent.mkdir()
+    settings.write_text(CONTINUE_SETTINGS.replace("MODELS", f"{models}/v1").replace("KEY", KEY))
+    install(product, home, "cn")
     variables = {"CONTINUE_TELEMETRY_ENABLED": "0", "CONTINUE_ALLOW_ANONYMOUS_TELEMETRY": "0"}
     return ("cn", "--config", str(settings), "--auto", "-p", "Look."), variables
 
 
+CONTINUE_SETTINGS = """# What a user has.
+name: checks
+version: 1.0.0
+schema: v1
+models:
+  - name: fake # the only one
+    provider: openai
+    model: fake-1
+    apiBase: MODELS
+    apiKey: KEY
+    roles: [chat]
+    capabilities: [tool_use, image_input]
+"""
 QWEN = {
     "list": "it names tools in a text, and shows them once its model searches for them",
     "schemas": "it shows schemas once its model searches for them",
@@ -134,9 +140,14 @@ def run(report: Report, clients: Clients, product: Product, folder: Path) -> Non
         if not program:
             report.skip(agent.name, f"{part} is not installed; run tests/clients/install --at-night")
             continue
-        home = client_home(folder, f"home-{part}")
-        with Models(SERVER, *CALLS) as models:
-            command, variables = make(product, home, models.url)
-            said = run_program(command, variables, program, clients, product, home)
-            judge(report, agent, agent.name, said, models, tools)
-    frameworks.run(report, clients, product, folder, {"frameworks-mcp-1": (Agent("mcp-use", limits=MCP_USE),)})
+        for kind, models in (("usual", frameworks.usual()), ("long", long_commands.models(SERVER, long_commands.AT_NIGHT))):
+            home = client_home(folder, f"home-{part}-{kind}")
+            with models:
+                command, variables = make(product, home, models.url)
+                said = run_program(command, variables, program, clients, product, home)
+                if kind == "usual":
+                    judge(report, agent, agent.name, said, models, tools)
+                else:
+                    long_commands.judge(report, agent.name, said, models)
+    others = {"frameworks-mcp-1": (Agent("mcp-use", limits=MCP_USE),)}
+    frameworks.run(report, clients, product, folder, others, long_commands.AT_NIGHT)

@@ -23,6 +23,8 @@ from harness.product import Product
 from harness.report import Report
 from harness.wire import META
 
+from . import long_commands
+
 SERVER = "bailiwick"
 TEXT = 'A "quoted" line, a back\\slash,\ta tab: cobalt-été\n'
 CALLS = (
@@ -160,13 +162,18 @@ def judge(report: Report, agent: Agent, name: str, said: dict, models: Models, t
     check("object", "its model can send an object", found, texts[3])
 
 
-def converse(part: str, agents: tuple, product: Product, tokens: dict, home: Path, environment: dict) -> list:
+def usual() -> Models:
+    """Returns the models of most conversations."""
+    return Models(SERVER, *CALLS)
+
+
+def converse(part: str, agents: tuple, product: Product, tokens: dict, home: Path, environment: dict, make=usual) -> list:
     """Has the agents of a part their conversations, and returns `(agent, name, what it said, its models)`."""
     with ExitStack() as stack:
         planned, talks = [], []
         for agent in agents:
             for way in agent.ways:
-                models = stack.enter_context(Models(SERVER, *CALLS))
+                models = stack.enter_context(make())
                 transport = {"kind": "http", "url": product.url, "token": tokens[way]} if way == "http" else {
                     "kind": "stdio", "command": product.command(), "env": product.client_environment,
                 }
@@ -188,21 +195,30 @@ def converse(part: str, agents: tuple, product: Product, tokens: dict, home: Pat
         return [(agent, name, one, models) for (agent, name, models), one in zip(talks, said)]
 
 
-def run(report: Report, clients: Clients, product: Product, folder: Path, parts: dict | None = None) -> None:
-    """Runs the frameworks, those of each part in a process."""
+def run(
+    report: Report, clients: Clients, product: Product, folder: Path, parts: dict | None = None,
+    seconds: int = long_commands.IN_THE_GATE,
+) -> None:
+    """Runs the frameworks, those of each part in a process; their long commands take `seconds`."""
     parts = FRAMEWORKS if parts is None else parts
     prepare(product)
     tokens = {"http": product.token("frameworks")}
     tools = listed(product, tokens["http"])
     home = client_home(folder, "client-home")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        running = []
+        running, waiting = [], []
         for part, agents in parts.items():
             if is_installed(part):
-                running.append(pool.submit(converse, part, agents, product, tokens, home, clients.environment(home)))
+                environment = clients.environment(home)
+                running.append(pool.submit(converse, part, agents, product, tokens, home, environment))
+                patient = pool.submit(converse, part, agents, product, tokens, home, environment, lambda: long_commands.models(SERVER, seconds))
+                waiting.append(patient)
             else:
                 for agent in agents:
                     report.skip(agent.name, f"{part} is not installed; run tests/clients/install")
         for done in running:
             for agent, name, said, models in done.result():
                 judge(report, agent, name, said, models, tools)
+        for done in waiting:
+            for _, name, said, models in done.result():
+                long_commands.judge(report, name, said, models)

@@ -39,7 +39,7 @@ async def openai_agents(transport: dict, models: str, strict: bool) -> str:
         model = OpenAIResponsesModel(model=MODEL, openai_client=provider)
         config = {"convert_schemas_to_strict": strict}
         agent = Agent(name="checks", model=model, mcp_servers=[server], mcp_config=config)
-        return (await Runner.run(agent, TASK)).final_output
+        return (await Runner.run(agent, TASK, max_turns=60)).final_output
 
 
 async def openai_agents_strict(transport: dict, models: str) -> str:

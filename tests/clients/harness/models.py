@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 KEY = "key-of-the-fake-provider"
@@ -18,10 +19,11 @@ class Models:
     """Listens on a free port of 127.0.0.1 until it is closed.
 
     `server` is what the client calls the MCP server; `calls` are the tools that the model calls, with their arguments.
+    With `follow`, a function makes each further call from what the model was shown so far, until it returns nothing.
     """
 
-    def __init__(self, server: str, *calls: tuple) -> None:
-        self.server, self.calls = server, calls
+    def __init__(self, server: str, *calls: tuple, follow: Callable | None = None) -> None:
+        self.server, self.calls, self.follow = server, calls, follow
         self.asked: list = []
         self.lost: list = []
         self._numbers = itertools.count(1)
@@ -68,11 +70,13 @@ class Models:
 
     def answer(self, api, asked: dict, stream: bool) -> tuple:
         """Returns the type and the text of an answer: the next call, or the last words."""
-        made = len(api.results(asked))
+        results = api.results(asked)
+        made = len(results)
         # A client also asks for such things as a title, without tools.
-        if made >= len(self.calls) or not asked.get("tools"):
+        planned = self.calls[made] if made < len(self.calls) else self.follow(results) if self.follow else None
+        if not planned or not asked.get("tools"):
             return api.answer(asked, next(self._numbers), None, stream)
-        tool, arguments = self.calls[made]
+        tool, arguments = planned
         listed = [name for name in api.tools(asked) if name.endswith(tool)]
         # Some clients list the names of tools alone, until a model asks for more.
         name = listed[0] if listed else f"mcp__{self.server}__{tool}"

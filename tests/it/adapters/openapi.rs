@@ -9,7 +9,7 @@ use bailiwick::registry::Registry;
 use serde_json::Value;
 
 use crate::source::repository;
-use support::http_client::send;
+use support::http_client::{api, send};
 use support::server::TestServer;
 
 #[test]
@@ -63,4 +63,29 @@ async fn the_api_gives_its_document_info_and_history() {
         FAMILIES.iter().flat_map(|family| family.operations).any(|it| it.spec.name == "history.timeline");
     assert_eq!(outcome["ok"] == true, known, "{outcome}");
     house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_api_takes_requests_that_follow() {
+    let mut house = TestServer::new();
+    let address = house.http().await;
+    let read = r#"{"scope":"app","op":"file.read","target":"README.md","then":[THEN]}"#;
+    let send = async |then: &str| api(address, &house.token, &read.replace("THEN", then)).await;
+    let both = send(r#"{"op":"file.stat","target":"README.md"},{"op":"file.list"}"#).await;
+    let ops: Vec<Value> =
+        both.json()["answers"].as_array().expect("answers").iter().map(|it| it["op"].clone()).collect();
+    assert_eq!((both.status, ops), (200, vec!["file.read".into(), "file.stat".into(), "file.list".into()]));
+    assert_eq!(both.json()["notRun"], serde_json::json!([]));
+    // Each is judged by itself: what follows has no more rights, and what follows that is not run.
+    let refused = send(r#"{"op":"file.read","target":"nope.md"},{"op":"file.list"}"#).await;
+    let answer = refused.json();
+    assert_eq!((refused.status, &answer["ok"]), (404, &false.into()), "{answer}");
+    assert_eq!(answer["answers"][1]["error"]["code"], "not_found");
+    assert_eq!(answer["notRun"], serde_json::json!(["file.list"]));
+    let other = send(r#"{"op":"file.read","target":"a","scope":"no-such-scope"}"#).await;
+    assert_eq!(other.json()["answers"][1]["ok"], false);
+    assert_ne!(other.status, 200);
+    let unread = send(r#"{"op":"no.such"}"#).await;
+    assert_eq!(unread.json()["error"]["code"], "unknown_operation");
+    assert!(unread.json().get("answers").is_none());
 }

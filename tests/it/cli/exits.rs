@@ -37,3 +37,44 @@ fn a_call_of_a_command_exits_as_the_command_did() {
     assert_eq!(failed, (0, 2.into()));
     assert_eq!(call(r#"["sudo", "ls"]"#, &["--json"]).exit, 12);
 }
+
+#[test]
+fn requests_that_follow_are_run_in_order_and_the_call_exits_as_the_last() {
+    if lacks(Need::Programs) {
+        return;
+    }
+    let place = Installation::new();
+    assert_eq!(place.run(&["setup", "project", "--preset", "full", "--yes"]).exit, 0);
+    let write = |then: &str, flags: &[&str]| {
+        let words = ["call", "file.write", "made.txt", "--content", "x\n", "--then", then];
+        place.run(&[&words, flags].concat())
+    };
+    let read = r#"{"op": "file.read", "target": "made.txt"}"#;
+    let both = write(read, &[]);
+    assert!(both.exit == 0 && both.out.ends_with("x\n"), "{}{}", both.out, both.err);
+    let fails = r#"[{"op": "command.run", "input": {"command": ["ls", "nope"]}}, {"op": "file.read", "target": "made.txt"}]"#;
+    let stopped = write(fails, &[]);
+    assert!(
+        stopped.exit == 2 && stopped.err.contains("not run: file.read"),
+        "{}{}",
+        stopped.out,
+        stopped.err
+    );
+    let whole = write(fails, &["--json"]).json();
+    assert_eq!((&whole["ok"], &whole["notRun"]), (&true.into(), &serde_json::json!(["file.read"])));
+    assert_eq!(whole["answers"][1]["data"]["exitCode"], 2);
+    // Each is judged by itself, and none is run where one cannot be read.
+    let outside = r#"{"op": "file.read", "target": "/etc/passwd"}"#;
+    let refused = write(outside, &["--json"]);
+    assert_eq!(refused.json()["ok"], false);
+    assert_eq!(refused.json()["answers"][0]["ok"], true);
+    assert_ne!(refused.exit, 0);
+    let unread =
+        place.run(&["call", "file.write", "never.txt", "--content", "x", "--then", r#"[{"op": "no.such"}]"#]);
+    assert!(unread.exit != 0 && unread.err.contains("`no.such`"), "{}", unread.err);
+    assert_eq!(place.run(&["call", "file.read", "never.txt"]).exit, 15);
+    let envelope =
+        r#"{"op": "file.read", "target": "made.txt", "then": [{"op": "file.stat", "target": "made.txt"}]}"#;
+    let answers = place.run(&["call", envelope, "--json"]).json();
+    assert_eq!(answers["answers"].as_array().map(Vec::len), Some(2), "{answers}");
+}

@@ -1,5 +1,7 @@
 //! Finding processes: by scope and id alone, by whichever service, and in the order that a list promises.
 
+use std::fs;
+
 use bailiwick::contract::{Caller, ScopeGrant, Transport};
 use serde_json::{Value, json};
 use support::scope::TestScope;
@@ -30,6 +32,41 @@ async fn a_process_of_another_scope_does_not_exist() {
     let answer = host.send_as(&caller, json!({"op": "process.read", "target": id})).await;
     assert_eq!(answer["error"]["code"], "unknown_scope", "{answer:#}");
     assert_eq!(processes_with(&ground.word), 1, "it was not touched");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_of_an_id_names_a_process_of_its_scope_where_one_has_it() {
+    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
+    let host = ground.host();
+    let id = host.start(json!(["sleep", ground.word])).await;
+    let end = &id[id.len() - 6..];
+    for end in [end, &end.to_lowercase(), &id[5..]] {
+        assert_eq!(host.read(end, json!({})).await["status"], "running", "{end}");
+    }
+    let waits = json!({"op": "process.wait", "input": {"any": [{"until": "exit", "process": end}, {"until": "time", "seconds": 0.1}]}});
+    assert_eq!(host.data(waits).await["outcome"], "held");
+    for (scope, end) in [("app", &end[1..]), ("app", "ZZZZZZ"), ("app", ""), ("other", end)] {
+        let answer = host.send(json!({"scope": scope, "op": "process.stop", "target": end})).await;
+        assert_eq!(answer["ok"], false, "{answer:#}");
+    }
+    assert_eq!(processes_with(&ground.word), 1, "it was not touched");
+    // Ids that were made at the same moment differ in their last characters alone.
+    let (folder, next) = (ground.process(&id), format!("{}A{end}", &id[..19]));
+    assert_ne!(next, id);
+    let twin = folder.with_file_name(&next);
+    fs::create_dir(&twin).expect("made");
+    for entry in fs::read_dir(&folder).expect("a folder").flatten().filter(|it| it.path().is_file()) {
+        let bytes = fs::read(entry.path()).expect("read");
+        let bytes = match String::from_utf8(bytes) {
+            Ok(text) => text.replace(&id, &next).into_bytes(),
+            Err(bytes) => bytes.into_bytes(),
+        };
+        fs::write(twin.join(entry.file_name()), bytes).expect("written");
+    }
+    let answer = host.send(json!({"op": "process.stop", "target": end})).await;
+    assert_eq!(answer["error"]["code"], "invalid_request", "{answer:#}");
+    assert!(answer["error"]["hints"].to_string().contains(&next), "{answer:#}");
+    assert_eq!(host.stop(&id, json!({"graceSeconds": 0})).await["status"], "ended");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -26,16 +26,18 @@ pub fn openapi(registry: &Registry) -> Value {
         schemas
             .insert(name.to_owned(), embedded(operation_schema(entry), &format!("operations/{name}.json")));
     }
+    schemas.insert("Several".to_owned(), several());
+    schemas.insert("Answers".to_owned(), several_answers());
     let names = registry.operations().map(|entry| json!({"$ref": reference(entry.spec.name)}));
     let examples = registry.operations().map(|entry| (entry.spec.name.to_owned(), example(entry)));
     let body = json!({
         "required": true,
         "content": {"application/json": {
-            "schema": {"anyOf": names.collect::<Vec<_>>()},
+            "schema": {"anyOf": names.chain([json!({"$ref": reference("Several")})]).collect::<Vec<_>>()},
             "examples": examples.collect::<Map<_, _>>(),
         }},
     });
-    let answers = answers();
+    let answers = answers("Outcome");
     json!({
         "openapi": "3.1.1",
         "info": {
@@ -49,9 +51,9 @@ pub fn openapi(registry: &Registry) -> Value {
         "paths": {
             "/api/v1/operations": {"post": {
                 "operationId": "submit",
-                "summary": "Run one operation",
+                "summary": "Run one operation, or several in order",
                 "requestBody": body,
-                "responses": answers,
+                "responses": self::answers("Answers"),
             }},
             "/api/v1/info": {"get": {
                 "operationId": "info",
@@ -121,9 +123,40 @@ fn query(name: &str, description: &str, schema: Value) -> Value {
     json!({"name": name, "in": "query", "description": description, "schema": schema})
 }
 
+fn several() -> Value {
+    json!({
+        "type": "object",
+        "description": "A request with others that follow it: each is run if the one before it succeeded, and judged by \
+                        itself. They are in the scope of the first unless they name one.",
+        "required": ["op", "then"],
+        "properties": {
+            "op": {"type": "string"},
+            "then": {"type": "array", "items": {"type": "object", "required": ["op"]}, "maxItems": 15},
+        },
+    })
+}
+
+fn several_answers() -> Value {
+    json!({
+        "description": "The outcome of one request; of a request with `then`, the outcomes of all that were run.",
+        "anyOf": [
+            {"$ref": reference("Outcome")},
+            {
+                "type": "object",
+                "required": ["ok", "answers", "notRun"],
+                "properties": {
+                    "ok": {"type": "boolean", "description": "Whether none of them was refused."},
+                    "answers": {"type": "array", "items": {"$ref": reference("Outcome")}},
+                    "notRun": {"type": "array", "items": {"type": "string"}, "description": "The operations that were not begun."},
+                },
+            },
+        ],
+    })
+}
+
 /// One answer for each status: several error codes can share one.
-fn answers() -> Value {
-    let content = json!({"application/json": {"schema": {"$ref": reference("Outcome")}}});
+fn answers(schema: &str) -> Value {
+    let content = json!({"application/json": {"schema": {"$ref": reference(schema)}}});
     let mut by_status: BTreeMap<u16, Vec<String>> = BTreeMap::new();
     for code in ErrorCode::ALL {
         let facts = code.facts();

@@ -38,6 +38,11 @@ enum Known {
     Damaged(String),
 }
 
+/// How many characters an id has.
+const FULL_ID: usize = 26;
+/// How many of its last characters are enough to name a process.
+const SHORT_ID: usize = 6;
+
 impl Processes {
     /// Gives the processes of an installation. Touches no disk and starts nothing.
     pub fn new(dirs: &Dirs, launcher: Arc<Launcher>) -> Self {
@@ -54,15 +59,33 @@ impl Processes {
         }
     }
 
-    /// Finds a process of a scope.
+    /// Finds a process of a scope: by its id, or by the end of it where no other of the scope has the same.
     ///
     /// # Errors
-    /// `process_not_found`, also for a process of another scope.
+    /// `process_not_found`, also for a process of another scope; `invalid_request` for an end that several have.
     pub fn find(&self, scope: &str, id: &str) -> Result<Arc<Process>, Failure> {
+        if (SHORT_ID..FULL_ID).contains(&id.len()) {
+            return self.find_by_end(scope, id);
+        }
         let found = if is_id(id) { self.look_up(id) } else { None };
         match found {
             Some(Known::Whole(process)) if process.facts.scope == scope => Ok(process),
             _ => Err(not_found(scope, id)),
+        }
+    }
+
+    fn find_by_end(&self, scope: &str, end: &str) -> Result<Arc<Process>, Failure> {
+        let wanted = end.to_ascii_uppercase();
+        let mut found = self.list(scope);
+        found.retain(|process| process.facts.id.ends_with(&wanted));
+        match found.as_slice() {
+            [process] => Ok(Arc::clone(process)),
+            [] => Err(not_found(scope, end)),
+            several => {
+                let ids: Vec<&str> = several.iter().map(|it| it.facts.id.as_str()).collect();
+                Err(Failure::invalid("target", format!("{} processes have an id that ends so", ids.len()))
+                    .hint(format!("Name one of {}.", ids.join(", "))))
+            }
         }
     }
 

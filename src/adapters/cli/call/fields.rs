@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
+use crate::adapters::chain;
 use bailiwick_contract::json::read_unambiguous;
 use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{CommandInput, CommonOption, Envelope, ErrorCode, Failure, fields};
@@ -34,6 +35,8 @@ pub struct Words {
     pub scope: Option<String>,
     input: Option<String>,
     options: Option<String>,
+    /// `--then JSON`.
+    then: Option<String>,
     flags: Vec<Flag>,
 }
 
@@ -152,6 +155,7 @@ impl Words {
                 "target" => words.target = Some(value()?),
                 "input" => words.input = Some(value()?),
                 "options" => words.options = Some(value()?),
+                "then" => words.then = Some(value()?),
                 _ => {
                     let following = match attached {
                         Some(_) => None,
@@ -223,6 +227,25 @@ impl Words {
             return Ok(Some(CommandInput::Argv(argv)));
         }
         Ok(Some(CommandInput::Line(first.to_owned())))
+    }
+
+    /// Reads the requests of the call: the first, and those of `then`.
+    ///
+    /// # Errors
+    /// As [`Words::envelope`].
+    pub fn requests(mut self) -> Result<Vec<Envelope>, Failure> {
+        if let Some(first) = self.first.as_deref().filter(|it| it.trim_start().starts_with('{')) {
+            return chain::read_json(first.as_bytes());
+        }
+        let then = self.then.take();
+        let first = self.envelope()?;
+        let Some(then) = then else { return Ok(vec![first]) };
+        let mut fields = Map::from_iter([(chain::THEN.to_owned(), json("--then", &then)?)]);
+        if let Some(scope) = &first.scope {
+            fields.insert("scope".to_owned(), Value::from(scope.as_str()));
+        }
+        let rest = chain::take(&mut fields)?;
+        chain::read(first, rest)
     }
 
     /// Makes the envelope.
@@ -466,17 +489,22 @@ fn add(part: &mut Map<String, Value>, field: &Field, value: Value) {
 
 /// Reads `JSON`, `@FILE` or `-` as a JSON object.
 fn object(flag: &str, text: &str) -> Result<Map<String, Value>, Failure> {
+    match json(flag, text)? {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(Failure::invalid(flag, format!("`{flag}` must be a JSON object"))),
+    }
+}
+
+fn json(flag: &str, text: &str) -> Result<Value, Failure> {
     let text = match text.strip_prefix('@') {
         Some(path) => read_text(flag, path)?,
         None if text == "-" => read_text(flag, "-")?,
         None => text.to_owned(),
     };
-    match read_unambiguous(text.as_bytes()) {
-        Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err(Failure::invalid(flag, format!("`{flag}` must be a JSON object"))),
-        Err(error) => Err(Failure::invalid(flag, format!("`{flag}` is not valid JSON: {error}"))
-            .hint("Give an object such as '{\"maxResults\": 10}', `@FILE`, or `-` for standard input.")),
-    }
+    read_unambiguous(text.as_bytes()).map_err(|error| {
+        Failure::invalid(flag, format!("`{flag}` is not valid JSON: {error}"))
+            .hint("Give an object such as '{\"maxResults\": 10}', `@FILE`, or `-` for standard input.")
+    })
 }
 
 fn read_text(flag: &str, path: &str) -> Result<String, Failure> {

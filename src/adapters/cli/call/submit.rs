@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::auth::KeyRing;
-use crate::adapters::backend::{Backend, Embed, Embedded};
+use crate::adapters::backend::{Backend, Embed, Embedded, Origin};
+use crate::adapters::chain;
 use crate::adapters::socket::Hello;
 use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport, signal};
 
@@ -58,22 +59,47 @@ fn call(shared: &Shared, printer: Printer, words: Words) -> Result<Report, Failu
     let caller = words.caller.clone();
     // A whole envelope is judged as it is by the service, and recorded even when it is malformed.
     let is_whole = words.first.as_deref().is_some_and(|first| first.trim_start().starts_with('{'));
-    let envelope = match words.envelope() {
+    let requests = match words.requests() {
         Err(failure) if !is_whole => return Err(failure),
         other => other,
     };
-    let outcome = submit(&home, caller, envelope)?;
-    Ok(report(printer, outcome))
+    let outcome = submit(&home, caller, requests)?;
+    Ok(match outcome["answers"].is_array() {
+        true => several(printer, outcome),
+        false => report(printer, outcome),
+    })
 }
 
-/// Sends one envelope to the running service, or to one in this process.
+/// Reports the outcomes of several requests one after another; the call exits as the last of them.
+fn several(printer: Printer, outcome: Value) -> Report {
+    let mut reports = Vec::new();
+    for answer in outcome["answers"].as_array().into_iter().flatten() {
+        reports.push(report(printer, answer.clone()));
+    }
+    let exit = reports.last().map_or(0, |last| last.exit);
+    if printer.json {
+        return Report { exit, ..Report::new("", outcome) };
+    }
+    let mut joined = Report { exit, ..Report::new("", Value::Null).verbatim() };
+    for one in reports {
+        joined.text.push_str(&one.text);
+        joined.notes.extend(one.notes);
+    }
+    let not_run = outcome["notRun"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    match not_run.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => joined,
+        names => joined.note(format!("not run: {names}")),
+    }
+}
+
+/// Sends the requests of one call to the running service, or to one in this process.
 ///
 /// # Errors
 /// When there is neither, or the caller is refused.
 pub fn submit(
     home: &Home,
     caller: Option<String>,
-    envelope: Result<Envelope, Failure>,
+    requests: Result<Vec<Envelope>, Failure>,
 ) -> Result<Value, Failure> {
     let runtime = runtime::small()?;
     let outcome = runtime.block_on(async {
@@ -87,7 +113,8 @@ pub fn submit(
             }
         });
         let backend = backend(home, Transport::Cli, caller).await?;
-        let outcome = backend.submit(envelope, &gone).await.into_value();
+        let reply = chain::run(&backend, &Origin::default(), requests, None, &gone, None).await;
+        let outcome = reply.into_value();
         watch.abort();
         Ok(outcome)
     });

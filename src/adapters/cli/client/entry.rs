@@ -41,12 +41,14 @@ pub enum Likeness {
 }
 
 /// Fields of a server that the client starts; they mean nothing, or are refused, for one that it connects to.
-const OF_STARTING: &[&str] = &["command", "args", "env", "environment", "env_vars", "envFile", "cwd"];
+const OF_STARTING: &[&str] =
+    &["command", "cmd", "args", "env", "environment", "env_vars", "envs", "envFile", "cwd"];
 /// Fields of a server that the client connects to.
 const OF_CONNECTING: &[&str] = &[
     "url",
     "serverUrl",
     "httpUrl",
+    "uri",
     "headers",
     "http_headers",
     "env_http_headers",
@@ -54,7 +56,11 @@ const OF_CONNECTING: &[&str] = &[
     "oauth",
 ];
 /// Of them, those that say where to.
-const ADDRESSES: &[&str] = &["url", "serverUrl", "httpUrl"];
+const ADDRESSES: &[&str] = &["url", "serverUrl", "httpUrl", "uri"];
+/// Fields that are the person's once they are there.
+const OF_PERSON: &[&str] = &["enabled", "timeout"];
+/// What is written as the time limit of a call for goose, in seconds: its own default.
+const GOOSE_TIMEOUT: u64 = 300;
 
 impl Entry {
     /// Makes the entry.
@@ -72,9 +78,14 @@ impl Entry {
                 if let Some(caller) = caller {
                     arguments.extend(["--caller".to_owned(), caller.clone()]);
                 }
+                if facts.command == CommandForm::Short {
+                    fields.push(("enabled", json!(true)));
+                    fields.push(("timeout", json!(GOOSE_TIMEOUT)));
+                }
                 match facts.command {
-                    CommandForm::Fields => {
-                        fields.push(("command", json!(connection.command())));
+                    CommandForm::Fields | CommandForm::Short => {
+                        let is_short = facts.command == CommandForm::Short;
+                        fields.push((if is_short { "cmd" } else { "command" }, json!(connection.command())));
                         fields.push(("args", json!(arguments)));
                     }
                     CommandForm::List => {
@@ -92,6 +103,7 @@ impl Entry {
                     let name = match facts.command {
                         CommandForm::Fields => "env",
                         CommandForm::List => "environment",
+                        CommandForm::Short => "envs",
                     };
                     fields.push((name, Value::Object(environment)));
                 }
@@ -125,6 +137,7 @@ impl Entry {
     /// Compares with what stands in the file.
     pub fn compare(&self, there: &Value) -> Likeness {
         let is_right = |(name, wanted): &(&str, Value)| match (there.get(*name), wanted) {
+            (Some(_), _) if OF_PERSON.contains(name) => true,
             // The person may set further variables and headers.
             (Some(Value::Object(there)), Value::Object(wanted)) => {
                 wanted.iter().all(|(name, wanted)| there.get(name) == Some(wanted))
@@ -140,10 +153,15 @@ impl Entry {
         }
     }
 
+    /// Returns the fields that an entry in a file lacks, or has otherwise.
+    pub fn wrong<'e>(&'e self, there: &'e Value) -> impl Iterator<Item = &'e (&'static str, Value)> {
+        self.fields.iter().filter(|(name, _)| !OF_PERSON.contains(name) || there.get(name).is_none())
+    }
+
     /// Gives the fields of what stands in the file that have to go: those of another way to be reached.
     pub fn superfluous(&self, there: &Value) -> Vec<String> {
         let is_wanted = |name: &str| self.fields.iter().any(|(field, _)| *field == name);
-        let starts = is_wanted("command");
+        let starts = is_wanted("args") || is_wanted("command");
         let is_of_the_other_way = |name: &str, value: &Value| match name {
             "type" => (value == "stdio" || value == "local") != starts,
             name if starts => OF_CONNECTING.contains(&name),
@@ -166,6 +184,13 @@ impl Entry {
 /// Returns an entry with `command`, `args` and `env`, in whatever form it names them.
 pub fn in_fields(there: &Value) -> Value {
     let mut there = there.clone();
+    if let Some(fields) = there.as_object_mut() {
+        for (own, usual) in [("cmd", "command"), ("envs", "env")] {
+            if let Some(value) = fields.remove(own) {
+                fields.insert(usual.to_owned(), value);
+            }
+        }
+    }
     if let Some(fields) = there.as_object_mut()
         && let Some(Value::Array(words)) = fields.get("command")
     {

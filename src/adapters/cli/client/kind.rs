@@ -36,6 +36,12 @@ pub enum ClientKind {
     OpenCode,
     /// Continue, in an editor
     Continue,
+    /// Continue's program `cn`
+    #[value(name = "cn", alias = "continue-cli")]
+    #[serde(rename = "cn")]
+    ContinueCli,
+    /// goose
+    Goose,
     /// Cline, in Visual Studio Code
     Cline,
     /// Junie, in JetBrains editors
@@ -55,6 +61,8 @@ pub enum Format {
     Json,
     /// TOML.
     Toml,
+    /// YAML; the servers are a mapping, or a list of mappings with a `name`.
+    Yaml,
 }
 
 /// How a client takes the bearer token of an HTTP server, so that it is not written into the file.
@@ -77,6 +85,8 @@ pub enum CommandForm {
     Fields,
     /// One list `command`, and `environment`.
     List,
+    /// `cmd`, `args` and `envs`.
+    Short,
 }
 
 /// What is fixed about a client.
@@ -113,6 +123,20 @@ pub const TOKEN_PROMPT: &str = "bailiwick-token";
 /// Why a client is not connected over HTTP.
 const PLAIN_TOKEN: &str = "it takes a token only as plain text in its settings";
 
+/// What most clients have in common.
+const USUAL: ClientFacts = ClientFacts {
+    id: "",
+    title: "",
+    programs: &[],
+    format: Format::Json,
+    container: "mcpServers",
+    type_words: None,
+    command: CommandForm::Fields,
+    url_field: "url",
+    token: TokenForm::None(PLAIN_TOKEN),
+    afterwards: "",
+};
+
 impl ClientKind {
     /// Gives every client, in the order in which lists show them.
     pub fn all() -> &'static [Self] {
@@ -126,6 +150,7 @@ impl ClientKind {
     /// code.claude.com/docs/en/mcp, developers.openai.com/codex/mcp, code.visualstudio.com/docs/copilot/reference/mcp-configuration,
     /// cursor.com/docs/context/mcp, docs.windsurf.com/windsurf/cascade/mcp, zed.dev/docs/ai/mcp, geminicli.com/docs/tools/mcp-server,
     /// qwenlm.github.io/qwen-code-docs, opencode.ai/docs/mcp-servers, docs.continue.dev/customize/deep-dives/mcp,
+    /// block.github.io/goose/docs/guides/config-files,
     /// docs.cline.bot/mcp/configuring-mcp-servers, junie.jetbrains.com/docs, lmstudio.ai/docs/app/mcp.
     pub fn facts(self) -> &'static ClientFacts {
         match self {
@@ -133,27 +158,20 @@ impl ClientKind {
                 id: "claude-desktop",
                 title: "Claude Desktop",
                 programs: &["claude-desktop"],
-                format: Format::Json,
-                container: "mcpServers",
-                type_words: None,
-                command: CommandForm::Fields,
-                url_field: "url",
                 token: TokenForm::None(
                     "it starts the servers of its settings file itself, and reaches none over HTTP",
                 ),
                 afterwards: "Quit Claude Desktop and start it again.",
+                ..USUAL
             },
             Self::ClaudeCode => &ClientFacts {
                 id: "claude-code",
                 title: "Claude Code",
                 programs: &["claude"],
-                format: Format::Json,
-                container: "mcpServers",
                 type_words: Some(("stdio", "http")),
-                command: CommandForm::Fields,
-                url_field: "url",
                 token: TokenForm::Header("${BAILIWICK_TOKEN}"),
                 afterwards: "Start `claude` again; `/mcp` shows the connection.",
+                ..USUAL
             },
             Self::Codex => &ClientFacts {
                 id: "codex",
@@ -161,156 +179,127 @@ impl ClientKind {
                 programs: &["codex"],
                 format: Format::Toml,
                 container: "mcp_servers",
-                type_words: None,
-                command: CommandForm::Fields,
-                url_field: "url",
                 token: TokenForm::VariableName("bearer_token_env_var"),
                 afterwards: "Start Codex again; `/mcp` shows the connection. `codex exec` asks nobody and refuses what changes \
                              something, unless `default_tools_approval_mode = \"approve\"` stands in that table.",
+                ..USUAL
             },
             Self::VsCode => &ClientFacts {
                 id: "vscode",
                 title: "VS Code",
                 programs: &["code"],
-                format: Format::Json,
                 container: "servers",
                 type_words: Some(("stdio", "http")),
-                command: CommandForm::Fields,
-                url_field: "url",
                 token: TokenForm::Prompt,
                 afterwards: "Run `MCP: List Servers` in VS Code and start it there.",
+                ..USUAL
             },
             Self::Cursor => &ClientFacts {
                 id: "cursor",
                 title: "Cursor",
                 programs: &["cursor", "cursor-agent"],
-                format: Format::Json,
-                container: "mcpServers",
-                type_words: None,
-                command: CommandForm::Fields,
-                url_field: "url",
                 token: TokenForm::Header("${env:BAILIWICK_TOKEN}"),
                 afterwards: "Turn it on in Cursor's settings, under MCP.",
+                ..USUAL
             },
             Self::Windsurf => &ClientFacts {
                 id: "windsurf",
                 title: "Windsurf",
                 programs: &["windsurf"],
-                format: Format::Json,
-                container: "mcpServers",
-                type_words: None,
-                command: CommandForm::Fields,
                 url_field: "serverUrl",
                 token: TokenForm::Header("${env:BAILIWICK_TOKEN}"),
                 afterwards: "Refresh the MCP servers in Windsurf's Cascade panel.",
+                ..USUAL
             },
             Self::Zed => &ClientFacts {
                 id: "zed",
                 title: "Zed",
                 programs: &["zed", "zeditor"],
-                format: Format::Json,
                 container: "context_servers",
-                type_words: None,
-                command: CommandForm::Fields,
-                url_field: "url",
-                token: TokenForm::None(PLAIN_TOKEN),
                 afterwards: "Zed reads its settings at once; the agent panel shows the connection.",
+                ..USUAL
             },
             Self::Gemini => &ClientFacts {
                 id: "gemini",
                 title: "Gemini CLI",
                 programs: &["gemini"],
-                format: Format::Json,
-                container: "mcpServers",
-                type_words: None,
-                command: CommandForm::Fields,
                 url_field: "httpUrl",
                 token: TokenForm::Header("${BAILIWICK_TOKEN}"),
                 afterwards: "Start `gemini` again; `/mcp` shows the connection.",
+                ..USUAL
             },
             Self::Qwen => &ClientFacts {
                 id: "qwen",
                 title: "Qwen Code",
                 programs: &["qwen"],
-                format: Format::Json,
-                container: "mcpServers",
-                type_words: None,
-                command: CommandForm::Fields,
                 url_field: "httpUrl",
                 token: TokenForm::Header("${BAILIWICK_TOKEN}"),
                 afterwards: "Start `qwen` again; `/mcp` shows the connection.",
+                ..USUAL
             },
             Self::OpenCode => &ClientFacts {
                 id: "opencode",
                 title: "opencode",
                 programs: &["opencode"],
-                format: Format::Json,
                 container: "mcp",
                 type_words: Some(("local", "remote")),
                 command: CommandForm::List,
-                url_field: "url",
                 token: TokenForm::Header("{env:BAILIWICK_TOKEN}"),
                 afterwards: "Start `opencode` again; `opencode mcp list` shows the connection.",
+                ..USUAL
             },
             Self::Continue => &ClientFacts {
                 id: "continue",
                 title: "Continue",
-                programs: &[],
-                format: Format::Json,
-                container: "mcpServers",
-                type_words: None,
-                command: CommandForm::Fields,
-                url_field: "url",
-                token: TokenForm::None(PLAIN_TOKEN),
-                afterwards: "Reload Continue in the editor. The program `cn` reads `mcpServers` of its `config.yaml` alone.",
+                afterwards: "Reload Continue in the editor.",
+                ..USUAL
+            },
+            Self::ContinueCli => &ClientFacts {
+                id: "cn",
+                title: "Continue CLI",
+                programs: &["cn"],
+                format: Format::Yaml,
+                afterwards: "Start `cn` again; `/mcp` shows the connection.",
+                ..USUAL
+            },
+            Self::Goose => &ClientFacts {
+                id: "goose",
+                title: "goose",
+                programs: &["goose"],
+                format: Format::Yaml,
+                container: "extensions",
+                type_words: Some(("stdio", "streamable_http")),
+                command: CommandForm::Short,
+                url_field: "uri",
+                afterwards: "Start goose again; `goose info -v` shows the extension.",
+                ..USUAL
             },
             Self::Cline => &ClientFacts {
                 id: "cline",
                 title: "Cline",
-                programs: &[],
-                format: Format::Json,
-                container: "mcpServers",
-                type_words: None,
-                command: CommandForm::Fields,
-                url_field: "url",
-                token: TokenForm::None(PLAIN_TOKEN),
                 afterwards: "Cline reads its settings at once; its list of MCP servers shows the connection.",
+                ..USUAL
             },
             Self::Junie => &ClientFacts {
                 id: "junie",
                 title: "Junie",
                 programs: &["junie"],
-                format: Format::Json,
-                container: "mcpServers",
-                type_words: None,
-                command: CommandForm::Fields,
-                url_field: "url",
-                token: TokenForm::None(PLAIN_TOKEN),
                 afterwards: "The editor's settings show the connection, under Tools, Junie, MCP Settings.",
+                ..USUAL
             },
             Self::LmStudio => &ClientFacts {
                 id: "lm-studio",
                 title: "LM Studio",
                 programs: &["lms"],
-                format: Format::Json,
-                container: "mcpServers",
-                type_words: None,
-                command: CommandForm::Fields,
-                url_field: "url",
-                token: TokenForm::None(PLAIN_TOKEN),
                 afterwards: "Turn it on in LM Studio, in the tab Program.",
+                ..USUAL
             },
             Self::Generic => &ClientFacts {
                 id: "generic",
                 title: "any other client",
-                programs: &[],
-                format: Format::Json,
-                container: "mcpServers",
-                type_words: None,
-                command: CommandForm::Fields,
-                url_field: "url",
                 token: TokenForm::Header("${BAILIWICK_TOKEN}"),
                 afterwards: "Start the client again.",
+                ..USUAL
             },
         }
     }

@@ -25,6 +25,7 @@ mod settings;
 mod settings_file;
 mod toml_settings;
 mod undo;
+mod yaml_settings;
 
 pub use args::{CheckArgs, ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::Offer;

@@ -156,6 +156,8 @@ pub enum SnippetFormat {
     Json,
     /// TOML.
     Toml,
+    /// YAML.
+    Yaml,
 }
 
 /// `client print`.

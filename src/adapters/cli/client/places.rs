@@ -126,6 +126,12 @@ fn user_file(
             .join("opencode")
             .join("opencode.json"),
         ClientKind::Continue => home(&[".continue", "mcpServers", "bailiwick.json"]),
+        ClientKind::ContinueCli => home(&[".continue", "config.yaml"]),
+        ClientKind::Goose => match system {
+            System::Windows => folders.application_settings.join("Block").join("goose").join("config"),
+            _ => variable("XDG_CONFIG_HOME").unwrap_or_else(|| home(&[".config"])).join("goose"),
+        }
+        .join("config.yaml"),
         ClientKind::Cline => folders
             .application_settings
             .join("Code")
@@ -155,6 +161,8 @@ pub fn project_file(kind: ClientKind) -> Option<&'static str> {
         ClientKind::Junie => Some(".junie/mcp/mcp.json"),
         ClientKind::ClaudeDesktop
         | ClientKind::Windsurf
+        | ClientKind::ContinueCli
+        | ClientKind::Goose
         | ClientKind::Cline
         | ClientKind::LmStudio
         | ClientKind::Generic => None,
@@ -175,6 +183,8 @@ pub fn evidence(kind: ClientKind) -> Option<PathBuf> {
         ClientKind::ClaudeCode => {
             return UserFolders::find().map(|it| it.home.join(".claude")).filter(|it| it.is_dir());
         }
+        // Its folder is that of Continue in an editor.
+        ClientKind::ContinueCli => return None,
         // The file lies in a folder within it.
         ClientKind::VsCode | ClientKind::Continue | ClientKind::Junie => file.parent()?.parent()?.to_owned(),
         _ => file.parent()?.to_owned(),
@@ -241,6 +251,8 @@ mod tests {
                 "/home/me/.qwen/settings.json",
                 "/home/me/.config/opencode/opencode.json",
                 "/home/me/.continue/mcpServers/bailiwick.json",
+                "/home/me/.continue/config.yaml",
+                "/home/me/.config/goose/config.yaml",
                 "/home/me/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
                 "/home/me/.junie/mcp/mcp.json",
                 "/home/me/.lmstudio/mcp.json",
@@ -274,6 +286,8 @@ mod tests {
                 "/Users/me/.qwen/settings.json",
                 "/c/opencode/opencode.json",
                 "/Users/me/.continue/mcpServers/bailiwick.json",
+                "/Users/me/.continue/config.yaml",
+                "/c/goose/config.yaml",
                 "/Users/me/Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
                 "/Users/me/.junie/mcp/mcp.json",
                 "/Users/me/.lmstudio/mcp.json",
@@ -299,6 +313,8 @@ mod tests {
                 "C:/Users/me/.qwen/settings.json".to_owned(),
                 "C:/Users/me/.config/opencode/opencode.json".to_owned(),
                 "C:/Users/me/.continue/mcpServers/bailiwick.json".to_owned(),
+                "C:/Users/me/.continue/config.yaml".to_owned(),
+                format!("{roaming}/Block/goose/config/config.yaml"),
                 format!(
                     "{roaming}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
                 ),

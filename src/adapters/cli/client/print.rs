@@ -68,10 +68,10 @@ pub fn snippet(
     let entry = Entry::new(kind, connection, reach)?;
     Ok(match facts.format {
         Format::Toml => (SnippetFormat::Toml, toml_settings::table(facts.container, name, &entry)),
-        Format::Json => {
+        Format::Json | Format::Yaml => {
             let text = settings::put(facts, "", name, &entry)
                 .map_err(|problem| problem_failure(kind, Path::new(""), problem))?;
-            (SnippetFormat::Json, text)
+            (if facts.format == Format::Json { SnippetFormat::Json } else { SnippetFormat::Yaml }, text)
         }
     })
 }

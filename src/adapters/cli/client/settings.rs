@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::entry::Entry;
 use super::kind::{ClientFacts, Format};
-use super::{json_settings, toml_settings};
+use super::{json_settings, toml_settings, yaml_settings};
 
 /// Why settings are not edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,7 @@ pub fn put(facts: &ClientFacts, text: &str, name: &str, entry: &Entry) -> Result
     let edited = by_lines(text, |plain| match facts.format {
         Format::Json => json_settings::put(plain, facts.container, name, entry),
         Format::Toml => toml_settings::put(plain, facts.container, name, entry),
+        Format::Yaml => yaml_settings::put(plain, facts, name, entry),
     })?;
     check(facts, text, &edited, name)?;
     Ok(edited)
@@ -76,6 +77,7 @@ pub fn take_out(facts: &ClientFacts, text: &str, name: &str, made: &Made) -> Res
     let edited = by_lines(text, |plain| match facts.format {
         Format::Json => json_settings::take_out(plain, facts.container, name, made),
         Format::Toml => toml_settings::take_out(plain, facts.container, name, made),
+        Format::Yaml => yaml_settings::take_out(plain, facts.container, name, made),
     })?;
     check(facts, text, &edited, name)?;
     Ok(edited)
@@ -98,6 +100,7 @@ fn value(facts: &ClientFacts, text: &str) -> Result<Value, Problem> {
     match facts.format {
         Format::Json => json_settings::value(plain(text).1),
         Format::Toml => toml_settings::value(plain(text).1),
+        Format::Yaml => yaml_settings::value(plain(text).1, facts.container),
     }
 }
 
@@ -109,10 +112,11 @@ fn check(facts: &ClientFacts, before: &str, after: &str, name: &str) -> Result<(
     let comments = |text: &str| match facts.format {
         Format::Json => json_settings::comments(plain(text).1),
         Format::Toml => Ok(toml_settings::comments(text)),
+        Format::Yaml => yaml_settings::comments(plain(text).1),
     };
     let within = match facts.format {
         Format::Json => json_settings::comments_within(plain(before).1, facts.container, name)?,
-        Format::Toml => Vec::new(),
+        Format::Toml | Format::Yaml => Vec::new(),
     };
     let mut left = comments(after).map_err(|_| Problem::Loss)?;
     let mut lost = Vec::new();

@@ -11,17 +11,23 @@ use super::text::Answer;
 /// From which time on it is said how long a command took.
 const WORTH_SAYING_MS: f64 = 1_000.0;
 
+/// How many characters of a process's id are shown.
+const SHORT_ID: usize = 6;
+
 /// What a command printed; the last line says how it ended.
 pub(super) fn ran(data: &Value) -> Option<Answer> {
     let stdout = data["stdout"].as_str()?;
     let mut body = output(data, stdout);
-    let mut about =
-        vec![match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
-            (true, _, _) => "ended at its time limit".to_owned(),
-            (_, Some(signal), _) => format!("ended by {}", one_line(signal)),
-            (_, None, Some(code)) => format!("exit {code}"),
-            (_, None, None) => "its end is unknown".to_owned(),
-        }];
+    let process = data["processId"].as_str().filter(|_| data["running"] == true);
+    let end = match (data["timedOut"] == true, data["signal"].as_str(), data["exitCode"].as_i64()) {
+        (true, _, _) => "ended at its time limit".to_owned(),
+        (_, Some(signal), _) => format!("ended by {}", one_line(signal)),
+        (_, None, Some(code)) => format!("exit {code}"),
+        (_, None, None) => "its end is unknown".to_owned(),
+    };
+    let mut about = vec![process.map_or(end, |id| {
+        format!("still running as process {}; process.wait waits for its end", short_id(id))
+    })];
     if let Some(took) = data["durationMs"].as_f64().filter(|took| *took >= WORTH_SAYING_MS) {
         about.push(format!("{:.1} s", took / 1_000.0));
     }
@@ -29,7 +35,7 @@ pub(super) fn ran(data: &Value) -> Option<Answer> {
         about.push("base64".to_owned());
     }
     if let Some(id) = data["rawOutput"]["processId"].as_str() {
-        about.push(format!("all of the output: process.read {}", one_line(id)));
+        about.push(format!("all of the output: process.read {}", short_id(id)));
     }
     if body.trim().is_empty() {
         body.clear();
@@ -81,8 +87,15 @@ pub(super) fn output(data: &Value, stdout: &str) -> String {
 }
 
 pub(super) fn started(data: &Value) -> Option<Answer> {
-    let id = data["processId"].as_str().map(one_line)?;
+    let id = short_id(data["processId"].as_str()?);
     Some(Answer::below(format!("process {id} {}", data["status"].as_str().map(one_line)?), Vec::new()))
+}
+
+/// Returns the end of an id, by which the process is found too.
+fn short_id(id: &str) -> String {
+    let id = one_line(id);
+    let from = id.char_indices().rev().nth(SHORT_ID - 1).map_or(0, |(at, _)| at);
+    id[from..].to_owned()
 }
 
 /// Processes that were ended, a line each.
@@ -98,7 +111,7 @@ pub(super) fn stopped(data: &Value) -> Option<Answer> {
             "before" => "had ended",
             _ => "still runs",
         };
-        let id = text("processId").filter(|_| stopped.len() > 1);
+        let id = process["processId"].as_str().filter(|_| stopped.len() > 1).map(short_id);
         let words = [id, Some(how.to_owned()), end, text("problem")];
         let _ = writeln!(body, "{}", words.into_iter().flatten().collect::<Vec<_>>().join(" · "));
     }

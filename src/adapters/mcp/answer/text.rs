@@ -505,6 +505,11 @@ mod tests {
                 "[exit 0]",
             ),
             (
+                "command.run",
+                json!({"stdout": "so far\n", "stderr": "", "exitCode": null, "signal": null, "timedOut": false, "running": true, "processId": "p1", "durationMs": 40_000.0}),
+                "so far\n[still running as process p1; process.wait waits for its end · 40.0 s]",
+            ),
+            (
                 "file.write",
                 json!({"path": "a", "version": "v2", "versionBefore": null, "undoId": "u1", "truncated": false}),
                 "a created\n[undo u1]",

@@ -101,7 +101,7 @@ fn over_http_no_token_is_ever_written() {
         assert!(!desk.path(file).exists(), "{client}: {}", desk.read(file));
     }
     let desk = Desk::new();
-    for client in ["claude-desktop", "zed", "continue", "cline", "junie", "lm-studio"] {
+    for client in ["claude-desktop", "zed", "continue", "cn", "goose", "cline", "junie", "lm-studio"] {
         let ran = desk.run(&["client", "install", client, "--http", "--yes"]);
         assert!(ran.exit == 17 && ran.err.contains("Leave out --http"), "{}", ran.err);
     }
@@ -194,6 +194,8 @@ fn what_is_printed_is_what_is_written() {
         ("qwen", ".qwen/settings.json"),
         ("opencode", ".config/opencode/opencode.json"),
         ("continue", ".continue/mcpServers/bailiwick.json"),
+        ("cn", ".continue/config.yaml"),
+        ("goose", ".config/goose/config.yaml"),
         ("junie", ".junie/mcp/mcp.json"),
         ("lm-studio", ".lmstudio/mcp.json"),
     ] {
@@ -226,6 +228,36 @@ fn all_takes_what_is_there_and_one_broken_file_stops_no_other() {
 }
 
 #[test]
+fn entries_in_yaml_are_made_right_and_what_cannot_be_edited_stays() {
+    let desk = Desk::new();
+    let file = ".config/goose/config.yaml";
+    let own = "extensions:\n  bailiwick:\n    name: Mine # a name\n    enabled: false\n    timeout: 20\n    type: stdio\n    cmd: /old/bailiwick\n    args: [mcp]\n    uri: http://x\n";
+    desk.write(file, own);
+    desk.well(&["client", "install", "goose", "--yes"]);
+    let written = desk.read(file);
+    for kept in ["name: Mine # a name", "enabled: false", "timeout: 20", "args: [mcp]", "BAILIWICK_HOME"] {
+        assert!(written.contains(kept), "{written}");
+    }
+    assert!(!written.contains("/old/bailiwick") && !written.contains("uri:"), "{written}");
+    assert!(desk.well(&["client", "install", "goose", "--yes"]).out.contains("nothing to change"));
+    desk.well(&["client", "undo", "--yes"]);
+    assert_eq!(desk.read(file), own);
+    for (text, problem) in [
+        ("a: [1\n", "cannot be parsed"),
+        ("- a\n- b\n", "no mapping"),
+        ("a: 1\n---\nb: 2\n", "several documents"),
+        ("extensions: all\n", "no servers"),
+        ("a: 1\na: 2\n", "stays as it is"),
+        ("extensions:\n  bailiwick:\n    type: stdio\n    cmd: other\n    args: []\n", "is not Bailiwick"),
+    ] {
+        desk.write(file, text);
+        let ran = desk.run(&["client", "install", "goose", "--yes"]);
+        assert!(ran.exit == 16 && ran.err.contains(problem), "{text}: {} {}", ran.exit, ran.err);
+        assert_eq!(desk.read(file), text);
+    }
+}
+
+#[test]
 fn a_misspelt_client_is_answered_by_the_right_one() {
     let desk = Desk::new();
     for (typed, meant) in
@@ -241,7 +273,7 @@ fn a_misspelt_client_is_answered_by_the_right_one() {
     let ran = desk.run(&["client", "install", "cursor", "--name", "a.b", "--yes"]);
     assert!(ran.exit == 2 && ran.err.contains("letters, digits"), "{}", ran.err);
     let script = desk.well(&["completions", "bash"]).out;
-    assert!(script.contains("claude-desktop claude-code codex vscode cursor windsurf zed gemini qwen opencode continue cline junie lm-studio generic"));
+    assert!(script.contains("claude-desktop claude-code codex vscode cursor windsurf zed gemini qwen opencode continue cn goose cline junie lm-studio generic"));
 }
 
 #[test]

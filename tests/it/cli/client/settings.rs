@@ -100,6 +100,34 @@ const CASES: &[Case] = &[
         before: "{\n  \"mcpServers\": {\n    \"a\": {\"url\": \"https://a/mcp\"}\n  }\n}\n",
         after: "{\n  \"mcpServers\": {\n    \"a\": {\"url\": \"https://a/mcp\"},\n    \"bailiwick\": {\n      \"command\": \"{BIN}\",\n      \"args\": [\"mcp\"],\n      \"env\": {\n        \"BAILIWICK_HOME\": \"{HOME}\"\n      }\n    }\n  }\n}\n",
     },
+    // A mapping between others, with comments.
+    Case {
+        client: "goose",
+        file: ".config/goose/config.yaml",
+        before: "# mine\nGOOSE_MODEL: x # the best\nextensions:\n  developer:\n    enabled: true # keep\n    type: builtin\n\n  # second\n  memory: {enabled: false}\n\n# after\nGOOSE_MODE: auto\n",
+        after: "# mine\nGOOSE_MODEL: x # the best\nextensions:\n  developer:\n    enabled: true # keep\n    type: builtin\n\n  # second\n  memory: {enabled: false}\n  bailiwick:\n    name: bailiwick\n    type: stdio\n    enabled: true\n    timeout: 300\n    cmd: {BIN}\n    args:\n      - mcp\n    envs:\n      BAILIWICK_HOME: {HOME}\n\n# after\nGOOSE_MODE: auto\n",
+    },
+    // No servers yet, CRLF, and a comment at the end.
+    Case {
+        client: "goose",
+        file: ".config/goose/config.yaml",
+        before: "GOOSE_MODE: auto\r\n# the end\r\n",
+        after: "GOOSE_MODE: auto\r\n# the end\r\nextensions:\r\n  bailiwick:\r\n    name: bailiwick\r\n    type: stdio\r\n    enabled: true\r\n    timeout: 300\r\n    cmd: {BIN}\r\n    args:\r\n      - mcp\r\n    envs:\r\n      BAILIWICK_HOME: {HOME}\r\n",
+    },
+    // A list.
+    Case {
+        client: "cn",
+        file: ".continue/config.yaml",
+        before: "name: mine\nmcpServers:\n- name: other # odd\n  command: npx\n\n# models\nmodels: []\n",
+        after: "name: mine\nmcpServers:\n- name: other # odd\n  command: npx\n- name: bailiwick\n  command: {BIN}\n  args:\n    - mcp\n  env:\n    BAILIWICK_HOME: {HOME}\n\n# models\nmodels: []\n",
+    },
+    // JSON is YAML.
+    Case {
+        client: "cn",
+        file: ".continue/config.yaml",
+        before: "{\"name\": \"mine\", \"mcpServers\": []}\n",
+        after: "{\"name\": \"mine\", \"mcpServers\": [{name: bailiwick, command: {BIN}, args: [mcp], env: {BAILIWICK_HOME: {HOME}}}]}\n",
+    },
     // Tables that no header may add to.
     Case {
         client: "codex",
@@ -141,7 +169,8 @@ fn what_the_person_changed_since_stays_when_the_entry_goes() {
         let desk = Desk::new();
         desk.write(case.file, case.before);
         desk.well(&["client", "install", case.client, "--yes"]);
-        let comment = if case.client == "codex" { "# later\n" } else { "// later\n" };
+        let comment =
+            if ["codex", "goose", "cn"].contains(&case.client) { "# later\n" } else { "// later\n" };
         let (mark, rest) = desk.read(case.file).strip_prefix('\u{feff}').map_or_else(
             || (String::new(), desk.read(case.file)),
             |rest| ("\u{feff}".to_owned(), rest.to_owned()),
