@@ -134,6 +134,7 @@ def run_program(command: tuple, variables: dict, program: Path, clients: Clients
 def run(report: Report, clients: Clients, product: Product, folder: Path) -> None:
     """Runs every agent."""
     prepare(product)
+    product.let_sleep(*long_commands.CAPABILITIES)
     tools = listed(product, product.token("agents"))
     for part, agent, make in PROGRAMS:
         program = clients.program(part, {"gemini-cli": "gemini", "qwen-code": "qwen", "continue": "cn"}.get(part, part))

@@ -159,7 +159,7 @@ def judge_gate(report: Report, clients: Clients, product: Product, token: str, f
 
 def run(report: Report, clients: Clients, product: Product, folder: Path) -> None:
     """Runs the requirements of each revision."""
-    let_sleep(product)
+    product.let_sleep("command:run")
     for revision in REVISIONS:
         name = f"conformance {revision}"
         listed = read_list(revision)
@@ -176,13 +176,3 @@ def run(report: Report, clients: Clients, product: Product, folder: Path) -> Non
         if held and revision == REVISIONS[-1]:
             judge_gate(report, clients, product, token, folder, listed, found)
         report.check(f"{name}: the service lives", product.lives())
-
-
-def let_sleep(product: Product) -> None:
-    """Lets the scope run `sleep`, wherever rules decide and wherever a sandbox does."""
-    path = next(product.home.rglob("config.json"))
-    config = json.loads(path.read_text())
-    scope = config["scopes"][0]
-    scope["capabilities"].append("command:run")
-    scope.setdefault("policy", {})["allowedCommands"] = ["sleep *"]
-    path.write_text(json.dumps(config))

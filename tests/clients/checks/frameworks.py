@@ -202,6 +202,7 @@ def run(
     """Runs the frameworks, those of each part in a process; their long commands take `seconds`."""
     parts = FRAMEWORKS if parts is None else parts
     prepare(product)
+    product.let_sleep(*long_commands.CAPABILITIES)
     tokens = {"http": product.token("frameworks")}
     tools = listed(product, tokens["http"])
     home = client_home(folder, "client-home")

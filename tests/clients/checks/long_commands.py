@@ -12,6 +12,9 @@ from harness.report import Report
 # openai-agents waits for 5 seconds; a few calls are enough to be through.
 IN_THE_GATE = 9
 AT_NIGHT = 90
+# A client that waits for 4 seconds at a time needs 23 calls for 90 seconds.
+MOST_CALLS = 40
+CAPABILITIES = ("command:run", "process:manage")
 STILL_RUNNING = re.compile(r"still running as process (\w+)")
 
 
@@ -21,7 +24,7 @@ def models(server: str, seconds: int) -> Models:
 
     def follow(results: list) -> tuple | None:
         process = STILL_RUNNING.search(text(results[0]))
-        if not process or "exit" in text(results[-1]).replace("exit · not yet", ""):
+        if not process or "exit 0" in text(results[-1]) or len(results) > MOST_CALLS:
             return None
         return "computer_query", {"op": "process.wait", "target": process[1], "options": {"timeoutSeconds": 300}}
 
@@ -34,8 +37,11 @@ def text(result: list) -> str:
 
 
 def judge(report: Report, name: str, said: dict, answered: Models) -> None:
-    """Judges one conversation: no answer came too late, and the last has the command's end."""
+    """Judges one conversation: no answer came too late, and the last has the command's end.
+
+    A client that waits for longer than the command takes gets it in one call.
+    """
     results = [text(result) for result in answered.results()]
-    done = said.get("said") is not None and LAST_WORDS in said["said"] and len(results) > 1
-    in_time = done and STILL_RUNNING.search(results[0]) and all("not yet" in one for one in results[1:-1])
-    report.check(f"{name}: a long command is answered in time, and its end is waited for", in_time and "exit 0" in results[-1], f"{said}\n{results}")
+    done = said.get("said") is not None and LAST_WORDS in said["said"] and results
+    in_time = done and "exit 0" in results[-1] and all(STILL_RUNNING.search(one) or "not yet" in one for one in results[:-1])
+    report.check(f"{name}: a long command is answered in time, and its end is waited for", in_time, f"{said}\n{results}")

@@ -114,6 +114,15 @@ class Product:
         """Gives raw access to the MCP endpoint."""
         return Http(self.url, token)
 
+    def let_sleep(self, *capabilities: str) -> None:
+        """Lets the scope run `sleep`, wherever rules decide and wherever a sandbox does."""
+        path = next(self.home.rglob("config.json"))
+        config = json.loads(path.read_text())
+        scope = config["scopes"][0]
+        scope["capabilities"] = list(dict.fromkeys([*scope["capabilities"], *capabilities]))
+        scope.setdefault("policy", {})["allowedCommands"] = ["sleep *"]
+        path.write_text(json.dumps(config))
+
     def command(self, *options: str) -> list:
         """Gives the command of a stdio server."""
         return [*self.program, "mcp", *options]

@@ -56,12 +56,12 @@ async fn the_end_of_an_id_names_a_process_of_its_scope_where_one_has_it() {
     let twin = folder.with_file_name(&next);
     fs::create_dir(&twin).expect("made");
     for entry in fs::read_dir(&folder).expect("a folder").flatten().filter(|it| it.path().is_file()) {
-        let bytes = fs::read(entry.path()).expect("read");
-        let bytes = match String::from_utf8(bytes) {
-            Ok(text) => text.replace(&id, &next).into_bytes(),
-            Err(bytes) => bytes.into_bytes(),
-        };
-        fs::write(twin.join(entry.file_name()), bytes).expect("written");
+        let copy = twin.join(entry.file_name());
+        // The mode stays: what others can read is no process.
+        fs::copy(entry.path(), &copy).expect("copied");
+        if let Ok(text) = fs::read_to_string(&copy) {
+            fs::write(&copy, text.replace(&id, &next)).expect("written");
+        }
     }
     let answer = host.send(json!({"op": "process.stop", "target": end})).await;
     assert_eq!(answer["error"]["code"], "invalid_request", "{answer:#}");
