@@ -88,7 +88,7 @@ async fn until_call(
     watch.records();
     let began = Instant::now();
     printer.text(&format!("\n{}, step by step (Ctrl-C ends this):\n", client.name()));
-    let mut progress = Progress { client, passed: Vec::new() };
+    let mut progress = ClientProgress { client, passed: Vec::new() };
     loop {
         for record in watch.records() {
             if let Some(line) = progress.line(&record) {
@@ -103,12 +103,12 @@ async fn until_call(
 }
 
 /// How far a client is.
-struct Progress {
+struct ClientProgress {
     client: RemoteClient,
     passed: Vec<ClientStep>,
 }
 
-impl Progress {
+impl ClientProgress {
     /// Returns the line that shows a step, where it is news.
     fn line(&mut self, record: &StepRecord) -> Option<String> {
         if !self.concerns(record) || self.passed.contains(&record.step) {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn calls_of_other_clients_are_not_taken_for_those_of_this_one() {
-        let mut progress = Progress { client: RemoteClient::Chatgpt, passed: Vec::new() };
+        let mut progress = ClientProgress { client: RemoteClient::Chatgpt, passed: Vec::new() };
         let made = |step, status, caller: Option<&str>| StepRecord {
             step,
             status,
@@ -193,7 +193,7 @@ mod tests {
             assert_eq!(progress.line(&made(step, status, None)), None, "once");
         }
         assert!(progress.line(&laptop).is_some(), "whatever it calls itself, it has just logged in");
-        let mut known = Progress { client: RemoteClient::Claude, passed: Vec::new() };
+        let mut known = ClientProgress { client: RemoteClient::Claude, passed: Vec::new() };
         assert!(
             known.line(&made(ClientStep::Call, 200, Some("Claude (2)"))).is_some(),
             "it has its login already"

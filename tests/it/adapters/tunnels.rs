@@ -30,12 +30,12 @@ const NO_PROXY: &str = "http://127.0.0.1:1";
 const OPENAI: &str = "tunnel_0123456789abcdef0123456789abcdef";
 
 /// A command that goes on, with what it prints.
-struct Running {
+struct RunningCommand {
     child: Child,
     lines: Receiver<String>,
 }
 
-impl Running {
+impl RunningCommand {
     fn start(mut command: Command) -> Self {
         let mut child = command.spawn().expect("the binary runs");
         let (says, lines) = channel();
@@ -92,7 +92,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         // It has ended as a rule; then this has no effect.
         let _ = self.child.kill();
@@ -145,8 +145,8 @@ impl Place {
         self.command(words).output().expect("the binary runs").into()
     }
 
-    fn start(&self, words: &[&str]) -> Running {
-        Running::start(self.command(words))
+    fn start(&self, words: &[&str]) -> RunningCommand {
+        RunningCommand::start(self.command(words))
     }
 
     /// Returns the process of the stand-in.
@@ -345,7 +345,7 @@ fn tailscale_and_openai_are_driven_by_their_own_words() {
     let token = place.installation.make_token("openai");
     let mut command = place.command(&["tunnel", "openai", OPENAI, "--yes", "--json"]);
     command.env("BAILIWICK_TOKEN", &token);
-    let mut tunnel = Running::start(command);
+    let mut tunnel = RunningCommand::start(command);
     let open = tunnel.event("open");
     assert_eq!((&open["url"], &open["authentication"]), (&Value::Null, &json!("token")));
     tunnel.event("reachable");
@@ -436,7 +436,7 @@ async fn connect_shows_each_step_of_a_client_until_its_first_call() {
     let other = Installation::set_up();
     let port = crate::ports::reserve_port();
     assert_eq!(other.run(&["tunnel", "manual", &format!("https://{name}"), "--yes"]).exit, 0);
-    let service = Running::start(other.command(&["start", "--port", &port.to_string(), "--json"]));
+    let service = RunningCommand::start(other.command(&["start", "--port", &port.to_string(), "--json"]));
     eventually("it listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
     internet.forward_to(port);
     eventually("status tries it", || status_says("not this one"));

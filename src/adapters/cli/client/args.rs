@@ -61,7 +61,7 @@ pub enum ClientCommand {
     /// `HTTPS_PROXY` is honoured.
     ///
     /// Examples:
-    ///   bailiwick client check http://127.0.0.1:3939/mcp --token bw_SECRET
+    ///   bailiwick client check http://127.0.0.1:3939/mcp --token "$BAILIWICK_TOKEN"
     #[command(verbatim_doc_comment)]
     Check(CheckArgs),
     /// Make a bundle (.mcpb) that Claude Desktop and others install by a click
@@ -190,7 +190,7 @@ pub struct UndoArgs {
 pub struct CheckArgs {
     /// The URL of the MCP endpoint; without a path, `/mcp`
     pub url: String,
-    /// A token, to try a call too; default the variable BAILIWICK_TOKEN
+    /// A token, to try a call too: it is sent to this URL
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,
 }

@@ -31,7 +31,7 @@ use super::keeper;
 use super::manual::refuse_without_token;
 use super::output::{TunnelEvent, TunnelOutput};
 use super::program::{AUTHORIZATION, TunnelProgram, empty_config, health_file};
-use super::supervisor::{ProgramEvent, Start, Supervisor, Timing};
+use super::supervisor::{ProgramEvent, ProgramStart, Supervisor, Timing};
 
 /// How long each part of a round trip may take.
 const TRIP_TIME: Duration = Duration::from_secs(10);
@@ -102,7 +102,7 @@ pub fn run(
         .and_then(|()| replace_private_file(&empty_config(&folder), b""))
         .and_then(|()| replace_private_file(&health_file(&folder), b""))
         .map_err(failed)?;
-    let start = |port: u16| Start {
+    let start = |port: u16| ProgramStart {
         file: file.clone(),
         words: program.words(&port.to_string(), &folder),
         set: token.iter().map(|token| (AUTHORIZATION, format!("Bearer {}", token.secret))).collect(),
@@ -235,7 +235,7 @@ impl<'t> Tunnel<'t> {
         Ok(address.port())
     }
 
-    async fn serve(mut self, start: Start) {
+    async fn serve(mut self, start: ProgramStart) {
         let asked_to_stop = runtime::asked_to_stop();
         tokio::pin!(asked_to_stop);
         self.leave();

@@ -70,7 +70,7 @@ pub enum ProgramEvent {
 
 /// What is started.
 #[derive(Debug, Clone)]
-pub struct Start {
+pub struct ProgramStart {
     /// The program's file.
     pub file: PathBuf,
     /// Its words.
@@ -90,7 +90,7 @@ pub struct Supervisor {
 
 impl Supervisor {
     /// Starts it.
-    pub fn start(program: TunnelProgram, start: Start, timing: Timing) -> Self {
+    pub fn start(program: TunnelProgram, start: ProgramStart, timing: Timing) -> Self {
         let (says, events) = unbounded_channel();
         let stop = CancellationToken::new();
         let task = tokio::spawn(supervise(program, start, timing, says, stop.clone()));
@@ -111,7 +111,7 @@ impl Supervisor {
 }
 
 /// Why a program does not run any more.
-enum End {
+enum ProgramEnd {
     Itself,
     NoUrl,
     Stopped,
@@ -119,7 +119,7 @@ enum End {
 
 async fn supervise(
     program: TunnelProgram,
-    start: Start,
+    start: ProgramStart,
     timing: Timing,
     says: UnboundedSender<ProgramEvent>,
     stop: CancellationToken,
@@ -134,11 +134,11 @@ async fn supervise(
                 let (end, had_url) = attend(&program, &mut running, &timing, &says, &stop).await;
                 end_child(running.child).await;
                 match end {
-                    End::Stopped => return,
-                    End::NoUrl => {
+                    ProgramEnd::Stopped => return,
+                    ProgramEnd::NoUrl => {
                         format!("it ran for {} s without saying its URL", timing.url_time.as_secs())
                     }
-                    End::Itself => {
+                    ProgramEnd::Itself => {
                         if had_url && began.elapsed() >= timing.settled {
                             pause = timing.first_pause;
                         }
@@ -157,13 +157,13 @@ async fn supervise(
 }
 
 /// A program that runs, with what it has said.
-struct Running {
+struct RunningProgram {
     child: Child,
     lines: Receiver<String>,
     last: VecDeque<String>,
 }
 
-impl Running {
+impl RunningProgram {
     fn note(&mut self, line: &str) {
         if self.last.len() == LAST_LINES {
             self.last.pop_front();
@@ -174,24 +174,24 @@ impl Running {
 
 async fn attend(
     program: &TunnelProgram,
-    running: &mut Running,
+    running: &mut RunningProgram,
     timing: &Timing,
     says: &UnboundedSender<ProgramEvent>,
     stop: &CancellationToken,
-) -> (End, bool) {
+) -> (ProgramEnd, bool) {
     let mut reader = program.reader();
     let mut url = None;
     let until = tokio::time::Instant::now() + timing.url_time;
     let mut is_open = true;
     loop {
         tokio::select! {
-            () = stop.cancelled() => return (End::Stopped, url.is_some()),
+            () = stop.cancelled() => return (ProgramEnd::Stopped, url.is_some()),
             line = running.lines.recv(), if is_open => match line {
                 Some(line) => hear(running, &mut reader, &line, &mut url, says),
                 None => is_open = false,
             },
             () = tokio::time::sleep_until(until), if url.is_none() && program.has_url() => {
-                return (End::NoUrl, false);
+                return (ProgramEnd::NoUrl, false);
             }
             () = tokio::time::sleep(LOOK) => {
                 if !matches!(running.child.try_wait(), Ok(None)) {
@@ -199,7 +199,7 @@ async fn attend(
                     while let Ok(Some(line)) = tokio::time::timeout(LOOK, running.lines.recv()).await {
                         hear(running, &mut reader, &line, &mut url, says);
                     }
-                    return (End::Itself, url.is_some());
+                    return (ProgramEnd::Itself, url.is_some());
                 }
             }
         }
@@ -207,7 +207,7 @@ async fn attend(
 }
 
 fn hear(
-    running: &mut Running,
+    running: &mut RunningProgram,
     reader: &mut UrlReader,
     line: &str,
     url: &mut Option<PublicUrl>,
@@ -224,7 +224,7 @@ fn hear(
     }
 }
 
-fn spawn(program: &TunnelProgram, start: &Start) -> io::Result<Running> {
+fn spawn(program: &TunnelProgram, start: &ProgramStart) -> io::Result<RunningProgram> {
     let mut command: Command = (start.command)(&start.file, &start.words)?;
     let is_foreign =
         |name: &str| program.foreign_variables().iter().any(|beginning| name.starts_with(beginning));
@@ -240,7 +240,7 @@ fn spawn(program: &TunnelProgram, start: &Start) -> io::Result<Running> {
     let (says, lines) = channel(MAX_LINES);
     read_lines(child.stdout.take().expect("it was piped"), says.clone());
     read_lines(child.stderr.take().expect("it was piped"), says);
-    Ok(Running { child, lines, last: VecDeque::new() })
+    Ok(RunningProgram { child, lines, last: VecDeque::new() })
 }
 
 /// Reads lines on a thread of its own, so that the program is never stopped by a full pipe. Of a long line the beginning
@@ -306,7 +306,7 @@ mod tests {
     }
 
     fn start(text: &str) -> Supervisor {
-        let start = Start {
+        let start = ProgramStart {
             file: PathBuf::from("cloudflared"),
             words: vec![text.into()],
             set: Vec::new(),

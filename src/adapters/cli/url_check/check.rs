@@ -26,7 +26,7 @@ pub struct UrlCheck<'c> {
 }
 
 /// A hop failed, and was reported: what comes after it cannot be tried.
-struct Stopped;
+struct HopFailure;
 
 impl<'c> UrlCheck<'c> {
     /// Prepares a check, whose hops are reported one by one.
@@ -51,7 +51,7 @@ impl<'c> UrlCheck<'c> {
         let _ = self.trip(dirs).await;
     }
 
-    async fn trip(&mut self, dirs: &Dirs) -> Result<(), Stopped> {
+    async fn trip(&mut self, dirs: &Dirs) -> Result<(), HopFailure> {
         self.health().await?;
         // Not by the refusal that names it: each refusal leaves a row in the history.
         let metadata = self.url.with_path(&format!("/.well-known/oauth-protected-resource{}", self.url.path));
@@ -70,7 +70,7 @@ impl<'c> UrlCheck<'c> {
         )
     }
 
-    async fn every_step(&mut self, token: Option<&str>) -> Result<(), Stopped> {
+    async fn every_step(&mut self, token: Option<&str>) -> Result<(), HopFailure> {
         self.health().await?;
         if let Some(metadata) = self.challenge(token.is_some()).await? {
             let issuer = self.resource(&metadata).await?;
@@ -87,7 +87,7 @@ impl<'c> UrlCheck<'c> {
     }
 
     /// Asks whether Bailiwick answers. What is reached and is another program is no failure: it can be any MCP server.
-    async fn health(&mut self) -> Result<(), Stopped> {
+    async fn health(&mut self) -> Result<(), HopFailure> {
         let url = self.url.with_path("/healthz");
         let is_name = url.host.parse::<std::net::IpAddr>().is_err() && self.client.proxy_for(&url).is_none();
         let answer = self.client.send(HttpRequest::get(&url)).await;
@@ -95,7 +95,7 @@ impl<'c> UrlCheck<'c> {
         for report in HopReport::of_network(&url.host, url.is_https, is_name, result) {
             (self.report)(report);
         }
-        let reply = answer.map_err(|_: NetworkError| Stopped)?;
+        let reply = answer.map_err(|_: NetworkError| HopFailure)?;
         match (reply.status, reply.body.trim()) {
             (200, "ok") => self.ok(Hop::Health, "Bailiwick answers"),
             (301..=399, _) => {
@@ -121,14 +121,14 @@ impl<'c> UrlCheck<'c> {
                 );
             }
             (status, _) => {
-                self.skip(Hop::Health, format!("/healthz answers {status}: not Bailiwick, or hidden"))
+                self.skip(Hop::Health, format!("/healthz answers {status}: not Bailiwick, or hidden"));
             }
         }
         Ok(())
     }
 
     /// Sends a request without a token; returns where the metadata is.
-    async fn challenge(&mut self, has_token: bool) -> Result<Option<String>, Stopped> {
+    async fn challenge(&mut self, has_token: bool) -> Result<Option<String>, HopFailure> {
         let reply = self.ask(Hop::Challenge, initialize(self.url)).await?;
         match reply.status {
             401 => {}
@@ -173,7 +173,7 @@ impl<'c> UrlCheck<'c> {
     }
 
     /// Reads the metadata of the endpoint; returns the issuer.
-    async fn resource(&mut self, place: &str) -> Result<HttpUrl, Stopped> {
+    async fn resource(&mut self, place: &str) -> Result<HttpUrl, HopFailure> {
         let hop = Hop::ResourceMetadata;
         let Ok(place) = HttpUrl::parse(place) else {
             return self.fail(hop, "`resource_metadata` is not a URL", PASS_ON);
@@ -199,7 +199,7 @@ impl<'c> UrlCheck<'c> {
     }
 
     /// Reads the metadata of the logins.
-    async fn server(&mut self, issuer: &HttpUrl) -> Result<Value, Stopped> {
+    async fn server(&mut self, issuer: &HttpUrl) -> Result<Value, HopFailure> {
         let hop = Hop::ServerMetadata;
         let path = issuer.path.trim_end_matches('/');
         let place = issuer.with_path(&format!("/.well-known/oauth-authorization-server{path}"));
@@ -217,7 +217,7 @@ impl<'c> UrlCheck<'c> {
     }
 
     /// Registers a client; returns its id.
-    async fn register(&mut self, server: &Value) -> Result<Option<String>, Stopped> {
+    async fn register(&mut self, server: &Value) -> Result<Option<String>, HopFailure> {
         let hop = Hop::Registration;
         let Some(place) = server["registration_endpoint"].as_str() else {
             self.skip(hop, "it offers none: only clients that it knows can log in");
@@ -242,7 +242,7 @@ impl<'c> UrlCheck<'c> {
     }
 
     /// The steps that need a token.
-    async fn calls(&mut self, token: &str) -> Result<(), Stopped> {
+    async fn calls(&mut self, token: &str) -> Result<(), HopFailure> {
         let bearer = format!("Bearer {token}");
         let request = initialize(self.url).header("authorization", bearer.clone());
         let reply = self.ask(Hop::Initialize, request).await?;
@@ -286,7 +286,7 @@ impl<'c> UrlCheck<'c> {
         Ok(())
     }
 
-    fn result(&mut self, hop: Hop, reply: &HttpReply) -> Result<Value, Stopped> {
+    fn result(&mut self, hop: Hop, reply: &HttpReply) -> Result<Value, HopFailure> {
         match reply.status {
             200 => {}
             401 | 403 => {
@@ -308,7 +308,7 @@ impl<'c> UrlCheck<'c> {
         }
     }
 
-    async fn document(&mut self, hop: Hop, place: &HttpUrl) -> Result<Value, Stopped> {
+    async fn document(&mut self, hop: Hop, place: &HttpUrl) -> Result<Value, HopFailure> {
         let reply = self.ask(hop, HttpRequest::get(place)).await?;
         if reply.status != 200 {
             return self.fail(hop, format!("{place} answers {}", reply.status), PASS_ON);
@@ -319,7 +319,7 @@ impl<'c> UrlCheck<'c> {
         }
     }
 
-    async fn ask(&mut self, hop: Hop, request: HttpRequest<'_>) -> Result<HttpReply, Stopped> {
+    async fn ask(&mut self, hop: Hop, request: HttpRequest<'_>) -> Result<HttpReply, HopFailure> {
         let url = request.url.clone();
         match self.client.send(request).await {
             Ok(reply) => Ok(reply),
@@ -335,9 +335,9 @@ impl<'c> UrlCheck<'c> {
         (self.report)(HopReport::skipped(hop, why));
     }
 
-    fn fail<T>(&mut self, hop: Hop, saw: impl Into<String>, fix: impl Into<String>) -> Result<T, Stopped> {
+    fn fail<T>(&mut self, hop: Hop, saw: impl Into<String>, fix: impl Into<String>) -> Result<T, HopFailure> {
         (self.report)(HopReport::failed(hop, saw, fix));
-        Err(Stopped)
+        Err(HopFailure)
     }
 }
 

@@ -34,8 +34,7 @@ pub fn run(printer: Printer, args: &CheckArgs) -> Result<Report, Failure> {
     })?;
     // Who enters no path means the endpoint.
     let url = if url.path == "/" { url.with_path("/mcp") } else { url };
-    let token =
-        args.token.clone().or_else(|| std::env::var("BAILIWICK_TOKEN").ok()).filter(|it| !it.is_empty());
+    let token = args.token.as_deref().filter(|token| !token.is_empty());
     if token.is_some() && !url.is_https && !url.is_loopback() {
         return Err(Failure::denied(
             "token-in-the-clear",
@@ -51,7 +50,7 @@ pub fn run(printer: Printer, args: &CheckArgs) -> Result<Report, Failure> {
         hops.push(hop);
     };
     let runtime = runtime::small()?;
-    runtime.block_on(UrlCheck::new(&url, &mut report).run(token.as_deref()));
+    runtime.block_on(UrlCheck::new(&url, &mut report).run(token));
     runtime.shutdown_background();
     let failure = first_failure(&hops);
     let text = match failure {
