@@ -13,13 +13,19 @@ import json
 import math
 import re
 import subprocess
+import threading
+import urllib.request
 from pathlib import Path
 
 from harness.installed import is_installed
+from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
+from harness.ports import reserve_port
 from harness.product import Product
 from harness.proxy import TokenProxy
 from harness.report import Report
+
+from .logins import LINK, allow
 
 REVISIONS = ("2025-11-25", "2026-07-28")
 LISTS = Path(__file__).parent.parent / "conformance"
@@ -157,8 +163,9 @@ def judge_gate(report: Report, clients: Clients, product: Product, token: str, f
         report.check(f"conformance: {what} is reported", len(seen) == 1, seen)
 
 
-def run(report: Report, clients: Clients, product: Product, folder: Path) -> None:
-    """Runs the requirements of each revision."""
+def run(report: Report, clients: Clients, product: Product, login: Product, folder: Path) -> None:
+    """Runs the requirements of each revision, and the scenarios for authorization servers."""
+    authorize(report, clients, login, folder)
     product.let_sleep("command:run")
     for revision in REVISIONS:
         name = f"conformance {revision}"
@@ -176,3 +183,49 @@ def run(report: Report, clients: Clients, product: Product, folder: Path) -> Non
         if held and revision == REVISIONS[-1]:
             judge_gate(report, clients, product, token, folder, listed, found)
         report.check(f"{name}: the service lives", product.lives())
+
+
+def authorize(report: Report, clients: Clients, product: Product, folder: Path) -> None:
+    """Runs the scenarios for authorization servers, up to a token, on a service with a public URL on the loopback."""
+    name = "conformance authorization"
+    if not (is_installed("node") and is_installed("packages")):
+        report.skip(name, "the suite is not installed; run tests/clients/install")
+        return
+    port, back = reserve_port(), reserve_port()
+    origin = f"http://127.0.0.1:{port}"
+    product.cli("tunnel", "manual", origin, "--yes")
+    product.start(port)
+    asked = json.dumps({"client_name": "Suite", "redirect_uris": [f"http://127.0.0.1:{back}/callback"]}).encode()
+    request = urllib.request.Request(f"{origin}/oauth/register", asked, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        client = json.load(answer)["client_id"]
+    home, results = client_home(folder, "authorization-home"), folder / "authorization"
+    command = [
+        str(clients.node), str(clients.conformance()), "authorization", "--url", origin, "--client-id", client,
+        "--resource", f"{origin}/mcp", "-p", str(back), "-o", str(results),
+    ]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=clients.environment(home), cwd=home
+    )
+    limit = threading.Timer(2 * PATIENCE, process.kill)
+    limit.start()
+    printed, followed = [], False
+    try:
+        for line in process.stdout:
+            printed.append(line)
+            if not followed and (link := re.search(LINK, line)):
+                followed = True
+                allow(product, link[1])
+        process.wait()
+    finally:
+        limit.cancel()
+        process.kill()
+        process.wait()
+    listed, found = read_list("authorization"), read_results(results)
+    seen = faults(listed, found)
+    report.check(f"{name}: {len(found)} checks end as they are listed", found and not seen, "\n".join(seen) or "".join(printed)[-2500:])
+    # That a check is missing or fails would be noticed.
+    for missing in listed:
+        less = faults(listed, {key: value for key, value in found.items() if key != missing})
+        worse = faults(listed, {**found, missing: [("fails", "")]})
+        report.check(f"{name}: {missing.partition(':')[2]} is held", less and worse, (less, worse))

@@ -179,12 +179,12 @@ def look(report: Report, page: browser.Page, product: Product, client: str, call
     report.check(f"consent, {name}: the console has nothing to say", not complaints, complaints)
 
 
-def pictures(page: browser.Page, product: Product, path: Path) -> None:
+def pictures(report: Report, page: browser.Page, product: Product, path: Path) -> None:
     """Makes the picture of the documents: ChatGPT asks, on a desk."""
     page.open(link(*KNOWN))
-    page.picture(path.with_name(f"{path.stem}-code.png"))
     prove(page, product)
     page.picture(path)
+    report.check(f"consent: {path} is made", path.stat().st_size > 0)
 
 
 def run(report: Report, product: Product, folder: Path) -> None:
@@ -198,6 +198,8 @@ def run(report: Report, product: Product, folder: Path) -> None:
     config = json.loads(path.read_text())
     config["machineName"] = "studio"
     config["scopes"][0]["capabilities"].append("command:run")
+    if wanted := os.environ.get("BAILIWICK_PICTURE"):
+        config["scopes"][0]["roots"] = ["/home/me/code/app"]
     path.write_text(json.dumps(config))
     start(product)
     callback = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Callback)
@@ -207,10 +209,10 @@ def run(report: Report, product: Product, folder: Path) -> None:
     client = post(product, "/oauth/register", json.dumps(asked).encode(), "application/json")["client_id"]
     flags = (f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{product.port}", "--ignore-certificate-errors")
     with browser.Browser(program, folder / "browser", *flags) as chromium:
+        if wanted:
+            pictures(report, chromium.page(760, 900), product, Path(wanted).resolve())
+            return
         use(report, chromium.page(), product, client, callback)
         for name, width, dark in (("phone", 390, False), ("phone, dark", 390, True), ("desk", 1280, False), ("desk, dark", 1280, True)):
             look(report, chromium.page(width, dark=dark), product, client, callback, name)
-        if wanted := os.environ.get("BAILIWICK_PICTURE"):
-            pictures(chromium.page(760, 900), product, Path(wanted).resolve())
-            pictures(chromium.page(390, 800, dark=True), product, Path(wanted).resolve().with_name("phone.png"))
     callback.shutdown()

@@ -23,7 +23,7 @@ h1{font-size:1.45rem;line-height:1.25;margin:0 0 .4rem;overflow-wrap:anywhere}h2
 code{font:.95em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}.command{display:block;margin:.4rem 0;padding:.55rem .8rem;background:var(--soft);border:1px solid var(--line);border-radius:8px;user-select:all}\
 dl{margin:1rem 0;padding:.8rem 1rem;display:grid;grid-template-columns:auto 1fr;gap:.35rem 1.2rem;background:var(--soft);border:1px solid var(--line);border-radius:10px}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}dd small{display:block}\
 .warn{margin:1rem 0;padding:.7rem 1rem;color:var(--warn);background:var(--warn-page);border:1px solid var(--warn-line);border-radius:10px}.notice{color:var(--bad);font-weight:600}\
-fieldset{border:0;margin:1.3rem 0 0;padding:0;min-width:0}legend{padding:0;font-weight:600}\
+fieldset{border:0;margin:1.1rem 0 0;padding:0;min-width:0}legend{padding:0;font-weight:600}\
 .option{display:grid;grid-template-columns:auto 1fr;gap:0 .7rem;margin:.4rem 0;padding:.55rem .8rem;border:1px solid var(--line);border-radius:10px;cursor:pointer;overflow-wrap:anywhere}.option:has(:checked){border-color:var(--main)}.option:has(:focus-visible){outline:3px solid var(--main);outline-offset:1px}\
 .option input{grid-row:1/3;width:1.1rem;height:1.1rem;margin:.25rem 0 0;accent-color:var(--main);outline:0}.option small{grid-column:2}\
 .field{display:block;margin-top:1rem;font-weight:600}input[type=text]{display:block;width:100%;margin:.35rem 0 0;padding:.6rem .8rem;font:1.3rem ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.12em;border:1px solid var(--dim);border-radius:8px;background:var(--card);color:var(--text)}\
@@ -75,8 +75,8 @@ pub fn choice(request: &Request<'_>, config: &Config) -> Response {
     let only = config.scopes.len() == 1;
     let scopes: String = config.scopes.iter().map(|scope| scope_line(scope, only)).collect();
     let is_granted = |it: &Capability| config.scopes.iter().any(|scope| scope.grants(*it));
-    let capabilities: String =
-        Capability::ALL.iter().copied().filter(is_granted).map(capability_line).collect();
+    let granted: Vec<Capability> = Capability::ALL.iter().copied().filter(is_granted).collect();
+    let capabilities: String = GROUPS.iter().map(|group| capability_group(group, &granted)).collect();
     let body = if scopes.is_empty() {
         "<h1>There is nothing to allow yet</h1><p>Open a folder first:</p><code class=command>bailiwick setup FOLDER</code><p>Then begin again in the client.</p>".to_owned()
     } else {
@@ -84,8 +84,8 @@ pub fn choice(request: &Request<'_>, config: &Config) -> Response {
         format!(
             "{header}<h1>What may {client} do on {machine}?</h1>{facts}{warning}{notice}\
              <form method=post action=/oauth/authorize>{hidden}<button formmethod=dialog hidden></button>\
-             <fieldset><legend>Where</legend>{scopes}</fieldset>\
-             <fieldset><legend>What it may do there</legend><small>Never more than the scope itself allows.</small>{capabilities}</fieldset>\
+             <fieldset><legend>Where: the scopes that it may use</legend>{scopes}</fieldset>\
+             <h2>What it may do there</h2><small>Never more than the scope itself allows.</small>{capabilities}\
              <p class=buttons><button class=main name=answer value=allow>Allow</button><button name=answer value=refuse>Refuse</button></p>\
              <p><small>The login ends when it is not used for 30 days. <code>bailiwick token list</code> shows it, <code>bailiwick history</code> what it does, \
              and <code>bailiwick token revoke</code> ends it at once.</small></p></form>",
@@ -148,6 +148,24 @@ fn scope_line(scope: &ScopeConfig, only: bool) -> String {
     option("scope", &scope.id, only, &scope.id, &place)
 }
 
+/// The capabilities as people weigh them: the more they can do harm, the later they come.
+const GROUPS: &[(&str, &[Capability])] = &[
+    ("Look", &[Capability::FsRead, Capability::SearchRead, Capability::GitRead, Capability::HistoryRead]),
+    ("See the screen", &[Capability::ScreenCapture]),
+    ("Change", &[Capability::FsWrite, Capability::GitWrite]),
+    (
+        "Run programs on your computer",
+        &[Capability::CommandRun, Capability::ProcessManage, Capability::PackageRun, Capability::CodexRun],
+    ),
+];
+
+/// Returns the boxes of a group, if there are any.
+fn capability_group((title, members): &(&str, &[Capability]), granted: &[Capability]) -> String {
+    let lines: String =
+        members.iter().copied().filter(|it| granted.contains(it)).map(capability_line).collect();
+    if lines.is_empty() { lines } else { format!("<fieldset><legend>{title}</legend>{lines}</fieldset>") }
+}
+
 fn capability_line(capability: Capability) -> String {
     let (title, meaning) = described(capability);
     option("capability", &capability.to_string(), true, title, meaning)
@@ -170,12 +188,12 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
         Capability::FsRead => ("Read files", "What is in them, and the names of files and folders."),
         Capability::SearchRead => ("Search files", "Find files by name, and lines by what they contain."),
         Capability::FsWrite => {
-            ("Create, change and delete files", "Only below the folders that you choose above.")
+            ("Create, change and delete files", "Only in the scopes that you choose above.")
         }
         Capability::GitRead => ("Read Git", "The state of repositories, their changes and their history."),
         Capability::GitWrite => ("Stage and commit", "Make commits in repositories of these folders."),
         Capability::CommandRun => {
-            ("Run commands", "Start programs on your computer, within the rules of the scope.")
+            ("Run commands", "Such as a compiler or Git, within the rules of the scope.")
         }
         Capability::ProcessManage => {
             ("Start and stop processes", "Programs that keep running, such as a web server for development.")
@@ -183,7 +201,7 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
         Capability::PackageRun => ("Run the project's scripts", "Such as its build and its tests."),
         Capability::CodexRun => ("Run Codex", "Give tasks to the Codex agent, with your login."),
         Capability::ScreenCapture => {
-            ("See the screen", "Take pictures of your screen, or of single windows.")
+            ("Take pictures of the screen", "Of your whole screen, or of single windows.")
         }
         Capability::HistoryRead => ("Read the history", "What was done in the scope, also by other clients."),
     }
@@ -228,6 +246,16 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_capability_can_be_chosen_once() {
+        let mut listed: Vec<Capability> =
+            GROUPS.iter().flat_map(|(_, members)| members.iter().copied()).collect();
+        let mut all = Capability::ALL.to_vec();
+        listed.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(listed, all);
+    }
 
     #[test]
     fn nothing_of_a_client_becomes_markup() {

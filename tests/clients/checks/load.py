@@ -1,0 +1,171 @@
+"""What strangers cost: memory for refused requests, time for others while slow connections fill the listener; and what a login costs a call.
+
+Memory and that others are served are judged. Times are printed: a busy computer or a debug build has others.
+"""
+
+import http.client
+import http.server
+import json
+import resource
+import socket
+import statistics
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+from harness.patience import PATIENCE
+from harness.ports import reserve_port
+from harness.product import Product
+from harness.report import Report
+from harness.wire import resident_bytes, tool_call
+
+from .consent import CHALLENGE, VERIFIER, Callback
+from .logins import allow
+
+POSTS = 10_000
+MAX_GROWTH_BYTES = 10 << 20
+SLOW = 2_000
+CALLS = 300
+READ = json.dumps(tool_call(1, "computer_query", {"op": "file.read", "target": "README.md"})).encode()
+HELLO = json.dumps({
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "load", "version": "1"}},
+}).encode()
+PLAIN = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+MODERN = {**PLAIN, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "computer_query"}
+
+
+def connect(product: Product) -> http.client.HTTPConnection:
+    """Opens a connection that sends at once."""
+    connection = http.client.HTTPConnection("127.0.0.1", product.port, timeout=PATIENCE)
+    connection.connect()
+    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+def post(connection: http.client.HTTPConnection, body: bytes, headers: dict) -> tuple:
+    """Posts a message; returns the status, the answer, and the milliseconds that it took."""
+    began = time.perf_counter()
+    connection.request("POST", "/mcp", body, headers)
+    answer = connection.getresponse()
+    text = answer.read()
+    return answer.status, text, (time.perf_counter() - began) * 1_000
+
+
+def strangers(report: Report, product: Product) -> None:
+    """Posts without a token."""
+    connection = connect(product)
+
+    def round_of(count: int) -> set:
+        return {post(connection, HELLO, PLAIN)[0] for _ in range(count)}
+
+    round_of(500)
+    before = resident_bytes(product.service.pid)
+    seen = round_of(POSTS)
+    grown = resident_bytes(product.service.pid) - before
+    report.note(f"         {POSTS} refused `initialize`: {grown / (1 << 20):+.1f} MiB")
+    report.check("load: requests of strangers are refused, each", seen == {401}, seen)
+    report.check("load: they take at most 10 MiB", grown <= MAX_GROWTH_BYTES, grown)
+
+
+def slow(report: Report, product: Product, token: str) -> None:
+    """Calls while connections that send a head byte by byte fill the listener, and come back when they are dropped."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    headers = {**MODERN, "Authorization": f"Bearer {token}"}
+    crowd = []
+    done = threading.Event()
+
+    def open_one() -> socket.socket:
+        one = socket.create_connection(("127.0.0.1", product.port), timeout=PATIENCE)
+        one.sendall(b"POST /mcp HTTP/1.1\r\nHost: local")
+        return one
+
+    def drip() -> None:
+        while not done.is_set():
+            for index, one in enumerate(crowd):
+                if done.is_set():
+                    return
+                try:
+                    one.sendall(b"h")
+                except OSError:
+                    one.close()
+                    crowd[index] = open_one()
+
+    crowd.extend(open_one() for _ in range(SLOW))
+    dripping = threading.Thread(target=drip)
+    dripping.start()
+    try:
+        times, statuses = [], set()
+        for _ in range(50):
+            connection = connect(product)
+            status, _, took = post(connection, READ, headers)
+            connection.close()
+            statuses.add(status)
+            times.append(took)
+    finally:
+        done.set()
+        dripping.join()
+        for one in crowd:
+            one.close()
+    report.note(f"         a call on a new connection beside {SLOW} slow ones: median {statistics.median(times):.1f} ms, worst {max(times):.1f} ms")
+    report.check(f"load: beside {SLOW} slow connections every call is answered", statuses == {200}, statuses)
+
+
+def log_in(product: Product) -> str:
+    """Logs in, and returns the access token."""
+    callback = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Callback)
+    callback.answers = []
+    threading.Thread(target=callback.serve_forever, daemon=True).start()
+    origin, redirect = f"http://127.0.0.1:{product.port}", f"http://127.0.0.1:{callback.server_port}/callback"
+
+    def ask(path: str, body: bytes, kind: str) -> dict:
+        with urllib.request.urlopen(urllib.request.Request(origin + path, body, {"Content-Type": kind}), timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    asked = {"client_name": "Load", "redirect_uris": [redirect]}
+    client = ask("/oauth/register", json.dumps(asked).encode(), "application/json")["client_id"]
+    query = {
+        "response_type": "code", "client_id": client, "redirect_uri": redirect, "code_challenge": CHALLENGE,
+        "code_challenge_method": "S256",
+    }
+    allow(product, f"{origin}/oauth/authorize?{urllib.parse.urlencode(query)}")
+    form = {
+        "grant_type": "authorization_code", "code": callback.answers[0]["code"], "redirect_uri": redirect, "client_id": client,
+        "code_verifier": VERIFIER,
+    }
+    tokens = ask("/oauth/token", urllib.parse.urlencode(form).encode(), "application/x-www-form-urlencoded")
+    callback.shutdown()
+    return tokens["access_token"]
+
+
+def logins(report: Report, product: Product, token: str) -> None:
+    """Compares calls with a login's token and with one that was made by hand, which take turns."""
+    tokens = {"login": log_in(product), "token": token}
+    connections = {name: connect(product) for name in tokens}
+    times: dict = {name: [] for name in tokens}
+    statuses = set()
+    for _ in range(CALLS):
+        for name, secret in tokens.items():
+            status, _, took = post(connections[name], READ, {**MODERN, "Authorization": f"Bearer {secret}"})
+            statuses.add(status)
+            times[name].append(took)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    report.note(
+        f"         a call: {medians['login']:.2f} ms with a login, {medians['token']:.2f} ms with a token, "
+        f"{medians['login'] / medians['token']:.2f} times"
+    )
+    report.check("load: calls of both are answered", statuses == {200}, statuses)
+
+
+def run(report: Report, product: Product) -> None:
+    """Measures a service with a public URL."""
+    token = product.token("load")
+    port = reserve_port()
+    product.cli("tunnel", "manual", f"http://127.0.0.1:{port}", "--yes")
+    product.start(port)
+    strangers(report, product)
+    logins(report, product, token)
+    slow(report, product, token)
+    report.check("load: the service lives", product.lives())
