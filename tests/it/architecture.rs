@@ -309,6 +309,7 @@ fn no_other_file_has_unsafe_code() {
 fn every_fence_finds_what_it_fences() {
     let samples = [
         "use axum::Router;",
+        "let config = rustls::ServerConfig::builder();",
         "let c = rusqlite::Connection::open();",
         "use ignore::WalkBuilder;",
         "use rustix::fs::openat;",

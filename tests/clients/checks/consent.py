@@ -50,8 +50,10 @@ class Callback(http.server.BaseHTTPRequestHandler):
     """Where the client waits for its answer."""
 
     def do_GET(self) -> None:  # noqa: N802
-        """Keeps the query."""
-        self.server.answers.append(dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query)))
+        """Keeps the query. Browsers ask for an icon, too."""
+        asked = urllib.parse.urlsplit(self.path)
+        if asked.path == "/callback":
+            self.server.answers.append(dict(urllib.parse.parse_qsl(asked.query)))
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
