@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::house::House;
+use support::server::TestServer;
 use crate::patience::PATIENCE;
 
 const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
@@ -27,7 +27,7 @@ async fn statuses(address: SocketAddr, bytes: &[u8]) -> Vec<u16> {
 }
 
 /// A request of a known caller, with further header lines.
-fn post(house: &House, lines: &str, body: &str) -> Vec<u8> {
+fn post(house: &TestServer, lines: &str, body: &str) -> Vec<u8> {
     format!(
         "POST /api/v1/operations HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\
          Content-Type: application/json\r\n{lines}\r\n\r\n{body}",
@@ -38,7 +38,7 @@ fn post(house: &House, lines: &str, body: &str) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_whose_end_is_said_in_two_ways_is_the_last_of_its_connection() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let chunked = format!("{:x}\r\n{STAT}\r\n0\r\n\r\n", STAT.len());
     let length = format!("Content-Length: {}", chunked.len() + SECOND.len());
@@ -80,7 +80,7 @@ async fn a_request_whose_end_is_said_in_two_ways_is_the_last_of_its_connection()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chunks_that_are_malformed_end_the_connection_and_long_extensions_are_refused() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let te = "Transfer-Encoding: chunked";
     let size = format!("{:x}", STAT.len());
@@ -110,7 +110,7 @@ async fn chunks_that_are_malformed_end_the_connection_and_long_extensions_are_re
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_request_of_http_1_is_refused_before_anything_is_looked_at() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(80 << 10));
     let name = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{}: x\r\n\r\n", "n".repeat(80 << 10));
@@ -147,7 +147,7 @@ async fn what_is_no_request_of_http_1_is_refused_before_anything_is_looked_at() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pipelined_requests_are_judged_one_by_one_and_answered_in_order() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http().await;
     let good =
         String::from_utf8(post(&house, &format!("Content-Length: {}", STAT.len()), STAT)).expect("text");

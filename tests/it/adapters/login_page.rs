@@ -5,7 +5,7 @@ use bailiwick::contract::Cancel;
 use bailiwick::history::Filter;
 use serde_json::{Value, json};
 
-use super::http_client::Reply;
+use support::http_client::Reply;
 use super::login::{FORM, Login, REDIRECT, URL, answer, form, hidden};
 use crate::patience::PATIENCE;
 

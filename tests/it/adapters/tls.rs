@@ -16,19 +16,19 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use super::house::House;
-use super::http_client::{Reply, parse, request, send};
+use support::server::TestServer;
+use support::http_client::{Reply, parse, request, send};
 use crate::patience::PATIENCE;
 
 const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
 
-fn encrypted(house: &House) -> HttpSettings {
+fn encrypted(house: &TestServer) -> HttpSettings {
     HttpSettings { tls: Some(TlsConfig::default()), ..house.settings() }
 }
 
 /// Connects as a client that trusts the certificate that Bailiwick has made, under a name.
 async fn connect(
-    house: &House,
+    house: &TestServer,
     address: SocketAddr,
     name: &str,
 ) -> io::Result<tokio_rustls::client::TlsStream<TcpStream>> {
@@ -45,7 +45,7 @@ async fn connect(
     TlsConnector::from(Arc::new(config)).connect(name, stream).await
 }
 
-async fn ask(house: &House, address: SocketAddr, name: &str) -> io::Result<Reply> {
+async fn ask(house: &TestServer, address: SocketAddr, name: &str) -> io::Result<Reply> {
     let mut stream = connect(house, address, name).await?;
     let (host, bearer) = (address.to_string(), format!("Bearer {}", house.token));
     let headers =
@@ -66,7 +66,7 @@ async fn until_closed(stream: &mut TcpStream) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_made_certificate_is_good_for_its_names_alone_and_is_kept() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http_with(encrypted(&house)).await;
     for name in ["localhost", "127.0.0.1", "::1"] {
         assert_eq!(ask(&house, address, name).await.expect("trusted").status, 200, "{name}");
@@ -92,7 +92,7 @@ async fn a_made_certificate_is_good_for_its_names_alone_and_is_kept() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_given_certificate_is_served_and_one_that_cannot_be_is_refused_by_its_field() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     // Two pairs, made by two starts.
     house.http_with(encrypted(&house)).await;
     let made = certificate_path(&house.dirs);
@@ -134,7 +134,7 @@ async fn a_given_certificate_is_served_and_one_that_cannot_be_is_refused_by_its_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_does_not_encrypt_is_answered_so_and_no_request_of_it_is_served() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http_with(encrypted(&house)).await;
     let bearer = format!("Bearer {}", house.token);
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
@@ -159,7 +159,7 @@ async fn a_client_that_does_not_encrypt_is_answered_so_and_no_request_of_it_is_s
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn handshakes_that_do_not_end_keep_nobody_waiting_and_are_given_up() {
-    let mut house = House::new();
+    let mut house = TestServer::new();
     let address = house.http_with(encrypted(&house)).await;
     let mut waiting = Vec::new();
     // More than there are places.

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::http_client::{Reply, request, send_raw};
+use support::http_client::{Reply, request, send_raw};
 use super::internet::Internet;
 use super::login::{answer, form, hidden};
 use crate::installation::{Installation, Ran};
