@@ -70,7 +70,7 @@ fn main() {
         compile(name, &parser, &sources);
         let bytes: Vec<u8> = [large, small].concat().into_iter().flat_map(u16::to_le_bytes).collect();
         let packed = out.join(format!("{name}.deflated"));
-        fs::write(packed, compress_to_vec(&bytes, 9)).expect("the build's folder takes files");
+        fs::write(packed, compress_to_vec(&bytes, 6)).expect("the build's folder takes files");
         let constant = name.to_ascii_uppercase();
         writeln!(
             text,

@@ -148,6 +148,9 @@ const WITH_UNSAFE_CODE: &[&str] = &[
 
 /// The crates below the adapters, each above those that may use it.
 const LAYERS: &[&str] = &[
+    "insta",
+    "uncached",
+    "cached",
     "schemaless",
     "schema",
     "contract",

@@ -151,16 +151,16 @@ impl Login {
     }
 }
 
-pub(super) pub fn form(pairs: &[(&str, &str)]) -> String {
+pub(super) fn form(pairs: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
-pub(super) pub fn hidden(reply: &Reply) -> String {
+pub(super) fn hidden(reply: &Reply) -> String {
     let (_, after) = reply.body.split_once("name=request value=\"").expect("the form");
     after.split('"').next().expect("a value").to_owned()
 }
 
-pub(super) pub fn answer(location: &str, name: &str) -> Option<String> {
+pub(super) fn answer(location: &str, name: &str) -> Option<String> {
     let (_, query) = location.split_once('?')?;
     form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }

@@ -1,0 +1,11 @@
+//! The attribute `cached`, which leaves its function as it is.
+
+#![forbid(unsafe_code)]
+
+use proc_macro::TokenStream;
+
+/// Gives the function back.
+#[proc_macro_attribute]
+pub fn cached(_: TokenStream, function: TokenStream) -> TokenStream {
+    function
+}
