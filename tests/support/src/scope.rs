@@ -232,7 +232,10 @@ impl Drop for TestScope {
     fn drop(&mut self) {
         let is_last = Arc::strong_count(&self.folder) == 1;
         let has_started = || fs::read_dir(self.dirs.state.join("processes")).is_ok_and(|it| it.count() > 0);
-        if is_last && self.config_path().exists() && has_started() {
+        if is_last && has_started() {
+            if !self.config_path().exists() {
+                let _ = self.config.save(&self.config_path());
+            }
             let _ = self.command(&["processes", "stop", "--all", "--grace", "0"]).output();
         }
     }

@@ -99,7 +99,7 @@ impl TestService {
     /// As [`TestService::for_waits`], with these capabilities.
     pub fn for_waits_with(capabilities: &[&str]) -> Self {
         let policy = json!({"allowedCommands": ["python3 *"], "network": "loopback"});
-        TestScope::new().with_capabilities(capabilities).with_policy(policy).save().host()
+        TestScope::new().with_capabilities(capabilities).with_policy(policy).host()
     }
 
     /// Ends the service, and returns its folders.
