@@ -1,12 +1,20 @@
 //! Displays: several at once, one that dies and comes back, hangs, or lets nobody in, and none at all.
 
 use std::fs;
-use std::os::unix::net::UnixListener;
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use bailiwick::platform::screen::{Access, Displays, Rect, ScreenError, Sources};
 use rustix::process::Signal;
 use x11rb::protocol::randr::{ConnectionExt as _, MonitorInfo};
 use x11rb::protocol::res::ConnectionExt as _;
+use x11rb::protocol::xproto::ConnectionExt as _;
 
 use crate::needs::lacks_root;
 use crate::temporary::TemporaryFolder;
@@ -190,6 +198,102 @@ fn a_server_that_is_stopped_ends_in_a_timeout() {
 }
 
 #[test]
+fn a_program_that_has_a_display_to_itself_holds_nobody_who_looks_at_it() {
+    let server = XServer::start();
+    let client = server.client();
+    let window = window_id(&server, client.window(Rect::new(0, 0, 50, 50), 1));
+    let displays = server.displays();
+    displays.capture_display(&server.id(), None).expect("a picture");
+    client.connection.grab_server().expect("sent");
+    client.sync();
+    let began = Instant::now();
+    thread::scope(|scope| {
+        for at in 0..8 {
+            let (displays, server, window) = (&displays, &server, &window);
+            scope.spawn(move || {
+                let answer = match at % 2 {
+                    0 => displays.capture_display(&server.id(), None),
+                    _ => displays.capture_window(window, None),
+                };
+                let error = answer.expect_err("another program has it");
+                assert_eq!(error, ScreenError::Timeout(server.id()));
+                assert!(error.to_string().contains("another program has it to itself"), "{error}");
+            });
+        }
+    });
+    // They had three seconds each; one after the other they would have taken 24.
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    let [unreachable] = &displays.list().expect("a listing").unreachable[..] else { panic!("it is held") };
+    assert!(format!("{unreachable:?}").contains("did not answer in time"), "{unreachable:?}");
+    client.connection.ungrab_server().expect("sent");
+    client.sync();
+    assert_eq!(displays.capture_window(&window, None).expect("a picture").width, 50);
+    assert_eq!(displays.capture_display(&server.id(), None).expect("a picture").width, 640);
+}
+
+/// Listens as a display that passes everything on to a real one, and of which nothing is heard any more as soon as a
+/// client has it to itself. Counts how often one had.
+fn silent_for_one(path: &Path, server: &XServer) -> Arc<AtomicUsize> {
+    // `GrabServer`, and the question whose answer says that it was done.
+    const ALONE: [u8; 8] = [36, 0, 1, 0, 43, 0, 1, 0];
+    let listener = UnixListener::bind(path).expect("a socket");
+    let (real, count) = (server.socket(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&count);
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let server = UnixStream::connect(&real).expect("the server listens");
+            let is_alone = Arc::new(AtomicBool::new(false));
+            let (mut from, mut to) =
+                (client.try_clone().expect("a copy"), server.try_clone().expect("a copy"));
+            let (told, counted) = (Arc::clone(&is_alone), Arc::clone(&counted));
+            thread::spawn(move || {
+                let mut chunk = vec![0; 1 << 16];
+                while let Ok(length @ 1..) = from.read(&mut chunk) {
+                    if chunk[..length].windows(ALONE.len()).any(|bytes| bytes == ALONE) {
+                        told.store(true, Ordering::SeqCst);
+                        counted.fetch_add(1, Ordering::SeqCst);
+                    }
+                    if to.write_all(&chunk[..length]).is_err() {
+                        break;
+                    }
+                }
+                let _ = to.shutdown(Shutdown::Both);
+            });
+            let (mut from, mut to) = (server, client);
+            thread::spawn(move || {
+                let (mut chunk, mut was_answered) = (vec![0; 1 << 16], false);
+                while let Ok(length @ 1..) = from.read(&mut chunk) {
+                    // Before it is passed on: the client asks no more until it has this.
+                    let answers = is_alone.load(Ordering::SeqCst);
+                    if !was_answered && to.write_all(&chunk[..length]).is_err() {
+                        break;
+                    }
+                    was_answered |= answers;
+                }
+            });
+        }
+    });
+    count
+}
+
+#[test]
+fn a_display_stands_still_for_a_moment_at_most_and_never_until_the_time_is_over() {
+    let (server, folder) = (XServer::start(), TemporaryFolder::new());
+    let client = server.client();
+    client.window(Rect::new(0, 0, 50, 50), 1);
+    let count = silent_for_one(&folder.path().join("X78"), &server);
+    let displays = Displays::new(Sources { sockets: folder.path().to_owned(), ..server.sources() });
+    let error = displays.capture_display(":78", None).expect_err("nothing is heard of it");
+    assert!(matches!(error, ScreenError::Failed { step: "a picture", .. }), "{error:?}");
+    assert!(error.to_string().contains("stand still for too long"), "{error}");
+    // For a moment, and once for a longer one.
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+    // Others go on.
+    client.sync();
+    assert_eq!(server.displays().capture_display(&server.id(), None).expect("a picture").width, 640);
+}
+
+#[test]
 fn a_wrong_cookie_is_a_denial_with_the_setting() {
     let server = XServer::start();
     let folder = TemporaryFolder::new();
@@ -221,7 +325,7 @@ fn nothing_is_opened_before_the_first_question_and_all_is_closed_with_the_last()
     assert_eq!(clients(), alone + 1, "one connection serves all questions");
     drop(displays);
     while clients() > alone {
-        std::thread::yield_now();
+        thread::yield_now();
     }
 }
 
@@ -235,7 +339,7 @@ fn a_server_of_another_user_gets_no_cookie() {
     let folder = TemporaryFolder::new();
     let path = folder.path().join("X5");
     fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("ours");
-    let listener = std::thread::spawn(move || {
+    let listener = thread::spawn(move || {
         // Of this thread alone.
         let nobody = rustix::process::Uid::from_raw(65_534);
         rustix::thread::set_thread_res_uid(nobody, nobody, nobody).expect("root may");
@@ -251,6 +355,6 @@ fn a_server_of_another_user_gets_no_cookie() {
     // It was connected to, and told nothing.
     let (mut connection, _) = listener.accept().expect("a connection");
     let mut said = Vec::new();
-    std::io::Read::read_to_end(&mut connection, &mut said).expect("it is closed");
+    Read::read_to_end(&mut connection, &mut said).expect("it is closed");
     assert_eq!(said, b"");
 }

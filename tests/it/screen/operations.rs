@@ -3,6 +3,7 @@
 use bailiwick::platform::screen::{Rect, Sources};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use x11rb::protocol::xproto::ConnectionExt as _;
 
 use super::scope::{ScreenScope, bytes, image, read, refusal};
 use crate::temporary::TemporaryFolder;
@@ -282,4 +283,21 @@ async fn kept_pictures_are_mcp_resources_of_the_callers_scopes_in_both_eras() {
         let templates = client.ask("resources/templates/list", with(json!({}))).await;
         assert!(templates["result"]["resourceTemplates"][0]["uriTemplate"].is_string(), "{templates}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_display_that_another_program_has_to_itself_is_a_timeout_that_says_so() {
+    let server = XServer::start();
+    let client = server.client();
+    let desk = Desk::on(&server, json!({}));
+    client.connection.grab_server().expect("sent");
+    client.sync();
+    let answer = desk.ask("screen.capture", Some(&server.id()), json!({})).await;
+    let (code, ..) = refusal(&answer);
+    assert_eq!(code, "timeout", "{answer}");
+    let message = answer["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("another program has it to itself"), "{answer}");
+    client.connection.ungrab_server().expect("sent");
+    client.sync();
+    image(&desk.ask("screen.capture", Some(&server.id()), json!({})).await);
 }

@@ -104,7 +104,8 @@ impl XServer {
         symlink(self.socket(), link).expect("a link of the test");
     }
 
-    fn socket(&self) -> PathBuf {
+    /// Gives where it listens.
+    pub fn socket(&self) -> PathBuf {
         PathBuf::from(format!("/tmp/.X11-unix/X{}", self.number))
     }
 

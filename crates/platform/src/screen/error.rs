@@ -42,7 +42,7 @@ pub enum ScreenError {
     )]
     Blind(String),
     /// The display did not answer in time: it hangs, or another program has it to itself.
-    #[error("the display `{0}` did not answer in time")]
+    #[error("the display `{0}` did not answer in time: it hangs, or another program has it to itself")]
     Timeout(String),
     /// The display went away, or broke the connection.
     #[error("the connection to the display `{0}` was lost")]

@@ -71,6 +71,8 @@ pub(super) struct Server {
     /// Where each screen and its monitors lay, when last asked.
     pub screens: Vec<ScreenShape>,
     pool: Arc<Pool>,
+    /// For how long no other client may do anything.
+    alone_for: Duration,
     /// Which questions it took to read each screen, by its root.
     foreseen: RefCell<BTreeMap<WindowNumber, Foreseen>>,
 }
@@ -117,6 +119,7 @@ impl Server {
             abilities,
             screens: Vec::new(),
             pool: Arc::default(),
+            alone_for: Duration::ZERO,
             foreseen: RefCell::default(),
         };
         server.screens = server.read_shapes()?;
@@ -128,9 +131,11 @@ impl Server {
         Ok(server)
     }
 
-    /// Begins a question: from now the server has its time again. Old news is thrown away.
-    pub(super) fn begin(&self) -> Result<(), Trouble> {
-        self.connection.stream().set_deadline(Instant::now() + PATIENCE);
+    /// Begins a question, which the server has until then to answer; while it is asked, no other client of the server
+    /// waits for longer than `alone_for`. Old news is thrown away.
+    pub(super) fn begin(&mut self, until: Instant, alone_for: Duration) -> Result<(), Trouble> {
+        self.connection.stream().set_deadline(until);
+        self.alone_for = alone_for;
         while self.connection.poll_for_event()?.is_some() {}
         Ok(())
     }
@@ -206,18 +211,28 @@ impl Server {
     /// Does something while no other client of the server can do anything: nothing moves, opens, or is drawn.
     ///
     /// It takes one or two milliseconds. Whatever comes of it, the others go on: by a request, or because the
-    /// connection is given up.
+    /// connection is given up, as it is where it takes longer than the others are to wait.
     pub(super) fn alone<T>(
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
         self.connection.grab_server()?;
+        // Answered once no other client has the server to itself any more.
+        self.connection.get_input_focus()?.reply()?;
+        let until = self.connection.stream().deadline();
+        let alone_until = Instant::now() + self.alone_for;
+        self.connection.stream().set_deadline(until.min(alone_until));
         let result = act(self);
-        if !result.as_ref().is_err_and(Trouble::is_fatal) {
-            self.connection.ungrab_server()?;
-            self.connection.flush()?;
+        self.connection.stream().set_deadline(until);
+        match result {
+            Err(error) if error.is_timeout() && alone_until < until => Err(Trouble::TooLongAlone),
+            Err(error) if error.is_fatal() => Err(error),
+            result => {
+                self.connection.ungrab_server()?;
+                self.connection.flush()?;
+                result
+            }
         }
-        result
     }
 }
 

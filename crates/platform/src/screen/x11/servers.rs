@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window as WindowNumber};
 
 use super::address::{self, Address};
-use super::server::Server;
+use super::server::{PATIENCE, Server};
 use super::trouble::Trouble;
 use super::{capture, scene};
 use crate::screen::{Access, Display, Frame, Listing, Rect, ScreenError, Sources, Unreachable, Window};
@@ -32,6 +32,8 @@ struct Kept {
 struct Slot {
     server: Option<Server>,
     used: Instant,
+    /// When a question ended because its time was over.
+    late: Option<Instant>,
 }
 
 /// What one server has.
@@ -255,32 +257,48 @@ fn scale(server: &Server) -> Result<f64, Trouble> {
     Ok(dpi.filter(|dpi| (24.0..=960.0).contains(dpi)).map_or(1.0, |dpi| dpi / 96.0))
 }
 
+/// For how long the other clients of a server wait for a picture. Where it takes longer, they go on, and it is tried once
+/// more with the second: a computer that is busy takes longer than one that is not.
+const ALONE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+
 /// A connection that nobody has used for so long is closed.
 const IDLE: Duration = Duration::from_secs(60);
 
 impl Kept {
     /// Asks a server something, by a connection that is there or a new one. If a connection that was there turns
-    /// out to be lost, the server may have come back: it is asked once more, by a new one.
+    /// out to be lost, the server may have come back: it is asked once more, by a new one. Who waited for their turn
+    /// while a question ran out of time gets the same answer: a server that hangs is not asked by one after another.
     fn with<T>(
         self: &Arc<Self>,
         address: &Address,
         ask: impl Fn(&mut Server) -> Result<T, Trouble>,
     ) -> Result<T, ScreenError> {
         let slot = self.slot(&address.id);
+        let began = Instant::now();
         let mut slot = lock(&slot);
-        let mut was_there = slot.server.is_some();
+        if slot.late.is_some_and(|late| late > began) {
+            return Err(ScreenError::Timeout(address.id.clone()));
+        }
+        let (mut was_there, mut alone) = (slot.server.is_some(), ALONE.into_iter());
+        let mut alone_for = alone.next().unwrap_or_default();
         loop {
             let mut server = match slot.server.take() {
                 Some(server) => server,
-                None => Server::open(address, &self.sources).map_err(|error| error.told(&address.id))?,
+                None => Server::open(address, &self.sources).map_err(|error| slot.failed(error, address))?,
             };
-            let answer = server.begin().and_then(|()| ask(&mut server));
+            let answer = server.begin(Instant::now() + PATIENCE, alone_for).and_then(|()| ask(&mut server));
             match answer {
                 Err(error) if error.is_fatal() => {
                     if std::mem::take(&mut was_there) && error.is_loss() {
                         continue;
                     }
-                    return Err(error.told(&address.id));
+                    if matches!(error, Trouble::TooLongAlone)
+                        && let Some(longer) = alone.next()
+                    {
+                        alone_for = longer;
+                        continue;
+                    }
+                    return Err(slot.failed(error, address));
                 }
                 answer => {
                     slot.used = Instant::now();
@@ -295,7 +313,7 @@ impl Kept {
 
     fn slot(&self, id: &str) -> Arc<Mutex<Slot>> {
         let mut slots = lock(&self.slots);
-        let empty = || Arc::new(Mutex::new(Slot { server: None, used: Instant::now() }));
+        let empty = || Arc::new(Mutex::new(Slot { server: None, used: Instant::now(), late: None }));
         Arc::clone(slots.entry(id.to_owned()).or_insert_with(empty))
     }
 
@@ -308,6 +326,16 @@ impl Kept {
             *watched = thread.spawn(move || close_idle(&kept)).is_ok();
         }
         *watched
+    }
+}
+
+impl Slot {
+    /// Gives what a failure is to the outside.
+    fn failed(&mut self, error: Trouble, address: &Address) -> ScreenError {
+        if error.is_timeout() {
+            self.late = Some(Instant::now());
+        }
+        error.told(&address.id)
     }
 }
 

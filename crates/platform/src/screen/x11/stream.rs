@@ -42,10 +42,14 @@ impl TimedStream {
         *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
     }
 
+    /// Gives when waiting ends.
+    pub(super) fn deadline(&self) -> Instant {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Gives how long may still be waited.
     pub(super) fn remaining(&self) -> Duration {
-        let deadline = *self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
-        deadline.saturating_duration_since(Instant::now())
+        self.deadline().saturating_duration_since(Instant::now())
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) enum Trouble {
     Connection(ConnectionError),
     /// The server refused a request.
     Refused(X11Error),
+    /// It took longer than other clients of the server are to wait; the connection was given up for them.
+    TooLongAlone,
     /// It is clear already.
     Clear(ScreenError),
 }
@@ -23,7 +25,7 @@ impl Trouble {
     /// Tells whether the connection must be given up.
     pub(super) fn is_fatal(&self) -> bool {
         match self {
-            Self::Connection(_) => true,
+            Self::Connection(_) | Self::TooLongAlone => true,
             Self::Refused(_) => false,
             Self::Clear(error) => matches!(error, ScreenError::Timeout(_) | ScreenError::Lost(_)),
         }
@@ -31,7 +33,7 @@ impl Trouble {
 
     /// Tells whether the server ended the connection: it died, or was replaced.
     pub(super) fn is_loss(&self) -> bool {
-        self.is_fatal() && !self.is_timeout()
+        self.is_fatal() && !self.is_timeout() && !matches!(self, Self::TooLongAlone)
     }
 
     /// Tells whether what was asked for does not fit what is there, any more or at all.
@@ -39,11 +41,12 @@ impl Trouble {
         matches!(self, Self::Refused(error) if error.error_kind == ErrorKind::Match)
     }
 
-    fn is_timeout(&self) -> bool {
+    /// Tells whether the time was over.
+    pub(super) fn is_timeout(&self) -> bool {
         match self {
             Self::Connection(ConnectionError::IoError(error)) => error.kind() == io::ErrorKind::TimedOut,
             Self::Clear(error) => matches!(error, ScreenError::Timeout(_)),
-            Self::Connection(_) | Self::Refused(_) => false,
+            Self::Connection(_) | Self::TooLongAlone | Self::Refused(_) => false,
         }
     }
 
@@ -54,6 +57,12 @@ impl Trouble {
             Self::Clear(error) => error,
             Self::Connection(_) if timeout => ScreenError::Timeout(display.to_owned()),
             Self::Connection(_) => ScreenError::Lost(display.to_owned()),
+            Self::TooLongAlone => ScreenError::Failed {
+                display: display.to_owned(),
+                step: "a picture",
+                why: "it has so many windows, or is so busy, that it would stand still for too long"
+                    .to_owned(),
+            },
             Self::Refused(error) => ScreenError::Failed {
                 display: display.to_owned(),
                 step: error.request_name.unwrap_or("a request"),
