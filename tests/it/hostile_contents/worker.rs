@@ -1,6 +1,8 @@
 //! The parse worker as a process: what holds it, and how it ends.
 
 use std::fs;
+use std::sync::Mutex;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -11,6 +13,45 @@ use crate::patience::eventually;
 /// Returns the most memory that a process ever had, in kilobytes.
 pub(super) fn peak_kb(process: u32) -> u64 {
     field(process, "VmHWM").trim_end_matches(" kB").parse().expect("a number")
+}
+
+/// Returns for how long a process and its children have computed, those that have ended included.
+pub(super) fn computed(process: u32) -> Duration {
+    /// Of every Linux.
+    const TICKS_A_SECOND: u64 = 100;
+    /// The children that were found last: all processes are looked at only when one of them is gone.
+    static CHILDREN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+    let of_it = |child: u32| stat(child).filter(|child| child.parent == process);
+    let mut children = CHILDREN.lock().expect("no panic");
+    loop {
+        let before = stat(process).expect("it runs");
+        if children.is_empty() || !children.iter().all(|child| of_it(*child).is_some()) {
+            let entries = fs::read_dir("/proc").expect("there are processes").flatten();
+            let others = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+            *children = others.filter(|other| of_it(*other).is_some()).collect();
+        }
+        let theirs: u64 = children.iter().filter_map(|child| of_it(*child)).map(|child| child.own).sum();
+        let now = stat(process).expect("it runs");
+        // One that ended meanwhile would count twice, or not at all.
+        if now.ended_children == before.ended_children {
+            return Duration::from_millis((now.own + now.ended_children + theirs) * 1000 / TICKS_A_SECOND);
+        }
+    }
+}
+
+/// A process as the system describes it; its time is counted in ticks.
+struct Stat {
+    parent: u32,
+    own: u64,
+    ended_children: u64,
+}
+
+fn stat(process: u32) -> Option<Stat> {
+    let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let fields: Vec<&str> = line.rsplit_once(") ")?.1.split(' ').collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let parent = fields.get(1)?.parse().ok()?;
+    Some(Stat { parent, own: ticks(11)? + ticks(12)?, ended_children: ticks(13)? + ticks(14)? })
 }
 
 fn field(process: u32, name: &str) -> String {
