@@ -126,6 +126,16 @@ const FENCES: &[Fence] = &[
         inside: &["crates/providers/src/parser/"],
         because: "only a parse worker runs grammars: a text can crash them",
     },
+    Fence {
+        pattern: r"\b(TcpStream::connect|TcpSocket::|UdpSocket::|reqwest|ureq|(hyper|hyper_util)::client)",
+        inside: &[
+            "crates/platform/src/launch/",
+            "crates/platform/src/screen/x11/",
+            "src/adapters/cli/doctor/",
+        ],
+        because: "nothing connects to the network by itself: a process's own ports, displays and doctor's look at the own \
+                  service are all",
+    },
 ];
 
 /// The modules that may have unsafe code, each for one system and one kind of calls.
@@ -329,6 +339,7 @@ fn every_fence_finds_what_it_fences() {
         "png::Encoder::new()",
         "use windows_sys::Win32::Foundation::HANDLE;",
         "use bailiwick_providers::code::{Definitions, definitions, language_of};",
+        "let stream = TcpStream::connect(address);",
     ];
     for (fence, sample) in FENCES.iter().zip(samples) {
         assert!(Regex::new(fence.pattern).expect("a good pattern").is_match(sample), "{sample}");

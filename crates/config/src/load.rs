@@ -346,6 +346,11 @@ mod tests {
                 "absolute",
             ),
             (r#"{HEAD,"http":{"tls":{"certificate":"/c.pem","key":"k"}}}"#, "http.tls.key", "absolute"),
+            (
+                r#"{HEAD,"http":{"publicBaseUrl":"https://b.example","allowLoopbackWithoutToken":true}}"#,
+                "http.allowLoopbackWithoutToken",
+                "admit everybody without a token",
+            ),
             (r#"{HEAD,"scopes":[{"id":"a b","roots":["/x"]}]}"#, "scopes[0].id", "letters"),
             (r#"{HEAD,"scopes":[{"id":".","roots":["/x"]}]}"#, "scopes[0].id", "letters"),
             (r#"{HEAD,"scopes":[{"id":"a"}]}"#, "scopes[0].roots", "at least one"),

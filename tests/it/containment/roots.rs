@@ -94,6 +94,23 @@ fn a_root_that_became_a_link_is_refused_after_a_reload_and_a_restart() {
     assert_eq!(read(&service, "inner", "mine.txt")["data"]["content"], "inside");
 }
 
+// Of Linux.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_of_the_system_are_no_root_and_are_not_served() {
+    let world = NestedScopes::new();
+    for root in ["/proc", "/proc/self", "/sys", "/sys/kernel"] {
+        let service = world.service(&[("outer", "x"), ("system", root)]);
+        for (op, target) in [("file.list", "."), ("file.read", "cmdline"), ("file.read", "self/environ")] {
+            let answer = call(&service, json!({"scope": "system", "op": op, "target": target}));
+            assert_eq!(answer["ok"], false, "{root} {op} {target}: {answer}");
+            let message = answer["error"]["message"].as_str().expect("text");
+            assert!(message.contains("system file system"), "{root} {op} {target}: {answer}");
+        }
+        assert_eq!(read(&service, "outer", "proj/mine.txt")["data"]["content"], "inside");
+    }
+}
+
 #[test]
 fn no_link_inside_a_root_is_followed_to_another_root_whatever_it_leads_to() {
     // A folder on the way, a link to a link, one to the folder around, and one to the very folder.

@@ -101,7 +101,15 @@ async fn no_read_runs_a_program_that_a_repository_names() {
         // That the marks would be seen: the same repository, read by Git as it is.
         person_git(&ground.path("app"), &["status"]);
         assert!(ground.ran(), "plain Git runs nothing of this repository, so the test would prove nothing");
-        for read in reads() {
+        // Git is asked by code.context, too, which reads manifests and scripts besides.
+        ground.write("app/Makefile", "X := $(shell touch ../canary)\nall:\n\ttouch ../canary\n");
+        ground.write(
+            "app/package.json",
+            r#"{"scripts": {"preinstall": "touch ../canary", "test": "touch ../canary"}}"#,
+        );
+        for read in
+            reads().into_iter().chain([json!({"op": "code.context"}), json!({"op": "package.scripts"})])
+        {
             ground.data(read.clone()).await;
             assert!(!ground.ran(), "{read} ran a program of the repository, sandbox {sandbox}");
         }

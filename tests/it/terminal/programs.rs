@@ -113,6 +113,31 @@ async fn a_program_that_asks_its_terminal_gets_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_gets_nothing_that_it_printed_back_as_input() {
+    require_program("python3");
+    let desk = Desk::new();
+    // Titles, the clipboard, a setting, colours, the terminal's own name, and words that a terminal is to answer with:
+    // after all of them the one question that is answered, and no byte before its answer.
+    desk.write(
+        "asks.py",
+        "import os, termios, tty\n\
+         tty.setraw(0)\n\
+         hostile = [b'\\x1b]2;touch evil\\r\\x07', b'\\x1b]1;touch evil\\r\\x07', b'\\x1b[21t', b'\\x1b[20t', b'\\x05',\n    \
+             b'\\x1bP$qm\\x1b\\\\', b'\\x1b]52;c;dG91Y2g=\\x07', b'\\x1b]52;c;?\\x07', b'\\x1b]4;1;?\\x07', b'\\x1b]10;?\\x07',\n    \
+             b'\\x1bP+q544e\\x1b\\\\', b'\\x1b[>q', b'\\x1b[?u', b'\\x1b]1337;ReportVariable=dA==\\x07']\n\
+         for one in hostile:\n    \
+             os.write(1, one + b'\\x1b[5n')\n    \
+             got = b''\n    \
+             while not got.endswith(b'\\x1b[0n'):\n        got += os.read(0, 1)\n    \
+             if got != b'\\x1b[0n':\n        raise SystemExit(repr((one, got)))\n\
+         os.write(1, b'\\x1b[H\\x1b[2Jnothing\\r\\n')\n",
+    );
+    let asks = desk.start(&["python3", "asks.py"], json!(true)).await;
+    let ended = asks.ended().await;
+    assert_eq!((&ended["exitCode"], asks.lines().await), (&json!(0), vec!["nothing".to_owned()]), "{ended}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_screen_is_right_after_other_sizes_and_in_another_service() {
     require_program("python3");
     let desk = TerminalScope::new();

@@ -138,3 +138,57 @@ pub(super) fn clip(text: &str, max_chars: usize) -> String {
         None => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_runner_would_hand_to_a_shell_is_no_argument() {
+        let script = |runner, arguments| Script {
+            name: "test".to_owned(),
+            runner: Some(runner),
+            source: String::new(),
+            runs: String::new(),
+            argv: vec![runner.to_owned(), "test".to_owned()],
+            arguments,
+        };
+        let hostile = [
+            "$(touch evil)",
+            "`id`",
+            "a;b",
+            "a b",
+            "a|b",
+            "a&b",
+            "a>b",
+            "*",
+            "~",
+            "'",
+            "\"",
+            "\\",
+            "\n",
+            "#a",
+            "!a",
+            "(a)",
+            "{a}",
+            "[a]",
+            "ä",
+            "-f",
+            "--justfile=x",
+        ];
+        for word in hostile {
+            let words = ["plain".to_owned(), word.to_owned()];
+            for script in [script("make", Arguments::None), script("just", Arguments::PlainWords)] {
+                let refused = script.with_arguments(&words).expect_err(word);
+                assert_eq!(refused.details["field"], "input.args", "{word}");
+            }
+            // A runner that hands words on gets them behind the mark where its own options end.
+            let argv = script("npm", Arguments::Words).with_arguments(&words).expect("words");
+            assert_eq!(argv, ["npm", "test", "--", "plain", word]);
+        }
+        let plain = ["a/b.c:D=@e,+f%g-h_1".to_owned()];
+        assert!(script("make", Arguments::None).with_arguments(&plain).is_err());
+        let argv = script("just", Arguments::PlainWords).with_arguments(&plain).expect("a plain word");
+        assert_eq!(argv[2..], plain);
+    }
+}
