@@ -5,7 +5,7 @@ use std::fs;
 
 use regex::Regex;
 
-use crate::source::{files, repository, rust_files};
+use crate::source::{files, repository, rust_files, shown_path};
 
 /// What the last column may name.
 struct Guards {
@@ -121,6 +121,45 @@ fn promises() -> Vec<(&'static str, String)> {
     all
 }
 
+/// Pages on which "never" is said of what is not ours to keep: systems that were never run on, and lists of attacks.
+const OTHER_PAGES: [&str; 3] =
+    ["docs/concepts/platforms.md", "docs/concepts/known-attacks.md", "docs/concepts/promises.md"];
+/// Sentences with "never" that promise nothing.
+const NO_PROMISES: [&str; 4] = [
+    "| hint | decides | never |",
+    "may never have read them",
+    "was never asked: both are `denied`",
+    "**macOS and Windows** were never run on",
+];
+
+/// Finds what a page says of "never" that no promise is about.
+fn unlisted(promised: &BTreeSet<(String, String)>) -> Vec<String> {
+    let pages = ["docs/concepts", "docs/guides"].into_iter().flat_map(files);
+    let pages = pages.map(|path| shown_path(&path));
+    let pages = pages.chain(["README.md", "SECURITY.md"].map(str::to_owned));
+    let never = Regex::new(r"\b[Nn]ever\b").expect("a good pattern");
+    let mut problems = Vec::new();
+    for page in pages.filter(|page| page.ends_with(".md") && !OTHER_PAGES.contains(&page.as_str())) {
+        let text = on_one_line(&fs::read_to_string(repository().join(&page)).expect("the page exists"));
+        let kept: Vec<_> = promised
+            .iter()
+            .filter(|(place, _)| *place == page)
+            .flat_map(|(_, promise)| text.match_indices(promise.as_str()))
+            .map(|(at, promise)| at..at + promise.len())
+            .collect();
+        for found in never.find_iter(&text) {
+            // From the end of the sentence or the row before to its own.
+            let start = text[..found.start()].rfind(". ").map_or(0, |at| at + 2);
+            let end = text[found.end()..].find(". ").map_or(text.len(), |at| found.end() + at + 1);
+            let is_kept = kept.iter().any(|range| range.start < end && start < range.end);
+            if !is_kept && !NO_PROMISES.iter().any(|other| text[start..end].contains(other)) {
+                problems.push(format!("docs/concepts/promises.md lacks, of {page}: {}", &text[start..end]));
+            }
+        }
+    }
+    problems
+}
+
 #[test]
 fn every_promise_of_protection_stands_where_it_is_said_and_names_a_test_that_exists() {
     let path = "docs/concepts/promises.md";
@@ -150,6 +189,7 @@ fn every_promise_of_protection_stands_where_it_is_said_and_names_a_test_that_exi
             names.iter().filter(|name| !guards.has(name)).map(|name| format!("there is no test `{name}`")),
         );
     }
+    problems.extend(unlisted(&promised));
     let all = promises();
     assert!(all.len() > 30, "the promises were not read: {all:?}");
     for (place, promise) in all {
