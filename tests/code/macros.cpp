@@ -81,4 +81,16 @@ static const int table[] = {
 #endif
 };
 static int after_the_table;
+
+class LIB_ALIGNED(16) Aligned {
+ public:
+  void grow() { size_ += 1; }
+#ifdef LIB_OLD
+  void old_way(int a
+#else
+  void new_way(int a
+#endif
+  );
+  int size_;
+};
 #endif

@@ -20,4 +20,9 @@ export interface Behind {
 }
 
 export const behind = 1
+
+export function text(a: number { return `
+function inner_of_a_text() {
+` }
+
 export type Last = string

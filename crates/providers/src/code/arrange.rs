@@ -1,6 +1,7 @@
 //! Definitions that were found in several ways, in one list in the order of the text.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::definition::{Definition, Position};
@@ -14,14 +15,12 @@ const MAX_SIGNATURE: usize = 200;
 pub(super) fn add_left_out(list: &mut Vec<Definition>, others: Vec<Definition>, text: &[u8]) {
     let is_blank = |definition: &Definition| text.get(definition.name_byte as usize) == Some(&b' ');
     let mut places: Vec<Option<u32>> = Vec::with_capacity(others.len());
-    let known = list.len();
+    let known = list.iter().enumerate().rev();
+    let by_name: HashMap<u32, u32> = known.map(|(at, it)| (it.name_byte, narrow(at))).collect();
     for definition in others {
         if !is_blank(&definition) {
             // By their names: the other reading may reach further.
-            let same = list[..known].binary_search_by_key(&definition.name_byte, |it| it.name_byte).ok();
-            let same =
-                same.or_else(|| list[..known].iter().position(|it| it.name_byte == definition.name_byte));
-            places.push(same.map(narrow));
+            places.push(by_name.get(&definition.name_byte).copied());
             continue;
         }
         places.push(Some(narrow(list.len())));
@@ -102,14 +101,13 @@ pub(super) fn arrange(list: &mut Vec<Definition>) {
     for (place, at) in order.iter().enumerate() {
         places[*at] = narrow(place);
     }
-    let mut arranged: Vec<Definition> = Vec::with_capacity(list.len());
+    let mut all: Vec<Option<Definition>> = list.drain(..).map(Some).collect();
     for (place, at) in order.iter().enumerate() {
-        let mut definition = list[*at].clone();
+        let Some(mut definition) = all[*at].take() else { continue };
         definition.container = definition
             .container
             .and_then(|container| places.get(container as usize).copied())
             .filter(|container| (*container as usize) < place);
-        arranged.push(definition);
+        list.push(definition);
     }
-    *list = arranged;
 }

@@ -4,13 +4,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use super::definition::{Definition, Definitions, Position};
 use super::extent::{Extent, Lead, last_row, narrow};
 use super::kinds::{Around, Found, Step, look};
-use super::masked::{completed, masked, without_bodies};
+use super::masked::{completed, is_within, masked, without_bodies};
 use super::signature::{is_attribute, signature};
 use super::source::{self, Unread};
 use super::{arrange, recover};
@@ -50,16 +51,18 @@ pub(super) fn with_tree(
     let masked = masked(language, source);
     let (text, tree) = read(language, &masked.text, stop)?;
     let parsed_whole = !tree.root_node().has_error();
-    let look = |text: &[u8], tree: &Tree| of_tree(language, tree, source, text, stop);
-    // Where something is wrong, the bodies of functions may hide what stands behind them.
+    let look = |text: &[u8], tree: &Tree| of_tree(language, tree, (source, text), &masked.bodies, stop);
+    // Where something is wrong outside of them, the bodies of functions may hide what stands behind them.
     let without = |text: &[u8]| -> Result<(Vec<u8>, Tree), Unread> {
         let outer = without_bodies(text, &masked.bodies);
         let tree = source::parse(language, &outer, stop)?;
         Ok((outer, tree))
     };
-    let (mut found, is_lost) = match parsed_whole || masked.bodies.is_empty() {
-        true => (look(&text, &tree)?, !parsed_whole),
-        false => {
+    let is_inner = |wrong: &Node<'_>| is_within(&masked.bodies, &wrong.byte_range());
+    let (mut found, is_lost) = match () {
+        () if parsed_whole || masked.bodies.is_empty() => (look(&text, &tree)?, !parsed_whole),
+        () if wrong(&tree, |wrong| is_inner(wrong).then_some(0)) == Some(0) => (look(&text, &tree)?, false),
+        () => {
             let (outer, tree) = without(&text)?;
             let mut found = look(&outer, &tree)?;
             if !found.parsed_whole {
@@ -71,7 +74,7 @@ pub(super) fn with_tree(
     found.parsed_whole &= parsed_whole;
     if let Some(other) = &masked.other {
         let tree = source::parse(language, other, stop)?;
-        let others = look(other, &tree)?;
+        let others = of_tree(language, &tree, (source, other), &[], stop)?;
         found.parsed_whole &= others.parsed_whole;
         arrange::add_left_out(&mut found.list, others.list, &text);
     }
@@ -97,37 +100,40 @@ fn read<'s>(
     }
     let Some(other) = completed(language, text) else { return Ok((Cow::Borrowed(text), tree)) };
     let again = source::parse(language, &other, stop)?;
-    match wrong(&again) < wrong(&tree) {
+    let count = |tree| wrong(tree, |wrong| Some(1 + wrong.byte_range().len()));
+    match count(&again) < count(&tree) {
         true => Ok((Cow::Owned(other), again)),
         false => Ok((Cow::Borrowed(text), tree)),
     }
 }
 
-/// Returns how many bytes of a text its tree does not understand, and how many tokens it lacks.
-fn wrong(tree: &Tree) -> usize {
+/// Adds up what is wrong with a text by its tree: what it does not understand, and the tokens it lacks. Stops where
+/// there is no number.
+fn wrong<'t>(tree: &'t Tree, of: impl Fn(&Node<'t>) -> Option<usize>) -> Option<usize> {
     let mut cursor = tree.walk();
     let mut sum = 0;
     loop {
         let node = cursor.node();
         if node.is_error() || node.is_missing() {
-            sum += 1 + node.end_byte() - node.start_byte();
+            sum += of(&node)?;
         } else if node.has_error() && cursor.goto_first_child() {
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                return sum;
+                return Some(sum);
             }
         }
     }
 }
 
-/// Finds the definitions of a text in its tree. `text` is what was parsed: the source, perhaps with blanks.
+/// Finds the definitions of a text in its tree. The second text is what was parsed: the source, perhaps with blanks.
+/// Bodies define nothing.
 fn of_tree(
     language: Language,
     tree: &Tree,
-    source: &[u8],
-    text: &[u8],
+    (source, text): (&[u8], &[u8]),
+    bodies: &[Range<usize>],
     stop: &dyn Fn() -> bool,
 ) -> Result<Definitions, Unread> {
     let root = tree.root_node();
@@ -135,6 +141,7 @@ fn of_tree(
         language,
         source,
         text,
+        bodies,
         list: Vec::new(),
         stack: Vec::new(),
         found: Vec::new(),
@@ -177,6 +184,8 @@ struct Walk<'t, 's> {
     source: &'s [u8],
     /// What was parsed: the source, perhaps with blanks.
     text: &'s [u8],
+    /// What is not walked.
+    bodies: &'s [Range<usize>],
     list: Vec<Definition>,
     /// The next node is the last.
     stack: Vec<Pending<'t>>,
@@ -190,6 +199,12 @@ impl<'t> Walk<'t, '_> {
     /// Puts the children of a node on the stack, each with the comments and attributes above it.
     fn enter(&mut self, node: Node<'t>, container: Option<u32>, outer: Option<Outer<'t>>) {
         let (language, source) = (self.language, self.source);
+        // A body begins behind its bracket.
+        if node.kind() == "compound_statement"
+            && self.bodies.binary_search_by_key(&(node.start_byte() + 1), |body| body.start).is_ok()
+        {
+            return;
+        }
         let below = self.stack.len();
         let mut lead: Option<Lead> = None;
         // A comment behind something on its line says nothing of what comes next.

@@ -109,6 +109,9 @@ pub(super) fn recover(
 ) {
     let lines = Lines::new(text);
     let mut headers = headers(language, &lines);
+    if !matches!(language, Language::C | Language::Cpp) {
+        shorten(language, tree, &lines, list, &headers);
+    }
     let mut known: Vec<u32> = list.iter().map(|definition| definition.name_byte).collect();
     known.sort_unstable();
     headers.retain(|header| known.binary_search(&narrow(header.name.start)).is_err());
@@ -121,6 +124,47 @@ pub(super) fn recover(
         recovered.push(of_header(&header, &lines, source, language));
     }
     nest(list, recovered);
+}
+
+/// Ends functions of which a tree with errors has not seen the end: a header that is indented as little as theirs is
+/// behind them, and so is all that follows it.
+fn shorten(language: Language, tree: &Tree, lines: &Lines<'_>, list: &mut [Definition], headers: &[Header]) {
+    let is_text = |header: &Header| {
+        let name = tree.root_node().descendant_for_byte_range(header.name.start, header.name.end);
+        let around = std::iter::successors(name, |node| node.parent());
+        around.take_while(|node| !node.is_error()).any(|node| is_quoted(node.kind()))
+    };
+    for at in 0..list.len() {
+        let function = &list[at];
+        let line = function.name_at.line as usize - 1;
+        let range = function.bytes.start as usize..function.bytes.end as usize;
+        let Some(own) = lines.indentation(line).filter(|_| function.kind.is_callable()) else { continue };
+        let has_error = || {
+            let node = tree.root_node().descendant_for_byte_range(function.name_byte as usize, range.end);
+            node.is_some_and(|node| node.has_error())
+        };
+        let next = headers.partition_point(|header| header.line <= line);
+        let inner = headers[next..].iter().take_while(|header| header.name.start < range.end);
+        let mut outer =
+            inner.filter(|header| lines.indentation(header.line).is_some_and(|blanks| blanks <= own));
+        if !has_error() || !outer.any(|header| !is_text(header)) {
+            continue;
+        }
+        let last = lines.last_of(line, language);
+        let end = lines.starts.get(last + 1).copied().unwrap_or(lines.text.len());
+        let end = narrow(range.start + lines.text[range.start..end.max(range.start)].trim_ascii_end().len());
+        let container = function.container;
+        list[at].bytes.end = end;
+        list[at].last_line = narrow(last + 1);
+        for behind in list.iter_mut().filter(|it| it.container == Some(narrow(at)) && it.bytes.start >= end) {
+            behind.container = container;
+        }
+    }
+}
+
+/// Returns whether a node of this kind is a comment or a text.
+fn is_quoted(kind: &str) -> bool {
+    kind.contains("comment") || kind.contains("string") || kind.contains("heredoc")
 }
 
 /// Adds functions of which a tree saw no type: their names, and where their bodies begin.
@@ -362,7 +406,7 @@ fn keep_unread(tree: &Tree, lines: &Lines<'_>, list: &[Definition], headers: &mu
         let Some(header) = headers.get(next) else { break };
         if header.name.start < node.end_byte() {
             let kind = node.kind();
-            let is_text = kind.contains("comment") || kind.contains("string") || kind.contains("heredoc");
+            let is_text = is_quoted(kind);
             let begins_before = node.start_byte() < lines.starts[header.line];
             let is_clean = !node.has_error() && !node.is_error();
             if is_text || (is_clean && begins_before && is_in_code(header)) {

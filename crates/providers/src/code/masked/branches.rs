@@ -1,6 +1,8 @@
 //! Branches of `#if` that a grammar cannot read where they stand: within parentheses or initializers, in the middle of a
 //! declaration, or with brackets that another branch closes. One branch of such a group stays.
 
+use std::ops::Range;
+
 use super::c::{Brace, brace};
 use super::tokens::{Directive, Token, TokenKind};
 
@@ -33,18 +35,18 @@ struct Group {
 }
 
 /// Drops the tokens of branches that cannot be read, and of their directives. `last` keeps the last branch of a group
-/// instead of its first. Returns whether there was such a group with another branch.
-pub(super) fn drop_branches(source: &[u8], tokens: &mut [Token], last: bool) -> bool {
+/// instead of its first. Returns the groups that have code in another branch.
+pub(super) fn drop_branches(source: &[u8], tokens: &mut [Token], last: bool) -> Vec<Range<usize>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut open: Vec<Bracket> = Vec::new();
     let mut before: Option<usize> = None;
-    let mut is_other = false;
+    let mut others = Vec::new();
     for at in 0..tokens.len() {
         let token = tokens[at];
         match token.kind {
             TokenKind::Directive(Directive::If(is_off)) => {
                 if groups.len() >= MAX_GROUPS {
-                    return is_other;
+                    return others;
                 }
                 groups.push(Group {
                     directives: vec![at],
@@ -69,7 +71,9 @@ pub(super) fn drop_branches(source: &[u8], tokens: &mut [Token], last: bool) -> 
                 if is_readable(source, tokens, &group) {
                     open = group.open;
                 } else {
-                    is_other |= drop_group(tokens, &group, last);
+                    if drop_group(tokens, &group, last) {
+                        others.push(tokens[group.directives[0]].start..tokens[at].end);
+                    }
                     open = group.kept.unwrap_or(group.open);
                 }
                 before = (0..at).rev().take(MAX_BRACKETS).find(|at| is_live(&tokens[*at]));
@@ -99,14 +103,14 @@ pub(super) fn drop_branches(source: &[u8], tokens: &mut [Token], last: bool) -> 
                     _ => {}
                 }
                 if open.len() > MAX_BRACKETS {
-                    return is_other;
+                    return others;
                 }
                 before = Some(at);
             }
             TokenKind::Word | TokenKind::Literal => before = Some(at),
         }
     }
-    is_other
+    others
 }
 
 fn is_live(token: &Token) -> bool {

@@ -35,6 +35,8 @@ pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) ->
     let mut has_call = false;
     let header = tokens[..tokens.len() - 1].iter().rev().filter(|token| !token.is_dropped);
     let mut kind = None;
+    // The two tokens behind the one that is looked at.
+    let mut behind: [Option<&Token>; 2] = [None; 2];
     for token in header.take(MAX_HEADER) {
         match token.kind {
             TokenKind::Directive(_) => break,
@@ -55,6 +57,10 @@ pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) ->
                 b"enum" => kind = Some(Brace::Enum),
                 b"class" | b"struct" | b"union" | b"namespace" if kind.is_none() => {
                     kind = Some(Brace::Members);
+                    // `class ALIGNED(16) Name {` is the header of no function.
+                    let [word, round] = behind;
+                    has_call &= !(word.is_some_and(|word| is_macro(&source[word.bytes()]))
+                        && round.is_some_and(|round| round.is(b'(')));
                 }
                 b"extern" if last == Some(TokenKind::Literal) => return Brace::Members,
                 _ => {}
@@ -62,6 +68,7 @@ pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) ->
             _ => {}
         }
         last = last.or(Some(token.kind));
+        behind = [Some(token), behind[0]];
     }
     match (kind, last) {
         (_, Some(TokenKind::Sign(b')'))) => Brace::Code,

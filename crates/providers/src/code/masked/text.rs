@@ -16,7 +16,7 @@ use crate::syntax::Language;
 pub(in crate::code) struct Masked<'s> {
     /// The text.
     pub text: Cow<'s, [u8]>,
-    /// The same with other branches of `#if`, where some are left out.
+    /// The same with other branches of `#if`, where some are left out that can define something; without bodies.
     pub other: Option<Vec<u8>>,
     /// Bodies of functions that define no type, where it is known how far they reach.
     pub bodies: Vec<Range<usize>>,
@@ -43,11 +43,11 @@ pub(in crate::code) fn without_bodies(text: &[u8], bodies: &[Range<usize>]) -> V
 }
 
 fn of_c(source: &[u8]) -> Masked<'_> {
-    let all = tokens(source);
-    let defines = all.iter().filter(|token| token.kind == TokenKind::Directive(Directive::Define));
+    let mut tokens = tokens(source);
+    let defines = tokens.iter().filter(|token| token.kind == TokenKind::Directive(Directive::Define));
     let macros = defines.filter_map(|token| Some((name_of(source, token.bytes())?, token.end))).collect();
-    let make = |last: bool| {
-        let mut tokens = all.clone();
+    let mut make = |last: bool| {
+        tokens.iter_mut().for_each(|token| token.is_dropped = false);
         let others = drop_branches(source, &mut tokens, last);
         let mut macros = Macros::new(source, &tokens);
         let mut edits = macros.find();
@@ -58,12 +58,26 @@ fn of_c(source: &[u8]) -> Masked<'_> {
                 _ => {}
             }
         }
-        (edited(source, &edits), others, macros)
+        if !macros.is_balanced {
+            macros.bodies.clear();
+        }
+        (edits, others, macros)
     };
-    let (text, others, found) = make(false);
-    let other = if others { Some(make(true).0.into_owned()) } else { None };
-    let bodies = if found.is_balanced { found.bodies } else { Vec::new() };
+    let (edits, others, found) = make(false);
+    let text = edited(source, &edits);
+    let bodies = found.bodies;
+    // What another branch has within a body that defines no type is no definition either.
+    let other = others.iter().any(|group| !is_within(&bodies, group)).then(|| {
+        let (edits, _, others) = make(true);
+        without_bodies(&edited(source, &edits), &others.bodies)
+    });
     Masked { text, other, bodies, functions: found.functions, macros }
+}
+
+/// Returns whether a range lies within one of some, which are in order and do not overlap.
+pub(in crate::code) fn is_within(bodies: &[Range<usize>], range: &Range<usize>) -> bool {
+    let before = bodies.partition_point(|body| body.start <= range.start);
+    before > 0 && range.end <= bodies[before - 1].end
 }
 
 /// Leaves of a line for the preprocessor what tells its grammar what it is.
