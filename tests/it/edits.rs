@@ -10,6 +10,7 @@ mod corpus;
 mod fuzz;
 mod history;
 mod merges;
+mod rules;
 mod samples;
 mod sources;
 mod stress;

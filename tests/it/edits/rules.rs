@@ -1,0 +1,199 @@
+//! The rules of docs/concepts/edits.md, each for random files and edits.
+
+use std::collections::BTreeSet;
+
+use bailiwick::contract::Failure;
+use bailiwick::providers::edit::{Basis, Edits, PatchAction, Text, TextEdit, apply, parse_patch};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::endless;
+
+/// Makes the changes of a patch of one file.
+fn patched(file: &str, patch: &str, basis: Basis) -> Result<String, Failure> {
+    let mut files = parse_patch(patch)?;
+    assert_eq!(files.len(), 1, "{patch}");
+    let PatchAction::Update { hunks, .. } = files.remove(0).action else { panic!("no update: {patch}") };
+    let text = Text::new(file.to_owned());
+    Ok(apply(&text, Edits::Hunks(&hunks), basis, &endless())?.text.content().to_owned())
+}
+
+/// Words that are not alike, one a line.
+fn words(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<String>> {
+    proptest::collection::btree_set("[c-z]{8,12}", count).prop_map(|words| words.into_iter().collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    /// A context patch lands below the line that it names, wherever its text stands besides, or is refused.
+    #[test]
+    fn a_context_patch_lands_below_its_header_or_nowhere(
+        classes in words(2..6),
+        named in 0..6_usize,
+        without in 0..6_usize,
+        begins in any::<bool>(),
+    ) {
+        let (named, without) = (named % classes.len(), without % classes.len());
+        let file = |changed: Option<usize>| -> String {
+            let class = |at: usize, name: &str| {
+                let body = match at {
+                    at if at == without => "pass",
+                    at if Some(at) == changed => "return second()",
+                    _ => "return first()",
+                };
+                format!("class {name}:\n    def call(self):\n        {body}\n\n\n")
+            };
+            classes.iter().enumerate().map(|(at, name)| class(at, name)).collect()
+        };
+        let header = |name: &str| {
+            let end = if begins { "" } else { ":" };
+            format!(
+                "*** Begin Patch\n*** Update File: m\n@@ class {name}{end}\n-        return first()\n+        return second()\n*** End Patch\n"
+            )
+        };
+        let result = patched(&file(None), &header(&classes[named]), Basis::Unknown);
+        match named == without {
+            true => prop_assert!(result.is_err(), "{result:?}"),
+            false => prop_assert_eq!(result.ok(), Some(file(Some(named)))),
+        }
+        let nowhere = patched(&file(None), &header("Abc"), Basis::Unknown);
+        prop_assert!(nowhere.is_err(), "{nowhere:?}");
+    }
+
+    /// What fits only at another depth or with tabs lands in a file as it was read, and in no other.
+    #[test]
+    fn a_loose_place_needs_the_file_that_was_read(
+        lines in words(3..6),
+        depth in 1..4_usize,
+        tabs in any::<bool>(),
+    ) {
+        let at = |blanks: &str, lines: &[String]| -> String {
+            lines.iter().map(|line| format!("{blanks}{line}\n")).collect()
+        };
+        let blanks = if tabs { "\t".repeat(depth) } else { "    ".repeat(depth) };
+        let said = if tabs { "    ".repeat(depth) } else { String::new() };
+        let file = format!("before:\n{}behind\n", at(&blanks, &lines));
+        let gone = &lines[lines.len() / 2];
+        let kept: Vec<String> = lines.iter().filter(|line| *line != gone).cloned().collect();
+        let body: String = lines
+            .iter()
+            .map(|line| format!("{}{said}{line}\n", if line == gone { '-' } else { ' ' }))
+            .collect();
+        let patch = format!("--- a/m\n+++ b/m\n@@\n{body}");
+        let landed = format!("before:\n{}behind\n", at(&blanks, &kept));
+        prop_assert_eq!(patched(&file, &patch, Basis::Unknown).ok(), Some(landed));
+        let outdated = patched(&file, &patch, Basis::Outdated);
+        prop_assert!(outdated.is_err(), "{outdated:?}");
+    }
+
+    /// An empty line of context with its mark is context, in every dialect.
+    #[test]
+    fn an_empty_line_with_its_mark_has_to_be_there(
+        lines in words(3..7),
+        place in 0..7_usize,
+        blank in any::<bool>(),
+        context in any::<bool>(),
+        numbers in select(&["-1,2 +1,3", "-7,2 +7,2", "-9 +9"][..]),
+    ) {
+        let place = place % (lines.len() - 1);
+        let file = |new: &str| -> String {
+            let line = |(at, line): (usize, &String)| match at == place {
+                true => format!("{line}\n{new}{}", if blank { "\n" } else { "" }),
+                false => format!("{line}\n"),
+            };
+            lines.iter().enumerate().map(line).collect()
+        };
+        let body = format!(" {}\n+new\n \n", lines[place]);
+        let patch = match context {
+            true => format!("*** Begin Patch\n*** Update File: m\n@@\n{body}*** End Patch\n"),
+            false => format!("--- a/m\n+++ b/m\n@@ {numbers} @@\n{body}"),
+        };
+        let result = patched(&file(""), &patch, Basis::Unknown);
+        match blank {
+            true => prop_assert_eq!(result.ok(), Some(file("new\n"))),
+            false => prop_assert!(result.is_err(), "{result:?}"),
+        }
+    }
+
+    /// A mail is the diff in it, whatever Git's version is and whoever wrote it.
+    #[test]
+    fn a_mail_says_what_its_diff_says(
+        lines in words(3..8),
+        place in 0..8_usize,
+        version in "[1-3]\\.[0-9]{1,2}(\\.[0-9])?( \\(Apple Git-[0-9]{3}\\))?",
+        subject in "[a-z ]{1,30}",
+        ends in 0..3_usize,
+    ) {
+        let place = place % lines.len();
+        let file: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let body: String = lines
+            .iter()
+            .enumerate()
+            .map(|(at, line)| if at == place { format!("-{line}\n+new\n") } else { format!(" {line}\n") })
+            .collect();
+        let count = lines.len();
+        let diff = format!("diff --git a/m b/m\nindex 1..2 100644\n--- a/m\n+++ b/m\n@@ -1,{count} +1,{count} @@\n{body}");
+        let mail = format!(
+            "From 1f Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\nSubject: [PATCH] {subject}\n\n---\n m | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\n{diff}-- \n{version}\n{}",
+            "\n".repeat(ends)
+        );
+        prop_assert_eq!(parse_patch(&mail).ok(), parse_patch(&diff).ok());
+        let landed = file.replace(&lines[place], "new");
+        prop_assert_eq!(patched(&file, &mail, Basis::Unknown).ok(), Some(landed));
+    }
+
+    /// A path is the same with Git's prefixes, with one of them, with none, and in what a patch is wrapped in.
+    #[test]
+    fn a_path_is_read_the_same_in_every_form(
+        parts in proptest::collection::vec("[c-z]{1,6}( [c-z]{1,3})?", 1..4),
+        prefixes in select(&[("a/", "b/"), ("a/", ""), ("", "b/"), ("", ""), ("b/", "a/")][..]),
+        from_git in any::<bool>(),
+        wrapped in 0..4_usize,
+    ) {
+        let path = parts.join("/");
+        let (old, new) = prefixes;
+        let git = match from_git && prefixes == ("a/", "b/") {
+            true => format!("diff --git a/{path} b/{path}\nold mode 100644\nnew mode 100755\nindex 1..2\n"),
+            false => String::new(),
+        };
+        let diff = format!("{git}--- {old}{path}\t\n+++ {new}{path}\t\n@@ -1 +1 @@\n-x\n+y\n");
+        let text = match wrapped {
+            0 => diff,
+            1 => format!("```diff\n{diff}```\n"),
+            2 => format!("Here it is:\n\n```\n{diff}```\n"),
+            _ => format!("git apply <<'EOF'\n{diff}EOF\n"),
+        };
+        let files = parse_patch(&text).map_err(|failure| failure.message);
+        let paths = files.map(|files| files.into_iter().map(|file| file.path).collect::<Vec<_>>());
+        prop_assert_eq!(paths, Ok(vec![path]), "{}", text);
+    }
+
+    /// The answer names every edit that does not fit, and no other.
+    #[test]
+    fn every_edit_that_does_not_fit_is_named(
+        lines in words(4..12),
+        broken in proptest::collection::btree_set(1..12_usize, 0..6),
+    ) {
+        let file: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let broken: BTreeSet<usize> = broken.into_iter().filter(|number| *number <= lines.len()).collect();
+        let edit = |(at, line): (usize, &String)| TextEdit {
+            number: at + 1,
+            old: if broken.contains(&(at + 1)) { format!("{line}abab") } else { line.clone() },
+            new: format!("new {line}"),
+            expect: 1,
+        };
+        let edits: Vec<TextEdit> = lines.iter().enumerate().map(edit).collect();
+        let result = apply(&Text::new(file.clone()), Edits::Texts(&edits), Basis::Unknown, &endless());
+        let named: BTreeSet<usize> = match &result {
+            Ok(_) => BTreeSet::new(),
+            Err(failure) => {
+                let all = failure.details.get("failures").and_then(|it| it.as_array().cloned());
+                let all = all.unwrap_or_else(|| vec![serde_json::Value::Object(failure.details.clone())]);
+                let number = |entry: &serde_json::Value| entry["edit"].as_u64().and_then(|it| it.try_into().ok());
+                all.iter().filter_map(number).collect()
+            }
+        };
+        prop_assert_eq!(named, broken);
+    }
+}
