@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::git::GitScope;
 
 /// The name of a layout, its files, and what builds and tests it; empty where nothing is known.
-type Layout = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
+pub(super) type Layout = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
 const LAYOUTS: &[Layout] = &[
     (
@@ -30,7 +30,12 @@ const LAYOUTS: &[Layout] = &[
     ),
     ("Rake without Bundler", &[("Rakefile", "RSpec::Core::RakeTask.new(:spec)\n")], "", "rake spec"),
     ("RSpec alone", &[("Gemfile", ""), ("spec/a_spec.rb", "")], "bundle install", "bundle exec rspec"),
-    ("Cabal", &[("frob.cabal", "name: frob\n"), ("stack.yaml", "")], "cabal build all", "cabal test all"),
+    (
+        "Cabal",
+        &[("frob.cabal", "name: frob\ntest-suite all\n"), ("stack.yaml", "")],
+        "cabal build all",
+        "cabal test all",
+    ),
     ("Stack", &[("stack.yaml", ""), ("package.yaml", "")], "stack build", "stack test"),
     (
         "CMake",
@@ -134,10 +139,10 @@ const LAYOUTS: &[Layout] = &[
         "CI in other folders, with quotes, for other things",
         &[(
             ".github/workflows/a.yml",
-            "jobs:\n  a:\n    steps:\n      - run: npm test\n        working-directory: web\n      - run: cargo install cargo-nextest\n      - run: make test -- 'a b'\n",
+            "jobs:\n  a:\n    steps:\n      - run: npm test\n        working-directory: web\n      - run: cargo install cargo-nextest\n      - run: just test -- 'a b'\n",
         )],
         "",
-        "make test -- 'a b'",
+        "just test -- 'a b'",
     ),
     ("nothing", &[("notes.txt", "")], "", ""),
 ];
@@ -149,11 +154,10 @@ fn first<'a>(data: &'a Value, purpose: &str) -> &'a str {
     found.and_then(|command| command["run"].as_str()).unwrap_or_default()
 }
 
-#[tokio::test]
-async fn each_layout_has_its_command_to_build_and_to_test() {
-    let ground = GitScope::new("app", json!({}));
+/// Makes each project, asks for its commands, and says which are others than expected.
+pub(super) async fn wrong(ground: &GitScope, layouts: &[Layout]) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (name, files, build, test) in LAYOUTS {
+    for (name, files, build, test) in layouts {
         let root = ground.path("app").join("project");
         for (path, text) in *files {
             let path = root.join(path);
@@ -169,6 +173,13 @@ async fn each_layout_has_its_command_to_build_and_to_test() {
         }
         fs::remove_dir_all(root).expect("it is removed");
     }
+    wrong
+}
+
+#[tokio::test]
+async fn each_layout_has_its_command_to_build_and_to_test() {
+    let ground = GitScope::new("app", json!({}));
+    let wrong = wrong(&ground, LAYOUTS).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

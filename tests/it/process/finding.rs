@@ -36,7 +36,7 @@ async fn a_process_of_another_scope_does_not_exist() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_an_id_names_a_process_of_its_scope_where_one_has_it() {
-    let ground = Ground::new(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
+    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
     let host = ground.host();
     let id = host.start(json!(["sleep", ground.word])).await;
     let end = &id[id.len() - 6..];

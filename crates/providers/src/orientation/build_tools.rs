@@ -15,6 +15,8 @@ const MAX_ENTRIES: usize = 10_000;
 const MAX_BYTES: u64 = 256 << 10;
 /// Folders that hold a project's own scripts.
 const SCRIPT_FOLDERS: &[&str] = &["scripts", "script", "bin"];
+/// How many words of a file are looked at as names of folders.
+const MAX_WORDS: usize = 1_000;
 /// How many members of a workspace one command names.
 const MAX_MEMBERS: usize = 12;
 
@@ -31,12 +33,14 @@ pub(super) struct Known {
 /// The names of a tool's files, and the commands for each purpose.
 type Tool = (&'static [&'static str], &'static [(Purpose, &'static str)]);
 
+/// Bazel's. Beside the files of another tool they are often there for those who depend on the project.
+pub(super) const BAZEL: Tool = (
+    &["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel"],
+    &[(Purpose::Build, "bazel build //..."), (Purpose::Test, "bazel test //...")],
+);
+
 /// Tools that are known by a file, and what they are asked to do; the first of a tool's files that is there counts.
 const TOOLS: &[Tool] = &[
-    (
-        &["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel"],
-        &[(Purpose::Build, "bazel build //..."), (Purpose::Test, "bazel test //...")],
-    ),
     (
         &["meson.build"],
         &[
@@ -104,12 +108,7 @@ pub(super) fn build_tools(target: &PermittedPath) -> Vec<Known> {
     ruby(&files, &mut known);
     haskell(&files, &mut known);
     go_workspace(&files, &mut known);
-    for (names, commands) in TOOLS {
-        let Some(name) = names.iter().find(|name| files.has(name)) else { continue };
-        for (purpose, run) in *commands {
-            add(&mut known, *purpose, run, name, false);
-        }
-    }
+    TOOLS.iter().for_each(|tool| by_file(&files, tool, &mut known));
     autotools(&files, &mut known);
     if let Some(name) = ["GNUmakefile", "makefile", "Makefile"].into_iter().find(|name| files.has(name))
         && files.read(name).is_none_or(|text| makes_something(&text))
@@ -117,9 +116,18 @@ pub(super) fn build_tools(target: &PermittedPath) -> Vec<Known> {
         add(&mut known, Purpose::Build, "make", name, false);
     }
     workspaces(&files, &mut known);
+    by_file(&files, &BAZEL, &mut known);
     let shown = |from: &str| below(&folder, from.as_bytes()).map_or_else(|| from.to_owned(), |it| it.shown());
     known.iter_mut().for_each(|command| command.from = shown(&command.from));
     known
+}
+
+/// Adds the commands of a tool that is known by a file.
+fn by_file(files: &Files<'_>, (names, commands): &Tool, known: &mut Vec<Known>) {
+    let Some(name) = names.iter().find(|name| files.has(name)) else { return };
+    for (purpose, run) in *commands {
+        add(known, *purpose, run, name, false);
+    }
 }
 
 /// Returns whether a manifest is of an ecosystem whose language is another one than most of a project is written in.
@@ -135,14 +143,21 @@ pub(super) fn is_of_another_language(from: &str, language: Option<&str>) -> bool
         "mix.exs" => &["Elixir", "Erlang"],
         "go.mod" => &["Go"],
         "composer.json" => &["PHP"],
+        "Gemfile" | "Rakefile" => &["Ruby", "Crystal", "Shell"],
         "pom.xml" | "build.gradle" | "build.gradle.kts" => &["Java", "Kotlin", "Scala", "Groovy"],
         _ => return false,
     };
     !own.contains(&language)
 }
 
-/// Replaces what Maven and Gradle are called by the wrappers that a folder has.
+/// Replaces what Maven and Gradle are called by the wrappers that a folder has, and names the solution for dotnet where
+/// a folder has several projects: without that it does nothing.
 pub(super) fn with_wrapper(target: &PermittedPath, run: &str) -> String {
+    if matches!(run, "dotnet build" | "dotnet test")
+        && let Some(solution) = solution(target)
+    {
+        return format!("{run} {solution}");
+    }
     let has = |name: &str| below(target, name.as_bytes()).is_some_and(|place| place.stat().is_ok());
     for (wrapper, plain) in [("./mvnw", "mvn"), ("./gradlew", "gradle")] {
         let rest = run.strip_prefix(wrapper).or_else(|| run.strip_prefix(plain));
@@ -154,6 +169,22 @@ pub(super) fn with_wrapper(target: &PermittedPath, run: &str) -> String {
     run.to_owned()
 }
 
+/// Returns the solution of a folder that has other projects, too.
+fn solution(target: &PermittedPath) -> Option<String> {
+    let (dir, _) = target.open_dir().ok()?;
+    let entries = dir.entries(MAX_ENTRIES).ok()?;
+    let names: Vec<&str> =
+        entries.iter().filter_map(|entry| str::from_utf8(entry.name.as_bytes()).ok()).collect();
+    let ending = |ends: &[&str]| {
+        let is_one = |name: &&&str| ends.iter().any(|end| name.ends_with(end)) && !name.contains([' ', '\'']);
+        names.iter().filter(is_one).min().copied()
+    };
+    let all = [".sln", ".slnx", ".csproj", ".fsproj", ".vbproj"];
+    let is_one = |name: &&&str| all.iter().any(|end| name.ends_with(end));
+    let several = names.iter().filter(is_one).count() > 1;
+    several.then(|| ending(&[".slnx"]).or_else(|| ending(&[".sln"])).map(str::to_owned)).flatten()
+}
+
 fn add(known: &mut Vec<Known>, purpose: Purpose, run: &str, from: &str, is_named: bool) {
     let run = run.to_owned();
     known.push(Known { purpose, run, from: from.to_owned(), is_named });
@@ -161,15 +192,30 @@ fn add(known: &mut Vec<Known>, purpose: Purpose, run: &str, from: &str, is_named
 
 /// Returns whether the first target of a Makefile, which `make` alone makes, is more than a check.
 fn makes_something(text: &str) -> bool {
-    let target = |line: &str| {
-        let name = line.split_once(':').filter(|(_, rest)| !rest.starts_with('='))?.0.trim_end();
-        let is_one = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-' | '/' | '.' | '%');
-        (!name.is_empty() && !name.starts_with('.') && name.chars().all(is_one)).then(|| name.to_owned())
-    };
-    let is_check = |name: String| {
-        matches!(&*name, "test" | "tests" | "check" | "lint" | "fmt" | "format" | "clean" | "help")
-    };
-    text.lines().find_map(target).is_none_or(|name| !is_check(name))
+    let lines: Vec<&str> = text.lines().collect();
+    let rules: Vec<(&str, &str, &str)> = (0..lines.len())
+        .filter_map(|at| {
+            let (name, needs) = lines[at].split_once(':').filter(|(_, rest)| !rest.starts_with('='))?;
+            let recipe = lines.get(at + 1).filter(|line| line.starts_with('\t')).copied().unwrap_or_default();
+            let name = name.trim_end();
+            let is_one = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-' | '/' | '.' | '%');
+            let is_target = !name.is_empty() && !name.starts_with('.') && name.chars().all(is_one);
+            is_target.then_some((name, needs.trim(), recipe.trim().trim_start_matches(['@', '-'])))
+        })
+        .collect();
+    let Some(first) = rules.first() else { return true };
+    // One that stands for another: `default: all`.
+    let meant = rules.iter().find(|rule| first.2.is_empty() && rule.0 == first.1).unwrap_or(first);
+    let (name, needs, recipe) = meant;
+    let is_check = matches!(*name, "test" | "tests" | "check" | "lint" | "fmt" | "format" | "clean" | "help");
+    !is_check && !is_no_build(if recipe.is_empty() { needs } else { recipe })
+}
+
+/// Returns whether what a target runs or needs says that it is no build: it prints, or tests and checks as well.
+pub(super) fn is_no_build(runs: &str) -> bool {
+    let words: Vec<&str> = runs.split([' ', '\t', ';', '&', '\n']).filter(|word| !word.is_empty()).collect();
+    let checks = |word: &&str| matches!(*word, "test" | "tests" | "check" | "lint" | "vet" | "fmt");
+    matches!(words.first(), Some(&("echo" | "printf"))) || words.iter().any(checks)
 }
 
 /// Scripts that are named as what they do: `scripts/test`.
@@ -194,7 +240,10 @@ fn composer(files: &Files<'_>, known: &mut Vec<Known>) {
     let Some(text) = files.read("composer.json") else { return };
     let package: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let scripts = package["scripts"].as_object();
-    for name in scripts.into_iter().flatten().map(|(name, _)| name.as_str()) {
+    let mut names: Vec<&str> = scripts.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    // What is called as what it does goes before its parts.
+    names.sort_by_key(|name| !matches!(*name, "test" | "build" | "lint" | "format"));
+    for name in names {
         let purpose = match name {
             "test" | "tests" | "phpunit" | "pest" | "test:unit" | "unit" => Purpose::Test,
             "build" | "compile" => Purpose::Build,
@@ -282,7 +331,11 @@ fn haskell(files: &Files<'_>, known: &mut Vec<Known>) {
     };
     let all = if program == "cabal" { " all" } else { "" };
     add(known, Purpose::Build, &format!("{program} build{all}"), from, false);
-    add(known, Purpose::Test, &format!("{program} test{all}"), from, false);
+    // A package without a suite has no tests to run.
+    let package = files.ending(".cabal").cloned().and_then(|name| files.read(&name));
+    if package.is_none_or(|text| text.lines().any(|line| line.trim_start().starts_with("test-suite"))) {
+        add(known, Purpose::Test, &format!("{program} test{all}"), from, false);
+    }
 }
 
 /// The modules of a Go workspace: its own folder is none, or only one.
@@ -319,10 +372,20 @@ fn autotools(files: &Files<'_>, known: &mut Vec<Known>) {
         () => "autoreconf -i && ",
     };
     add(known, Purpose::Build, &format!("{made}./configure && make"), from, false);
-    let has_tests = files
-        .read("Makefile.am")
-        .is_some_and(|text| text.contains("TESTS") || text.contains("check") || text.contains("test/"));
-    if has_tests {
+    // `make check` is always there; what it runs is in the folder's file or in those below.
+    let has_tests = |text: &str| {
+        let is_one = |line: &str| {
+            line.starts_with("TESTS") || line.starts_with("check-local:") || line.starts_with("check:")
+        };
+        text.lines().any(is_one)
+    };
+    let own = files.read("Makefile.am").unwrap_or_default();
+    let below = own.split_whitespace().filter(|word| !word.contains(['=', '$', '\\', ':', '#', '.']));
+    let mut below = below.take(MAX_WORDS).filter(|word| word.contains("test") || own.contains("SUBDIRS"));
+    let is_tested = |folder: &str| {
+        files.has(folder) && files.read(&format!("{folder}/Makefile.am")).is_some_and(|text| has_tests(&text))
+    };
+    if has_tests(&own) || below.any(is_tested) {
         add(known, Purpose::Test, "make check", from, false);
     }
 }

@@ -75,7 +75,9 @@ pub(super) fn ci_commands(
         let Some(place) = below(target, path) else { continue };
         let Ok(Some(source)) = Source::read(&place, MAX_FILE_BYTES) else { continue };
         for line in lines_here(&source.text) {
-            let Some((purpose, command)) = command(line) else { continue };
+            let Some((purpose, command)) = command(line).filter(|(_, run)| is_here(target, run)) else {
+                continue;
+            };
             if commands.len() < MAX_COMMANDS && !commands.iter().any(|(_, other, _)| *other == command) {
                 commands.push((purpose, command, source.shown.clone()));
             }
@@ -83,6 +85,62 @@ pub(super) fn ci_commands(
     }
     Ok(commands)
 }
+
+/// Returns whether a command has in the target folder what it needs: `make` a Makefile, or what makes one.
+fn is_here(target: &PermittedPath, run: &str) -> bool {
+    let program = run.split_whitespace().next().unwrap_or_default();
+    let needed: &[&str] = match program {
+        "make" => &[
+            "Makefile",
+            "GNUmakefile",
+            "makefile",
+            "configure",
+            "configure.ac",
+            "configure.in",
+            "Makefile.PL",
+        ],
+        _ => return true,
+    };
+    needed.iter().any(|name| below(target, name.as_bytes()).is_some_and(|place| place.stat().is_ok()))
+}
+
+/// Finds how the README of the target folder says that the project is tested: by `make` or by a program of its own
+/// ecosystem, on a line by itself. Gives the command and the file.
+pub(super) fn tests_of_readme(target: &PermittedPath) -> Vec<(String, String)> {
+    let Some(source) = READMES
+        .iter()
+        .find_map(|name| Source::read(&below(target, name.as_bytes())?, MAX_FILE_BYTES).ok().flatten())
+    else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    // Once it goes into another folder, a block says nothing about this one.
+    let (mut is_away, mut is_fenced) = (false, false);
+    for line in source.text.lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") || trimmed.is_empty() {
+            is_away = false;
+            is_fenced ^= !trimmed.is_empty();
+            continue;
+        }
+        let said = ["$ ", "% ", "> "].iter().find_map(|mark| trimmed.strip_prefix(mark));
+        let is_code = is_fenced || said.is_some() || line.starts_with("    ") || line.starts_with('\t');
+        let run = said.unwrap_or(trimmed);
+        is_away |= run.split("&&").any(|part| part.trim_start().starts_with("cd "));
+        if let Some((Purpose::Test, run)) = command(run).filter(|_| is_code && !is_away)
+            && is_here(target, &run)
+            && found.len() < MAX_OF_README
+        {
+            found.push((run, source.shown.clone()));
+        }
+    }
+    found
+}
+
+/// Names of a README.
+const READMES: &[&str] = &["README.md", "README.rst", "README", "README.txt", "Readme.md", "readme.md"];
+/// How many commands of a README are given.
+const MAX_OF_README: usize = 2;
 
 /// How many entries of the folder of workflows are looked at.
 const MAX_WORKFLOWS: usize = 10_000;
@@ -132,7 +190,11 @@ fn lines_here(text: &str) -> Vec<&str> {
         if is_step && step.iter().any(|line| is_away(line)) {
             continue;
         }
-        let stays = |line: &&&str| !line.trim_start().trim_start_matches("run: ").starts_with("cd ");
+        let goes = |part: &str| {
+            let part = part.trim_start().trim_start_matches("- ").trim_start_matches("run:").trim_start();
+            part.starts_with("cd ")
+        };
+        let stays = |line: &&&str| !line.split("&&").any(goes);
         here.extend(step.iter().take_while(stays));
     }
     // A folder for all steps of a job.

@@ -10,8 +10,8 @@ use crate::package::{Script, find_scripts};
 use bailiwick_contract::{Cancel, Failure};
 use bailiwick_policy::PermittedPath;
 
-use super::build_tools::{build_tools, is_of_another_language, with_wrapper};
-use super::ci::ci_commands;
+use super::build_tools::{build_tools, is_no_build, is_of_another_language, with_wrapper};
+use super::ci::{ci_commands, tests_of_readme};
 use super::excerpt::{clean, clip};
 use super::languages::Language;
 use super::{Manifests, Survey};
@@ -108,7 +108,7 @@ pub fn find_commands(
             |command: &&Command| command.purpose == purpose && !command.usual && !is_aside(&command.from);
         // A Makefile beside CMake's files is often a helper.
         let is_helper = |command: &Command| has_cmake && command.run.starts_with("make");
-        commands.iter().filter(is_own).any(|command| is_plain(command) && !is_helper(command))
+        commands.iter().filter(is_own).any(|command| command.is_plain() && !is_helper(command))
     };
     let (named, usual): (Vec<_>, Vec<_>) = build_tools(target).into_iter().partition(|known| known.is_named);
     for known in &named {
@@ -119,15 +119,23 @@ pub fn find_commands(
     let of_ci = ci_commands(target, cancel)?;
     let usual = usual.iter().map(|known| (known.purpose, known.run.as_str(), known.from.as_str()));
     let stated = manifests.usual.iter().map(|(purpose, run, from)| (*purpose, *run, from.as_str()));
-    for (purpose, run, from) in usual.chain(stated) {
+    // Bazel's come last of what is usual.
+    let (last, usual): (Vec<_>, Vec<_>) = usual.partition(|(_, run, _)| run.starts_with("bazel "));
+    for (purpose, run, from) in usual.into_iter().chain(stated).chain(last) {
         // What CI runs itself is no guess.
-        let is_stated = of_ci.iter().any(|(_, other, _)| *other == run);
-        if !has_own(&commands, purpose) && !is_stated {
-            add(&mut commands, make(purpose, run, from, true));
+        let stated = of_ci.iter().find(|(_, other, _)| *other == run);
+        if !has_own(&commands, purpose) {
+            let from = stated.map_or(from, |(.., from)| from);
+            add(&mut commands, make(purpose, run, from, stated.is_none()));
         }
     }
     for (purpose, run, from) in &of_ci {
         add(&mut commands, make(*purpose, run, from, false));
+    }
+    if !commands.iter().any(|command| command.purpose == Purpose::Test) {
+        for (run, from) in tests_of_readme(target) {
+            add(&mut commands, make(Purpose::Test, &run, &from, false));
+        }
     }
     if manifests.is_cargo_workspace {
         // `cargo test` in the root package of a workspace leaves out its members.
@@ -145,9 +153,12 @@ pub fn find_commands(
     Ok((in_order(commands, rank), scripts.warnings))
 }
 
-/// Tells whether a command does its purpose as a whole, as far as its name says.
-fn is_plain(command: &Command) -> bool {
-    command.script.as_deref().is_none_or(|name| !name.contains([':', '/', '.', '-', '_']))
+impl Command {
+    /// Tells whether a command does its purpose as a whole, as far as its name says.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.script.as_deref().is_none_or(|name| !name.contains([':', '/', '.', '-', '_']))
+    }
 }
 
 fn of_script(script: &Script) -> Command {
@@ -155,7 +166,10 @@ fn of_script(script: &Script) -> Command {
     // What cargo's own verbs do is known.
     let means = if runner == "cargo" { String::new() } else { clip(&clean(&script.runs), MAX_MEANS_CHARS) };
     Command {
-        purpose: purpose_of(&script.name, runner),
+        purpose: match purpose_of(&script.name, runner) {
+            Purpose::Build if is_no_build_of(script) => Purpose::Other,
+            purpose => purpose,
+        },
         run: clip(&line_of(&script.argv), MAX_RUN_CHARS),
         script: Some(script.name.clone()),
         means,
@@ -163,6 +177,11 @@ fn of_script(script: &Script) -> Command {
         usual: false,
         missing: None,
     }
+}
+
+/// Returns whether a script that is named as a build does something else: tests as well, or makes a release.
+fn is_no_build_of(script: &Script) -> bool {
+    script.name == "all" && is_no_build(&script.runs) || script.runs.starts_with("goreleaser ")
 }
 
 /// Writes words as a person would type them.
@@ -183,6 +202,8 @@ fn purpose_of(name: &str, runner: &str) -> Purpose {
     let lower = name.to_ascii_lowercase();
     let first = lower.split([':', '-', '_', '.', '/']).next().unwrap_or_default();
     match (first, runner) {
+        // A file that is made.
+        (_, "make") if name.contains('.') => Purpose::Other,
         // The GNU coding standards name it so.
         ("check", "make") => Purpose::Test,
         ("typecheck" | "type" | "types", _) => Purpose::Lint,
@@ -201,11 +222,13 @@ fn in_order(mut commands: Vec<Command>, rank_of: impl Fn(&Command) -> (bool, boo
     let is_called_so = |command: &Command| {
         matches!(
             (command.purpose, command.script.as_deref()),
-            (Purpose::Test, Some("test")) | (Purpose::Build, Some("build")) | (Purpose::Lint, Some("lint"))
+            (Purpose::Test, Some("test"))
+                | (Purpose::Build, Some("build" | "compile"))
+                | (Purpose::Lint, Some("lint"))
         )
     };
     commands.sort_by_key(|command| {
-        let order = (!is_plain(command), command.script.is_none(), !is_called_so(command));
+        let order = (!command.is_plain(), command.script.is_none(), !is_called_so(command));
         (command.purpose, rank_of(command), order)
     });
     let mut ranked: Vec<((bool, usize, Purpose), Command)> = Vec::new();
@@ -234,6 +257,7 @@ mod tests {
             ("run:tool", "cargo", Purpose::Run),
             ("release", "npm", Purpose::Other),
             ("typeset", "make", Purpose::Other),
+            ("BUILD.bazel", "make", Purpose::Other),
         ] {
             assert_eq!(purpose_of(name, runner), purpose, "{runner} {name}");
         }

@@ -3,7 +3,8 @@
 use super::manifest::Folder;
 use super::{Arguments, Script, Scripts};
 
-/// Finds the explicit targets: plain names, with a recipe's first lines or the `## text` beside them.
+/// Finds the explicit targets: plain names, with a recipe's first lines or the `## text` beside them, or else what they
+/// need.
 ///
 /// Only what stands in the file itself is read. Nothing is expanded or included, make is not asked: that would
 /// run code of the project.
@@ -13,6 +14,7 @@ use super::{Arguments, Script, Scripts};
 pub fn find(folder: &Folder, scripts: &mut Scripts) {
     let Some(manifest) = folder.read(&["GNUmakefile", "makefile", "Makefile"], scripts) else { return };
     let mut names: Vec<(String, String)> = Vec::new();
+    let mut needed: Vec<String> = Vec::new();
     let mut current: Vec<usize> = Vec::new();
     for line in manifest.text.lines() {
         if let Some(recipe) = line.strip_prefix('\t') {
@@ -34,15 +36,20 @@ pub fn find(folder: &Folder, scripts: &mut Scripts) {
         for target in targets {
             let at = names.iter().position(|(name, _)| name == target).unwrap_or_else(|| {
                 names.push((target.to_owned(), String::new()));
+                needed.push(String::new());
                 names.len() - 1
             });
             if names[at].1.is_empty() {
                 about.trim().clone_into(&mut names[at].1);
             }
+            if needed[at].is_empty() {
+                needs(line).clone_into(&mut needed[at]);
+            }
             current.push(at);
         }
     }
-    for (name, runs) in names {
+    for ((name, runs), needed) in names.into_iter().zip(needed) {
+        let runs = if runs.is_empty() { needed } else { runs };
         scripts.add(Script {
             argv: vec!["make".to_owned(), name.clone()],
             name,
@@ -52,6 +59,12 @@ pub fn find(folder: &Folder, scripts: &mut Scripts) {
             arguments: Arguments::None,
         });
     }
+}
+
+/// Returns what the target of a rule needs.
+fn needs(line: &str) -> &str {
+    let rest = line.split_once(':').map_or("", |(_, rest)| rest.trim_start_matches(':'));
+    rest.split(['#', ';', '|']).next().unwrap_or(rest).trim()
 }
 
 /// Reads a line as a rule: its plain targets, and what a `##` comment says.

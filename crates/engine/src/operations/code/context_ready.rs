@@ -9,7 +9,8 @@ use bailiwick_policy::command::Grant;
 use bailiwick_providers::command::SearchPath;
 use bailiwick_providers::orientation::{Command, Purpose};
 
-/// Notes of each command what is missing for it to run, and puts those that run before others of their purpose.
+/// Notes of each command what is missing for it to run, and puts those that run before others of their purpose. What does
+/// only a part of it stays behind what does all.
 pub(super) fn note_missing(cx: &Context, permit: &Permit, commands: &mut [Command]) {
     for command in commands.iter_mut() {
         command.missing = missing(cx, permit, command);
@@ -19,7 +20,7 @@ pub(super) fn note_missing(cx: &Context, permit: &Permit, commands: &mut [Comman
     {
         let places: Vec<usize> = (0..commands.len()).filter(|at| commands[*at].purpose == purpose).collect();
         let mut ordered: Vec<Command> = places.iter().map(|at| commands[*at].clone()).collect();
-        ordered.sort_by_key(|command| command.missing.is_some());
+        ordered.sort_by_key(|command| (!command.is_plain(), command.missing.is_some()));
         for (at, command) in places.into_iter().zip(ordered) {
             commands[at] = command;
         }
