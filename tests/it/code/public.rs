@@ -387,6 +387,7 @@ const REPOSITORIES: &[Layout] = &[
             ("CMakeLists.txt", "project(a)\n"),
             ("a.cpp", CODE),
             ("MODULE.bazel", ""),
+            ("meson.build", ""),
             (
                 "Makefile",
                 "all:\n\t@echo \"pretty - beautify\"\n\ncheck-amalgamation:\n\tdiff a b\n\nBUILD.bazel: a.hpp\n\tcmake -P gen.cmake\n",
@@ -409,20 +410,20 @@ const REPOSITORIES: &[Layout] = &[
         "fribidi/fribidi at 58895678b7",
         &[
             ("configure.ac", ""),
-            ("autogen.sh", CODE),
+            ("autogen.sh", ""),
             ("Makefile.am", "SUBDIRS = lib bin test\n"),
             ("test/Makefile.am", "TESTS = run.tests\n"),
             ("meson.build", ""),
             ("a.c", CODE),
         ],
-        "meson setup build && meson compile -C build",
-        "meson test -C build",
+        "./autogen.sh && ./configure && make",
+        "make check",
     ),
     (
         "tmux/tmux at c1f947a3c5",
         &[
             ("configure.ac", ""),
-            ("autogen.sh", CODE),
+            ("autogen.sh", ""),
             (
                 "Makefile.am",
                 "if FUZZING\ncheck_PROGRAMS = fuzz/a\nendif\ndist_a_SOURCES = a.c compat/test.c\n",

@@ -33,8 +33,8 @@ pub(super) struct Known {
 /// The names of a tool's files, and the commands for each purpose.
 type Tool = (&'static [&'static str], &'static [(Purpose, &'static str)]);
 
-/// Bazel's. Beside the files of another tool they are often there for those who depend on the project.
-pub(super) const BAZEL: Tool = (
+/// Bazel's.
+const BAZEL: Tool = (
     &["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel"],
     &[(Purpose::Build, "bazel build //..."), (Purpose::Test, "bazel test //...")],
 );

@@ -119,8 +119,9 @@ pub fn find_commands(
     let of_ci = ci_commands(target, cancel)?;
     let usual = usual.iter().map(|known| (known.purpose, known.run.as_str(), known.from.as_str()));
     let stated = manifests.usual.iter().map(|(purpose, run, from)| (*purpose, *run, from.as_str()));
-    // Bazel's come last of what is usual.
-    let (last, usual): (Vec<_>, Vec<_>) = usual.partition(|(_, run, _)| run.starts_with("bazel "));
+    // Files of Meson and Bazel beside those of another tool are often there for those who depend on the project.
+    let is_beside = |run: &str| run.starts_with("meson ") || run.starts_with("bazel ");
+    let (last, usual): (Vec<_>, Vec<_>) = usual.partition(|(_, run, _)| is_beside(run));
     for (purpose, run, from) in usual.into_iter().chain(stated).chain(last) {
         // What CI runs itself is no guess.
         let stated = of_ci.iter().find(|(_, other, _)| *other == run);
