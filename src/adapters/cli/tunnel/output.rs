@@ -21,8 +21,7 @@ pub struct TunnelOutput {
     pub url: Option<String>,
     /// Where the tunnel or proxy forwards it to; null where the port is chosen when it starts.
     pub forward_to: Option<String>,
-    /// The program that would be started, with its words.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The program that would be started, with its words; empty where there is none.
     pub command: Vec<String>,
     /// What you could allow a client at most.
     pub scopes: Vec<ReachableScope>,
