@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use support::server::TestServer;
 use crate::patience::PATIENCE;
+use support::server::TestServer;
 
 const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
 /// What an attacker wants to be taken for a request of somebody else.

@@ -5,9 +5,9 @@ use bailiwick::contract::Cancel;
 use bailiwick::history::Filter;
 use serde_json::{Value, json};
 
-use support::http_client::Reply;
 use super::login::{FORM, Login, REDIRECT, URL, answer, form, hidden};
 use crate::patience::PATIENCE;
+use support::http_client::Reply;
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 

@@ -16,9 +16,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use support::server::TestServer;
-use support::http_client::{Reply, parse, request, send};
 use crate::patience::PATIENCE;
+use support::http_client::{Reply, parse, request, send};
+use support::server::TestServer;
 
 const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
 

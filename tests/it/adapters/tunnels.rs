@@ -16,12 +16,12 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use support::http_client::{Reply, request, send_raw};
 use super::internet::Internet;
 use super::login::{answer, form, hidden};
 use crate::installation::{Installation, Ran};
 use crate::patience::{PATIENCE, eventually};
 use crate::source::repository;
+use support::http_client::{Reply, request, send_raw};
 
 const VERIFIER: &str = "a-verifier-of-43-characters-at-the-very-least";
 const REDIRECT: &str = "http://127.0.0.1:7777/callback";
