@@ -65,7 +65,7 @@ const FENCES: &[Fence] = &[
     },
     Fence {
         pattern: r"\b(print|println|eprint|eprintln|dbg)!",
-        inside: &["src/adapters/cli/", "crates/engine/build.rs"],
+        inside: &["src/adapters/cli/", "crates/engine/build.rs", "crates/grammars/build.rs"],
         because: "standard output belongs to MCP or to the CLI's printer",
     },
     Fence {

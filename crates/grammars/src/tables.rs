@@ -18,7 +18,7 @@ pub struct Grammar {
     pub(crate) inflated: Once,
 }
 
-const _: () = assert!(cfg!(target_endian = "little"), "the build packs numbers in this order");
+const _: () = assert!(u16::from_ne_bytes([1, 0]) == 1, "the build packs numbers in this order");
 
 impl Grammar {
     /// Gives the function by which tree-sitter takes the grammar.

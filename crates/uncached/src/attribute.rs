@@ -1,7 +1,5 @@
 //! The attribute `cached`, which leaves its function as it is.
 
-#![forbid(unsafe_code)]
-
 use proc_macro::TokenStream;
 
 /// Gives the function back.
