@@ -132,7 +132,7 @@ fn an_index_kept_through_changes_answers_as_one_just_made() {
                 } else {
                     format!("fn {name}() {{}}")
                 };
-                world.write(&path, &format!("{}{line}\n", "\n".repeat(dice.roll(4))));
+                world.write(&path, format!("{}{line}\n", "\n".repeat(dice.roll(4))));
             }
             4 => drop(fs::remove_file(world.path(&path))),
             5 => {
@@ -141,15 +141,15 @@ fn an_index_kept_through_changes_answers_as_one_just_made() {
             }
             6 if !moved_folder.is_empty() => drop(fs::remove_dir_all(world.path(moved_folder))),
             7 if !moved_folder.is_empty() => {
-                drop(fs::rename(world.path(moved_folder), world.path(&format!("moved{}", step % 3))));
+                drop(fs::rename(world.path(moved_folder), world.path(format!("moved{}", step % 3))));
             }
-            8 => world.write(&format!("{folder}.gitignore"), ["x.rs\n", "", "b/\n"][dice.roll(3)]),
+            8 => world.write(format!("{folder}.gitignore"), ["x.rs\n", "", "b/\n"][dice.roll(3)]),
             9 => {
                 // A folder with something in it comes as a whole.
                 let outside = world.beside("new");
                 fs::create_dir_all(outside.join("deep")).expect("made");
                 fs::write(outside.join("deep/n.rs"), format!("fn item_new{step}() {{}}\n")).expect("written");
-                fs::rename(&outside, world.path(&format!("new{step}"))).expect("moved");
+                fs::rename(&outside, world.path(format!("new{step}"))).expect("moved");
             }
             _ => {
                 fs::create_dir_all(world.path("c/.git/info")).expect("made");
@@ -166,7 +166,7 @@ fn an_index_kept_through_changes_answers_as_one_just_made() {
 fn a_second_question_reads_no_file_and_is_told_so() {
     let world = Sources::new();
     for number in 0..50 {
-        world.write(&format!("d{}/f{number}.rs", number % 7), &format!("fn thing{number}() {{}}\n"));
+        world.write(format!("d{}/f{number}.rs", number % 7), format!("fn thing{number}() {{}}\n"));
     }
     let service = world.service("home", json!({}));
     let first = world.ask(&service, "thing7", json!({}));
@@ -258,7 +258,7 @@ fn rules_that_change_take_what_they_close_out_of_the_index() {
 fn an_index_that_is_broken_or_of_another_folder_is_made_anew() {
     let world = Sources::new();
     for number in 0..20 {
-        world.write(&format!("f{number}.rs"), &format!("fn item{number}() {{}}\n"));
+        world.write(format!("f{number}.rs"), format!("fn item{number}() {{}}\n"));
     }
     let first = world.service("home", json!({}));
     let expected = world.hits(&first, "item");
@@ -288,7 +288,7 @@ fn two_services_keep_one_index_and_both_answer_true() {
     world.write("a.rs", "fn item_a() {}\n");
     let (one, other) = (world.service("home", json!({})), world.service("home", json!({})));
     for step in 0..10 {
-        world.write(&format!("s{step}.rs"), &format!("fn item_{step}() {{}}\n"));
+        world.write(format!("s{step}.rs"), format!("fn item_{step}() {{}}\n"));
         let (first, second) = if step % 2 == 0 { (&one, &other) } else { (&other, &one) };
         let hits = world.hits(first, "item");
         assert_eq!(hits.len(), step + 2);
@@ -329,7 +329,7 @@ fn a_question_that_is_given_up_ends_at_once_and_the_next_one_is_answered() {
     let world = Sources::new();
     for number in 0..400 {
         let text: String = (0..40).map(|n| format!("pub fn item_{number}_{n}() {{}}\n")).collect();
-        world.write(&format!("d{}/f{number}.rs", number % 20), &text);
+        world.write(format!("d{}/f{number}.rs", number % 20), &text);
     }
     let service = world.service("home", json!({}));
     let caller = Caller::local(Transport::Cli);

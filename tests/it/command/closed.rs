@@ -39,7 +39,7 @@ fn policy() -> Value {
 fn yard() -> TestService {
     let yard = TestService::for_commands(policy());
     for path in CLOSED {
-        yard.write(path, &format!("{SECRET}\n"));
+        yard.write(path, format!("{SECRET}\n"));
     }
     for path in
         ["open/.env", "open/a/b.pem", ".env.example", "sub/plain", "node_modules/a/credentials/index.js"]
@@ -278,7 +278,7 @@ async fn nothing_runs_where_more_files_are_closed_than_can_be_hidden() {
     }
     let yard = TestService::for_commands(policy());
     for number in 0..512 {
-        yard.write(&format!("certs/{number}.pem"), SECRET);
+        yard.write(format!("certs/{number}.pem"), SECRET);
     }
     let answer = shell(&yard, ".", "cat certs/*; echo done").await;
     assert_eq!(answer["data"]["stdout"], "done\n", "{answer:#}");
@@ -409,8 +409,8 @@ async fn git_never_commits_a_changed_closed_file_as_empty_or_gone() {
     let yard = repository();
     let app = yard.path("");
     // Changed by the user, and one that is not tracked yet.
-    yard.write(".env", &format!("{SECRET} of today\n"));
-    yard.write("sub/new.pem", &format!("{SECRET}\n"));
+    yard.write(".env", format!("{SECRET} of today\n"));
+    yard.write("sub/new.pem", format!("{SECRET}\n"));
     let head = git(&app, &["rev-parse", "HEAD"]);
     for words in [
         "add -A",
@@ -476,7 +476,7 @@ async fn a_file_of_variables_reads_blank_where_git_would_not_add_it() {
     fs::write(yard.path(".git/info/exclude"), "/.env\n").expect("written");
     assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], blank, "an exclude of this repository");
     // A folder that is ignored, with the file in it.
-    yard.write("sub/deep/.env", &format!("{SECRET}\n"));
+    yard.write("sub/deep/.env", format!("{SECRET}\n"));
     assert_eq!(
         shell(&yard, ".", "cd sub/deep; cat .en[v] || echo closed").await["data"]["stdout"],
         closed[7..14]

@@ -14,7 +14,7 @@ fn project(log: &Log) -> TestService {
     yard.write("out.log", &String::from_utf8(log.stdout.clone()).expect("text"));
     yard.write("err.log", &String::from_utf8(log.stderr.clone()).expect("text"));
     let code = log.known.exit_code;
-    yard.write("Makefile", &format!("test:\n\t@cat out.log; cat err.log >&2; exit {code}\n"));
+    yard.write("Makefile", format!("test:\n\t@cat out.log; cat err.log >&2; exit {code}\n"));
     yard
 }
 

@@ -25,7 +25,7 @@ fn yard(level: Containment) -> (TestService, String) {
     let word = format!("7{digits}");
     yard.write(
         "Makefile",
-        &format!(
+        format!(
             "stay:\n\t@sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up; sleep {word}\n\
              leave:\n\t@sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up\n"
         ),

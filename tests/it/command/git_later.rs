@@ -23,7 +23,7 @@ fn yard() -> TestService {
     let top = yard.path("");
     for name in ["one", "two", "lib", "below"] {
         person(&top, &["init", "-q", name]);
-        yard.write(&format!("{name}/file"), "a line\n");
+        yard.write(format!("{name}/file"), "a line\n");
         person(&top.join(name), &["add", "file"]);
         person(&top.join(name), &["commit", "-qm", "first"]);
     }
@@ -323,8 +323,8 @@ async fn repositories_beyond_those_that_are_held_by_name_are_read_only() {
     let answer = attack(&yard, "r39", lines).await;
     assert_eq!(answer["data"]["stdout"], "done\n", "{answer:#}");
     for number in 0..41 {
-        person(&yard.path(&format!("r{number}")), &["status"]);
-        person(&yard.path(&format!("r{number}")), &["commit", "--allow-empty", "-qm", "x"]);
+        person(&yard.path(format!("r{number}")), &["status"]);
+        person(&yard.path(format!("r{number}")), &["commit", "--allow-empty", "-qm", "x"]);
     }
     assert!(!yard.path("mark").exists());
 }

@@ -166,7 +166,7 @@ async fn the_network_is_what_the_scope_says() {
         let mut policy = make("full");
         policy["network"] = json!(network);
         let yard = TestService::for_commands(policy);
-        yard.write("Makefile", &format!("SHELL := /bin/bash\ngo:\n\t@exec 3<>/dev/tcp/127.0.0.1/{port}\n"));
+        yard.write("Makefile", format!("SHELL := /bin/bash\ngo:\n\t@exec 3<>/dev/tcp/127.0.0.1/{port}\n"));
         let answer = yard.answer(json!(["make", "go"]), json!({})).await;
         assert_eq!(answer["data"]["sandbox"]["network"], network, "{answer:#}");
         assert_eq!(answer["data"]["exitCode"] == json!(0), reaches, "{network}: {answer:#}");
@@ -212,7 +212,7 @@ async fn a_folder_for_temporary_files_that_became_a_link_leads_nowhere() {
         let outside = outside.canonicalize().expect("it is there");
         yard.write(
             "Makefile",
-            &format!(
+            format!(
                 "swap:\n\t@mv $$HOME/tmp $$HOME/old && ln -s {0} $$HOME/tmp\n\
                  full:\n\t@mkdir -p $$TMPDIR/a/b && echo x > $$TMPDIR/a/b/file && echo $$TMPDIR\n\
                  late:\n\t@mkdir {0}/$$(basename $$TMPDIR) 2>/dev/null; echo x > $$TMPDIR/file && mv $$HOME/tmp $$HOME/older && ln -s {0} $$HOME/tmp\n",

@@ -27,7 +27,7 @@ fn git(yard: &TestService, folder: &str, words: &[&str]) {
 }
 
 fn program(yard: &TestService, path: &str) -> String {
-    yard.write(path, &format!("#!/bin/sh\ntouch {}\n", yard.path("canary").display()));
+    yard.write(path, format!("#!/bin/sh\ntouch {}\n", yard.path("canary").display()));
     let path = yard.path(path);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode is set");
     path.display().to_string()

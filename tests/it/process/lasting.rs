@@ -81,7 +81,7 @@ async fn a_process_whose_keeper_is_killed_is_lost_and_what_it_printed_stays() {
     at_every_level(|level| async move {
         let ground = TestScope::for_processes(json!({"sandbox": level, "allowedCommands": ["make *"]}));
         let word = ground.word.clone();
-        ground.write("Makefile", &format!("stay:\n\t@echo up; sleep {word}\n"));
+        ground.write("Makefile", format!("stay:\n\t@echo up; sleep {word}\n"));
         let host = ground.host();
         let id = host.start(json!(["make", "stay"])).await;
         host.printed(&id, "up\n").await;
@@ -103,7 +103,7 @@ async fn a_process_whose_keeper_is_killed_is_lost_and_what_it_printed_stays() {
 async fn the_person_lists_reads_and_ends_them_from_the_command_line_with_or_without_a_service() {
     let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
     let word = ground.word.clone();
-    ground.write("Makefile", &format!("stay:\n\t@echo up; echo wrong >&2; sleep {word}\n"));
+    ground.write("Makefile", format!("stay:\n\t@echo up; echo wrong >&2; sleep {word}\n"));
     let host = ground.host();
     let ids = [host.start(json!(["make", "stay"])).await, host.start(json!(["make", "stay"])).await];
     for id in &ids {

@@ -15,7 +15,7 @@ async fn what_is_started_runs_at_every_level_and_nothing_is_left_when_it_is_stop
         let word = ground.word.clone();
         ground.write(
             "Makefile",
-            &format!(
+            format!(
                 "stay:\n\t@sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up; sleep {word}\n"
             ),
         );
@@ -43,7 +43,7 @@ async fn what_does_not_end_when_it_is_asked_to_is_killed_after_the_grace() {
         let ground = TestScope::for_processes(json!({"sandbox": level, "allowedCommands": ["make *"]}));
         let word = ground.word.clone();
         ground
-            .write("Makefile", &format!("deaf:\n\t@trap '' TERM; echo up; while :; do sleep {word}; done\n"));
+            .write("Makefile", format!("deaf:\n\t@trap '' TERM; echo up; while :; do sleep {word}; done\n"));
         let host = ground.host();
         let id = host.start(json!(["make", "deaf"])).await;
         host.printed(&id, "up\n").await;

@@ -28,7 +28,7 @@ fn lines_are_counted_as_git_counts_them_over_many_edits() {
     for file in 0..60 {
         let length = 1 + numbers.below(300);
         let text = (0..length).map(|_| format!("line {}\n", numbers.below(80))).collect::<Vec<String>>();
-        ground.write(&format!("d{}/f{file}.txt", file % 5), text.concat());
+        ground.write(format!("d{}/f{file}.txt", file % 5), text.concat());
         texts.push(text);
     }
     let git = |words: &[&str]| {

@@ -46,7 +46,7 @@ fn without_room_for_contents_files_are_told_and_not_counted() {
 fn too_many_files_are_said_and_none_is_told_that_did_not_change() {
     let ground = SnapshotScope::new(json!({}));
     for number in 0..200 {
-        ground.write(&format!("d{}/f{number}.txt", number % 7), "same\n");
+        ground.write(format!("d{}/f{number}.txt", number % 7), "same\n");
     }
     std::thread::sleep(Duration::from_millis(20));
     let before = ground.take_within(SnapshotLimits { files: 50, ..SnapshotLimits::default() });
@@ -63,7 +63,7 @@ fn too_many_files_are_said_and_none_is_told_that_did_not_change() {
 fn a_snapshot_is_cancelled_and_times_out() {
     let ground = SnapshotScope::new(json!({}));
     for number in 0..200 {
-        ground.write(&format!("f{number}.txt"), "a\n");
+        ground.write(format!("f{number}.txt"), "a\n");
     }
     let folder = ground.permitted(".");
     let cancel = Cancel::after(*PATIENCE);

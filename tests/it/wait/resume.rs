@@ -76,7 +76,7 @@ async fn every_line_is_found_once_by_waits_that_follow_each_other() {
         let data = hall.wait(input).await;
         assert_eq!(data["conditions"][0]["line"], format!("line {n}"), "{data:#}");
         from = data["conditions"][0]["next"].as_u64().expect("a position");
-        hall.write(&format!("found-{n}"), "");
+        hall.write(format!("found-{n}"), "");
     }
     let input = json!({"any": [{"until": "text", "process": process, "text": "line", "from": from}]});
     assert_eq!(hall.wait(input).await["outcome"], "impossible");

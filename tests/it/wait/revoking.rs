@@ -55,7 +55,7 @@ async fn check(
     act: impl FnOnce(&mut Tokens),
 ) {
     let (answer, ()) = tokio::join!(answer, async {
-        let started = hall.path(&format!("{name}.runs"));
+        let started = hall.path(format!("{name}.runs"));
         eventually_async("the command runs", || started.exists()).await;
         change(hall, act);
     });
