@@ -9,7 +9,7 @@
 )]
 #![cfg_attr(
     not(target_os = "linux"),
-    expect(dead_code, unused_imports, reason = "only tests that are left out here use them")
+    expect(unused_imports, reason = "only tests that are left out here use them")
 )]
 
 mod adapters;
