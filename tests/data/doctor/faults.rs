@@ -490,8 +490,8 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "an anchor that cannot be read",
-        check: "history-writing",
-        fix: "history.anchor",
+        check: "history",
+        fix: "Check the disk",
         is_mended: false,
         inject: |place| {
             let path = home(place).join("state/history.anchor");

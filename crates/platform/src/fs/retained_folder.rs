@@ -16,8 +16,12 @@ use super::{Attributes, FileKind, FileLock, RelPath, RetentionClock, Root, creat
 const PAUSE: Duration = Duration::from_millis(1);
 /// The file that says how much a part, or the folder, holds.
 const USED: &str = "used";
+/// The lock under which room is taken and given back.
+const LOCK: &str = ".lock";
 /// What a part is renamed to before it is removed.
 const GONE: &str = ".gone-";
+/// The lock under which parts are removed: one at a time, so that no more than one is there beside what is kept.
+const REMOVING: &str = ".removing";
 
 /// How much is kept.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +89,7 @@ impl RetainedFolder {
         if bytes > self.limits.max_bytes {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let _lock = self.lock()?;
+        let _lock = self.lock(LOCK)?;
         let mut parts = self.oldest_first();
         let mut total = match read_used(&self.path) {
             Some(used) => used.bytes,
@@ -136,7 +140,7 @@ impl RetainedFolder {
 
     /// Gives back what was reserved for a thing that was not put into a part of its own after all.
     pub fn release(&self, part: &Path) {
-        let Ok(_lock) = self.lock() else { return };
+        let Ok(_lock) = self.lock(LOCK) else { return };
         let Some(part) = self.oldest_first().into_iter().find(|it| it.path == part) else { return };
         let total = read_used(&self.path).map_or(0, |used| used.bytes).saturating_sub(part.used().bytes);
         if self.remove(&part).is_ok() {
@@ -145,9 +149,15 @@ impl RetainedFolder {
         }
     }
 
-    fn lock(&self) -> io::Result<FileLock> {
+    /// Waits until what was taken away is removed.
+    pub fn wait_for_removals(&self) {
+        // Without the folder nothing is.
+        drop(self.lock(REMOVING));
+    }
+
+    fn lock(&self, name: &str) -> io::Result<FileLock> {
         loop {
-            if let Some(lock) = FileLock::try_take(&self.path, ".lock")? {
+            if let Some(lock) = FileLock::try_take(&self.path, name)? {
                 return Ok(lock);
             }
             std::thread::sleep(PAUSE);
@@ -171,17 +181,35 @@ impl RetainedFolder {
         parts
     }
 
-    /// Removes a part, and what an earlier process has left half removed.
+    /// Takes a part away at once. What is in one that many things share is removed while the caller goes on.
     fn remove(&self, part: &Part) -> io::Result<()> {
+        let removing = self.lock(REMOVING)?;
+        // What a process that was killed has left half removed.
+        self.remove_gone();
+        let is_shared = part.used().bytes <= self.limits.part_bytes;
         fs::rename(&part.path, self.path.join(format!("{GONE}{:010}", part.number)))?;
-        let entries = fs::read_dir(&self.path)?.flatten();
+        if is_shared {
+            let folder = self.clone();
+            let remove = move || {
+                folder.remove_gone();
+                drop(removing);
+            };
+            // Without a thread the next removal does it.
+            let _ = std::thread::Builder::new().name("retention".to_owned()).spawn(remove);
+        } else {
+            self.remove_gone();
+        }
+        Ok(())
+    }
+
+    fn remove_gone(&self) {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(GONE)) {
             if super::remove_tree(&entry.path()).is_err() {
                 // Folders that may not be written were put there as they were.
                 let _ = make_writable(&entry.path()).and_then(|()| super::remove_tree(&entry.path()));
             }
         }
-        Ok(())
     }
 }
 
@@ -295,7 +323,9 @@ mod tests {
         assert_eq!(names(&folder), ["large"]);
         assert!(folder.reserve_at(1_001, 0).is_err());
         assert_eq!(names(&folder), ["large"]);
-        assert!(fs::read_dir(&folder.path).expect("there").count() <= 3, "no part is left half removed");
+        folder.wait_for_removals();
+        assert!(fs::read_dir(&folder.path).expect("there").count() <= 4, "no part is left half removed");
+        folder.wait_for_removals();
         super::super::remove_tree(&folder.path).expect("it was made above");
     }
 
@@ -318,6 +348,7 @@ mod tests {
         // A clock that was set back removes nothing.
         put(&folder, "f", 10, -200 * day);
         assert_eq!(names(&folder), ["c", "d", "e", "f"]);
+        folder.wait_for_removals();
         super::super::remove_tree(&folder.path).expect("it was made above");
     }
 
@@ -336,6 +367,7 @@ mod tests {
         }
         put(&folder, "c", 10, 0);
         assert_eq!(read_used(&folder.path).expect("there").bytes, 90);
+        folder.wait_for_removals();
         super::super::remove_tree(&folder.path).expect("it was made above");
     }
 
@@ -348,12 +380,14 @@ mod tests {
         super::super::modes::set_mode(&part.join("closed"), 0o500).expect("own folder");
         put(&folder, "b", 1, 0);
         assert_eq!(names(&folder), ["b"]);
+        folder.wait_for_removals();
         assert!(
             !fs::read_dir(&folder.path)
                 .expect("there")
                 .flatten()
                 .any(|entry| entry.file_name().to_string_lossy().starts_with(GONE))
         );
+        folder.wait_for_removals();
         super::super::remove_tree(&folder.path).expect("it was made above");
     }
 }

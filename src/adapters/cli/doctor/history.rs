@@ -26,12 +26,12 @@ pub fn look(home: &Home, found: &mut Findings) {
         .filter_map(|entry| entry.metadata().ok())
         .map(|facts| facts.len())
         .sum();
-    look_at_writing(&state, found);
     let (says, hears) = mpsc::channel();
     // It ends with this process if it takes longer.
+    let folder = state.clone();
     let spawned = thread::Builder::new().name("verify".to_owned()).spawn(move || {
         // Nobody hears it once the time is over.
-        let _ = says.send(verify(&state));
+        let _ = says.send(verify(&folder));
     });
     if spawned.is_err() {
         found.fail("history", "the system gives no thread to check the history", "Close other programs.");
@@ -65,6 +65,7 @@ pub fn look(home: &Home, found: &mut Findings) {
                     );
                 }
                 None => {
+                    look_at_writing(&state, found);
                     found.ok(
                         "history",
                         format!("{} rows, each as it was written ({} KiB)", report.rows, size >> 10),
