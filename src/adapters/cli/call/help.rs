@@ -32,7 +32,6 @@ Flags for every operation:
   --help                with an operation: its fields
 
 Examples:
-  bailiwick call file.list --scope app
   bailiwick call file.read hello.txt --scope app --json
 
 Operations:
