@@ -26,7 +26,7 @@ Flags for every operation:
   --caller NAME         with the rights of this token instead of the local user's
   --input JSON|@FILE|-  the input as one JSON object; flags add to it
   --options JSON|@FILE  the options as one JSON object
-  --then JSON|@FILE|-   requests that follow, each run if the one before it succeeded
+  --then JSON|@FILE|-   requests that follow, each if the one before succeeded
   --FIELD-file FILE|-   take a text field from a file or standard input
   --json                print the result envelope
   --help                with an operation: its fields
