@@ -152,7 +152,7 @@ async def mcp_use(transport: dict, models: str) -> str:
         server = {"url": transport["url"], "headers": bearer(transport)}
     client = MCPClient.from_dict({"mcpServers": {"bailiwick": server}})
     model = ChatOpenAI(model=MODEL, base_url=f"{models}/v1", api_key=KEY, max_retries=0)
-    agent = MCPAgent(llm=model, client=client, max_steps=12)
+    agent = MCPAgent(llm=model, client=client, max_steps=120)
     try:
         return await agent.run(TASK)
     finally:
