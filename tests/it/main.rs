@@ -11,6 +11,7 @@
     not(target_os = "linux"),
     expect(unused_imports, reason = "only tests that are left out here use them")
 )]
+#![cfg_attr(windows, expect(dead_code, reason = "only tests that are left out here use it"))]
 
 mod adapters;
 mod architecture;

@@ -217,7 +217,7 @@ impl TestScope {
     fn compile(mut self) -> Self {
         let scopes = self.scopes.iter().map(|scope| {
             let mut scope = scope.clone();
-            for root in scope["roots"].as_array_mut().into_iter().flatten() {
+            for root in scope.get_mut("roots").and_then(Value::as_array_mut).into_iter().flatten() {
                 *root = json!(self.beside(root.as_str().expect("a path")));
             }
             serde_json::from_value(scope).expect("a valid scope")
