@@ -170,7 +170,7 @@ fn tools_tells_what_a_client_sees_and_what_it_needs() {
     assert_eq!(place.run(&["token", "create", "reader", "--capability", "fs:read"]).exit, 0);
     assert_eq!(place.run(&["scope", "allow", "project", "fs:write", "--ask"]).exit, 0);
     let told = |words: &[&str]| place.run(&[&["tools"], words, &["--json"]].concat()).json();
-    let names = |told: &serde_json::Value, field: &str| -> Vec<String> {
+    let names = |told: &Value, field: &str| -> Vec<String> {
         let list = told[field].as_array().expect("a list").iter();
         list.map(|it| it["name"].as_str().expect("a name").to_owned()).collect()
     };

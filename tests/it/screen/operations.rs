@@ -289,7 +289,7 @@ async fn kept_pictures_are_mcp_resources_of_the_callers_scopes_in_both_eras() {
 async fn a_display_that_another_program_has_to_itself_is_a_timeout_that_says_so() {
     let server = XServer::start();
     let client = server.client();
-    let desk = Desk::on(&server, json!({}));
+    let desk = ScreenScope::on(&server, json!({}));
     client.connection.grab_server().expect("sent");
     client.sync();
     let answer = desk.ask("screen.capture", Some(&server.id()), json!({})).await;

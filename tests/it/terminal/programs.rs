@@ -115,7 +115,7 @@ async fn a_program_that_asks_its_terminal_gets_answers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_gets_nothing_that_it_printed_back_as_input() {
     require_program("python3");
-    let desk = Desk::new();
+    let desk = TerminalScope::new();
     // Titles, the clipboard, a setting, colours, the terminal's own name, and words that a terminal is to answer with:
     // after all of them the one question that is answered, and no byte before its answer.
     desk.write(
