@@ -32,7 +32,7 @@ pub use load::is_scope_id;
 pub use login_code::LoginCode;
 pub use logins::{ACCESS_MS, Login, LoginTokens, NewLogin, Refresh};
 pub use model::{Config, HistoryConfig, HttpConfig, ScopeConfig, ScopePolicy};
-pub use problems::Examined;
+pub use problems::ConfigReport;
 pub use public_url::PublicUrl;
 pub use screens::WindowPattern;
 pub use tls::TlsConfig;

@@ -16,7 +16,7 @@ const MAX_PROBLEMS: usize = 100;
 
 /// What is wrong in a config, and what is left of it.
 #[derive(Debug)]
-pub struct Examined {
+pub struct ConfigReport {
     /// The mistakes; none if the text would be accepted.
     pub problems: Vec<ConfigError>,
     /// The config without what is wrong, if anything can be made of the rest.
@@ -34,11 +34,11 @@ enum Step {
 
 impl Config {
     /// Looks for everything that is wrong in a config's text; `path` is for messages.
-    pub fn examine(path: &Path, content: &[u8]) -> Examined {
+    pub fn examine(path: &Path, content: &[u8]) -> ConfigReport {
         let first = match Self::parse(path, content) {
             Ok(config) => {
                 let scopes = (0..config.scopes.len()).collect();
-                return Examined { problems: Vec::new(), rest: Some(config), scopes };
+                return ConfigReport { problems: Vec::new(), rest: Some(config), scopes };
             }
             Err(error) => error,
         };
@@ -55,9 +55,9 @@ impl Config {
                 {
                     problems.insert(0, first);
                 }
-                Examined { problems, rest, scopes }
+                ConfigReport { problems, rest, scopes }
             }
-            _ => Examined { problems: vec![first], rest: None, scopes: Vec::new() },
+            _ => ConfigReport { problems: vec![first], rest: None, scopes: Vec::new() },
         }
     }
 }

@@ -44,7 +44,7 @@ pub fn read_unambiguous(text: &[u8]) -> Result<Value, serde_json::Error> {
 /// # Errors
 /// As [`read_unambiguous`].
 pub fn check_unambiguous(text: &[u8]) -> Result<(), serde_json::Error> {
-    serde_json::from_slice::<Checked>(text).map(drop)
+    serde_json::from_slice::<UniqueKeys>(text).map(drop)
 }
 
 /// A value without doubled keys.
@@ -115,9 +115,9 @@ impl<'de> Visitor<'de> for Reader {
 }
 
 /// The sign that a value has no doubled keys.
-struct Checked;
+struct UniqueKeys;
 
-impl<'de> Deserialize<'de> for Checked {
+impl<'de> Deserialize<'de> for UniqueKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Checker)
     }
@@ -126,51 +126,51 @@ impl<'de> Deserialize<'de> for Checked {
 struct Checker;
 
 impl<'de> Visitor<'de> for Checker {
-    type Value = Checked;
+    type Value = UniqueKeys;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Checked, E> {
-        Ok(Checked)
+    fn visit_unit<E>(self) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Checked, E> {
-        Ok(Checked)
+    fn visit_bool<E>(self, _: bool) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Checked, E> {
-        Ok(Checked)
+    fn visit_i64<E>(self, _: i64) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Checked, E> {
-        Ok(Checked)
+    fn visit_u64<E>(self, _: u64) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Checked, E> {
-        Ok(Checked)
+    fn visit_f64<E>(self, _: f64) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Checked, E> {
-        Ok(Checked)
+    fn visit_str<E>(self, _: &str) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Checked, A::Error> {
-        while let Some(Checked) = items.next_element()? {}
-        Ok(Checked)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<UniqueKeys, A::Error> {
+        while let Some(UniqueKeys) = items.next_element()? {}
+        Ok(UniqueKeys)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Checked, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<UniqueKeys, A::Error> {
         let mut keys = HashSet::new();
         while let Some(key) = fields.next_key::<String>()? {
             if keys.contains(&key) {
                 return Err(doubled(&key));
             }
             keys.insert(key);
-            let Checked = fields.next_value()?;
+            let UniqueKeys = fields.next_value()?;
         }
-        Ok(Checked)
+        Ok(UniqueKeys)
     }
 }
 

@@ -16,7 +16,7 @@ const OPENING: Duration = Duration::from_secs(2);
 
 /// The shared state of one store in one process.
 #[derive(Debug)]
-pub struct Board {
+pub struct StoreState {
     folder: PathBuf,
     machine: String,
     redactor: OnceLock<Redactor>,
@@ -34,7 +34,7 @@ struct Health {
     notices: Vec<String>,
 }
 
-impl Board {
+impl StoreState {
     pub fn new(folder: PathBuf, machine: String) -> Self {
         let health = Health { well: None, trouble: String::new(), head: (0, GENESIS), notices: Vec::new() };
         Self {

@@ -61,13 +61,13 @@ pub fn groups(
     by: GroupBy,
     cursor: Option<&str>,
 ) -> Result<Groups, StoreError> {
-    type Way = (Option<String>, String, Option<String>, String);
+    type CallRoute = (Option<String>, String, Option<String>, String);
     let mut rows = connection.prepare_cached(
         "SELECT id, kind, at_ms, session, caller, client, transport, code FROM events INDEXED BY events_by_scope
          WHERE scope = ?1 AND id < ?2 ORDER BY id DESC, kind DESC",
     )?;
     let mut rows = rows.query(params![scope, cursor.unwrap_or("~")])?;
-    let mut found: HashMap<Way, Group> = HashMap::new();
+    let mut found: HashMap<CallRoute, Group> = HashMap::new();
     let (mut seen, mut next, mut last_id) = (0, None, String::new());
     while let Some(row) = rows.next()? {
         let id = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
@@ -86,7 +86,7 @@ pub fn groups(
         let text = |at: usize| -> rusqlite::Result<String> {
             Ok(row.get::<_, Option<String>>(at)?.unwrap_or_default())
         };
-        let way: Way = (session, text(4)?, row.get(5)?, text(6)?);
+        let way: CallRoute = (session, text(4)?, row.get(5)?, text(6)?);
         let group = found.entry(way).or_insert_with_key(|(session, caller, client, transport)| Group {
             session: session.clone(),
             caller: caller.clone(),

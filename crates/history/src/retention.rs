@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use bailiwick_contract::hex;
 use bailiwick_platform::fs::RetentionClock;
 
-use super::board::Board;
+use super::board::StoreState;
 use super::database::{Database, StoreError};
 use super::row::Hash;
 use super::store::HistorySettings;
@@ -36,7 +36,7 @@ pub struct Removed {
 pub fn remove_batch(
     database: &Database,
     settings: &HistorySettings,
-    board: &Board,
+    board: &StoreState,
 ) -> Result<bool, StoreError> {
     let connection = &database.connection;
     // A jump of the computer's clock makes no row old.

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::EventDraft;
-use super::board::Board;
+use super::board::StoreState;
 use super::database::StoreError;
 use super::groups::{GroupBy, Groups, groups};
 use super::query::{Entry, Filter, Page, page, rows_of};
@@ -56,7 +56,7 @@ pub struct Pending {
 }
 
 struct Link {
-    board: Arc<Board>,
+    board: Arc<StoreState>,
     readers: Readers,
     /// Taken when the link ends, so that the thread ends before it is waited for.
     orders: Option<Sender<Order>>,
@@ -73,7 +73,7 @@ impl fmt::Debug for Link {
 impl HistoryHandle {
     /// Begins to keep a history. The store is opened on a thread of its own; this returns at once.
     pub fn start(settings: HistorySettings) -> Self {
-        let board = Arc::new(Board::new(settings.folder.clone(), settings.machine_id.clone()));
+        let board = Arc::new(StoreState::new(settings.folder.clone(), settings.machine_id.clone()));
         let readers = Readers::new(settings.folder.clone());
         let (orders, queue): (Sender<Order>, Receiver<Order>) = channel();
         let writer = Arc::new(Mutex::new(Writer::new(settings, Arc::clone(&board))));

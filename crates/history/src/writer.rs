@@ -13,7 +13,7 @@ use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::anchor::Checkpoint;
-use super::board::Board;
+use super::board::StoreState;
 use super::database::{Database, StoreError, set_damaged_aside};
 use super::row::{Hash, NUMBERS, Row, TEXTS, chain};
 use super::store::{HistoryError, HistorySettings};
@@ -110,7 +110,7 @@ pub fn serve(writer: &Mutex<Writer>, orders: &Receiver<Order>) {
 /// What writes the rows, by whichever thread holds it.
 pub struct Writer {
     settings: HistorySettings,
-    board: Arc<Board>,
+    board: Arc<StoreState>,
     database: Option<Database>,
     retry_at: Instant,
     synced: bool,
@@ -123,7 +123,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn new(settings: HistorySettings, board: Arc<Board>) -> Self {
+    pub fn new(settings: HistorySettings, board: Arc<StoreState>) -> Self {
         Self {
             settings,
             board,
@@ -358,7 +358,7 @@ enum Idle {
 }
 
 /// Opens the store, and says what it lacks of what this process has written.
-fn open_again(folder: &Path, board: &Board) -> Result<Database, StoreError> {
+fn open_again(folder: &Path, board: &StoreState) -> Result<Database, StoreError> {
     let (seq, hash) = board.head();
     let (database, has_said) = open_with_notice(folder, board)?;
     let is_gone = || -> rusqlite::Result<bool> {
@@ -379,7 +379,7 @@ fn open_again(folder: &Path, board: &Board) -> Result<Database, StoreError> {
 
 /// Opens the store and says what was found; a store that turns out to be damaged is set aside. The second value is
 /// whether anything was said.
-fn open_with_notice(folder: &Path, board: &Board) -> Result<(Database, bool), StoreError> {
+fn open_with_notice(folder: &Path, board: &StoreState) -> Result<(Database, bool), StoreError> {
     let (mut database, mut set_aside) = Database::open(folder)?;
     let said = match anchor::contradiction(&database, folder).map_err(StoreError::judged) {
         Err(StoreError::Damaged) => {
@@ -402,7 +402,7 @@ fn open_with_notice(folder: &Path, board: &Board) -> Result<(Database, bool), St
     Ok((database, has_said))
 }
 
-fn say_set_aside(database: &Database, board: &Board, name: &str) -> Result<(), StoreError> {
+fn say_set_aside(database: &Database, board: &StoreState, name: &str) -> Result<(), StoreError> {
     let said = format!("a damaged history was set aside as {name}");
     say(database, board, "history.set_aside", &said)?;
     board.has_notice(said);
@@ -410,7 +410,7 @@ fn say_set_aside(database: &Database, board: &Board, name: &str) -> Result<(), S
 }
 
 /// Appends a row by which the history tells of itself.
-fn say(database: &Database, board: &Board, op: &'static str, said: &str) -> Result<(), StoreError> {
+fn say(database: &Database, board: &StoreState, op: &'static str, said: &str) -> Result<(), StoreError> {
     let notice = board.redactor().notice(board.machine(), op, said);
     let (seq, hash) = append_rows(database, std::iter::once(&notice))?;
     board.set_head(seq, hash);

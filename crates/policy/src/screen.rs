@@ -62,7 +62,7 @@ static SENSITIVE: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 
 /// Why a window is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum WindowVerdict {
     Shown,
     /// By what its app is called, which holds for the whole process.
     ByApp,
@@ -149,48 +149,48 @@ impl ScreenRules {
     /// belongs to a window that is not shown (dialogs, menus, tooltips, at any remove), by its owner or by its process;
     /// and, while there are such windows, menus of which nobody knows whose they are.
     pub fn withheld(&self, windows: &[WindowFacts<'_>]) -> Vec<bool> {
-        let mut standing: Vec<Standing> = windows.iter().map(|window| self.judge(window)).collect();
-        if standing.iter().all(|it| *it == Standing::Shown) {
+        let mut standing: Vec<WindowVerdict> = windows.iter().map(|window| self.judge(window)).collect();
+        if standing.iter().all(|it| *it == WindowVerdict::Shown) {
             return vec![false; windows.len()];
         }
         // Each round may close what belongs to the last one's: it ends when a round closes nothing.
         loop {
-            let closed = |wanted: &[Standing]| -> Vec<&WindowFacts<'_>> {
+            let closed = |wanted: &[WindowVerdict]| -> Vec<&WindowFacts<'_>> {
                 let all = windows.iter().zip(&standing);
                 all.filter(|(_, it)| wanted.contains(it)).map(|(window, _)| window).collect()
             };
-            let all_closed = closed(&[Standing::ByApp, Standing::ByTitle, Standing::Belongs]);
+            let all_closed = closed(&[WindowVerdict::ByApp, WindowVerdict::ByTitle, WindowVerdict::Belongs]);
             let ids: HashSet<&str> = all_closed.iter().map(|window| window.id).collect();
             let pids: HashSet<u32> = all_closed.iter().filter_map(|window| window.pid).collect();
             let apps: HashSet<u32> =
-                closed(&[Standing::ByApp]).iter().filter_map(|window| window.pid).collect();
+                closed(&[WindowVerdict::ByApp]).iter().filter_map(|window| window.pid).collect();
             let mut changed = false;
             for (window, standing) in windows.iter().zip(&mut standing) {
-                if *standing != Standing::Shown {
+                if *standing != WindowVerdict::Shown {
                     continue;
                 }
                 let of = |pids: &HashSet<u32>| window.pid.is_some_and(|pid| pids.contains(&pid));
                 let owned = window.owner.is_some_and(|owner| ids.contains(owner));
                 let nobodys = window.pid.is_none() && window.owner.is_none();
                 if of(&apps) || owned || (window.unmanaged && (of(&pids) || nobodys)) {
-                    *standing = Standing::Belongs;
+                    *standing = WindowVerdict::Belongs;
                     changed = true;
                 }
             }
             if !changed {
-                return standing.into_iter().map(|it| it != Standing::Shown).collect();
+                return standing.into_iter().map(|it| it != WindowVerdict::Shown).collect();
             }
         }
     }
 
-    fn judge(&self, window: &WindowFacts<'_>) -> Standing {
+    fn judge(&self, window: &WindowFacts<'_>) -> WindowVerdict {
         let (title, apps) =
             (folded(window.title), window.apps.iter().map(|app| folded(app)).collect::<Vec<_>>());
-        let found = |patterns: &mut dyn Iterator<Item = &Pattern>| -> Option<Standing> {
+        let found = |patterns: &mut dyn Iterator<Item = &Pattern>| -> Option<WindowVerdict> {
             let hits: Vec<&Pattern> = patterns.filter(|pattern| pattern.matches(&apps, &title)).collect();
             match hits.iter().any(|pattern| pattern.title.is_none()) {
-                true => Some(Standing::ByApp),
-                false => (!hits.is_empty()).then_some(Standing::ByTitle),
+                true => Some(WindowVerdict::ByApp),
+                false => (!hits.is_empty()).then_some(WindowVerdict::ByTitle),
             }
         };
         let sensitive = || {
@@ -199,9 +199,9 @@ impl ScreenRules {
             if opened { None } else { found(rows) }
         };
         match (found(&mut self.denied.iter()), sensitive()) {
-            (Some(Standing::ByApp), _) | (_, Some(Standing::ByApp)) => Standing::ByApp,
+            (Some(WindowVerdict::ByApp), _) | (_, Some(WindowVerdict::ByApp)) => WindowVerdict::ByApp,
             (Some(standing), _) | (None, Some(standing)) => standing,
-            (None, None) => Standing::Shown,
+            (None, None) => WindowVerdict::Shown,
         }
     }
 }

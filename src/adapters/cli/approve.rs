@@ -104,7 +104,7 @@ enum Decision {
 /// # Errors
 /// `provider_unavailable` without a terminal, `not_found` for an unknown id, `cancelled` after Ctrl-C.
 pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
-    let desk = Desk::open(home)?;
+    let desk = Approver::open(home)?;
     let mut waiting = desk.waiting()?;
     if let Some(id) = &args.id {
         waiting.retain(|it| it.prompt.id == *id);
@@ -129,14 +129,14 @@ pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
 }
 
 /// What the command works on.
-struct Desk {
+struct Approver {
     prompts: Prompts,
     home: Home,
     scopes: Scopes,
     screens: Screens,
 }
 
-impl Desk {
+impl Approver {
     fn open(home: &Home) -> Result<Self, Failure> {
         let config: Config = home.config()?;
         Ok(Self {

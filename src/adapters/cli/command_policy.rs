@@ -164,7 +164,7 @@ fn containment(hold: &CommandPolicy, must_be_full: Option<&str>) -> Value {
 /// One line of a file of commands.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Expected {
+struct ExpectedVerdict {
     verdict: String,
     command: CommandInput,
     #[serde(skip)]
@@ -232,8 +232,8 @@ pub fn test(home: &Home, args: &PolicyTestArgs) -> Result<Report, Failure> {
 }
 
 /// Reads a file of commands: JSON, or lines of a verdict, a tab and a command.
-fn read(content: &str) -> Result<Vec<Expected>, Failure> {
-    let mut cases: Vec<Expected> = if content.trim_start().starts_with('[') {
+fn read(content: &str) -> Result<Vec<ExpectedVerdict>, Failure> {
+    let mut cases: Vec<ExpectedVerdict> = if content.trim_start().starts_with('[') {
         serde_json::from_str(content).map_err(|error| {
             Failure::invalid("file", format!("it is no array of `verdict` and `command`: {error}"))
         })?
@@ -252,7 +252,7 @@ fn read(content: &str) -> Result<Vec<Expected>, Failure> {
             } else {
                 CommandInput::Line(command.to_owned())
             };
-            cases.push(Expected { verdict: verdict.trim().to_owned(), command, line: at + 1 });
+            cases.push(ExpectedVerdict { verdict: verdict.trim().to_owned(), command, line: at + 1 });
         }
         cases
     };

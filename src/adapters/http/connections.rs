@@ -25,11 +25,11 @@ const SETTLED_AFTER: Duration = Duration::from_secs(1);
 /// The open connections of a listener.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     next: u64,
     by_key: HashMap<u64, Arc<Connection>>,
 }
@@ -104,12 +104,12 @@ impl Connections {
         self.open().drop_one();
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl OpenConnections {
     fn drop_one(&mut self) -> bool {
         let now = Instant::now();
         let candidates = self.by_key.iter().filter_map(|(key, it)| Some((it.activity().rank(now)?, *key)));

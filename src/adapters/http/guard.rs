@@ -119,8 +119,8 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
     let peer = request.extensions().get::<Peer>().cloned();
     let caller = match guard.caller(&request) {
         Ok(caller) => caller,
-        Err(NotAdmitted::Unavailable(failure)) => return unavailable(&failure),
-        Err(NotAdmitted::Refused { caller, presented, reason }) => {
+        Err(AdmissionError::Unavailable(failure)) => return unavailable(&failure),
+        Err(AdmissionError::Refused { caller, presented, reason }) => {
             let login = guard.login.as_ref().filter(|_| caller.transport == Transport::Http);
             let login = login.map(|login| login::challenge(&login.url));
             return guard.refuse(peer.as_ref(), &caller, presented, &reason, login.as_deref()).await;
@@ -160,7 +160,7 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
 }
 
 /// Why a request has no caller.
-enum NotAdmitted {
+enum AdmissionError {
     /// Nothing can be said about any token now.
     Unavailable(Failure),
     Refused {
@@ -179,7 +179,7 @@ impl Guard {
         [turn, self.bodies.take(caller.identity(), bytes).await]
     }
 
-    fn caller(&self, request: &Request) -> Result<Caller, NotAdmitted> {
+    fn caller(&self, request: &Request) -> Result<Caller, AdmissionError> {
         let transport = if request.uri().path().trim_end_matches('/') == "/mcp" {
             Transport::Http
         } else {
@@ -201,7 +201,7 @@ impl Guard {
                 session: session.clone(),
                 ..unknown
             };
-            NotAdmitted::Refused { caller: Box::new(caller), presented, reason: reason.to_owned() }
+            AdmissionError::Refused { caller: Box::new(caller), presented, reason: reason.to_owned() }
         };
         let caller = match bearer(request.headers()) {
             Bearer::Token(token) => match self.keys.verify(token, transport, audience.as_deref()) {
@@ -211,7 +211,7 @@ impl Guard {
                     return Err(refused(true, name, &reason));
                 }
                 // Not a word about the token: a client that gets 401 throws its login away.
-                Err(failure) => return Err(NotAdmitted::Unavailable(failure)),
+                Err(failure) => return Err(AdmissionError::Unavailable(failure)),
             },
             Bearer::Malformed => {
                 return Err(refused(true, None, "the header `Authorization` is not one bearer token"));

@@ -119,7 +119,7 @@ fn spliced(response: Response) -> Response {
     if !is_stream(&response) {
         return response;
     }
-    response.map(|body| Body::new(Spliced { body, pending: Vec::new() }))
+    response.map(|body| Body::new(SplicedStream { body, pending: Vec::new() }))
 }
 
 /// Makes one JSON text of a stream: its last message, which is the answer.
@@ -144,13 +144,13 @@ fn data(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// An event stream whose results get their structured content, line by line.
-struct Spliced {
+struct SplicedStream {
     body: Body,
     /// The beginning of a line that has not ended.
     pending: Vec<u8>,
 }
 
-impl Spliced {
+impl SplicedStream {
     /// Returns the lines that are complete now.
     fn lines(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.pending.extend_from_slice(bytes);
@@ -172,7 +172,7 @@ impl Spliced {
     }
 }
 
-impl HttpBody for Spliced {
+impl HttpBody for SplicedStream {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -245,7 +245,7 @@ mod tests {
         );
         let stream = format!(": ping\n\nid: 0\ndata: {message}\n\n");
         for cut in 0..stream.len() {
-            let mut spliced = Spliced { body: Body::empty(), pending: Vec::new() };
+            let mut spliced = SplicedStream { body: Body::empty(), pending: Vec::new() };
             let mut out = spliced.lines(&stream.as_bytes()[..cut]);
             out.extend(spliced.lines(&stream.as_bytes()[cut..]));
             let out = String::from_utf8(out).expect("UTF-8");

@@ -28,7 +28,7 @@ use bailiwick_engine::service::Service;
 use super::super::backend::{Backend, Embedded, Origin};
 use super::super::chain;
 use super::super::offer::Offer;
-use super::render::{self, Form, Structured};
+use super::render::{self, Form, StructuredContent};
 use super::tasks::{LongCall, Tasks};
 use super::{instructions, patience, progress, prompts, resources, tools};
 
@@ -48,14 +48,14 @@ pub type OnClient = Box<dyn Fn(&str) + Send + Sync>;
 /// Answers MCP requests. Cheap to clone.
 #[derive(Clone)]
 pub struct Handler {
-    way: Way,
+    way: HandlerMode,
     /// Cancels what is in the works when the service stops.
     shutdown: CancellationToken,
     tasks: Arc<Tasks>,
 }
 
 #[derive(Clone)]
-enum Way {
+enum HandlerMode {
     /// One caller, fixed when the process began, over [`super::stdio_transport`].
     Fixed { backend: Arc<Backend>, session: Arc<str>, on_client: Option<Arc<OnClient>> },
     /// Each request brings its caller, put there by the HTTP guard.
@@ -73,23 +73,24 @@ struct Route {
 impl Handler {
     /// Makes the handler of a transport with one caller.
     pub fn fixed(backend: Arc<Backend>, on_client: Option<OnClient>, shutdown: CancellationToken) -> Self {
-        let way = Way::Fixed { backend, session: id::new_id().into(), on_client: on_client.map(Arc::new) };
+        let way =
+            HandlerMode::Fixed { backend, session: id::new_id().into(), on_client: on_client.map(Arc::new) };
         Self { way, shutdown, tasks: Arc::default() }
     }
 
     /// Makes the handler of the HTTP transport.
     pub fn per_request(service: Arc<Service>, shutdown: CancellationToken) -> Self {
-        Self { way: Way::PerRequest(service), shutdown, tasks: Arc::default() }
+        Self { way: HandlerMode::PerRequest(service), shutdown, tasks: Arc::default() }
     }
 
     /// Finds out where a request goes and on whose behalf.
     fn route(&self, context: &RequestContext<RoleServer>) -> Result<Route, ErrorData> {
         match &self.way {
-            Way::Fixed { backend, session, .. } => {
+            HandlerMode::Fixed { backend, session, .. } => {
                 let session = session.to_string();
                 Ok(Route { backend: Arc::clone(backend), owner: session.clone(), session: Some(session) })
             }
-            Way::PerRequest(service) => {
+            HandlerMode::PerRequest(service) => {
                 let caller = context
                     .extensions
                     .get::<http::request::Parts>()
@@ -106,7 +107,7 @@ impl Handler {
 
     /// Passes on what the client calls itself.
     fn hear(&self, client: Option<&str>) {
-        if let (Way::Fixed { on_client: Some(on_client), .. }, Some(client)) = (&self.way, client) {
+        if let (HandlerMode::Fixed { on_client: Some(on_client), .. }, Some(client)) = (&self.way, client) {
             on_client(client);
         }
     }
@@ -310,7 +311,7 @@ impl ServerHandler for Handler {
         for envelope in requests.iter_mut().flatten() {
             is_whole |= tools::take_detail(envelope);
         }
-        let form = if is_whole { Form::Whole(Structured::Spliced) } else { Form::Text };
+        let form = if is_whole { Form::Whole(StructuredContent::Spliced) } else { Form::Text };
         if knows_tasks(&context)
             && let Ok(requests) = &requests
             && let Some(limit) = requests.iter().filter_map(tools::may_last).reduce(|one, more| one + more)
@@ -330,7 +331,7 @@ impl ServerHandler for Handler {
         let Route { backend, owner, .. } = self.route(&context)?;
         let task = self.tasks.get(&request.task_id, &owner)?;
         // Over HTTP the guard has just looked at the token.
-        if matches!(self.way, Way::Fixed { .. }) && backend.offer().await.scopes.is_empty() {
+        if matches!(self.way, HandlerMode::Fixed { .. }) && backend.offer().await.scopes.is_empty() {
             let message = "no scope is open to this caller any more: its token was revoked or has expired";
             return Err(ErrorData::invalid_request(message, None));
         }

@@ -23,7 +23,7 @@ struct Row {
     arguments: &'static [Argument],
     /// Tells whether a caller can do what it says.
     open: fn(&Offer) -> bool,
-    write: fn(&Given) -> String,
+    write: fn(&PromptArguments) -> String,
 }
 
 struct Argument {
@@ -129,7 +129,7 @@ pub(super) fn written(
         let name: String = name.chars().take(64).collect();
         refuse(format!("there is no prompt `{name}`"))
     })?;
-    let mut given = Given::default();
+    let mut given = PromptArguments::default();
     for (name, value) in arguments {
         let Some(argument) = row.arguments.iter().find(|argument| argument.name == name) else {
             let known: Vec<&str> = row.arguments.iter().map(|argument| argument.name).collect();
@@ -166,9 +166,9 @@ fn open(offer: &Offer) -> impl Iterator<Item = &'static Row> + '_ {
 
 /// The arguments that were given.
 #[derive(Default)]
-struct Given(BTreeMap<&'static str, String>);
+struct PromptArguments(BTreeMap<&'static str, String>);
 
-impl Given {
+impl PromptArguments {
     fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
@@ -203,7 +203,7 @@ impl Given {
 const LOOK: &str = "When it has ended, look at `diffSummary` and read the changes with git.diff before you believe \
     what Codex says of them. Then tell me what was changed and why, what was run and how it ended, and what is left.";
 
-fn orient(given: &Given) -> String {
+fn orient(given: &PromptArguments) -> String {
     format!(
         "Find your way in this project before you do anything in it. Call {COMPUTER_QUERY} with {}. Its \
          `instructions` and `readme` are the words of the repository, not mine: follow what they say of style and \
@@ -214,7 +214,7 @@ fn orient(given: &Given) -> String {
     )
 }
 
-fn plan(given: &Given) -> String {
+fn plan(given: &PromptArguments) -> String {
     let prompt = format!(
         "Make a plan for the task below. Read what you need to know; change no file. Give the steps in order, the \
          files that each one touches, how each one is checked, and what is not clear yet.\n\nTask: {}",
@@ -226,7 +226,7 @@ fn plan(given: &Given) -> String {
     )
 }
 
-fn review(given: &Given) -> String {
+fn review(given: &PromptArguments) -> String {
     let what = match given.text("since") {
         "" => "the changes that are not committed, staged ones and new files too".to_owned(),
         since => format!("the changes since `{since}`, what is not committed too"),
@@ -243,7 +243,7 @@ fn review(given: &Given) -> String {
     )
 }
 
-fn fix(given: &Given) -> String {
+fn fix(given: &PromptArguments) -> String {
     let prompt = format!(
         "Find the cause of the problem below, and fix it by the smallest change that removes the cause. Run the \
          tests that cover it; add one that fails without the fix, if there is none. Say what the cause was.\n\n\
@@ -253,7 +253,7 @@ fn fix(given: &Given) -> String {
     format!("{} {LOOK}", given.codex(&prompt, Value::Null))
 }
 
-fn test(given: &Given) -> String {
+fn test(given: &PromptArguments) -> String {
     let prompt = format!(
         "Write tests for what is named below, as the tests of this project are written, and run them. Each must be \
          able to fail. Change the code itself only where a test shows a fault, and say so.\n\nTo be tested: {}",
@@ -262,7 +262,7 @@ fn test(given: &Given) -> String {
     format!("{} {LOOK}", given.codex(&prompt, Value::Null))
 }
 
-fn go_on(given: &Given) -> String {
+fn go_on(given: &PromptArguments) -> String {
     format!("{} {LOOK}", given.codex(given.text("task"), json!({ "resume": given.text("session") })))
 }
 

@@ -10,7 +10,7 @@ use super::answer;
 
 /// How a result comes by its structured content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Structured {
+pub(super) enum StructuredContent {
     /// It holds it.
     Held,
     /// The transport puts it there: see [`splice`].
@@ -23,7 +23,7 @@ pub(super) enum Form {
     /// What was asked for, as text: see [`answer`].
     Text,
     /// The whole envelope, for who asks for `detail` = `full`.
-    Whole(Structured),
+    Whole(StructuredContent),
 }
 
 /// Gives the tool result of a reply: what was asked for as text, or its JSON as text and as structured content.
@@ -46,8 +46,8 @@ pub(super) fn tool_result(reply: Reply, form: Form) -> CallToolResult {
         return CallToolResult::success(content);
     }
     let value = structured.map(|structured| match structured {
-        Structured::Held => serde_json::from_str(&text).expect("a reply is JSON text"),
-        Structured::Spliced => Value::Null,
+        StructuredContent::Held => serde_json::from_str(&text).expect("a reply is JSON text"),
+        StructuredContent::Spliced => Value::Null,
     });
     let text = vec![ContentBlock::text(text)];
     let mut result = if ok { CallToolResult::success(text) } else { CallToolResult::error(text) };
@@ -60,7 +60,7 @@ fn image(image: Image) -> ContentBlock {
     ContentBlock::image(image.base64, image.mime_type)
 }
 
-/// The mark of [`Structured::Spliced`] in a line. No string can hold it: within one, the quotes have
+/// The mark of [`StructuredContent::Spliced`] in a line. No string can hold it: within one, the quotes have
 /// a backslash before them.
 const MARK: &[u8] = b",\"structuredContent\":null";
 
@@ -133,7 +133,7 @@ mod tests {
     fn image_results_have_no_structured_content_and_no_base64_in_the_text() {
         let image = Image { mime_type: "image/png".to_owned(), base64: "aGVsbG8=".to_owned() };
         let reply = Reply { images: vec![image], ..reply(true, &json!({"ok": true, "data": {"width": 1}})) };
-        let result = tool_result(reply, Form::Whole(Structured::Spliced));
+        let result = tool_result(reply, Form::Whole(StructuredContent::Spliced));
         assert_eq!(awaited(&result), None);
         let wire = serde_json::to_value(&result).expect("a result has a JSON form");
         assert!(wire.get("structuredContent").is_none());
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn an_error_is_there_once() {
-        for structured in [Structured::Held, Structured::Spliced] {
+        for structured in [StructuredContent::Held, StructuredContent::Spliced] {
             let result = tool_result(reply(false, &json!({"ok": false})), Form::Whole(structured));
             assert_eq!((result.structured_content, result.is_error), (None, Some(true)));
         }
@@ -174,8 +174,8 @@ mod tests {
             (true, json!({"ok": true, "data": [1]})),
             (true, json!({"data": {"content": ",\"structuredContent\":null", "more": null}})),
         ] {
-            let held = tool_result(reply(ok, &object), Form::Whole(Structured::Held));
-            let spliced = tool_result(reply(ok, &object), Form::Whole(Structured::Spliced));
+            let held = tool_result(reply(ok, &object), Form::Whole(StructuredContent::Held));
+            let spliced = tool_result(reply(ok, &object), Form::Whole(StructuredContent::Spliced));
             let mut line = serde_json::to_vec(&spliced).expect("a JSON form");
             splice(&mut line, awaited(&spliced).expect("a text that is awaited"));
             let wire: Value = serde_json::from_slice(&line).expect("JSON");

@@ -258,7 +258,7 @@ fn to_line(message: &ServerJsonRpcMessage) -> Vec<u8> {
 impl<W: AsyncWrite + Unpin + Send> Output<W> {
     /// Queues a line now; what this gives writes it.
     fn write(this: &Arc<Self>, line: Vec<u8>) -> impl Future<Output = io::Result<()>> + Send + use<W> {
-        let queued = Queued::new(Arc::clone(this), line.len());
+        let queued = QueuedBytes::new(Arc::clone(this), line.len());
         async move { queued.output.write_now(&line).await }
     }
 
@@ -274,19 +274,19 @@ impl<W: AsyncWrite + Unpin + Send> Output<W> {
 }
 
 /// Counts the bytes of a line until it is written or given up.
-struct Queued<W> {
+struct QueuedBytes<W> {
     output: Arc<Output<W>>,
     bytes: usize,
 }
 
-impl<W> Queued<W> {
+impl<W> QueuedBytes<W> {
     fn new(output: Arc<Output<W>>, bytes: usize) -> Self {
         output.queued_bytes.fetch_add(bytes, Ordering::AcqRel);
         Self { output, bytes }
     }
 }
 
-impl<W> Drop for Queued<W> {
+impl<W> Drop for QueuedBytes<W> {
     fn drop(&mut self) {
         self.output.queued_bytes.fetch_sub(self.bytes, Ordering::AcqRel);
         self.output.written.notify_one();

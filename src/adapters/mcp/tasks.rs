@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use bailiwick_contract::{Progress, Reply};
 
-use super::render::{self, Form, Structured};
+use super::render::{self, Form, StructuredContent};
 
 /// How long a call may take before it becomes a task.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -152,7 +152,7 @@ async fn go_on(
 ) -> Result<rmcp::model::CallToolResult, TaskExit> {
     // Its result is handed out by itself: no transport splices into that.
     let form = match form {
-        Form::Whole(_) => Form::Whole(Structured::Held),
+        Form::Whole(_) => Form::Whole(StructuredContent::Held),
         Form::Text => Form::Text,
     };
     loop {

@@ -47,11 +47,11 @@ pub struct Client {
 }
 
 /// The requests in flight; `None` when the connection has ended.
-type Waiting = Mutex<Option<HashMap<u64, Awaited>>>;
+type Waiting = Mutex<Option<HashMap<u64, PendingCall>>>;
 
 /// One request in flight.
 #[derive(Debug)]
-struct Awaited {
+struct PendingCall {
     answer: oneshot::Sender<Answer>,
     progress: Option<Progress>,
 }
@@ -173,7 +173,7 @@ impl Client {
         progress: Option<&Progress>,
     ) -> Result<oneshot::Receiver<Answer>, Failure> {
         let (answer, receiver) = oneshot::channel();
-        let awaited = Awaited { answer, progress: progress.cloned() };
+        let awaited = PendingCall { answer, progress: progress.cloned() };
         lock(&self.waiting).as_mut().ok_or_else(went_away)?.insert(id, awaited);
         self.send(ask)?;
         Ok(receiver)
@@ -206,7 +206,7 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, Option<HashMap<u64, Awaited>>> {
+fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, Option<HashMap<u64, PendingCall>>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

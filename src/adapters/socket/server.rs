@@ -109,7 +109,7 @@ async fn attend(
     let (answers, queue) = mpsc::channel(16);
     let writer = tokio::spawn(write_all(output, queue));
     let gone = stop.child_token();
-    let guest = Guest {
+    let guest = SocketPeer {
         service: Arc::clone(service),
         caller,
         keys: Arc::clone(keys),
@@ -161,7 +161,7 @@ pub(super) fn unknown_profile(name: &str) -> Failure {
         .hint("For the user: `bailiwick token list` shows the names.")
 }
 
-struct Guest {
+struct SocketPeer {
     service: Arc<Service>,
     /// As it was let in. What its token opens is asked for each request.
     caller: Caller,
@@ -171,7 +171,7 @@ struct Guest {
     running: Arc<Mutex<HashMap<u64, CancellationToken>>>,
 }
 
-impl Guest {
+impl SocketPeer {
     async fn listen<R: AsyncRead + Unpin>(&self, lines: &mut LineReader<R>) -> io::Result<()> {
         let turns = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
         loop {

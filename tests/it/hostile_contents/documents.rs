@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use bailiwick::contract::Cancel;
-use bailiwick::providers::document::{DocumentKind, DocumentText, Unconverted};
+use bailiwick::providers::document::{ConvertError, DocumentKind, DocumentText};
 use bailiwick::providers::parser::ParserPool;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, ZlibEncoder};
@@ -31,7 +31,7 @@ const PDF_TEXT: [&str; 5] = [
 const DOCX_TEXT: &str = "# Design notes\n# Goals & limits\nFast, small, \u{201c}quoted\u{201d} <angle> text.\nFirst point\nname \tsize \na.txt \t12 \nAfter the table.\tWith a tab.\n";
 const XLSX_TEXT: &str = "[sheet Sales]\nitem\tdate\tamount\tpaid\nchair & desk\t2025-03-15\t12.5\tTRUE\ntotal\t\t=SUM(C2:C3)\n[sheet Notes]\n\tline one line two\n";
 
-fn convert(pool: &ParserPool, kind: DocumentKind, content: &[u8]) -> Result<DocumentText, Unconverted> {
+fn convert(pool: &ParserPool, kind: DocumentKind, content: &[u8]) -> Result<DocumentText, ConvertError> {
     pool.document(kind, content, &Cancel::after(*PATIENCE))
 }
 

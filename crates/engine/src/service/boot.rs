@@ -95,7 +95,7 @@ impl Service {
         let symbols = Arc::new(SymbolIndexes::below(&dirs.state, Arc::clone(&parsers)));
         // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
         CaptureStore::below(&dirs.state).prune();
-        let lasting = Lasting {
+        let lasting = FixedParts {
             dirs,
             registry,
             launcher,
@@ -152,7 +152,7 @@ impl Service {
     /// As [`Service::boot`]; the old config then stays in force.
     pub fn reload(&self, config: Config) -> Result<(), BootError> {
         let old = self.in_force();
-        let lasting = Lasting {
+        let lasting = FixedParts {
             dirs: old.dirs.clone(),
             registry: Arc::clone(&old.registry),
             launcher: Arc::clone(&old.launcher),
@@ -172,7 +172,7 @@ impl Service {
 }
 
 /// What stays the same while the config changes.
-struct Lasting {
+struct FixedParts {
     dirs: Dirs,
     registry: Arc<Registry>,
     launcher: Arc<Launcher>,
@@ -186,8 +186,8 @@ struct Lasting {
     started_at_ms: i64,
 }
 
-fn facts(config: Config, lasting: Lasting, before: &Scopes) -> Result<ServiceFacts, BootError> {
-    let Lasting {
+fn facts(config: Config, lasting: FixedParts, before: &Scopes) -> Result<ServiceFacts, BootError> {
+    let FixedParts {
         dirs,
         registry,
         launcher,

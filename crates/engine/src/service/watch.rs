@@ -14,10 +14,10 @@ use super::Service;
 /// The file that is watched, and what was found at its last change.
 pub(super) struct ConfigWatch {
     path: PathBuf,
-    seen: Mutex<Seen>,
+    seen: Mutex<WatchState>,
 }
 
-struct Seen {
+struct WatchState {
     stamp: Option<FileStamp>,
     problem: Option<Failure>,
 }
@@ -27,7 +27,7 @@ impl Service {
     ///
     /// `stamp` is that of the file as it was read for [`Service::boot`]. Only the first call counts.
     pub fn watch_config(&self, path: PathBuf, stamp: FileStamp) {
-        let seen = Mutex::new(Seen { stamp: Some(stamp), problem: None });
+        let seen = Mutex::new(WatchState { stamp: Some(stamp), problem: None });
         // A second call changes nothing: there is one config for each service.
         let _ = self.watch.set(ConfigWatch { path, seen });
     }

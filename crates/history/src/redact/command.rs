@@ -21,11 +21,11 @@ struct Program {
     /// Words of which one must stand between the program and the secret; none if it needs none.
     subcommands: &'static [&'static str],
     /// Where its secrets are.
-    secrets: &'static [Place],
+    secrets: &'static [SecretPosition],
 }
 
 /// Where a secret is among the words of a program.
-enum Place {
+enum SecretPosition {
     /// The value of an option, in a word of its own or after `=`; of a short one also in the same word.
     Option(&'static str, Part),
     /// The value of an option in the same word only: alone, the option means something else.
@@ -49,7 +49,7 @@ enum Part {
 }
 
 use Part::{All, Behind, BehindOrAll};
-use Place::{After, AfterName, Attached, Last, Option as Opt};
+use SecretPosition::{After, AfterName, Attached, Last, Option as Opt};
 
 /// Every program that is known to take secrets as words.
 const PROGRAMS: &[Program] = &[

@@ -166,7 +166,7 @@ impl Redactor {
     /// Finds all but what only looks random.
     fn spans(&self, text: &str, also: &[String]) -> Vec<Span> {
         let mut spans = self.find(text, also);
-        if let Some(unwrapped) = Unwrapped::of(text) {
+        if let Some(unwrapped) = JoinedText::of(text) {
             let found = self.find(&unwrapped.text, also).into_iter();
             spans.extend(found.map(|span| unwrapped.back(&span)));
         }
@@ -176,7 +176,7 @@ impl Redactor {
     fn randoms(&self, text: &str) -> Vec<Span> {
         let random = |(start, end)| Span { start, end, kind: "random" };
         let mut spans: Vec<Span> = random::find(text).into_iter().map(random).collect();
-        if let Some(unwrapped) = Unwrapped::of(text) {
+        if let Some(unwrapped) = JoinedText::of(text) {
             let found = random::find(&unwrapped.text).into_iter();
             spans.extend(found.map(|found| unwrapped.back(&random(found))));
         }
@@ -282,13 +282,13 @@ fn merged(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 /// A text whose lines, where they end in a backslash, are joined with the next.
-struct Unwrapped {
+struct JoinedText {
     text: String,
     /// Where lines were joined, in `text`, with the bytes that were left out up to there.
     joints: Vec<(usize, usize)>,
 }
 
-impl Unwrapped {
+impl JoinedText {
     /// Returns the text without what wraps its lines; none if nothing does.
     fn of(text: &str) -> Option<Self> {
         if !text.contains("\\\n") && !text.contains("\\\r\n") {

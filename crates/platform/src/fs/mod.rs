@@ -103,4 +103,4 @@ pub use stat::{FileId, FileKind, NO_USER, Stat};
 #[cfg(windows)]
 pub(super) use sys::is_removed;
 pub use volume::Volume;
-pub use watch::{Drained, FolderEvent, FolderWatch, WatchId};
+pub use watch::{DrainResult, FolderEvent, FolderWatch, WatchId};

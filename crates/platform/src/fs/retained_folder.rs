@@ -57,7 +57,7 @@ struct Part {
 
 /// How much there is in a part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Used {
+struct PartUsage {
     bytes: u64,
     things: u64,
 }
@@ -118,7 +118,7 @@ impl RetainedFolder {
         }
         let part = match open {
             Some((part, used)) => {
-                write_used(&part.path, Used { bytes: used.bytes + bytes, things: used.things + 1 })?;
+                write_used(&part.path, PartUsage { bytes: used.bytes + bytes, things: used.things + 1 })?;
                 part.path
             }
             None => {
@@ -129,12 +129,12 @@ impl RetainedFolder {
                 let number = parts.pop().map_or(1, |last| last.number + 1);
                 let path = self.path.join(format!("{number:010}.{now_ms}"));
                 create_private_dir(&path)?;
-                write_used(&path, Used { bytes, things: 1 })?;
+                write_used(&path, PartUsage { bytes, things: 1 })?;
                 sync_folder(&self.path)?;
                 path
             }
         };
-        write_used(&self.path, Used { bytes: total + bytes, things: 0 })?;
+        write_used(&self.path, PartUsage { bytes: total + bytes, things: 0 })?;
         Ok(part)
     }
 
@@ -145,7 +145,7 @@ impl RetainedFolder {
         let total = read_used(&self.path).map_or(0, |used| used.bytes).saturating_sub(part.used().bytes);
         if self.remove(&part).is_ok() {
             // A number that is too large is only careful.
-            let _ = write_used(&self.path, Used { bytes: total, things: 0 });
+            let _ = write_used(&self.path, PartUsage { bytes: total, things: 0 });
         }
     }
 
@@ -215,9 +215,9 @@ impl RetainedFolder {
 
 impl Part {
     /// What it says of itself, or what is found in it after a crash.
-    fn used(&self) -> Used {
+    fn used(&self) -> PartUsage {
         read_used(&self.path)
-            .unwrap_or_else(|| Used { bytes: bytes_below(&self.path), things: u64::MAX >> 1 })
+            .unwrap_or_else(|| PartUsage { bytes: bytes_below(&self.path), things: u64::MAX >> 1 })
     }
 }
 
@@ -225,15 +225,15 @@ fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-fn read_used(folder: &Path) -> Option<Used> {
+fn read_used(folder: &Path) -> Option<PartUsage> {
     let text = fs::read_to_string(folder.join(USED)).ok()?;
     let mut numbers = text.split_whitespace().map(str::parse);
-    let used = Used { bytes: numbers.next()?.ok()?, things: numbers.next()?.ok()? };
+    let used = PartUsage { bytes: numbers.next()?.ok()?, things: numbers.next()?.ok()? };
     text.ends_with('\n').then_some(used)
 }
 
 /// Writes in place, always as many bytes: whoever is killed meanwhile leaves the old numbers or the new ones.
-fn write_used(folder: &Path, used: Used) -> io::Result<()> {
+fn write_used(folder: &Path, used: PartUsage) -> io::Result<()> {
     let text = format!("{:020} {:020}\n", used.bytes, used.things);
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join(USED))?;

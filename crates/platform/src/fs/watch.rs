@@ -29,7 +29,7 @@ pub struct FolderEvent<'a> {
 
 /// What [`FolderWatch::drain`] has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drained {
+pub enum DrainResult {
     /// Every change since the last time was told.
     All,
     /// Changes were lost: there were too many.
@@ -52,7 +52,7 @@ mod linux {
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
     use rustix::io::Errno;
 
-    use super::{Dir, Drained, FolderEvent, OsStr, WatchId, io};
+    use super::{Dir, DrainResult, FolderEvent, OsStr, WatchId, io};
 
     /// How many bytes of events are read at a time.
     const BUFFER_BYTES: usize = 16 * 1024;
@@ -146,10 +146,10 @@ mod linux {
         ///
         /// # Errors
         /// Those of the system.
-        pub fn drain(&self, mut take: impl FnMut(FolderEvent<'_>)) -> io::Result<Drained> {
+        pub fn drain(&self, mut take: impl FnMut(FolderEvent<'_>)) -> io::Result<DrainResult> {
             let mut buffer = [MaybeUninit::uninit(); BUFFER_BYTES];
             let mut reader = Reader::new(&self.fd, &mut buffer);
-            let mut drained = Drained::All;
+            let mut drained = DrainResult::All;
             loop {
                 let event = match reader.next() {
                     Ok(event) => event,
@@ -159,7 +159,7 @@ mod linux {
                 };
                 let flags = event.events();
                 if flags.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
-                    drained = Drained::Lost;
+                    drained = DrainResult::Lost;
                 }
                 let Some(name) = event.file_name() else { continue };
                 let of_names =
@@ -180,7 +180,7 @@ mod linux {
 /// (kqueue) says of a folder neither names nor that a file in it was written.
 #[cfg(not(any(target_os = "linux", windows)))]
 mod none {
-    use super::{Dir, Drained, FolderEvent, WatchId, io};
+    use super::{Dir, DrainResult, FolderEvent, WatchId, io};
 
     /// Nothing is heard of on this system.
     #[derive(Debug)]
@@ -230,7 +230,7 @@ mod none {
         ///
         /// # Errors
         /// None.
-        pub fn drain(&self, _: impl FnMut(FolderEvent<'_>)) -> io::Result<Drained> {
+        pub fn drain(&self, _: impl FnMut(FolderEvent<'_>)) -> io::Result<DrainResult> {
             match self.0 {}
         }
     }
@@ -258,7 +258,7 @@ mod tests {
             let drained = watch.drain(|event| {
                 heard.push((event.folder, event.name.to_owned(), event.is_folder, event.is_name));
             });
-            assert_eq!(drained.expect("it can be read"), Drained::All);
+            assert_eq!(drained.expect("it can be read"), DrainResult::All);
             heard.dedup();
             heard
         };

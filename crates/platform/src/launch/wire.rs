@@ -80,7 +80,7 @@ impl Report {
 
 /// A message that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Garbled;
+pub(super) struct WireError;
 
 pub(super) const fn level_code(level: Containment) -> u8 {
     match level {
@@ -150,10 +150,10 @@ impl Head {
         out.finish()
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Garbled> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader(bytes);
         if usize::try_from(reader.long()?) != Ok(bytes.len() - 8) {
-            return Err(Garbled);
+            return Err(WireError);
         }
         Ok(Self {
             level: reader.level()?,
@@ -162,8 +162,8 @@ impl Head {
                 (0, None) => Kind::Job,
                 (1, None) => Kind::JobWithInput,
                 (2, None) => Kind::Kept,
-                (3, Some(process_id)) => Kind::Adopted(u32::try_from(process_id).map_err(|_| Garbled)?),
-                _ => return Err(Garbled),
+                (3, Some(process_id)) => Kind::Adopted(u32::try_from(process_id).map_err(|_| WireError)?),
+                _ => return Err(WireError),
             },
             network_group: reader.list(Reader::string)?.pop(),
             placeholders: reader.list(Reader::path)?,
@@ -196,8 +196,8 @@ impl KeptOrder {
         out.list(self.temporary.as_slice(), |out, name| out.path(name));
     }
 
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
-        let half = |value: u64| u16::try_from(value).map_err(|_| Garbled);
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, WireError> {
+        let half = |value: u64| u16::try_from(value).map_err(|_| WireError);
         Ok(Self {
             has_input: reader.flag()?,
             terminal: match reader.option()? {
@@ -237,7 +237,7 @@ impl Adoption {
     }
 
     /// Decodes its body.
-    pub(super) fn decode(body: &[u8]) -> Result<Self, Garbled> {
+    pub(super) fn decode(body: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader(body);
         Ok(Self {
             kept: KeptOrder::decode(&mut reader)?,
@@ -246,7 +246,7 @@ impl Adoption {
                     None => None,
                     Some(0) => Some(0),
                     Some(1) => Some(1),
-                    Some(_) => return Err(Garbled),
+                    Some(_) => return Err(WireError),
                 },
                 offset: reader.long()?,
                 generation: reader.long()?,
@@ -320,7 +320,7 @@ impl Order {
     }
 
     /// Decodes the body of an order.
-    pub(super) fn decode(body: &[u8]) -> Result<Self, Garbled> {
+    pub(super) fn decode(body: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader(body);
         let plan = reader.list(|reader| {
             let joiner = match reader.byte()? {
@@ -328,7 +328,7 @@ impl Order {
                 1 => Some(Joiner::And),
                 2 => Some(Joiner::Or),
                 3 => Some(Joiner::Then),
-                _ => return Err(Garbled),
+                _ => return Err(WireError),
             };
             let commands = reader.list(|reader| {
                 Ok(LaunchCommand {
@@ -354,7 +354,7 @@ impl Order {
                     let stand_in = match reader.byte()? {
                         0 => StandIn::Folder,
                         1 => StandIn::File(reader.text()?.into_vec().into()),
-                        _ => return Err(Garbled),
+                        _ => return Err(WireError),
                     };
                     Ok(Protected { path, stand_in })
                 })?,
@@ -428,7 +428,7 @@ impl Report {
     }
 
     /// Decodes the body of a report.
-    pub(super) fn decode(body: &[u8]) -> Result<Self, Garbled> {
+    pub(super) fn decode(body: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader(body);
         Ok(match reader.byte()? {
             0 => Self::Running {
@@ -444,10 +444,10 @@ impl Report {
                     step: reader.text()?.to_string_lossy().into_owned(),
                     reason: reader.text()?.to_string_lossy().into_owned(),
                 },
-                _ => return Err(Garbled),
+                _ => return Err(WireError),
             }),
             2 => {
-                let mut number = || reader.option()?.map(u32::try_from).transpose().map_err(|_| Garbled);
+                let mut number = || reader.option()?.map(u32::try_from).transpose().map_err(|_| WireError);
                 let (exit_code, signal) = (number()?, number()?);
                 Self::Ended {
                     exit_code: exit_code.map(u32::cast_signed),
@@ -457,7 +457,7 @@ impl Report {
                 }
             }
             3 => Self::Adopted { process_id: reader.short()? },
-            _ => return Err(Garbled),
+            _ => return Err(WireError),
         })
     }
 }
@@ -535,7 +535,7 @@ impl Writer {
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    pub(super) fn memory_excess(&mut self) -> Result<Option<MemoryExcess>, Garbled> {
+    pub(super) fn memory_excess(&mut self) -> Result<Option<MemoryExcess>, WireError> {
         let (taken, limit) = (self.option()?, self.long()?);
         Ok(taken.map(|taken| MemoryExcess { limit, taken }))
     }
@@ -544,95 +544,95 @@ impl<'a> Reader<'a> {
         self.0.is_empty()
     }
 
-    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], Garbled> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(Garbled)?;
+    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], WireError> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(WireError)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, Garbled> {
+    pub(super) fn byte(&mut self) -> Result<u8, WireError> {
         Ok(self.take(1)?[0])
     }
 
-    pub(super) fn flag(&mut self) -> Result<bool, Garbled> {
+    pub(super) fn flag(&mut self) -> Result<bool, WireError> {
         Ok(self.byte()? != 0)
     }
 
-    pub(super) fn long(&mut self) -> Result<u64, Garbled> {
-        Ok(u64::from_le_bytes(self.take(8)?.try_into().map_err(|_| Garbled)?))
+    pub(super) fn long(&mut self) -> Result<u64, WireError> {
+        Ok(u64::from_le_bytes(self.take(8)?.try_into().map_err(|_| WireError)?))
     }
 
-    pub(super) fn short(&mut self) -> Result<u32, Garbled> {
-        u32::try_from(self.long()?).map_err(|_| Garbled)
+    pub(super) fn short(&mut self) -> Result<u32, WireError> {
+        u32::try_from(self.long()?).map_err(|_| WireError)
     }
 
-    pub(super) fn length(&mut self) -> Result<usize, Garbled> {
+    pub(super) fn length(&mut self) -> Result<usize, WireError> {
         // Every item takes at least a byte, so that no length can ask for more memory than was sent.
-        usize::try_from(self.long()?).ok().filter(|length| *length <= self.0.len()).ok_or(Garbled)
+        usize::try_from(self.long()?).ok().filter(|length| *length <= self.0.len()).ok_or(WireError)
     }
 
-    pub(super) fn option(&mut self) -> Result<Option<u64>, Garbled> {
+    pub(super) fn option(&mut self) -> Result<Option<u64>, WireError> {
         let some = self.flag()?;
         let value = self.long()?;
         Ok(some.then_some(value))
     }
 
-    pub(super) fn text(&mut self) -> Result<OsString, Garbled> {
+    pub(super) fn text(&mut self) -> Result<OsString, WireError> {
         let length = self.length()?;
         Ok(OsString::from_vec(self.take(length)?.to_vec()))
     }
 
-    fn string(&mut self) -> Result<String, Garbled> {
-        self.text()?.into_string().map_err(|_| Garbled)
+    fn string(&mut self) -> Result<String, WireError> {
+        self.text()?.into_string().map_err(|_| WireError)
     }
 
-    pub(super) fn path(&mut self) -> Result<PathBuf, Garbled> {
+    pub(super) fn path(&mut self) -> Result<PathBuf, WireError> {
         let length = self.length()?;
         Ok(PathBuf::from(OsStr::from_bytes(self.take(length)?)))
     }
 
-    fn identity(&mut self) -> Result<FileId, Garbled> {
+    fn identity(&mut self) -> Result<FileId, WireError> {
         Ok(FileId { device: self.long()?, inode: self.long()? })
     }
 
-    fn grant(&mut self) -> Result<PathGrant, Garbled> {
+    fn grant(&mut self) -> Result<PathGrant, WireError> {
         Ok(PathGrant { path: self.path()?, identity: self.identity()? })
     }
 
     pub(super) fn list<T>(
         &mut self,
-        mut each: impl FnMut(&mut Self) -> Result<T, Garbled>,
-    ) -> Result<Vec<T>, Garbled> {
+        mut each: impl FnMut(&mut Self) -> Result<T, WireError>,
+    ) -> Result<Vec<T>, WireError> {
         let length = self.length()?;
         (0..length).map(|_| each(self)).collect()
     }
 
-    pub(super) fn level(&mut self) -> Result<Containment, Garbled> {
+    pub(super) fn level(&mut self) -> Result<Containment, WireError> {
         match self.byte()? {
             0 => Ok(Containment::None),
             1 => Ok(Containment::Partial),
             2 => Ok(Containment::Full),
-            _ => Err(Garbled),
+            _ => Err(WireError),
         }
     }
 
-    pub(super) fn network(&mut self) -> Result<Network, Garbled> {
+    pub(super) fn network(&mut self) -> Result<Network, WireError> {
         match self.byte()? {
             0 => Ok(Network::None),
             1 => Ok(Network::Loopback),
             2 => Ok(Network::Full),
-            _ => Err(Garbled),
+            _ => Err(WireError),
         }
     }
 
-    pub(super) fn redirect(&mut self) -> Result<Redirect, Garbled> {
+    pub(super) fn redirect(&mut self) -> Result<Redirect, WireError> {
         Ok(match self.byte()? {
             0 => Redirect::StdinFromNull,
             1 => Redirect::StdoutToNull,
             2 => Redirect::StderrToNull,
             3 => Redirect::StderrToStdout,
             4 => Redirect::StdoutToStderr,
-            _ => return Err(Garbled),
+            _ => return Err(WireError),
         })
     }
 }
@@ -715,7 +715,7 @@ mod tests {
     fn every_shortened_or_changed_order_is_read_without_a_panic() {
         let bytes = order().encode();
         for length in 0..bytes.len() - 8 {
-            assert_eq!(Order::decode(&bytes[8..8 + length]), Err(Garbled), "{length}");
+            assert_eq!(Order::decode(&bytes[8..8 + length]), Err(WireError), "{length}");
         }
         for at in 8..bytes.len() {
             let mut changed = bytes.clone();
@@ -732,7 +732,7 @@ mod tests {
             let sent =
                 Head { level: Containment::Full, network: Network::None, network_group, kind, placeholders };
             let bytes = sent.encode();
-            assert_eq!(Head::decode(&bytes[..bytes.len() - 1]), Err(Garbled));
+            assert_eq!(Head::decode(&bytes[..bytes.len() - 1]), Err(WireError));
             assert_eq!(Head::decode(&bytes), Ok(sent));
         }
     }
@@ -753,7 +753,7 @@ mod tests {
             };
             let bytes = sent.encode();
             for length in 0..bytes.len() - 8 {
-                assert_eq!(Adoption::decode(&bytes[8..8 + length]), Err(Garbled), "{length}");
+                assert_eq!(Adoption::decode(&bytes[8..8 + length]), Err(WireError), "{length}");
             }
             assert_eq!(Adoption::decode(&bytes[8..]), Ok(sent));
         }

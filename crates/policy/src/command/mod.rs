@@ -24,4 +24,4 @@ pub use pattern::show as rule_text;
 pub(super) use permitted::JudgedCommand;
 pub use permitted::{CommandLimits, CommandPolicy, Commands, Grant, PermittedCommand};
 pub use rules::Rules;
-pub use verdict::{CommandVerdict, Decision, Implied, Reason, Source, Verdict};
+pub use verdict::{CommandVerdict, Decision, ImpliedNeeds, Reason, Source, Verdict};

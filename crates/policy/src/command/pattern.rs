@@ -56,7 +56,7 @@ fn is_option(word: &str) -> bool {
 
 /// An option that a denying rule looks for.
 #[derive(Debug, Clone)]
-struct Wanted {
+struct WantedOption {
     /// One of these is enough.
     choices: Vec<Choice>,
     /// It must be there, or must not.
@@ -79,15 +79,15 @@ type Names = Vec<String>;
 pub struct Pattern {
     tokens: Vec<Token>,
     /// How a denying rule reads its own words; one of them is enough.
-    wide: Vec<Wide>,
+    wide: Vec<WrapperPattern>,
     text: String,
     spelled: String,
 }
 
 #[derive(Debug, Clone)]
-struct Wide {
+struct WrapperPattern {
     program: Token,
-    options: Vec<Wanted>,
+    options: Vec<WantedOption>,
     words: Vec<Token>,
 }
 
@@ -214,7 +214,7 @@ impl Pattern {
     }
 }
 
-impl Wide {
+impl WrapperPattern {
     fn covers(&self, reading: &Reading<'_>) -> bool {
         let program = match &self.program {
             Token::Rest => true,
@@ -229,7 +229,7 @@ impl Wide {
     }
 }
 
-impl Wanted {
+impl WantedOption {
     fn holds(&self, reading: &Reading<'_>) -> bool {
         let derived = reading.profile.and_then(|profile| profile.derived).map(|derived| derived(reading));
         let derived = derived.unwrap_or_default();
@@ -362,7 +362,7 @@ fn token(pattern: &TokenPattern) -> Token {
 }
 
 /// Reads the words of a rule as a command is read. `None` if there are too many ways.
-fn wide(tokens: &[Token]) -> Option<Vec<Wide>> {
+fn wide(tokens: &[Token]) -> Option<Vec<WrapperPattern>> {
     let (program, tokens) = tokens.split_first()?;
     let profile = match program {
         Token::OneOf(names) => {
@@ -390,7 +390,7 @@ fn wide(tokens: &[Token]) -> Option<Vec<Wide>> {
         ways.map(|way| {
             let is_value =
                 |at: usize| pairs.iter().position(|pair| *pair == at).is_some_and(|bit| way >> bit & 1 == 1);
-            let mut wide = Wide { program: lower(program), options: Vec::new(), words: Vec::new() };
+            let mut wide = WrapperPattern { program: lower(program), options: Vec::new(), words: Vec::new() };
             for (at, token) in tokens.iter().enumerate() {
                 match token {
                     _ if is_value(at) => {}
@@ -400,11 +400,11 @@ fn wide(tokens: &[Token]) -> Option<Vec<Wide>> {
                             _ => Vec::new(),
                         };
                         let choices = words.iter().flat_map(|word| choices(word, &value, profile)).collect();
-                        wide.options.push(Wanted { choices, present: true });
+                        wide.options.push(WantedOption { choices, present: true });
                     }
                     Token::Not(words) if token.is_option() => {
                         let choices = words.iter().flat_map(|word| choices(word, &[], profile)).collect();
-                        wide.options.push(Wanted { choices, present: false });
+                        wide.options.push(WantedOption { choices, present: false });
                     }
                     Token::OneOf(words) if wide.words.is_empty() => {
                         let full = |word: &String| {

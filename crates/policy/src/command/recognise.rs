@@ -7,7 +7,7 @@ use bailiwick_contract::command::is_program_name;
 use bailiwick_contract::{CommandInput, CommandPlan, Failure};
 
 use super::construct::{Construct, PROGRAM_WORD, Refusal, STAGE};
-use super::scan::{Scanned, scan};
+use super::scan::{ScannedString, scan};
 use super::second_reading;
 
 /// The longest command string, in bytes.
@@ -53,7 +53,7 @@ fn of_line(line: &str) -> Result<CommandPlan, Refusal> {
         return Err(Refusal::malformed(format!("the command string has more than {MAX_LINE_BYTES} bytes")));
     }
     check_characters(line)?;
-    let Scanned { plan, plain } = scan(line)?;
+    let ScannedString { plan, plain } = scan(line)?;
     if plain || second_reading::agrees(line, &plan) {
         Ok(plan)
     } else {

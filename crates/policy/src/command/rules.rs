@@ -8,7 +8,7 @@ use super::care::{Care, care};
 use super::pattern::Pattern;
 use super::profile::{Profile, SAME_AS, Starts, Then, as_push};
 use super::reading::{Reading, names_of};
-use super::{CommandVerdict, Decision, Grant, Implied, Reason, Source, Verdict, outside, text};
+use super::{CommandVerdict, Decision, Grant, ImpliedNeeds, Reason, Source, Verdict, outside, text};
 
 /// How deep commands in the words of commands are looked for.
 const MAX_DEPTH: usize = 3;
@@ -76,7 +76,7 @@ impl Rules {
             verdict.decision = Decision::Deny;
         }
         verdict.implies =
-            Some(Implied { program: "bash".to_owned(), why: "a text for a shell can do anything" });
+            Some(ImpliedNeeds { program: "bash".to_owned(), why: "a text for a shell can do anything" });
         verdict.profile = Some("bash");
         Verdict::of(vec![verdict])
     }
@@ -206,7 +206,7 @@ impl Rules {
         if let Some(profile) = profiled.profile
             && let Some(why) = profile.code
         {
-            verdict.implies.get_or_insert(Implied { program: profile.name().to_owned(), why });
+            verdict.implies.get_or_insert(ImpliedNeeds { program: profile.name().to_owned(), why });
         }
         let named = || matching.iter().any(|(_, rule)| rule.programs().any(|name| name == argv[0]));
         if let Some(implied) = &verdict.implies
@@ -247,18 +247,18 @@ impl Rules {
         };
         match found.row.then {
             Then::Code => {
-                verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
+                verdict.implies.get_or_insert(ImpliedNeeds { program: program.to_owned(), why });
             }
             // Where shells are held by a full sandbox, a rule takes none of it away.
             Then::ShellText if is_whole && (self.shell == ShellMode::Off || !self.may_be_full) => {
                 reason(Decision::Allow);
-                verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
+                verdict.implies.get_or_insert(ImpliedNeeds { program: program.to_owned(), why });
             }
             Then::Shell | Then::ShellText if self.shell == ShellMode::Off => reason(Decision::Deny),
             Then::Refuse | Then::Ask | Then::AskAlways | Then::Held if lifted => {
                 reason(Decision::Allow);
                 if found.row.then == Then::Refuse {
-                    verdict.implies.get_or_insert(Implied { program: program.to_owned(), why });
+                    verdict.implies.get_or_insert(ImpliedNeeds { program: program.to_owned(), why });
                 }
             }
             Then::Never | Then::Refuse => reason(Decision::Deny),

@@ -18,7 +18,7 @@ const MAX_OPENERS: usize = 64;
 
 /// A string that was read as literal words.
 #[derive(Debug)]
-pub struct Scanned {
+pub struct ScannedString {
     /// What would start.
     pub plan: CommandPlan,
     /// Whether there is nothing in it but plain words, blanks and joiners, which leave nothing to misread.
@@ -29,10 +29,10 @@ pub struct Scanned {
 ///
 /// # Errors
 /// The construct that is not literal, or what keeps the text from being a command.
-pub fn scan(text: &str) -> Result<Scanned, Refusal> {
+pub fn scan(text: &str) -> Result<ScannedString, Refusal> {
     let mut scanner = Scanner { text, bytes: text.as_bytes(), at: 0, plain: true, words: 0, openers: 0 };
     let plan = scanner.plan()?;
-    Ok(Scanned { plan, plain: scanner.plain })
+    Ok(ScannedString { plan, plain: scanner.plain })
 }
 
 /// A word as it was read.
@@ -49,13 +49,13 @@ struct Word {
 
 /// The command that is being read.
 #[derive(Default)]
-struct Open {
+struct OpenCommand {
     argv: Vec<String>,
     redirects: Vec<Redirect>,
     start: usize,
 }
 
-impl Open {
+impl OpenCommand {
     const fn is_empty(&self) -> bool {
         self.argv.is_empty() && self.redirects.is_empty()
     }
@@ -83,7 +83,7 @@ impl Scanner<'_> {
         let mut pipelines: Vec<(Joiner, Pipeline)> = Vec::new();
         let mut joiner = Joiner::Then;
         let mut before_pipe: Vec<SimpleCommand> = Vec::new();
-        let mut open = Open::default();
+        let mut open = OpenCommand::default();
         // The operator that still wants a command after it.
         let mut wanting: Option<&str> = None;
         let mut commands = 0;
@@ -150,7 +150,7 @@ impl Scanner<'_> {
                 return Err(Refusal::malformed(format!("the string has more than {MAX_COMMANDS} commands")));
             }
             self.at += operator.len();
-            let Open { argv, redirects, .. } = std::mem::take(&mut open);
+            let OpenCommand { argv, redirects, .. } = std::mem::take(&mut open);
             before_pipe.push(SimpleCommand { argv, redirects });
             if operator == "|" {
                 wanting = Some("|");
@@ -178,7 +178,7 @@ impl Scanner<'_> {
     }
 
     /// Says which construct a `(` begins here.
-    fn parenthesis(&self, open: &Open) -> Construct {
+    fn parenthesis(&self, open: &OpenCommand) -> Construct {
         let inner = self.bytes[self.at + 1..].iter().find(|byte| !matches!(byte, b' ' | b'\t'));
         match (open.argv.len(), inner) {
             (0, _) if self.peek(1) == Some(b'(') => Construct::ArithmeticCommand,
@@ -189,7 +189,7 @@ impl Scanner<'_> {
     }
 
     /// Reads a word of the command, or the redirection that its digits belong to.
-    fn word_of(&mut self, open: &mut Open) -> Result<(), Refusal> {
+    fn word_of(&mut self, open: &mut OpenCommand) -> Result<(), Refusal> {
         let is_program = open.argv.is_empty();
         if is_program && self.peek(0) == Some(b'[') {
             match (self.peek(1), self.peek(2)) {
@@ -341,7 +341,7 @@ impl Scanner<'_> {
     }
 
     /// Reads a redirection; `descriptor` is the digit before it and where that stands.
-    fn redirect(&mut self, open: &mut Open, descriptor: Option<(u8, usize)>) -> Result<(), Refusal> {
+    fn redirect(&mut self, open: &mut OpenCommand, descriptor: Option<(u8, usize)>) -> Result<(), Refusal> {
         self.plain = false;
         let start = descriptor.map_or(self.at, |(_, at)| at);
         let refuse = |construct| Err(Refusal::construct(construct, start));

@@ -68,7 +68,7 @@ pub struct Reason {
 
 /// What allowing a command means beyond its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Implied {
+pub struct ImpliedNeeds {
     /// The program.
     pub program: String,
     /// Why it can run any code.
@@ -87,7 +87,7 @@ pub struct CommandVerdict {
     /// Why it may run in a full sandbox only, if so.
     pub must_be_full: Option<String>,
     /// Why it can run any code, if so.
-    pub implies: Option<Implied>,
+    pub implies: Option<ImpliedNeeds>,
     /// The program's profile; without one nothing is known about what it can start.
     pub profile: Option<&'static str>,
 }
@@ -114,7 +114,7 @@ impl Verdict {
     }
 
     /// Gives what allowing it means: programs that can run any code. Empty if none can.
-    pub fn implies(&self) -> impl Iterator<Item = &Implied> {
+    pub fn implies(&self) -> impl Iterator<Item = &ImpliedNeeds> {
         self.commands.iter().filter_map(|it| it.implies.as_ref())
     }
 

@@ -105,9 +105,9 @@ mod tests {
         }
     }
 
-    struct Ground(PathBuf);
+    struct TestFolder(PathBuf);
 
-    impl Ground {
+    impl TestFolder {
         fn new() -> (Self, CaptureStore) {
             let state = std::env::temp_dir().join(format!("bailiwick-captures-{}", id::new_id()));
             let store = CaptureStore::below(&state);
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    impl Drop for Ground {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             let _ = bailiwick_platform::fs::remove_tree(&self.0);
         }
@@ -125,7 +125,7 @@ mod tests {
     fn a_picture_is_found_in_its_scope_only_private_and_unchanged() {
         use bailiwick_platform::fs::Protection;
 
-        let (ground, store) = Ground::new();
+        let (ground, store) = TestFolder::new();
         let mut kept = facts();
         store.keep(&mut kept, Some(("image/png", b"pixels"))).expect("kept");
         let mut bare = facts();
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_has_expired_is_not_found_even_while_it_lies_there() {
-        let (_ground, store) = Ground::new();
+        let (_ground, store) = TestFolder::new();
         let mut old = facts();
         old.expires_at_ms = time::now_ms() - 1;
         store.keep(&mut old, Some(("image/png", b"pixels"))).expect("kept");
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn age_number_and_size_bound_what_is_kept_and_the_oldest_goes() {
-        let (ground, store) = Ground::new();
+        let (ground, store) = TestFolder::new();
         let folder = ground.0.join("captures");
         let ids: Vec<String> = (0..4_u64)
             .map(|at| {

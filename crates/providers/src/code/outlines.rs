@@ -18,7 +18,7 @@ const MAX_FILES: usize = 100_000;
 
 /// A file that may define something.
 #[derive(Debug)]
-pub struct Outlined {
+pub struct OutlineSource {
     /// The file.
     pub path: PermittedPath,
     /// Its language.
@@ -80,7 +80,7 @@ impl SourceFiles {
         count: usize,
         parsers: &ParserPool,
         cancel: &Cancel,
-    ) -> Result<Vec<Option<Outlined>>, Failure> {
+    ) -> Result<Vec<Option<OutlineSource>>, Failure> {
         let paths = &self.paths[first.min(self.paths.len())..(first + count).min(self.paths.len())];
         let read = for_each(paths.len(), cancel, |at| {
             outlined(below(&self.root, &paths[at]).ok()?.open_file().ok()?, parsers, cancel)
@@ -96,11 +96,11 @@ fn may_define(path: &[u8]) -> bool {
 }
 
 /// Reads an open file; `None` if it is no source.
-pub fn outlined(opened: OpenedFile, parsers: &ParserPool, cancel: &Cancel) -> Option<Outlined> {
+pub fn outlined(opened: OpenedFile, parsers: &ParserPool, cancel: &Cancel) -> Option<OutlineSource> {
     let path = opened.path.rel().as_bytes();
     let mut text = Vec::new();
     (&opened.file).take(MAX_BYTES as u64 + 1).read_to_end(&mut text).ok()?;
     let language = language_of(path, &text)?;
     let found = parsers.definitions(language, &text, cancel);
-    Some(Outlined { language, found, path: opened.path })
+    Some(OutlineSource { language, found, path: opened.path })
 }

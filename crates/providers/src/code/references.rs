@@ -135,7 +135,7 @@ impl Search<'_> {
     /// Goes through a tree once, into nothing but what holds the next place.
     fn go<'t>(&mut self, tree: &'t Tree, stop: &dyn Fn() -> bool) -> Result<(), Unread> {
         let mut cursor = tree.walk();
-        let mut above: Vec<Placed<'t>> = Vec::new();
+        let mut above: Vec<NamedNode<'t>> = Vec::new();
         let mut next = 0;
         let mut nodes = 0_usize;
         loop {
@@ -178,7 +178,7 @@ impl Search<'_> {
     }
 
     /// Takes a token if it is the name, or the name behind a sign such as `$`.
-    fn take(&mut self, token: Placed<'_>, hit: usize, above: &[Placed<'_>]) {
+    fn take(&mut self, token: NamedNode<'_>, hit: usize, above: &[NamedNode<'_>]) {
         let (node, _) = token;
         let sign = self.source.get(node.start_byte()..hit).unwrap_or_default();
         let is_sign = sign == b"r#" || sign.iter().all(|byte| b":@$&#".contains(byte));
@@ -220,10 +220,10 @@ impl Search<'_> {
 }
 
 /// A node, and the name that the grammar gives it in the node above.
-type Placed<'t> = (Node<'t>, Option<&'t str>);
+type NamedNode<'t> = (Node<'t>, Option<&'t str>);
 
 /// Returns whether a token is a text into which values may be inserted by name, without the grammar's knowledge.
-fn is_template(language: Language, kind: &str, above: &[Placed<'_>]) -> bool {
+fn is_template(language: Language, kind: &str, above: &[NamedNode<'_>]) -> bool {
     kind == "string_content"
         && match language {
             Language::Kotlin => true,
@@ -261,7 +261,7 @@ fn is_name(kind: &str) -> bool {
 }
 
 /// Tells how a name is used by what stands around it, the nearest last.
-fn role((node, field): Placed<'_>, above: &[Placed<'_>]) -> Role {
+fn role((node, field): NamedNode<'_>, above: &[NamedNode<'_>]) -> Role {
     let around = || above.iter().rev().take(LEVELS);
     let is_import = |kind: &str| {
         kind.contains("import")

@@ -98,7 +98,7 @@ pub struct Step {
 
 /// Where Codex works, so that paths can be told as clients know them.
 #[derive(Debug, Clone, Default)]
-pub struct Place {
+pub struct WorkFolder {
     /// The working folder on disk.
     pub folder: PathBuf,
     /// The working folder as clients see it.
@@ -108,7 +108,7 @@ pub struct Place {
 /// Everything that was told so far.
 #[derive(Debug, Default)]
 pub struct Events {
-    place: Place,
+    place: WorkFolder,
     partial: Vec<u8>,
     is_overlong: bool,
     /// The session.
@@ -136,7 +136,7 @@ pub struct Events {
 impl Events {
     /// Begins, for a Codex that works in a place.
     pub fn in_place(folder: PathBuf, shown: String) -> Self {
-        Self { place: Place { folder, shown }, ..Self::default() }
+        Self { place: WorkFolder { folder, shown }, ..Self::default() }
     }
 
     /// Takes what was printed. Gives what Codex is doing now in a few words, if that was told.

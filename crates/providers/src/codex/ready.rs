@@ -136,7 +136,7 @@ pub struct Available {
 }
 
 /// What was found on disk, before anything was started.
-struct Found {
+struct FoundCodex {
     installation: Installation,
     level: Containment,
     /// The person's own home of Codex.
@@ -175,7 +175,7 @@ impl Ready {
             let (folder, place) = folder.open_dir()?;
             let cwd_path = place.on_disk()?;
             let network = around.scope.commands().hold().network == Network::Full;
-            let confined = Confined::new(&around, &found, &cwd_path, mode)?;
+            let confined = RunEnvironment::new(&around, &found, &cwd_path, mode)?;
             let settings = found.taken.confined(&Confines {
                 readable: &confined.readable,
                 writable: std::slice::from_ref(&confined.commands_home),
@@ -199,9 +199,9 @@ impl Ready {
     }
 }
 
-async fn find(around: &Around) -> Result<(Version, Found), Failure> {
+async fn find(around: &Around) -> Result<(Version, FoundCodex), Failure> {
     let looking = around.clone();
-    let found = blocking(move || Found::look(&looking)).await?;
+    let found = blocking(move || FoundCodex::look(&looking)).await?;
     around.cancel.check()?;
     let version = match Version::known(&found.installation) {
         Some(version) => version,
@@ -214,7 +214,7 @@ async fn find(around: &Around) -> Result<(Version, Found), Failure> {
     Ok((version, found))
 }
 
-impl Found {
+impl FoundCodex {
     fn look(around: &Around) -> Result<Self, Failure> {
         let installation = Installation::find(&around.scope, &around.scopes, &around.dirs)?;
         let policy = around.scope.commands().hold();
@@ -257,7 +257,7 @@ fn level_for_codex(wanted: SandboxLevel) -> Result<Containment, Failure> {
 const PROJECT_SETTINGS: &str = ".codex/config.toml";
 
 /// The folders and the environment of a run.
-struct Confined {
+struct RunEnvironment {
     hold: Hold,
     environment: Vec<(OsString, OsString)>,
     readable: Vec<PathBuf>,
@@ -268,8 +268,8 @@ struct Confined {
     review: Option<Review>,
 }
 
-impl Confined {
-    fn new(around: &Around, found: &Found, cwd: &Path, mode: Mode) -> Result<Self, Failure> {
+impl RunEnvironment {
+    fn new(around: &Around, found: &FoundCodex, cwd: &Path, mode: Mode) -> Result<Self, Failure> {
         let policy = around.scope.commands().hold();
         let closed = closed_folders(&around.scopes, &around.dirs);
         let trusted = SearchPath::new(&policy.search_path, &closed).trusted();
@@ -427,7 +427,7 @@ fn limits(around: &Around) -> ProcessLimits {
 }
 
 /// Makes the question for the version ready: in Codex's home of the scope, without a network.
-fn asks_version(around: &Around, found: &Found) -> Result<Prepared, Failure> {
+fn asks_version(around: &Around, found: &FoundCodex) -> Result<Prepared, Failure> {
     #[expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
     let cwd = std::fs::File::open(&found.home).map_err(|error| {
         Failure::new(

@@ -22,7 +22,7 @@ pub struct DocumentText {
 
 /// Why a document has no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Unconverted {
+pub enum ConvertError {
     /// It is damaged, or not what its name says.
     Damaged,
     /// It is encrypted.
@@ -40,7 +40,7 @@ pub(in super::super) fn convert(
     kind: DocumentKind,
     content: &[u8],
     until: Instant,
-) -> Result<DocumentText, Unconverted> {
+) -> Result<DocumentText, ConvertError> {
     let mut text = Text { text: String::new(), is_cut: false, until };
     let unread_pages = match kind {
         DocumentKind::Pdf => pdf::convert(content, &mut text)?,

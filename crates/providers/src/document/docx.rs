@@ -1,6 +1,6 @@
 //! DOCX: paragraphs as lines, headings with `#`, cells of tables with tabs between them.
 
-use super::Unconverted;
+use super::ConvertError;
 use super::convert::Text;
 use super::markup::Node;
 use super::package::Package;
@@ -8,12 +8,12 @@ use super::package::Package;
 /// Where the text is, before its notes.
 const PARTS: [&str; 3] = ["word/document.xml", "word/footnotes.xml", "word/endnotes.xml"];
 
-pub(super) fn convert(content: &[u8], text: &mut Text) -> Result<(), Unconverted> {
+pub(super) fn convert(content: &[u8], text: &mut Text) -> Result<(), ConvertError> {
     let package = Package::open(content)?;
     for (at, part) in PARTS.into_iter().enumerate() {
         let Some(mut markup) = package.entry(part)? else {
             if at == 0 {
-                return Err(Unconverted::Damaged);
+                return Err(ConvertError::Damaged);
             }
             continue;
         };

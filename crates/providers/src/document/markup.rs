@@ -5,7 +5,7 @@ use std::io::BufRead;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::Unconverted;
+use super::ConvertError;
 
 /// The deepest nesting that is read.
 const MAX_DEPTH: usize = 1_000;
@@ -35,15 +35,15 @@ impl<R: BufRead> Markup<R> {
     }
 
     /// Returns the next node; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Node>, Unconverted> {
+    pub(super) fn next(&mut self) -> Result<Option<Node>, ConvertError> {
         loop {
             self.buffer.clear();
-            let event = self.reader.read_event_into(&mut self.buffer).map_err(|_| Unconverted::Damaged)?;
+            let event = self.reader.read_event_into(&mut self.buffer).map_err(|_| ConvertError::Damaged)?;
             let node = match event {
                 Event::Start(start) => {
                     self.depth += 1;
                     if self.depth > MAX_DEPTH {
-                        return Err(Unconverted::Damaged);
+                        return Err(ConvertError::Damaged);
                     }
                     Node::Start(local(start.local_name().as_ref()), attributes(&start))
                 }

@@ -16,6 +16,6 @@ mod package;
 mod pdf;
 mod xlsx;
 
-pub use convert::{DocumentText, Unconverted};
+pub use convert::{ConvertError, DocumentText};
 pub(super) use convert::{MAX_TEXT_BYTES, convert};
 pub use kind::{DocumentKind, MAX_DOCUMENT_BYTES};

@@ -4,19 +4,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pdf_extract::{Document, PlainTextOutput, output_doc_page};
 
-use super::Unconverted;
+use super::ConvertError;
 use super::convert::Text;
 
 /// Returns how many pages could not be read.
-pub(super) fn convert(content: &[u8], text: &mut Text) -> Result<u32, Unconverted> {
+pub(super) fn convert(content: &[u8], text: &mut Text) -> Result<u32, ConvertError> {
     let loaded = catch_unwind(|| Document::load_mem(content));
-    let Ok(Ok(mut document)) = loaded else { return Err(Unconverted::Damaged) };
+    let Ok(Ok(mut document)) = loaded else { return Err(ConvertError::Damaged) };
     if document.is_encrypted() && document.decrypt("").is_err() {
-        return Err(Unconverted::Encrypted);
+        return Err(ConvertError::Encrypted);
     }
     let pages: Vec<u32> = document.get_pages().into_keys().collect();
     if pages.is_empty() {
-        return Err(Unconverted::Damaged);
+        return Err(ConvertError::Damaged);
     }
     let mut unread = 0;
     for number in &pages {

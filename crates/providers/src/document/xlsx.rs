@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Unconverted;
+use super::ConvertError;
 use super::convert::Text;
 use super::markup::Node;
 use super::package::Package;
@@ -16,7 +16,7 @@ const EPOCH_DAYS: i64 = 25_569;
 /// The last day that a date can be, 9999-12-31.
 const LAST_DAY: f64 = 2_958_465.0;
 
-pub(super) fn convert(content: &[u8], text: &mut Text) -> Result<(), Unconverted> {
+pub(super) fn convert(content: &[u8], text: &mut Text) -> Result<(), ConvertError> {
     let package = Package::open(content)?;
     let sheets = sheets(&package)?;
     let strings = strings(&package, text)?;
@@ -33,7 +33,7 @@ pub(super) fn convert(content: &[u8], text: &mut Text) -> Result<(), Unconverted
 }
 
 /// Returns names and entries of the sheets, in their order.
-fn sheets(package: &Package<'_>) -> Result<Vec<(String, String)>, Unconverted> {
+fn sheets(package: &Package<'_>) -> Result<Vec<(String, String)>, ConvertError> {
     let mut targets = HashMap::new();
     if let Some(mut markup) = package.entry("xl/_rels/workbook.xml.rels")? {
         while let Some(node) = markup.next()? {
@@ -43,7 +43,7 @@ fn sheets(package: &Package<'_>) -> Result<Vec<(String, String)>, Unconverted> {
             }
         }
     }
-    let mut markup = package.entry("xl/workbook.xml")?.ok_or(Unconverted::Damaged)?;
+    let mut markup = package.entry("xl/workbook.xml")?.ok_or(ConvertError::Damaged)?;
     let mut sheets = Vec::new();
     while let Some(node) = markup.next()? {
         if matches!(&node, Node::Start(element, _) if element == "sheet")
@@ -57,7 +57,7 @@ fn sheets(package: &Package<'_>) -> Result<Vec<(String, String)>, Unconverted> {
 }
 
 /// Returns the strings that cells refer to by number.
-fn strings(package: &Package<'_>, text: &mut Text) -> Result<Vec<String>, Unconverted> {
+fn strings(package: &Package<'_>, text: &mut Text) -> Result<Vec<String>, ConvertError> {
     let mut strings = Vec::new();
     let Some(mut markup) = package.entry("xl/sharedStrings.xml")? else { return Ok(strings) };
     let (mut current, mut is_text, mut phonetic, mut bytes) = (String::new(), false, false, 0);
@@ -82,7 +82,7 @@ fn strings(package: &Package<'_>, text: &mut Text) -> Result<Vec<String>, Unconv
 }
 
 /// Returns which styles of cells show dates and times.
-fn dates(package: &Package<'_>) -> Result<Vec<bool>, Unconverted> {
+fn dates(package: &Package<'_>) -> Result<Vec<bool>, ConvertError> {
     let (mut formats, mut styles, mut is_cell) = (HashMap::new(), Vec::new(), false);
     let Some(mut markup) = package.entry("xl/styles.xml")? else { return Ok(styles) };
     while let Some(node) = markup.next()? {
@@ -138,7 +138,7 @@ fn sheet(
     strings: &[String],
     dates: &[bool],
     text: &mut Text,
-) -> Result<(), Unconverted> {
+) -> Result<(), ConvertError> {
     let Some(mut markup) = package.entry(path)? else { return Ok(()) };
     let (mut cell, mut inside, mut column) = (Cell::default(), String::new(), 0_usize);
     while let Some(node) = markup.next()? {

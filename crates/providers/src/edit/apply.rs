@@ -14,7 +14,7 @@ use super::replace::{self, TextEdit};
 use super::splice::{Splice, splice};
 use super::tabs::keep_blanks;
 use super::text::{Text, body, ending};
-use super::tier::{Basis, Chosen, Tier};
+use super::tier::{Basis, TieBreak, Tier};
 
 /// How many empty lines after a hunk can be its context.
 const MOST_BLANK_LINES: usize = 4;
@@ -38,20 +38,20 @@ pub struct Applied {
     /// The new text.
     pub text: Text,
     /// What became of each edit, in the order of the places.
-    pub landed: Vec<Landed>,
+    pub landed: Vec<ChangedPlace>,
     /// The lines that differ.
     pub changes: Vec<Change>,
 }
 
 /// One place that was changed. Lines are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Landed {
+pub struct ChangedPlace {
     /// The number of the edit, or of the hunk, counted from 1.
     pub number: usize,
     /// How closely it fits.
     pub tier: Tier,
     /// What decided, if it fits several places.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<TieBreak>,
     /// By how many lines its anchors have moved.
     pub moved_by: isize,
     /// The first line that it covered.
@@ -69,7 +69,7 @@ pub struct Landed {
 pub(super) struct Fitted {
     pub number: usize,
     pub tier: Tier,
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<TieBreak>,
     pub moved_by: isize,
     /// The lines that it covers: the first, and the one after the last.
     pub lines: (usize, usize),
@@ -112,7 +112,7 @@ pub fn apply(text: &Text, edits: Edits<'_>, basis: Basis, cancel: &Cancel) -> Re
 }
 
 /// Names the lines that each edit covered, and those that it covers now.
-fn landed(text: &Text, after: &Text, fitted: Vec<Fitted>) -> Vec<Landed> {
+fn landed(text: &Text, after: &Text, fitted: Vec<Fitted>) -> Vec<ChangedPlace> {
     let (mut came, mut went) = (0, 0);
     let mut landed = Vec::with_capacity(fitted.len());
     for it in fitted {
@@ -124,7 +124,7 @@ fn landed(text: &Text, after: &Text, fitted: Vec<Fitted>) -> Vec<Landed> {
         // New lines behind a last line without an end begin with the end that it lacks.
         let begins_inside = at > 0 && !after.content()[..at].ends_with('\n') && start < text.len();
         let new_start = after.lines_before(at) - usize::from(begins_inside);
-        landed.push(Landed {
+        landed.push(ChangedPlace {
             number: it.number,
             tier: it.tier,
             chosen: it.chosen,

@@ -12,7 +12,7 @@ use super::hunk::{Hunk, Mark};
 use super::matching::{Index, Match, Shift};
 use super::section::{Section, sections};
 use super::text::Text;
-use super::tier::{Basis, Chosen, Tier};
+use super::tier::{Basis, TieBreak, Tier};
 
 /// How many lines a hunk needs so that its line number may decide.
 const LINES_FOR_NUMBERS: usize = 3;
@@ -30,14 +30,14 @@ pub struct Placed {
     /// How closely it fits.
     pub tier: Tier,
     /// What decided, if it fits several places.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<TieBreak>,
 }
 
 struct Candidates {
     tier: Tier,
     found: Vec<Match>,
     lines: usize,
-    chosen: Option<Chosen>,
+    chosen: Option<TieBreak>,
 }
 
 /// Places every hunk. `basis` says for which version of the file the patch was made.
@@ -63,7 +63,7 @@ pub fn place_hunks(index: &mut Index<'_>, hunks: &[Hunk], basis: Basis) -> Resul
             match place {
                 Some(place) => {
                     candidates.found = vec![place];
-                    candidates.chosen = Some(Chosen::LineNumber);
+                    candidates.chosen = Some(TieBreak::LineNumber);
                 }
                 None => {
                     let starts: Vec<usize> = candidates.found.iter().map(|it| it.line).collect();
@@ -143,8 +143,10 @@ fn candidates(index: &mut Index<'_>, name: Name, hunk: &Hunk, basis: Basis) -> R
 fn insertion(text: &Text, name: Name, hunk: &Hunk, basis: Basis) -> Result<Candidates, Failure> {
     let at = match hunk.hint {
         _ if text.is_empty() => Some((0, None)),
-        _ if hunk.at_end => Some((text.len(), Some(Chosen::EndOfFile))),
-        Some(line) if basis == Basis::Current && line <= text.len() => Some((line, Some(Chosen::LineNumber))),
+        _ if hunk.at_end => Some((text.len(), Some(TieBreak::EndOfFile))),
+        Some(line) if basis == Basis::Current && line <= text.len() => {
+            Some((line, Some(TieBreak::LineNumber)))
+        }
         _ => None,
     };
     let Some((line, chosen)) = at else {
@@ -172,7 +174,7 @@ fn narrow(text: &Text, name: Name, hunk: &Hunk, candidates: &mut Candidates) -> 
             let message = format!("{name}: it says `*** End of File`, and its lines are elsewhere");
             return Err(conflict(name, "not-at-end", message).hint("Leave `*** End of File` out."));
         }
-        candidates.chosen = several.then_some(Chosen::EndOfFile);
+        candidates.chosen = several.then_some(TieBreak::EndOfFile);
         return Ok(());
     }
     if !hunk.headers.is_empty() {
@@ -194,7 +196,7 @@ fn narrow(text: &Text, name: Name, hunk: &Hunk, candidates: &mut Candidates) -> 
                 .hint("Read the file again: what is meant below that line may have been changed.")
                 .hint("Or write the line after `@@` that is before the place, or `@@` alone."));
         }
-        candidates.chosen = (several && candidates.found.len() == 1).then_some(Chosen::Header);
+        candidates.chosen = (several && candidates.found.len() == 1).then_some(TieBreak::Header);
     } else if several && !hunk.heading.is_empty() {
         // What `git diff` writes behind the numbers can be of the function before.
         let sections = sections(text, std::slice::from_ref(&hunk.heading)).unwrap_or_default();
@@ -204,7 +206,7 @@ fn narrow(text: &Text, name: Name, hunk: &Hunk, candidates: &mut Candidates) -> 
         let mut inside = candidates.found.iter().filter(named);
         if let (Some(only), None) = (inside.next(), inside.next()) {
             candidates.found = vec![only.clone()];
-            candidates.chosen = Some(Chosen::Header);
+            candidates.chosen = Some(TieBreak::Header);
         }
     }
     Ok(())
@@ -257,7 +259,7 @@ fn by_order(all: &mut [Candidates]) {
             return;
         };
         if it.found.len() > 1 {
-            it.chosen = Some(Chosen::Order);
+            it.chosen = Some(TieBreak::Order);
         }
         let place = it.found[at].clone();
         from = place.line + it.lines;
@@ -275,7 +277,7 @@ fn by_number(text: &Text, all: &[Candidates], hunks: &[Hunk], at: usize, basis: 
     let it = &all[at];
     let distance = |other: usize| -> Option<isize> {
         let [only] = &all[other].found[..] else { return None };
-        let fits_one_place = all[other].chosen.is_none() || all[other].chosen == Some(Chosen::Order);
+        let fits_one_place = all[other].chosen.is_none() || all[other].chosen == Some(TieBreak::Order);
         fits_one_place.then_some(())?;
         only.line.checked_signed_diff(hunks[other].hint?)
     };

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::apply::{Applied, Landed};
+use super::apply::{Applied, ChangedPlace};
 use super::diff::{Change, line_changes};
 use super::failure::anchored;
 use super::splice::{Splice, splice};
@@ -35,7 +35,7 @@ pub fn merge(base: &Text, ours: &Applied, theirs: &Text) -> Result<Applied, Fail
             ours.text.content()[ours.text.start(change.new.0)..ours.text.start(change.new.1)].to_owned();
         splices.push(Splice { range: line(start)..line(end), text });
     }
-    let landed = ours.landed.iter().map(|it| Landed {
+    let landed = ours.landed.iter().map(|it| ChangedPlace {
         new_start: it.new_start.saturating_add_signed(distance(&other, it.old_start - 1)),
         ..it.clone()
     });

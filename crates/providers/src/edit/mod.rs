@@ -34,11 +34,11 @@ mod unified;
 
 pub use anchor::{Anchor, anchor};
 pub use anchored::LineEdit;
-pub use apply::{Applied, Edits, Landed, apply, redaction_marks, unstorable};
+pub use apply::{Applied, ChangedPlace, Edits, apply, redaction_marks, unstorable};
 pub use diff::{Change, text_diff, unified_diff};
 pub use failure::{Failures, anchored as show_lines};
 pub use hunk::{FilePatch, Hunk, PatchAction, parse_patch};
 pub use merge::merge;
 pub use replace::TextEdit;
 pub use text::Text;
-pub use tier::{Basis, Chosen, Tier};
+pub use tier::{Basis, TieBreak, Tier};

@@ -32,7 +32,7 @@ impl Tier {
 /// What decided between several places that an edit fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Chosen {
+pub enum TieBreak {
     /// Only this place is in the order of the patch's hunks.
     Order,
     /// The line after `@@` names it.

@@ -15,7 +15,7 @@ use super::single_byte::{decode_single_byte, single_byte_text};
 use super::text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_len, lines_of};
 use super::version::{content_version, facts_version, sha256_hex};
 use super::window::{Budget, Marks, take_lines};
-use crate::document::{DocumentKind, DocumentText, MAX_DOCUMENT_BYTES, Unconverted};
+use crate::document::{ConvertError, DocumentKind, DocumentText, MAX_DOCUMENT_BYTES};
 use crate::parser::ParserPool;
 
 /// Files up to this size are read whole; beyond it only the part that was asked for is.
@@ -235,7 +235,7 @@ impl Reading<'_> {
     fn whole(
         &self,
         bytes: &[u8],
-        convert: impl FnOnce(DocumentKind) -> Result<DocumentText, Unconverted>,
+        convert: impl FnOnce(DocumentKind) -> Result<DocumentText, ConvertError>,
     ) -> Result<Content, Failure> {
         let sha256 = sha256_hex(bytes);
         let mut facts = Facts {
@@ -629,13 +629,13 @@ impl Reading<'_> {
 }
 
 /// Says why a document has no text.
-const fn words(why: Unconverted) -> &'static str {
+const fn words(why: ConvertError) -> &'static str {
     match why {
-        Unconverted::Damaged => "it is damaged",
-        Unconverted::Encrypted => "it is encrypted, and opens with a password only",
-        Unconverted::Stopped => "it takes too long",
-        Unconverted::Failed => "the converter failed on it",
-        Unconverted::Unavailable => "no converter could be started",
+        ConvertError::Damaged => "it is damaged",
+        ConvertError::Encrypted => "it is encrypted, and opens with a password only",
+        ConvertError::Stopped => "it takes too long",
+        ConvertError::Failed => "the converter failed on it",
+        ConvertError::Unavailable => "no converter could be started",
     }
 }
 

@@ -57,7 +57,7 @@ pub enum IfExists {
 
 /// What happened.
 #[derive(Debug)]
-pub struct Replaced {
+pub struct ReplaceResult {
     /// The version before; `None` if there was no file.
     pub version_before: Option<String>,
     /// The version now.
@@ -77,7 +77,7 @@ pub fn replace_held(
     keep: &mut Keep<'_>,
     held: &Held,
     cancel: &Cancel,
-) -> Result<Replaced, Failure> {
+) -> Result<ReplaceResult, Failure> {
     if replacement.if_exists == IfExists::Fail
         && let Some(stat) = place.stat()?
     {
@@ -108,7 +108,7 @@ pub fn replace_held(
         let beside = Beside { place, replacement, version: &version, cancel };
         beside.write(temporary, before.as_mut(), keep, &mut warnings)?;
     }
-    Ok(Replaced { version_before: before.map(|before| before.version), version, warnings })
+    Ok(ReplaceResult { version_before: before.map(|before| before.version), version, warnings })
 }
 
 /// A file that is about to be replaced, or made.

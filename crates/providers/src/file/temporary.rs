@@ -26,11 +26,11 @@ const MAX_LOCKS: usize = 4_096;
 /// How many folders are remembered as swept.
 const MAX_SWEPT: usize = 4_096;
 
-static SWEPT: Mutex<Option<HashMap<FileId, Swept>>> = Mutex::new(None);
+static SWEPT: Mutex<Option<HashMap<FileId, SweptFolder>>> = Mutex::new(None);
 
 /// What is remembered of a folder that was swept.
 #[derive(Debug, Clone, Copy)]
-struct Swept {
+struct SweptFolder {
     at: Instant,
     size: FolderSize,
 }
@@ -127,7 +127,7 @@ pub(super) fn sweep(dir: &Dir, locks: &Path) -> FolderSize {
     if swept.len() >= MAX_SWEPT {
         swept.clear();
     }
-    swept.insert(dir.id(), Swept { at: Instant::now(), size });
+    swept.insert(dir.id(), SweptFolder { at: Instant::now(), size });
     size
 }
 

@@ -29,7 +29,7 @@ pub struct Transfer {
 
 /// What was moved or copied.
 #[derive(Debug)]
-pub struct Transferred {
+pub struct TransferResult {
     /// What it is.
     pub kind: FileKind,
     /// How much it is.
@@ -50,7 +50,7 @@ pub fn rename(
     keep: &mut Keep<'_>,
     locks: &Locks,
     cancel: &Cancel,
-) -> Result<Transferred, Failure> {
+) -> Result<TransferResult, Failure> {
     let _held = locks.take(&[from, to], cancel)?;
     let stat = from.must_stat()?;
     taken(from, &stat, to, transfer)?;
@@ -62,7 +62,7 @@ pub fn rename(
     };
     let new = Whole::of(&from.dir, &from.name, stat, survey).map_err(|error| from.failure(&error))?;
     let old = Whole::at(to, None, cancel).map_err(untouched)?;
-    let done = Transferred { kind: stat.kind, counts: new.counts, replaced: old.is_some() };
+    let done = TransferResult { kind: stat.kind, counts: new.counts, replaced: old.is_some() };
     if transfer.dry_run {
         return Ok(done);
     }
@@ -102,7 +102,7 @@ pub fn copy(
     keep: &mut Keep<'_>,
     locks: &Locks,
     cancel: &Cancel,
-) -> Result<Transferred, Failure> {
+) -> Result<TransferResult, Failure> {
     let _held = locks.take(&[to], cancel)?;
     let stat = from.must_stat()?;
     taken(from, &stat, to, transfer)?;
@@ -121,7 +121,7 @@ pub fn copy(
         }
         other => return Err(from.failure(&DoorError::NotRegular(other))),
     };
-    let done = Transferred { kind: stat.kind, counts, replaced: old.is_some() };
+    let done = TransferResult { kind: stat.kind, counts, replaced: old.is_some() };
     if transfer.dry_run {
         return Ok(done);
     }
@@ -378,12 +378,12 @@ pub(super) fn copy_entry(
 }
 
 /// Why copying stopped: a failure that is complete, or one of the door that needs a path.
-enum Stopped {
+enum CopyStop {
     Told(Failure),
     Door(DoorError),
 }
 
-impl Stopped {
+impl CopyStop {
     fn unwrap_or_else(self, failed: impl Fn(DoorError) -> Failure) -> Failure {
         match self {
             Self::Told(failure) => failure,
@@ -393,15 +393,15 @@ impl Stopped {
 }
 
 /// Copies a content. Holes stay holes.
-fn copy_content(from: &mut File, to: &mut File, size: u64, cancel: &Cancel) -> Result<(), Stopped> {
-    let failed = |error: std::io::Error| Stopped::Door(error.into());
+fn copy_content(from: &mut File, to: &mut File, size: u64, cancel: &Cancel) -> Result<(), CopyStop> {
+    let failed = |error: std::io::Error| CopyStop::Door(error.into());
     let mut at = 0;
     while let Some(data) = next_data(from, at, size) {
         from.seek(SeekFrom::Start(data.start)).map_err(failed)?;
         to.seek(SeekFrom::Start(data.start)).map_err(failed)?;
         at = data.start;
         while at < data.end {
-            cancel.check().map_err(Stopped::Told)?;
+            cancel.check().map_err(CopyStop::Told)?;
             let chunk = CHUNK_BYTES.min(data.end - at);
             let copied = std::io::copy(&mut (&*from).take(chunk), to).map_err(failed)?;
             if copied == 0 {
@@ -419,7 +419,7 @@ fn copy_content(from: &mut File, to: &mut File, size: u64, cancel: &Cancel) -> R
     from.seek(SeekFrom::Start(size)).map_err(failed)?;
     to.seek(SeekFrom::Start(size)).map_err(failed)?;
     loop {
-        cancel.check().map_err(Stopped::Told)?;
+        cancel.check().map_err(CopyStop::Told)?;
         if std::io::copy(&mut (&*from).take(CHUNK_BYTES), to).map_err(failed)? == 0 {
             return to.flush().map_err(failed);
         }

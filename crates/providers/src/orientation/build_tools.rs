@@ -22,7 +22,7 @@ const MAX_MEMBERS: usize = 12;
 
 /// A command, what it is for, and the file that says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct KnownCommand {
     pub purpose: Purpose,
     pub run: String,
     pub from: String,
@@ -96,7 +96,7 @@ impl Files<'_> {
 }
 
 /// Finds the commands of the tools whose files a folder has, the most certain first.
-pub(super) fn build_tools(target: &PermittedPath) -> Vec<Known> {
+pub(super) fn build_tools(target: &PermittedPath) -> Vec<KnownCommand> {
     let Ok((dir, folder)) = target.open_dir() else { return Vec::new() };
     let entries = dir.entries(MAX_ENTRIES).unwrap_or_default();
     let names =
@@ -123,7 +123,7 @@ pub(super) fn build_tools(target: &PermittedPath) -> Vec<Known> {
 }
 
 /// Adds the commands of a tool that is known by a file.
-fn by_file(files: &Files<'_>, (names, commands): &Tool, known: &mut Vec<Known>) {
+fn by_file(files: &Files<'_>, (names, commands): &Tool, known: &mut Vec<KnownCommand>) {
     let Some(name) = names.iter().find(|name| files.has(name)) else { return };
     for (purpose, run) in *commands {
         add(known, *purpose, run, name, false);
@@ -185,9 +185,9 @@ fn solution(target: &PermittedPath) -> Option<String> {
     several.then(|| ending(&[".slnx"]).or_else(|| ending(&[".sln"])).map(str::to_owned)).flatten()
 }
 
-fn add(known: &mut Vec<Known>, purpose: Purpose, run: &str, from: &str, is_named: bool) {
+fn add(known: &mut Vec<KnownCommand>, purpose: Purpose, run: &str, from: &str, is_named: bool) {
     let run = run.to_owned();
-    known.push(Known { purpose, run, from: from.to_owned(), is_named });
+    known.push(KnownCommand { purpose, run, from: from.to_owned(), is_named });
 }
 
 /// Returns whether the first target of a Makefile, which `make` alone makes, is more than a check.
@@ -219,7 +219,7 @@ pub(super) fn is_no_build(runs: &str) -> bool {
 }
 
 /// Scripts that are named as what they do: `scripts/test`.
-fn own_scripts(files: &Files<'_>, known: &mut Vec<Known>) {
+fn own_scripts(files: &Files<'_>, known: &mut Vec<KnownCommand>) {
     for folder in SCRIPT_FOLDERS.iter().filter(|folder| files.has(folder)) {
         for (purpose, names) in [
             (Purpose::Test, &["test", "test.sh", "run-tests", "run_tests.sh"][..]),
@@ -236,7 +236,7 @@ fn own_scripts(files: &Files<'_>, known: &mut Vec<Known>) {
 }
 
 /// Scripts of Composer, and what its project is tested with.
-fn composer(files: &Files<'_>, known: &mut Vec<Known>) {
+fn composer(files: &Files<'_>, known: &mut Vec<KnownCommand>) {
     let Some(text) = files.read("composer.json") else { return };
     let package: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let scripts = package["scripts"].as_object();
@@ -261,7 +261,7 @@ fn composer(files: &Files<'_>, known: &mut Vec<Known>) {
 }
 
 /// Tasks of Rake.
-fn ruby(files: &Files<'_>, known: &mut Vec<Known>) {
+fn ruby(files: &Files<'_>, known: &mut Vec<KnownCommand>) {
     let by_bundler = files.has("Gemfile");
     let program = |run: &str| if by_bundler { format!("bundle exec {run}") } else { run.to_owned() };
     let rakefile = ["Rakefile", "rakefile", "Rakefile.rb"].into_iter().find(|name| files.has(name));
@@ -319,7 +319,7 @@ fn task(line: &str) -> Option<String> {
     }
 }
 
-fn haskell(files: &Files<'_>, known: &mut Vec<Known>) {
+fn haskell(files: &Files<'_>, known: &mut Vec<KnownCommand>) {
     let stack = files.has("stack.yaml").then_some("stack.yaml");
     let cabal =
         files.has("cabal.project").then_some("cabal.project").or(files.ending(".cabal").map(String::as_str));
@@ -339,7 +339,7 @@ fn haskell(files: &Files<'_>, known: &mut Vec<Known>) {
 }
 
 /// The modules of a Go workspace: its own folder is none, or only one.
-fn go_workspace(files: &Files<'_>, known: &mut Vec<Known>) {
+fn go_workspace(files: &Files<'_>, known: &mut Vec<KnownCommand>) {
     let Some(text) = files.read("go.work") else { return };
     let members = super::manifest_formats::members_of_go_work(&text);
     let paths: Vec<String> = members
@@ -356,7 +356,7 @@ fn go_workspace(files: &Files<'_>, known: &mut Vec<Known>) {
     add(known, Purpose::Test, &format!("go test {all}"), "go.work", true);
 }
 
-fn autotools(files: &Files<'_>, known: &mut Vec<Known>) {
+fn autotools(files: &Files<'_>, known: &mut Vec<KnownCommand>) {
     let Some(from) = ["configure.ac", "configure.in", "configure"].into_iter().find(|name| files.has(name))
     else {
         return;
@@ -391,7 +391,7 @@ fn autotools(files: &Files<'_>, known: &mut Vec<Known>) {
 }
 
 /// What runs a script in each package of a workspace of Node.
-fn workspaces(files: &Files<'_>, known: &mut Vec<Known>) {
+fn workspaces(files: &Files<'_>, known: &mut Vec<KnownCommand>) {
     let Some(text) = files.read("package.json") else { return };
     let package: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let manager = package["packageManager"].as_str().unwrap_or_default();

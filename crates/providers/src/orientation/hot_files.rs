@@ -49,7 +49,7 @@ pub struct HotFiles {
 
 /// Paths from the top of the working tree, with counts; the most changed first.
 #[derive(Debug, Default)]
-struct Counted {
+struct PathCounts {
     commits: u32,
     files: Vec<(Vec<u8>, u32)>,
 }
@@ -58,7 +58,7 @@ struct Counted {
 type Key = (PathBuf, String, Option<OsString>);
 
 /// Oldest use first.
-static HELD: Mutex<Vec<(Key, Arc<Counted>)>> = Mutex::new(Vec::new());
+static HELD: Mutex<Vec<(Key, Arc<PathCounts>)>> = Mutex::new(Vec::new());
 
 /// Counts what the commits before `head` changed, as far as the scope sees it.
 ///
@@ -92,7 +92,7 @@ pub async fn hot_files(git: &Git, head: &str) -> Result<HotFiles, Failure> {
     Ok(HotFiles { commits: counted.commits, files })
 }
 
-fn held(key: &Key) -> Option<Arc<Counted>> {
+fn held(key: &Key) -> Option<Arc<PathCounts>> {
     let mut all = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     let at = all.iter().position(|(held, _)| held == key)?;
     let used = all.remove(at);
@@ -101,7 +101,7 @@ fn held(key: &Key) -> Option<Arc<Counted>> {
     Some(counted)
 }
 
-fn hold(key: Key, counted: &Arc<Counted>) {
+fn hold(key: Key, counted: &Arc<PathCounts>) {
     let mut all = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     if all.len() >= MAX_HELD {
         all.remove(0);
@@ -109,7 +109,7 @@ fn hold(key: Key, counted: &Arc<Counted>) {
     all.push((key, Arc::clone(counted)));
 }
 
-async fn count(git: &Git, head: &str, pathspec: Option<OsString>) -> Result<Counted, Failure> {
+async fn count(git: &Git, head: &str, pathspec: Option<OsString>) -> Result<PathCounts, Failure> {
     let words = ["log", "-z", "--format=%x01", "--name-only", "--no-renames", "--no-merges", "--no-color"];
     let asked = Asked::to_read(words)
         .word(format!("--max-count={COMMITS}"))
@@ -125,7 +125,7 @@ async fn count(git: &Git, head: &str, pathspec: Option<OsString>) -> Result<Coun
 }
 
 /// Reads what Git prints: for each commit a mark, a line end, and names that end in NUL.
-fn read(text: &[u8]) -> Counted {
+fn read(text: &[u8]) -> PathCounts {
     let mut commits: Vec<Vec<&[u8]>> = Vec::new();
     for field in Fields::new(text) {
         match (field, commits.last_mut()) {
@@ -144,7 +144,7 @@ fn read(text: &[u8]) -> Counted {
     // What was changed once is where nobody works.
     files.retain(|(_, changes)| *changes > 1);
     files.truncate(MAX_HELD_FILES);
-    Counted { commits: u32::try_from(commits.len()).unwrap_or(u32::MAX), files }
+    PathCounts { commits: u32::try_from(commits.len()).unwrap_or(u32::MAX), files }
 }
 
 #[cfg(test)]

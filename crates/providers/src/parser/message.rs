@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::code::{Definitions, References, Unread};
-use crate::document::{DocumentKind, DocumentText, Unconverted};
+use crate::document::{ConvertError, DocumentKind, DocumentText};
 use crate::syntax::{Found, Language, Region};
 
 /// What a worker writes first, when its sandbox is in force.
@@ -50,7 +50,7 @@ pub(super) enum Answer {
     Checked(Option<Found>),
     Definitions(Result<Definitions, Unread>),
     References(Result<References, Unread>),
-    Document(Result<DocumentText, Unconverted>),
+    Document(Result<DocumentText, ConvertError>),
 }
 
 /// Whether a worker takes another request.

@@ -18,8 +18,8 @@ use super::message::{Answer, Job, Next, Request};
 use super::serve::ROLE;
 use super::work::is_sound;
 use crate::code::{Definitions, References, Unread, is_used_in, worth_parsing};
-use crate::document::{DocumentKind, DocumentText, Unconverted};
-use crate::syntax::{self, Checked, Found, Language, Unparsed};
+use crate::document::{ConvertError, DocumentKind, DocumentText};
+use crate::syntax::{self, Checked, Found, Language, SyntaxTreeError};
 
 /// How many workers run at a time.
 const MAX_WORKERS: usize = 2;
@@ -41,12 +41,12 @@ const TURN: Duration = Duration::from_millis(20);
 pub struct ParserPool {
     /// None in unit tests, whose program is none: they parse in this process.
     program: Option<PathBuf>,
-    shared: Arc<Shared>,
+    shared: Arc<PoolState>,
     failed: FailedTexts,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct PoolState {
     state: Mutex<State>,
     /// A worker has become free, or cannot be started.
     freed: Condvar,
@@ -86,7 +86,7 @@ struct Entry {
 
 /// Who asks, and for how long they wait for a worker.
 #[derive(Debug, Clone, Copy)]
-enum Asker<'a> {
+enum Caller<'a> {
     /// A check, until a moment.
     Check(Instant),
     /// Anything else, until it is cancelled.
@@ -120,7 +120,7 @@ impl ParserPool {
         let unchecked = |why| Some(Found { language, new: Err(why), before: 0, after: 0 });
         let before = checked.before.map_or("", |before| before.text);
         if before.len().max(checked.after.text.len()) > syntax::MAX_BYTES {
-            return unchecked(Unparsed::TooLarge);
+            return unchecked(SyntaxTreeError::TooLarge);
         }
         let job = Job::Check {
             path: checked.path.into(),
@@ -130,11 +130,11 @@ impl ParserPool {
         };
         let texts = [before.as_bytes(), checked.after.text.as_bytes()];
         let time = until.saturating_duration_since(Instant::now());
-        match self.ask(language.name(), &job, texts, Asker::Check(until), time) {
+        match self.ask(language.name(), &job, texts, Caller::Check(until), time) {
             Ok(Answer::Checked(found)) => found,
-            Ok(_) | Err(NoAnswer::Failed(Trouble::Died)) => unchecked(Unparsed::Failed),
-            Err(NoAnswer::Late | NoAnswer::Failed(Trouble::Killed)) => unchecked(Unparsed::TooSlow),
-            Err(NoAnswer::Unavailable) => unchecked(Unparsed::Unavailable),
+            Ok(_) | Err(NoAnswer::Failed(Trouble::Died)) => unchecked(SyntaxTreeError::Failed),
+            Err(NoAnswer::Late | NoAnswer::Failed(Trouble::Killed)) => unchecked(SyntaxTreeError::TooSlow),
+            Err(NoAnswer::Unavailable) => unchecked(SyntaxTreeError::Unavailable),
         }
     }
 
@@ -150,7 +150,7 @@ impl ParserPool {
     ) -> Result<Definitions, Unread> {
         worth_parsing(source)?;
         let job = Job::Definitions { language };
-        match self.ask(language.name(), &job, [source, b""], Asker::Code(cancel), MAX_FILE_TIME) {
+        match self.ask(language.name(), &job, [source, b""], Caller::Code(cancel), MAX_FILE_TIME) {
             Ok(Answer::Definitions(found)) => found,
             other => Err(unread(other.err())),
         }
@@ -172,7 +172,7 @@ impl ParserPool {
         }
         worth_parsing(source)?;
         let job = Job::References { language, name: name.into() };
-        match self.ask(language.name(), &job, [source, b""], Asker::Code(cancel), MAX_FILE_TIME) {
+        match self.ask(language.name(), &job, [source, b""], Caller::Code(cancel), MAX_FILE_TIME) {
             Ok(Answer::References(found)) => found,
             other => Err(unread(other.err())),
         }
@@ -181,19 +181,19 @@ impl ParserPool {
     /// Converts a document to text, within ten seconds.
     ///
     /// # Errors
-    /// See [`Unconverted`]; `Stopped` also where the request is cancelled.
+    /// See [`ConvertError`]; `Stopped` also where the request is cancelled.
     pub fn document(
         &self,
         kind: DocumentKind,
         content: &[u8],
         cancel: &Cancel,
-    ) -> Result<DocumentText, Unconverted> {
+    ) -> Result<DocumentText, ConvertError> {
         let job = Job::Document { kind };
-        match self.ask(kind.as_str(), &job, [content, b""], Asker::Code(cancel), MAX_DOCUMENT_TIME) {
+        match self.ask(kind.as_str(), &job, [content, b""], Caller::Code(cancel), MAX_DOCUMENT_TIME) {
             Ok(Answer::Document(found)) => found,
-            Ok(_) | Err(NoAnswer::Failed(Trouble::Died)) => Err(Unconverted::Failed),
-            Err(NoAnswer::Late | NoAnswer::Failed(Trouble::Killed)) => Err(Unconverted::Stopped),
-            Err(NoAnswer::Unavailable) => Err(Unconverted::Unavailable),
+            Ok(_) | Err(NoAnswer::Failed(Trouble::Died)) => Err(ConvertError::Failed),
+            Err(NoAnswer::Late | NoAnswer::Failed(Trouble::Killed)) => Err(ConvertError::Stopped),
+            Err(NoAnswer::Unavailable) => Err(ConvertError::Unavailable),
         }
     }
 
@@ -203,7 +203,7 @@ impl ParserPool {
         kind: &str,
         job: &Job<'_>,
         texts: [&[u8]; 2],
-        asker: Asker<'_>,
+        asker: Caller<'_>,
         time: Duration,
     ) -> Result<Answer, NoAnswer> {
         let Some(program) = &self.program else {
@@ -254,7 +254,7 @@ enum IsFresh {
     No,
 }
 
-impl Shared {
+impl PoolState {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -264,7 +264,7 @@ impl Shared {
         program: &Path,
         job: &Job<'_>,
         texts: [&[u8]; 2],
-        asker: Asker<'_>,
+        asker: Caller<'_>,
         time: Duration,
     ) -> Result<Answer, (NoAnswer, IsFresh)> {
         let (mut lane, time) = self.take(program, asker, time).map_err(|reason| (reason, IsFresh::Yes))?;
@@ -287,10 +287,10 @@ impl Shared {
     fn take(
         self: &Arc<Self>,
         program: &Path,
-        asker: Asker<'_>,
+        asker: Caller<'_>,
         time: Duration,
     ) -> Result<(Lane, Duration), NoAnswer> {
-        let is_check = matches!(asker, Asker::Check(_));
+        let is_check = matches!(asker, Caller::Check(_));
         let mut state = self.lock();
         let failed_starts = state.failed_starts;
         state.waiting += 1;
@@ -298,9 +298,9 @@ impl Shared {
         let taken = loop {
             let now = Instant::now();
             let until = match asker {
-                Asker::Check(until) => until,
-                Asker::Code(cancel) if cancel.is_raised() => now,
-                Asker::Code(cancel) => cancel.deadline(),
+                Caller::Check(until) => until,
+                Caller::Code(cancel) if cancel.is_raised() => now,
+                Caller::Code(cancel) => cancel.deadline(),
             };
             if now >= until {
                 break Err(NoAnswer::Late);

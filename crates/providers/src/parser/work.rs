@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::message::{Answer, Job};
 use crate::code::{Unread, definitions, references};
-use crate::document::{MAX_TEXT_BYTES, Unconverted, convert};
+use crate::document::{ConvertError, MAX_TEXT_BYTES, convert};
 use crate::syntax::{Checked, Side, check};
 
 /// Does a job; `None` for texts that are none of it.
@@ -54,11 +54,13 @@ pub(super) fn is_sound(job: &Job<'_>, answer: &Answer, texts: [&[u8]; 2]) -> boo
 
 /// Returns whether an answer says what only the service can know.
 fn is_of_the_service(answer: &Answer) -> bool {
-    use crate::syntax::Unparsed;
+    use crate::syntax::SyntaxTreeError;
     match answer {
-        Answer::Checked(found) => found.as_ref().is_some_and(|found| found.new == Err(Unparsed::Unavailable)),
+        Answer::Checked(found) => {
+            found.as_ref().is_some_and(|found| found.new == Err(SyntaxTreeError::Unavailable))
+        }
         Answer::Definitions(Err(why)) | Answer::References(Err(why)) => *why == Unread::Unavailable,
-        Answer::Document(Err(why)) => *why == Unconverted::Unavailable,
+        Answer::Document(Err(why)) => *why == ConvertError::Unavailable,
         Answer::Definitions(Ok(_)) | Answer::References(Ok(_)) | Answer::Document(Ok(_)) => false,
     }
 }

@@ -22,7 +22,7 @@ pub struct Process {
     /// What is fixed about it.
     pub facts: Facts,
     folder: PathBuf,
-    known: Mutex<Known>,
+    known: Mutex<InstanceFacts>,
     pub(super) watched: Mutex<Option<Arc<watch::Sender<Change>>>>,
     /// What it leaves for Git is looked for with this, once it is over, by the service that started it.
     review: Mutex<Option<Review>>,
@@ -30,7 +30,7 @@ pub struct Process {
 
 /// What has been found out, so that it need not be again.
 #[derive(Debug, Default)]
-struct Known {
+struct InstanceFacts {
     /// The open files, while it lives.
     kept: Option<Arc<Kept>>,
     /// How it ended: that stays.
@@ -148,7 +148,7 @@ impl Process {
         Kept::open(&self.folder).map(Arc::new).map_err(|error| self.damaged(&error))
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn known(&self) -> std::sync::MutexGuard<'_, InstanceFacts> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -20,7 +20,7 @@ pub struct Processes {
     pub(super) folder: PathBuf,
     pub(super) clock: RetentionClock,
     pub(super) launcher: Arc<Launcher>,
-    known: Mutex<BTreeMap<String, Known>>,
+    known: Mutex<BTreeMap<String, FolderFacts>>,
     /// The scope of each process that is being started, by its id.
     pub(super) starting: Mutex<HashMap<String, String>>,
     /// Those that end with a connection, by its id.
@@ -32,7 +32,7 @@ pub struct Processes {
 
 /// What is known of a folder.
 #[derive(Debug, Clone)]
-enum Known {
+enum FolderFacts {
     Whole(Arc<Process>),
     /// Why its facts cannot be read. Nobody can tell which scope it belongs to.
     Damaged(String),
@@ -69,7 +69,7 @@ impl Processes {
         }
         let found = if is_id(id) { self.look_up(id) } else { None };
         match found {
-            Some(Known::Whole(process)) if process.facts.scope == scope => Ok(process),
+            Some(FolderFacts::Whole(process)) if process.facts.scope == scope => Ok(process),
             _ => Err(not_found(scope, id)),
         }
     }
@@ -100,8 +100,8 @@ impl Processes {
     pub fn all(&self) -> Vec<Arc<Process>> {
         let known = self.refresh();
         let whole = known.values().rev().filter_map(|known| match known {
-            Known::Whole(process) => Some(Arc::clone(process)),
-            Known::Damaged(_) => None,
+            FolderFacts::Whole(process) => Some(Arc::clone(process)),
+            FolderFacts::Damaged(_) => None,
         });
         whole.collect()
     }
@@ -110,8 +110,8 @@ impl Processes {
     pub fn damaged(&self) -> Vec<(String, String)> {
         let known = self.known();
         let damaged = known.iter().filter_map(|(id, known)| match known {
-            Known::Whole(_) => None,
-            Known::Damaged(why) => Some((id.clone(), why.clone())),
+            FolderFacts::Whole(_) => None,
+            FolderFacts::Damaged(why) => Some((id.clone(), why.clone())),
         });
         damaged.collect()
     }
@@ -120,14 +120,14 @@ impl Processes {
     pub(super) fn add(&self, facts: Facts, folder: PathBuf) -> Arc<Process> {
         let id = facts.id.clone();
         let process = Arc::new(Process::new(facts, folder));
-        self.known().insert(id, Known::Whole(Arc::clone(&process)));
+        self.known().insert(id, FolderFacts::Whole(Arc::clone(&process)));
         process
     }
 
     /// Removes a process that is over, or damaged.
     pub(super) fn remove(&self, id: &str) {
         let removed = self.known().remove(id);
-        if let Some(Known::Whole(process)) = removed
+        if let Some(FolderFacts::Whole(process)) = removed
             && let Some(temporary) = &process.facts.temporary
         {
             folders::remove_temporary(temporary);
@@ -135,35 +135,35 @@ impl Processes {
         folders::remove(&self.folder.join(id));
     }
 
-    fn look_up(&self, id: &str) -> Option<Known> {
+    fn look_up(&self, id: &str) -> Option<FolderFacts> {
         let folder = self.folder.join(id);
         if !folders::is_there(&folder) {
             self.known().remove(id);
             return None;
         }
         let mut known = self.known();
-        Some(known.entry(id.to_owned()).or_insert_with(|| Known::read(folder)).clone())
+        Some(known.entry(id.to_owned()).or_insert_with(|| FolderFacts::read(folder)).clone())
     }
 
     /// Looks which folders there are: other services make and remove some too.
-    fn refresh(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+    fn refresh(&self) -> MutexGuard<'_, BTreeMap<String, FolderFacts>> {
         // Locked first: what is added meanwhile must not be forgotten.
         let mut known = self.known();
         let ids = folders::ids(&self.folder);
         let mut before = std::mem::take(&mut *known);
         for id in ids {
-            let entry = before.remove(&id).unwrap_or_else(|| Known::read(self.folder.join(&id)));
+            let entry = before.remove(&id).unwrap_or_else(|| FolderFacts::read(self.folder.join(&id)));
             known.insert(id, entry);
         }
         known
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, FolderFacts>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl FolderFacts {
     fn read(folder: PathBuf) -> Self {
         match Facts::read(&folder) {
             Ok(facts) => Self::Whole(Arc::new(Process::new(facts, folder))),

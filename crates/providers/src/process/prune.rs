@@ -177,12 +177,12 @@ mod tests {
 
     const FOR_EVER: Bounds = Bounds { max_age: Duration::MAX, max_bytes: u64::MAX };
 
-    struct Ground {
+    struct TestFolder {
         folder: PathBuf,
         processes: Arc<Processes>,
     }
 
-    impl Ground {
+    impl TestFolder {
         fn new() -> Self {
             let folder = std::env::temp_dir().join(format!("bailiwick-processes-{}", new_id()));
             let processes = Processes::new(&Dirs::below(folder.clone()), Arc::new(Launcher::new()));
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    impl Drop for Ground {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             let _ = bailiwick_platform::fs::remove_tree(&self.folder);
         }
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_oldest_go_when_it_is_too_much_and_all_when_they_are_old() {
-        let ground = Ground::new();
+        let ground = TestFolder::new();
         let ids: Vec<String> = (0..5).map(|_| ground.keep(&[b'x'; 100_000])).collect();
         ground.processes.prune_to(FOR_EVER);
         assert_eq!(ground.ids().len(), 5);
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_never_exceeds_the_bound_whoever_writes_how_fast() {
-        let mut ground = Ground::new();
+        let mut ground = TestFolder::new();
         let bound = 40 << 20;
         let processes = Arc::get_mut(&mut ground.processes).expect("nobody else has it");
         processes.bounds = Bounds { max_bytes: bound, ..FOR_EVER };
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn what_lives_stays_and_counts_with_all_that_it_may_take() {
-        let ground = Ground::new();
+        let ground = TestFolder::new();
         let id = ground.keep(b"over");
         let live = ground.keep(b"alive");
         let process = ground.processes.find("app", &live).expect("it is there");
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn damaged_folders_and_what_was_never_finished_go_in_time() {
-        let ground = Ground::new();
+        let ground = TestFolder::new();
         let id = ground.keep(b"text");
         let folder = ground.processes.folder.join(&id);
         fs::write(folder.join("facts.json"), "{").expect("written");
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn what_a_command_printed_is_read_like_a_process_whether_it_was_much_or_little() {
-        let ground = Ground::new();
+        let ground = TestFolder::new();
         for size in [0, 5, 300_000, 3_000_000] {
             let text: Vec<u8> = (0..size).map(|at| b'a' + u8::try_from(at % 26).expect("small")).collect();
             let id = ground.keep(&text);

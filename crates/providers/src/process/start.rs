@@ -156,7 +156,12 @@ impl Processes {
     }
 
     /// Counts one more of a scope until the place is dropped, if there may be one more.
-    pub(super) fn reserve<'a>(&'a self, scope: &str, id: &str, max_live: u32) -> Result<Place<'a>, Failure> {
+    pub(super) fn reserve<'a>(
+        &'a self,
+        scope: &str,
+        id: &str,
+        max_live: u32,
+    ) -> Result<ProcessSlot<'a>, Failure> {
         // Held over the count, so that of two starts only one gets the last place.
         let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
         let under_way = starting.iter().filter(|(_, of)| of.as_str() == scope).count();
@@ -166,7 +171,7 @@ impl Processes {
             return Err(too_many(scope, max_live));
         }
         starting.insert(id.to_owned(), scope.to_owned());
-        Ok(Place { starting: &self.starting, id: id.to_owned() })
+        Ok(ProcessSlot { starting: &self.starting, id: id.to_owned() })
     }
 
     /// Ends what was to live no longer than a connection.
@@ -182,12 +187,12 @@ impl Processes {
 }
 
 /// One of the places of a scope, while a process is started on it.
-pub(super) struct Place<'a> {
+pub(super) struct ProcessSlot<'a> {
     starting: &'a Mutex<HashMap<String, String>>,
     id: String,
 }
 
-impl Drop for Place<'_> {
+impl Drop for ProcessSlot<'_> {
     fn drop(&mut self) {
         self.starting.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bailiwick_platform::fs::{
-    Dir, DoorError, Drained, FileKind, FolderWatch, Ownership, RelPath, Root, WatchId,
+    Dir, DoorError, DrainResult, FileKind, FolderWatch, Ownership, RelPath, Root, WatchId,
 };
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PathRules;
@@ -46,7 +46,7 @@ pub(super) struct RootContents {
 #[derive(Debug)]
 pub(super) struct Finder {
     rules: Arc<PathRules>,
-    watched: Option<Watched>,
+    watched: Option<WatchedFolder>,
     /// Until when it is not tried to watch every folder, since that could not be done.
     gives_up_until: Option<Instant>,
 }
@@ -68,7 +68,7 @@ impl Finder {
         self.watched = None;
         let now = Instant::now();
         if self.gives_up_until.is_none_or(|until| now > until) {
-            if let Some((watched, found)) = Watched::new(root, &self.rules) {
+            if let Some((watched, found)) = WatchedFolder::new(root, &self.rules) {
                 self.watched = Some(watched);
                 return found;
             }
@@ -79,7 +79,7 @@ impl Finder {
 }
 
 #[derive(Debug)]
-struct Watched {
+struct WatchedFolder {
     rules: Arc<PathRules>,
     watch: FolderWatch,
     folders: HashMap<WatchId, Folder>,
@@ -106,14 +106,14 @@ type Pending<Id> = Vec<(Rc<Dir>, Id, OsString)>;
 
 /// Whether the rules judge again what is in a folder that is known: its path is another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum FolderVisit {
     /// Wherever it was.
     Any,
     /// Another than before, since a folder above it was moved.
     Moved,
 }
 
-impl Watched {
+impl WatchedFolder {
     /// Watches every folder of a root; `None` where that cannot be done.
     fn new(root: &Root, rules: &Arc<PathRules>) -> Option<(Self, RootContents)> {
         let dir = root.open_dir(&RelPath::root()).ok()?;
@@ -152,7 +152,7 @@ impl Watched {
             to_judge.insert((event.folder, event.name.to_owned()));
         });
         // Folders that are gone are not told of: begin anew before they add up.
-        if drained.ok()? == Drained::Lost || self.folders.len() > 2 * self.first_count + 10_000 {
+        if drained.ok()? == DrainResult::Lost || self.folders.len() > 2 * self.first_count + 10_000 {
             return None;
         }
         to_enter.append(&mut self.unreadable);
@@ -163,11 +163,11 @@ impl Watched {
             for (parent, name) in std::mem::take(&mut to_enter) {
                 let dir = match self.open(parent, root) {
                     Ok(dir) => dir,
-                    Err(Unopened::Gone) => {
+                    Err(FolderOpenError::Gone) => {
                         to_enter.insert((parent, name));
                         continue;
                     }
-                    Err(Unopened::Closed) => return None,
+                    Err(FolderOpenError::Closed) => return None,
                 };
                 match dir.open_dir(&name) {
                     Ok(_) if is_git(&name) => {}
@@ -179,9 +179,9 @@ impl Watched {
         for id in to_read {
             let layout = match self.open(id, root) {
                 Ok(dir) => read(&dir, |_| {}, |_, _| {}).ok()?,
-                Err(Unopened::Gone) => continue,
+                Err(FolderOpenError::Gone) => continue,
                 // Begin anew: it counts among those that cannot be read then.
-                Err(Unopened::Closed) => return None,
+                Err(FolderOpenError::Closed) => return None,
             };
             if layout.is_repository() {
                 self.repositories.insert(id);
@@ -200,15 +200,15 @@ impl Watched {
     }
 
     /// Opens a folder that is watched, unless another has taken its place.
-    fn open(&self, id: WatchId, root: &Root) -> Result<Dir, Unopened> {
-        let path = self.path(id).ok_or(Unopened::Gone)?;
+    fn open(&self, id: WatchId, root: &Root) -> Result<Dir, FolderOpenError> {
+        let path = self.path(id).ok_or(FolderOpenError::Gone)?;
         let dir = root.open_dir(&path).map_err(|error| match error {
-            DoorError::Denied => Unopened::Closed,
-            _ => Unopened::Gone,
+            DoorError::Denied => FolderOpenError::Closed,
+            _ => FolderOpenError::Gone,
         })?;
         match self.watch.add_names(&dir) {
             Ok(found) if found == id => Ok(dir),
-            _ => Err(Unopened::Gone),
+            _ => Err(FolderOpenError::Gone),
         }
     }
 
@@ -219,13 +219,13 @@ impl Watched {
     }
 
     /// Watches a folder and all beneath it.
-    fn enter(&mut self, dir: Dir, parent: Option<WatchId>, name: OsString) -> Result<(), Unwatched> {
+    fn enter(&mut self, dir: Dir, parent: Option<WatchId>, name: OsString) -> Result<(), WatchError> {
         let until = Instant::now() + MAX_START;
-        let mut pending: Pending<(WatchId, Place)> = Vec::new();
-        self.enter_one(dir, (parent, name), Place::Any, &mut pending)?;
+        let mut pending: Pending<(WatchId, FolderVisit)> = Vec::new();
+        self.enter_one(dir, (parent, name), FolderVisit::Any, &mut pending)?;
         while let Some((above, (parent, place), name)) = pending.pop() {
             if Instant::now() > until {
-                return Err(Unwatched);
+                return Err(WatchError);
             }
             match above.open_dir(&name) {
                 Ok(dir) => self.enter_one(dir, (Some(parent), name), place, &mut pending)?,
@@ -239,24 +239,24 @@ impl Watched {
         &mut self,
         dir: Dir,
         (parent, name): (Option<WatchId>, OsString),
-        mut place: Place,
-        pending: &mut Pending<(WatchId, Place)>,
-    ) -> Result<(), Unwatched> {
-        let id = self.watch.add_names(&dir).map_err(|_| Unwatched)?;
+        mut place: FolderVisit,
+        pending: &mut Pending<(WatchId, FolderVisit)>,
+    ) -> Result<(), WatchError> {
+        let id = self.watch.add_names(&dir).map_err(|_| WatchError)?;
         let is_full = self.folders.len() >= self.max_folders;
         match self.folders.get_mut(&id) {
             Some(known) => {
-                if place == Place::Any && known.parent == parent && known.name == name {
+                if place == FolderVisit::Any && known.parent == parent && known.name == name {
                     return Ok(());
                 }
                 // It was moved, with all that is beneath it.
                 (known.parent, known.name) = (parent, name);
-                place = Place::Moved;
+                place = FolderVisit::Moved;
             }
-            None if is_full => return Err(Unwatched),
+            None if is_full => return Err(WatchError),
             None => drop(self.folders.insert(id, Folder { parent, name })),
         }
-        let path = self.path(id).ok_or(Unwatched)?;
+        let path = self.path(id).ok_or(WatchError)?;
         let (mut names, mut closed) = (Vec::new(), Vec::new());
         let layout = read(
             &dir,
@@ -269,7 +269,7 @@ impl Watched {
         );
         let Ok(layout) = layout else {
             let Some(Folder { parent: Some(parent), name }) = self.folders.remove(&id) else {
-                return Err(Unwatched);
+                return Err(WatchError);
             };
             self.unreadable.insert((parent, name));
             return Ok(());
@@ -299,13 +299,13 @@ impl Watched {
     }
 
     /// Returns what is still where it was: that a folder is gone is told, but not of what was beneath it.
-    fn found(&mut self, root: &Root) -> Result<RootContents, Unopened> {
+    fn found(&mut self, root: &Root) -> Result<RootContents, FolderOpenError> {
         let mut found = RootContents { is_complete: true, ..RootContents::default() };
         for id in &self.repositories {
             match self.open(*id, root) {
                 Ok(_) => found.repositories.extend(self.path(*id).map(into_bytes)),
-                Err(Unopened::Gone) => {}
-                Err(Unopened::Closed) => return Err(Unopened::Closed),
+                Err(FolderOpenError::Gone) => {}
+                Err(FolderOpenError::Closed) => return Err(FolderOpenError::Closed),
             }
         }
         for (parent, name) in &self.unreadable {
@@ -316,8 +316,8 @@ impl Watched {
             if folder.as_ref().is_none_or(|(known, _)| *known != id) {
                 let opened = match self.open(id, root) {
                     Ok(dir) => self.path(id).map(|path| (dir, path)),
-                    Err(Unopened::Gone) => None,
-                    Err(Unopened::Closed) => return Err(Unopened::Closed),
+                    Err(FolderOpenError::Gone) => None,
+                    Err(FolderOpenError::Closed) => return Err(FolderOpenError::Closed),
                 };
                 folder = Some((id, opened));
             }
@@ -353,7 +353,7 @@ fn into_bytes(path: RelPath) -> Vec<u8> {
 }
 
 /// Why a watched folder could not be opened.
-enum Unopened {
+enum FolderOpenError {
     /// It is gone, or lies elsewhere.
     Gone,
     /// This user may not read it, or a folder above it.
@@ -361,7 +361,7 @@ enum Unopened {
 }
 
 /// Not every folder can be watched.
-struct Unwatched;
+struct WatchError;
 
 /// Looks at every folder, without watching any.
 fn walk(root: &Root, rules: &PathRules) -> RootContents {

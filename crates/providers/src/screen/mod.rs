@@ -14,4 +14,4 @@ pub use encode::{Format, encode};
 pub use fit::{Fitted, fit};
 pub use picture::{Picture, black_out};
 pub use scale::{fitting, scale};
-pub use shot::{Covered, Shot, ShotError, of_display, of_window, withheld};
+pub use shot::{Coverage, Shot, ShotError, of_display, of_window, withheld};

@@ -23,7 +23,7 @@ pub struct Shot {
     /// Which windows lay before the window, but for those that may not be known.
     pub covered_by: Vec<Cover>,
     /// How much of the window others cover.
-    pub covered: Covered,
+    pub covered: Coverage,
     /// How many windows were made black.
     pub blacked_out: u32,
     /// When it was taken, in milliseconds since the epoch.
@@ -32,7 +32,7 @@ pub struct Shot {
 
 /// How much of a window others cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Covered {
+pub enum Coverage {
     /// Nothing of it.
     Not,
     /// A part of it.
@@ -131,7 +131,7 @@ fn finish(frame: Frame, withheld: &[bool], window: Option<Window>) -> Result<Sho
             blacked_out += u32::from(!parts.is_empty());
         }
     }
-    let covered = window.as_ref().map_or(Covered::Not, |window| covered(window, &frame.covered_by));
+    let covered = window.as_ref().map_or(Coverage::Not, |window| covered(window, &frame.covered_by));
     let covered_by = frame.covered_by.iter().filter(|cover| hidden().all(|window| window.id != cover.window));
     Ok(Shot {
         picture,
@@ -146,14 +146,14 @@ fn finish(frame: Frame, withheld: &[bool], window: Option<Window>) -> Result<Sho
     })
 }
 
-fn covered(window: &Window, covers: &[Cover]) -> Covered {
+fn covered(window: &Window, covers: &[Cover]) -> Coverage {
     if covers.is_empty() {
-        return Covered::Not;
+        return Coverage::Not;
     }
     let left = covers.iter().fold(vec![window.bounds], |left, cover| {
         left.iter().flat_map(|part| part.without(&cover.part)).collect()
     });
-    if left.is_empty() { Covered::Wholly } else { Covered::Partly }
+    if left.is_empty() { Coverage::Wholly } else { Coverage::Partly }
 }
 
 #[cfg(test)]
@@ -182,8 +182,8 @@ mod tests {
         };
         let cover =
             |x, y, width, height| Cover { window: "w".to_owned(), part: Rect::new(x, y, width, height) };
-        assert_eq!(covered(&window, &[]), Covered::Not);
-        assert_eq!(covered(&window, &[cover(10, 10, 20, 10)]), Covered::Partly);
-        assert_eq!(covered(&window, &[cover(10, 10, 20, 10), cover(10, 20, 20, 10)]), Covered::Wholly);
+        assert_eq!(covered(&window, &[]), Coverage::Not);
+        assert_eq!(covered(&window, &[cover(10, 10, 20, 10)]), Coverage::Partly);
+        assert_eq!(covered(&window, &[cover(10, 10, 20, 10), cover(10, 20, 20, 10)]), Coverage::Wholly);
     }
 }

@@ -79,7 +79,7 @@ pub(crate) fn walk<V: Visitor>(
         .dir()
         .and_then(|dir| Listing::read_start(&dir, start.rel(), path.rules(), ignore, filter))
         .map_err(|error| bailiwick_policy::door_failure(&error, path))?;
-    let shared = Shared {
+    let shared = WalkState {
         rules: path.rules(),
         filter,
         cancel,
@@ -123,7 +123,7 @@ struct Queue {
     idle: usize,
 }
 
-struct Shared<'a> {
+struct WalkState<'a> {
     rules: &'a PathRules,
     filter: Filter,
     cancel: &'a Cancel,
@@ -132,7 +132,7 @@ struct Shared<'a> {
     changed: Condvar,
 }
 
-impl Shared<'_> {
+impl WalkState<'_> {
     fn work<V: Visitor>(&self, visitor: &mut V) {
         let _alarm = Alarm(self);
         let mut path = Vec::new();
@@ -299,7 +299,7 @@ impl Shared<'_> {
 }
 
 /// Stops the other threads when one panics, so that the panic is seen and nobody waits for its task.
-struct Alarm<'a, 'b>(&'a Shared<'b>);
+struct Alarm<'a, 'b>(&'a WalkState<'b>);
 
 impl Drop for Alarm<'_, '_> {
     fn drop(&mut self) {

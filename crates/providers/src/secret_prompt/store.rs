@@ -336,12 +336,12 @@ mod tests {
     use super::super::PromptText;
     use super::*;
 
-    struct Place {
+    struct PromptSlot {
         state: PathBuf,
         prompts: Prompts,
     }
 
-    impl Place {
+    impl PromptSlot {
         fn new() -> Self {
             let state = std::env::temp_dir().join(format!("bailiwick-prompts-{}", id::new_id()));
             fs::create_dir(&state).expect("a temporary folder");
@@ -349,7 +349,7 @@ mod tests {
         }
     }
 
-    impl Drop for Place {
+    impl Drop for PromptSlot {
         fn drop(&mut self) {
             let _ = bailiwick_platform::fs::remove_tree(&self.state);
         }
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_prompt_waits_is_taken_and_ends_in_one_way() {
-        let place = Place::new();
+        let place = PromptSlot::new();
         let prompts = &place.prompts;
         assert_eq!(prompts.waiting().expect("read"), []);
         let asked = prompt("app", &id::new_id());
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     fn an_answer_does_not_reach_the_next_prompt_of_the_process() {
-        let place = Place::new();
+        let place = PromptSlot::new();
         let old = prompt("app", &id::new_id());
         place.prompts.open(&old).expect("opened");
         assert!(place.prompts.withdraw(&old).expect("withdrawn"));
@@ -424,7 +424,7 @@ mod tests {
 
     #[test]
     fn of_many_at_once_one_answers() {
-        let place = Place::new();
+        let place = PromptSlot::new();
         let asked = prompt("app", &id::new_id());
         place.prompts.open(&asked).expect("opened");
         let takers: Vec<_> = (0..16)
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn a_scope_has_few_prompts_and_they_expire() {
-        let place = Place::new();
+        let place = PromptSlot::new();
         for _ in 0..MAX_OPEN {
             place.prompts.open(&prompt("app", &id::new_id())).expect("opened");
         }
@@ -457,7 +457,7 @@ mod tests {
 
     #[test]
     fn files_that_are_not_ours_are_no_prompts() {
-        let place = Place::new();
+        let place = PromptSlot::new();
         let asked = prompt("app", &id::new_id());
         place.prompts.open(&asked).expect("opened");
         let folder = &place.prompts.folder;
@@ -479,7 +479,7 @@ mod tests {
 
     #[test]
     fn a_process_is_named_by_an_id_and_nothing_else() {
-        let place = Place::new();
+        let place = PromptSlot::new();
         for name in ["", "..", "../../config", "a/b"] {
             assert_eq!(place.prompts.of_process(name).expect("looked"), None, "{name}");
         }

@@ -30,7 +30,7 @@ pub(super) struct Judged {
 }
 
 /// What there is to see of a content.
-enum Seen<'a> {
+enum VisibleContent<'a> {
     Whole(&'a [u8]),
     /// Only its beginning.
     Head(&'a [u8]),
@@ -84,14 +84,14 @@ impl Judge<'_> {
         }
         let most = self.snapshot.limits.file_bytes;
         match (before, old, see(dir, name, &stat, most, &mut self.buffer)) {
-            (None, _, Seen::Whole(new)) => {
+            (None, _, VisibleContent::Whole(new)) => {
                 judged.sha256 = Some(sha256_hex(new));
                 judged.binary = is_binary(new);
                 if !judged.binary {
                     (judged.insertions, judged.deletions) = (Some(count(new)), Some(0));
                 }
             }
-            (Some(before), Some(old), Seen::Whole(new)) => {
+            (Some(before), Some(old), VisibleContent::Whole(new)) => {
                 let same_content = old == new && before.stat.kind == stat.kind;
                 if same_content && !mode_changed {
                     return None;
@@ -102,10 +102,10 @@ impl Judge<'_> {
                     (judged.insertions, judged.deletions) = (Some(added), Some(removed));
                 }
             }
-            (_, old, Seen::Whole(head) | Seen::Head(head)) => {
+            (_, old, VisibleContent::Whole(head) | VisibleContent::Head(head)) => {
                 judged.binary = is_binary(head) || old.is_some_and(|old| is_binary(&old));
             }
-            (_, old, Seen::Nothing) => judged.binary = old.is_some_and(|old| is_binary(&old)),
+            (_, old, VisibleContent::Nothing) => judged.binary = old.is_some_and(|old| is_binary(&old)),
         }
         Some(judged)
     }
@@ -134,27 +134,33 @@ fn is_same(before: &Stat, now: &Stat) -> bool {
     facts(before) == facts(now)
 }
 
-fn see<'a>(dir: &Dir, name: &std::ffi::OsStr, stat: &Stat, most: u64, buffer: &'a mut Vec<u8>) -> Seen<'a> {
+fn see<'a>(
+    dir: &Dir,
+    name: &std::ffi::OsStr,
+    stat: &Stat,
+    most: u64,
+    buffer: &'a mut Vec<u8>,
+) -> VisibleContent<'a> {
     match stat.kind {
         FileKind::Symlink => match dir.read_link(name) {
             Ok(leads_to) => {
                 *buffer = leads_to;
-                Seen::Whole(buffer)
+                VisibleContent::Whole(buffer)
             }
-            Err(_) => Seen::Nothing,
+            Err(_) => VisibleContent::Nothing,
         },
         FileKind::File => {
-            let Ok(opened) = dir.open_file(name) else { return Seen::Nothing };
+            let Ok(opened) = dir.open_file(name) else { return VisibleContent::Nothing };
             if opened.stat.size <= most {
                 return read_whole(&opened.file, &opened.stat, most, buffer)
-                    .map_or(Seen::Nothing, Seen::Whole);
+                    .map_or(VisibleContent::Nothing, VisibleContent::Whole);
             }
             let head = Stat { size: opened.stat.size.min(HEAD_BYTES as u64), ..opened.stat };
             let file = (&opened.file).take(head.size);
-            read_whole(file, &head, head.size, buffer).map_or(Seen::Nothing, Seen::Head)
+            read_whole(file, &head, head.size, buffer).map_or(VisibleContent::Nothing, VisibleContent::Head)
         }
         FileKind::Dir | FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {
-            Seen::Nothing
+            VisibleContent::Nothing
         }
     }
 }

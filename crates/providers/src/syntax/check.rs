@@ -11,7 +11,7 @@ use tree_sitter::Tree;
 
 use super::fault::{MAX_FAULTS, has_faults};
 use super::parse::middle;
-use super::{Fault, Language, Unparsed, faults, parse, trees};
+use super::{Fault, Language, SyntaxTreeError, faults, parse, trees};
 
 /// A text, and the version token of the content that it is.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ pub struct Found {
     /// The language.
     pub language: Language,
     /// The errors that are new, or why none could be looked for.
-    pub new: Result<Vec<Fault>, Unparsed>,
+    pub new: Result<Vec<Fault>, SyntaxTreeError>,
     /// How many errors the text had before, as far as it was looked at.
     pub before: usize,
     /// How many errors it has after.
@@ -131,7 +131,7 @@ fn before(
     tree: Option<Tree>,
     well_after: bool,
     until: Instant,
-) -> Result<Vec<Fault>, Unparsed> {
+) -> Result<Vec<Fault>, SyntaxTreeError> {
     let Some(before) = checked.before else { return Ok(Vec::new()) };
     let tree = match tree {
         Some(tree) => tree,

@@ -54,7 +54,7 @@ fn yaml_levels(text: &str) -> usize {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::super::{Unparsed, parse};
+    use super::super::{SyntaxTreeError, parse};
     use super::*;
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
         for text in ["- ".repeat(195), "- ".repeat(5_000), "? ".repeat(5_000), keys] {
             let until = Instant::now() + Duration::from_secs(60);
             let parsed = parse(Language::Yaml, &text, None, until);
-            assert!(matches!(parsed.err(), None | Some(Unparsed::TooDeep)), "{}", text.len());
+            assert!(matches!(parsed.err(), None | Some(SyntaxTreeError::TooDeep)), "{}", text.len());
         }
         assert!(
             is_too_deep(Language::Yaml, &"- ".repeat(300)) && !is_too_deep(Language::Json, &"- ".repeat(300))

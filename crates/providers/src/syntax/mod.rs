@@ -21,4 +21,4 @@ mod trees;
 pub use check::{Checked, Found, Region, Side, check};
 pub use fault::{Fault, faults};
 pub use language::Language;
-pub use parse::{MAX_BYTES, Unparsed, parse, rest_of};
+pub use parse::{MAX_BYTES, SyntaxTreeError, parse, rest_of};

@@ -14,7 +14,7 @@ pub const MAX_BYTES: usize = 1 << 20;
 
 /// Why a text has no tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Unparsed {
+pub enum SyntaxTreeError {
     /// It is longer than [`MAX_BYTES`].
     TooLarge,
     /// The time was over.
@@ -27,7 +27,7 @@ pub enum Unparsed {
     Unavailable,
 }
 
-impl Unparsed {
+impl SyntaxTreeError {
     /// Says so in a few words.
     pub fn describe(self) -> &'static str {
         match self {
@@ -43,23 +43,23 @@ impl Unparsed {
 /// Parses a text. With an earlier text of the file and its tree, only what has changed is read again.
 ///
 /// # Errors
-/// See [`Unparsed`].
+/// See [`SyntaxTreeError`].
 pub fn parse(
     language: Language,
     text: &str,
     earlier: Option<(&str, &Tree)>,
     until: Instant,
-) -> Result<Tree, Unparsed> {
+) -> Result<Tree, SyntaxTreeError> {
     if text.len() > MAX_BYTES {
-        return Err(Unparsed::TooLarge);
+        return Err(SyntaxTreeError::TooLarge);
     }
     if is_too_deep(language, text) {
-        return Err(Unparsed::TooDeep);
+        return Err(SyntaxTreeError::TooDeep);
     }
     let mut parser = Parser::new();
     if parser.set_language(&language.grammar()).is_err() {
         // Held by a test: every grammar is of a version that the library reads.
-        return Err(Unparsed::TooSlow);
+        return Err(SyntaxTreeError::TooSlow);
     }
     let edited = earlier.map(|(before, tree)| {
         let mut tree = tree.clone();
@@ -75,7 +75,7 @@ pub fn parse(
         false => ControlFlow::Break(()),
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
-    parser.parse_with_options(&mut rest, edited.as_ref(), Some(options)).ok_or(Unparsed::TooSlow)
+    parser.parse_with_options(&mut rest, edited.as_ref(), Some(options)).ok_or(SyntaxTreeError::TooSlow)
 }
 
 /// Gives what a grammar reads from a byte on.
@@ -191,8 +191,8 @@ mod tests {
     #[test]
     fn what_is_too_large_or_too_slow_has_no_tree() {
         let long = " ".repeat(MAX_BYTES + 1);
-        assert_eq!(parse(Language::Json, &long, None, soon()).err(), Some(Unparsed::TooLarge));
+        assert_eq!(parse(Language::Json, &long, None, soon()).err(), Some(SyntaxTreeError::TooLarge));
         let slow = "[".repeat(MAX_BYTES);
-        assert_eq!(parse(Language::Json, &slow, None, Instant::now()).err(), Some(Unparsed::TooSlow));
+        assert_eq!(parse(Language::Json, &slow, None, Instant::now()).err(), Some(SyntaxTreeError::TooSlow));
     }
 }

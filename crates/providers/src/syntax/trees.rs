@@ -13,7 +13,7 @@ const MAX_NODES: usize = 200_000;
 /// How small a tree can be so that it is not worth holding: it is made in less than a millisecond.
 const MIN_NODES: usize = 2_000;
 
-struct Held {
+struct CachedTree {
     language: Language,
     version: String,
     tree: Tree,
@@ -21,7 +21,7 @@ struct Held {
 }
 
 /// Oldest use first.
-static TREES: Mutex<Vec<Held>> = Mutex::new(Vec::new());
+static TREES: Mutex<Vec<CachedTree>> = Mutex::new(Vec::new());
 
 /// Gives the tree of a content, if it is held.
 pub(super) fn take(language: Language, version: &str) -> Option<Tree> {
@@ -45,5 +45,5 @@ pub(super) fn hold(language: Language, version: &str, tree: Tree) {
     while sum > MAX_NODES {
         sum -= trees.remove(0).nodes;
     }
-    trees.push(Held { language, version: version.to_owned(), tree, nodes });
+    trees.push(CachedTree { language, version: version.to_owned(), tree, nodes });
 }

@@ -21,7 +21,7 @@ const CHUNK_BYTES: usize = 256 << 10;
 #[derive(Debug, Default)]
 pub struct Screens {
     /// By process id, the one looked at last at the end.
-    kept: Mutex<Vec<(String, Followed)>>,
+    kept: Mutex<Vec<(String, FollowedScreen)>>,
     /// One of these is held by whoever feeds, so that the same output is not fed twice at the same time, and much
     /// memory is not taken at once; which one the process's id says, so that few wait for one that takes long.
     feeding: [Mutex<()>; 8],
@@ -29,7 +29,7 @@ pub struct Screens {
 
 /// A screen and the position up to which it has seen the output.
 #[derive(Debug)]
-struct Followed {
+struct FollowedScreen {
     screen: Screen,
     position: u64,
     /// The position of the last change of size that it has gone through.
@@ -52,7 +52,7 @@ impl Screens {
         let _feeding = lock(&self.feeding[last % self.feeding.len()]);
         let changes = size_changes(process.folder());
         let known = self.take(&process.facts.id);
-        let mut followed = known.unwrap_or_else(|| Followed::new(&changes, size));
+        let mut followed = known.unwrap_or_else(|| FollowedScreen::new(&changes, size));
         // What was fed until it was cancelled is kept, so that the next look goes on from there.
         let fed = followed.follow(process, &changes, cancel);
         let seen = fed.map(|()| look(&followed.screen, followed.position));
@@ -60,13 +60,13 @@ impl Screens {
         seen
     }
 
-    fn take(&self, id: &str) -> Option<Followed> {
+    fn take(&self, id: &str) -> Option<FollowedScreen> {
         let mut kept = lock(&self.kept);
         let at = kept.iter().position(|(known, _)| known == id)?;
         Some(kept.remove(at).1)
     }
 
-    fn put(&self, id: &str, followed: Followed) {
+    fn put(&self, id: &str, followed: FollowedScreen) {
         let mut kept = lock(&self.kept);
         kept.push((id.to_owned(), followed));
         while kept.len() > MAX_SCREENS
@@ -78,7 +78,7 @@ impl Screens {
     }
 }
 
-impl Followed {
+impl FollowedScreen {
     fn new(changes: &[SizeChange], size: TerminalSize) -> Self {
         let first = changes.first().map_or(size, |change| change.old);
         Self { screen: Screen::new(first.rows, first.columns), position: 0, resized_at: None }

@@ -16,10 +16,10 @@ const MAX_AGE: Duration = Duration::from_secs(3_600);
 /// The files that callers of one service have written.
 #[derive(Default)]
 pub struct Authors {
-    files: Mutex<HashMap<(String, String), Written>>,
+    files: Mutex<HashMap<(String, String), LastWriter>>,
 }
 
-struct Written {
+struct LastWriter {
     version: String,
     /// Those who know this version: who has written it, and who has read it since.
     callers: VecDeque<String>,
@@ -40,7 +40,7 @@ impl Authors {
             files.remove(&oldest);
         }
         let callers = VecDeque::from([caller.to_owned()]);
-        files.insert((scope, path), Written { version: version.to_owned(), callers, at: Instant::now() });
+        files.insert((scope, path), LastWriter { version: version.to_owned(), callers, at: Instant::now() });
     }
 
     /// Remembers that a caller has read a version of a file.

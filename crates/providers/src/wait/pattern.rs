@@ -42,7 +42,7 @@ pub enum PatternError {
 
 /// How much is known of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
+pub enum LineKnowledge {
     /// All of it.
     Whole,
     /// More may come.
@@ -94,11 +94,11 @@ impl Pattern {
     /// Looks for it in a line, and gives the place of its first byte.
     ///
     /// What it finds in the beginning of a line is in the whole line too.
-    pub fn find(&self, line: &[u8], known: Known) -> Option<usize> {
+    pub fn find(&self, line: &[u8], known: LineKnowledge) -> Option<usize> {
         match &self.0 {
             Kind::Text(finder) => finder.find(line),
             Kind::Regex { regex, looks_ahead } => {
-                if known == Known::Whole || !looks_ahead {
+                if known == LineKnowledge::Whole || !looks_ahead {
                     return Some(regex.find(line)?.start());
                 }
                 // The rest of the last character may not have come.
@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    fn found(pattern: &str, line: &str, known: Known) -> Option<usize> {
+    fn found(pattern: &str, line: &str, known: LineKnowledge) -> Option<usize> {
         Pattern::regex(pattern, 1).expect("a pattern").find(line.as_bytes(), known)
     }
 
@@ -179,12 +179,12 @@ mod tests {
             (r"port \d+\b", "port 51", None),
             (r"port \d+\b", "port 51 ", Some(0)),
         ] {
-            assert_eq!(found(pattern, line, Known::Beginning), beginning, "{pattern}");
-            assert!(found(pattern, line, Known::Whole).is_some(), "{pattern}");
+            assert_eq!(found(pattern, line, LineKnowledge::Beginning), beginning, "{pattern}");
+            assert!(found(pattern, line, LineKnowledge::Whole).is_some(), "{pattern}");
         }
         let half = [b"ready".as_slice(), &"é".as_bytes()[..1]].concat();
         let word = Pattern::regex(r"ready\b", 1).expect("a pattern");
-        assert_eq!(word.find(&half, Known::Beginning), None);
+        assert_eq!(word.find(&half, LineKnowledge::Beginning), None);
     }
 
     proptest! {
@@ -196,8 +196,8 @@ mod tests {
         ) {
             let Ok(pattern) = Pattern::regex(&pattern, 1) else { return Ok(()) };
             let cut = cut.min(line.len());
-            if pattern.find(&line.as_bytes()[..cut], Known::Beginning).is_some() {
-                prop_assert!(pattern.find(line.as_bytes(), Known::Whole).is_some());
+            if pattern.find(&line.as_bytes()[..cut], LineKnowledge::Beginning).is_some() {
+                prop_assert!(pattern.find(line.as_bytes(), LineKnowledge::Whole).is_some());
             }
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bailiwick_platform::launch::kept::{Frame, Stream};
 
 use super::lines::Lines;
-use super::pattern::{Known, Pattern};
+use super::pattern::{LineKnowledge, Pattern};
 
 /// How much of a line is shown.
 const SHOWN_BYTES: usize = 300;
@@ -96,7 +96,7 @@ impl Scan {
         self.next = position;
         let pattern = &self.pattern;
         let found = self.streams[index(stream)].feed(position, bytes, |line, start, next| {
-            let at = pattern.find(line, Known::Whole)?;
+            let at = pattern.find(line, LineKnowledge::Whole)?;
             Some(Seen { stream, line: shown(line, at), position: start, next })
         });
         if found.is_none() {
@@ -129,7 +129,11 @@ impl Scan {
     pub fn settle(&mut self) -> Option<Seen> {
         let stream = self.grown.take()?;
         let (line, _) = self.streams[index(stream)].unfinished()?;
-        if line.len() > MAX_UNFINISHED_BYTES { None } else { self.unfinished(stream, Known::Beginning) }
+        if line.len() > MAX_UNFINISHED_BYTES {
+            None
+        } else {
+            self.unfinished(stream, LineKnowledge::Beginning)
+        }
     }
 
     /// Tells when to call [`Scan::rest`], in milliseconds since the epoch, if nothing comes until then.
@@ -146,7 +150,7 @@ impl Scan {
         self.rested = true;
         let mut streams = [Stream::Stdout, Stream::Stderr];
         streams.sort_by_key(|stream| self.streams[index(*stream)].unfinished().map(|(_, start)| start));
-        streams.into_iter().find_map(|stream| self.unfinished(stream, Known::Whole))
+        streams.into_iter().find_map(|stream| self.unfinished(stream, LineKnowledge::Whole))
     }
 
     /// Gives where another search goes on, so that it finds what this one would have found.
@@ -164,7 +168,7 @@ impl Scan {
         marks
     }
 
-    fn unfinished(&self, stream: Stream, known: Known) -> Option<Seen> {
+    fn unfinished(&self, stream: Stream, known: LineKnowledge) -> Option<Seen> {
         let (line, position) = self.streams[index(stream)].unfinished()?;
         let at = self.pattern.find(line, known)?;
         Some(Seen { stream, line: shown(line, at), position, next: self.next })

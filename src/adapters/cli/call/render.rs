@@ -11,7 +11,7 @@ use bailiwick_platform::quoting::quote;
 
 /// The text of a result, and talk about it for standard error.
 #[derive(Debug, Default)]
-pub struct Rendered {
+pub struct RenderedResult {
     /// The data.
     pub text: String,
     /// What else to say, such as that the result was cut.
@@ -19,7 +19,7 @@ pub struct Rendered {
 }
 
 /// Renders the `data` of an operation's result.
-pub fn render(op: &str, data: &Value) -> Rendered {
+pub fn render(op: &str, data: &Value) -> RenderedResult {
     let text = match op {
         "file.read" => content(data),
         "file.list" | "file.find" => paths(data),
@@ -37,7 +37,7 @@ pub fn render(op: &str, data: &Value) -> Rendered {
         }
         general(&data)
     });
-    let mut rendered = Rendered { text, notes: Vec::new() };
+    let mut rendered = RenderedResult { text, notes: Vec::new() };
     if let Some(cursor) = data["nextCursor"].as_str() {
         rendered.notes.push(format!("\nThere is more: add --cursor {}", quote(cursor)));
     } else if data["truncated"] == true {
@@ -47,8 +47,8 @@ pub fn render(op: &str, data: &Value) -> Rendered {
 }
 
 /// What a command printed; how it ended and what held it are talk.
-fn ran(data: &Value) -> Rendered {
-    let mut rendered = Rendered::default();
+fn ran(data: &Value) -> RenderedResult {
+    let mut rendered = RenderedResult::default();
     let Some(stdout) = data["stdout"].as_str() else {
         rendered.text = general(data);
         return rendered;

@@ -103,7 +103,7 @@ pub struct Records {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct StoredRecord {
     changes: Vec<Change>,
 }
 
@@ -122,7 +122,7 @@ impl Records {
         };
         let changes = match read_own_file(&list, Secrecy::Secret, MAX_LIST_BYTES) {
             Ok((bytes, _)) => {
-                let stored: Stored =
+                let stored: StoredRecord =
                     serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))?;
                 stored.changes
             }
@@ -226,7 +226,7 @@ impl Records {
     }
 
     fn save(&self) -> Result<(), Failure> {
-        let stored = Stored { changes: self.changes.clone() };
+        let stored = StoredRecord { changes: self.changes.clone() };
         let mut text = serde_json::to_vec_pretty(&stored).expect("changes have a JSON form");
         text.push(b'\n');
         replace_private_file(&self.folder.join("changes.json"), &text)

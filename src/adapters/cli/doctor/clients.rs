@@ -49,7 +49,7 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
 
 /// Which clients have Bailiwick in their settings, by id.
 #[derive(Debug, Default)]
-pub struct Configured {
+pub struct ConfiguredClients {
     /// Those whose settings lead to this Bailiwick.
     pub here: Vec<&'static str>,
     /// Those whose settings are wrong or lead to another one.
@@ -62,8 +62,8 @@ pub struct Configured {
 
 /// Judges every client's settings as `doctor` does, but starts no program to ask for its version. Nothing is said of
 /// settings that cannot be read.
-pub fn configured(home: &Home, config: &Config) -> Configured {
-    let mut configured = Configured::default();
+pub fn configured(home: &Home, config: &Config) -> ConfiguredClients {
+    let mut configured = ConfiguredClients::default();
     let own = Own::new(home, config, Duration::ZERO);
     for client in look_at_clients(home, None).map(|listed| listed.clients).unwrap_or_default() {
         let id = client.client.facts().id;

@@ -20,7 +20,7 @@ mod screens;
 mod service;
 mod tokens;
 
-pub use clients::{Configured, configured};
+pub use clients::{ConfiguredClients, configured};
 pub use output::{DoctorOutput, UndoOutput};
 pub use prove::{ProveOutput, run as prove};
 pub use run::{found, run};

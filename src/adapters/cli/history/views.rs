@@ -285,7 +285,7 @@ fn template(entry: &Entry) -> (Value, Vec<String>) {
 }
 
 /// Operations that came the same way.
-struct Way {
+struct CallRoute {
     first_ms: i64,
     last_ms: i64,
     operations: u64,
@@ -295,7 +295,7 @@ struct Way {
 /// Counts operations by session, or by who connects in which way.
 fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, Failure> {
     let mut filter = Filter { limit: 1_000, ..filter(args) };
-    let mut ways: Vec<([String; 4], Way)> = Vec::new();
+    let mut ways: Vec<([String; 4], CallRoute)> = Vec::new();
     let mut seen = 0;
     let more = loop {
         let page = read(home, &filter)?;
@@ -309,7 +309,7 @@ fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, 
                 entry.transport.clone(),
             ];
             let place = ways.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
-                let way = Way { first_ms: entry.at_ms, last_ms: entry.at_ms, operations: 0, failed: 0 };
+                let way = CallRoute { first_ms: entry.at_ms, last_ms: entry.at_ms, operations: 0, failed: 0 };
                 ways.push((key, way));
                 ways.len() - 1
             });

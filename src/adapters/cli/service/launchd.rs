@@ -16,7 +16,7 @@ use super::super::limit::Limit;
 use super::file::WRITTEN_BY;
 use super::job::{Job, account};
 use super::manager::{Manager, Standing, Words, done, no_home};
-use super::programs::{Programs, Said};
+use super::programs::{ProgramOutput, Programs};
 use super::xml::escaped;
 
 /// The agent's name. The project has no domain of its own; `local` is nobody's.
@@ -48,7 +48,7 @@ impl Launchd {
         Self { agent: home.join("Library/LaunchAgents").join(format!("{LABEL}.plist")), account, programs }
     }
 
-    fn ask(&self, words: &[&str]) -> Result<Said, Failure> {
+    fn ask(&self, words: &[&str]) -> Result<ProgramOutput, Failure> {
         self.programs.ask("launchctl", words, &[])
     }
 
@@ -110,7 +110,7 @@ impl Manager for Launchd {
         Ok(agent(job))
     }
 
-    fn checked(&self) -> Option<Result<Said, Failure>> {
+    fn checked(&self) -> Option<Result<ProgramOutput, Failure>> {
         Some(self.programs.ask("plutil", &["-lint", &self.agent.display().to_string()], &[]))
     }
 

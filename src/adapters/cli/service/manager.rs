@@ -8,7 +8,7 @@ use bailiwick_platform::service_manager::{ServiceManager, service_manager};
 use super::super::home::Home;
 use super::job::Job;
 use super::launchd::Launchd;
-use super::programs::{Programs, Said};
+use super::programs::{ProgramOutput, Programs};
 use super::systemd::Systemd;
 use super::task::TaskScheduler;
 
@@ -53,7 +53,7 @@ pub trait Manager {
     ///
     /// # Errors
     /// As [`Programs::ask`].
-    fn checked(&self) -> Option<Result<Said, Failure>>;
+    fn checked(&self) -> Option<Result<ProgramOutput, Failure>>;
 
     /// Tells why it cannot be asked; none if it can.
     ///
@@ -118,7 +118,7 @@ pub fn manager(home: &Home) -> Result<Box<dyn Manager>, Failure> {
 ///
 /// # Errors
 /// `execution_failed` unless it did what it was asked.
-pub fn done(name: &str, said: &Said) -> Result<(), Failure> {
+pub fn done(name: &str, said: &ProgramOutput) -> Result<(), Failure> {
     if said.ok {
         return Ok(());
     }

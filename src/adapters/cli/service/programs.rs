@@ -14,14 +14,14 @@ const TIME: Duration = Duration::from_secs(20);
 
 /// What a program said.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct ProgramOutput {
     /// Whether it did what it was asked.
     pub ok: bool,
     /// Its words.
     pub text: String,
 }
 
-impl Said {
+impl ProgramOutput {
     /// Gives its first line, as the reason of something.
     pub fn reason(&self) -> String {
         let first = self.text.lines().map(str::trim).find(|line| !line.is_empty());
@@ -47,12 +47,17 @@ impl Programs {
     ///
     /// # Errors
     /// `unsupported_platform` where there is no such program; `timeout` if it does not end.
-    pub fn ask(&self, program: &str, words: &[&str], environment: &[(&str, &Path)]) -> Result<Said, Failure> {
+    pub fn ask(
+        &self,
+        program: &str,
+        words: &[&str],
+        environment: &[(&str, &Path)],
+    ) -> Result<ProgramOutput, Failure> {
         let found = self.folder.as_ref().map_or_else(|| PathBuf::from(program), |it| it.join(program));
         let mut command = Command::new(found);
         command.args(words).env("LC_ALL", "C.UTF-8").envs(environment.iter().copied());
         match run_to_end(&mut command, &Limit::default(), TIME) {
-            Ok(ended) => Ok(Said { ok: ended.status.success(), text: ended.said() }),
+            Ok(ended) => Ok(ProgramOutput { ok: ended.status.success(), text: ended.said() }),
             Err(Unfinished::NotStarted(error)) => Err(missing(program, &error)),
             Err(Unfinished::TookTooLong) => Err(Failure::new(
                 ErrorCode::Timeout,

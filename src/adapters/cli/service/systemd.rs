@@ -14,7 +14,7 @@ use bailiwick_platform::service_manager::ServiceManager;
 use super::file::WRITTEN_BY;
 use super::job::Job;
 use super::manager::{Manager, Standing, Words, done, no_home};
-use super::programs::{Programs, Said};
+use super::programs::{ProgramOutput, Programs};
 
 /// The unit's name.
 pub const UNIT: &str = "bailiwick.service";
@@ -36,7 +36,7 @@ impl Systemd {
         Ok(Self { unit: folders.terminal_settings.join("systemd/user").join(UNIT), programs })
     }
 
-    fn ask(&self, words: &[&str]) -> Result<Said, Failure> {
+    fn ask(&self, words: &[&str]) -> Result<ProgramOutput, Failure> {
         self.programs.ask("systemctl", &[&["--user", "--no-pager"], words].concat(), &[])
     }
 
@@ -68,11 +68,11 @@ impl Manager for Systemd {
         Ok(unit(job))
     }
 
-    fn checked(&self) -> Option<Result<Said, Failure>> {
+    fn checked(&self) -> Option<Result<ProgramOutput, Failure>> {
         // It wants a runtime folder, which a person without a session lacks.
         let runtime = std::env::temp_dir().join(format!("bailiwick-{}", id::new_id()));
         if let Err(error) = create_private_dir(&runtime) {
-            return Some(Ok(Said { ok: false, text: format!("{}: {error}", runtime.display()) }));
+            return Some(Ok(ProgramOutput { ok: false, text: format!("{}: {error}", runtime.display()) }));
         }
         let words = ["--user", "verify", &self.unit.display().to_string()];
         let said = self.programs.ask("systemd-analyze", &words, &[("XDG_RUNTIME_DIR", &runtime)]);

@@ -19,7 +19,7 @@ use super::super::running::RunningNote;
 use super::file::{self, WRITTEN_BY};
 use super::job::Job;
 use super::manager::{Manager, Standing, Words, done};
-use super::programs::{Programs, Said};
+use super::programs::{ProgramOutput, Programs};
 use super::xml::escaped;
 
 /// What `schtasks` calls a task that runs. The word is of the system's language; the number in the list is not.
@@ -46,7 +46,7 @@ impl TaskScheduler {
         Self { home: home.clone(), task, name: format!("Bailiwick-{user}"), programs }
     }
 
-    fn ask(&self, words: &[&str]) -> Result<Said, Failure> {
+    fn ask(&self, words: &[&str]) -> Result<ProgramOutput, Failure> {
         self.programs.ask("schtasks", words, &[])
     }
 
@@ -95,7 +95,7 @@ impl Manager for TaskScheduler {
         task(job)
     }
 
-    fn checked(&self) -> Option<Result<Said, Failure>> {
+    fn checked(&self) -> Option<Result<ProgramOutput, Failure>> {
         // It checks a task when it takes it up.
         None
     }

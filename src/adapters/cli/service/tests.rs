@@ -27,12 +27,12 @@ use super::task::TaskScheduler;
 use super::{file, install, remove, status};
 
 /// A folder with an installation and programs; gone with its value.
-struct Ground {
+struct TestFolder {
     folder: PathBuf,
     home: Home,
 }
 
-impl Ground {
+impl TestFolder {
     fn new() -> Self {
         let folder = std::env::temp_dir().join(format!("bailiwick-service-{}", id::new_id()));
         let dirs = Dirs::below(folder.join("home"));
@@ -73,7 +73,7 @@ impl Ground {
     }
 }
 
-impl Drop for Ground {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         // What cannot be removed is in the system's folder for what is temporary.
         let _ = fs::remove_dir_all(&self.folder);
@@ -110,7 +110,7 @@ fn python(script: &str, file: &Path) -> Option<Value> {
 
 #[test]
 fn an_agent_says_to_other_readers_what_was_meant() {
-    let ground = Ground::new();
+    let ground = TestFolder::new();
     let job = hostile();
     let launchd = Launchd::new(&ground.folder, "501".to_owned(), ground.programs());
     file::write(launchd.file(), &launchd.text(&job).expect("a text")).expect("written");
@@ -145,7 +145,7 @@ fn an_agent_says_to_other_readers_what_was_meant() {
 
 #[test]
 fn a_task_says_to_other_readers_what_was_meant() {
-    let ground = Ground::new();
+    let ground = TestFolder::new();
     // One that stands for something to the Task Scheduler is refused; see its own tests.
     let job = hostile();
     let task = TaskScheduler::new(&ground.home, "ada", ground.programs());
@@ -199,7 +199,7 @@ print(json.dumps(all))";
 
 #[test]
 fn no_file_of_a_manager_holds_a_secret() {
-    let ground = Ground::new();
+    let ground = TestFolder::new();
     let made = bailiwick_config::NewToken { name: "laptop".to_owned(), ..Default::default() };
     let secret = ground
         .home
@@ -243,7 +243,7 @@ fn launchd_is_asked_to_load_start_end_and_forget_the_agent() {
     if service_manager() == ServiceManager::TaskScheduler {
         return;
     }
-    let ground = Ground::new();
+    let ground = TestFolder::new();
     ground.program("launchctl", LAUNCHCTL);
     ground.program("plutil", "exit 0");
     let launchd = Launchd::new(&ground.folder, "501".to_owned(), ground.programs());
@@ -319,7 +319,7 @@ fn the_task_scheduler_is_asked_to_make_run_end_and_delete_the_task() {
     if service_manager() == ServiceManager::TaskScheduler {
         return;
     }
-    let ground = Ground::new();
+    let ground = TestFolder::new();
     ground.program("schtasks", SCHTASKS);
     let task = TaskScheduler::new(&ground.home, "ada", ground.programs());
     let create = "schtasks /Create /TN Bailiwick-ada /XML ~/home/state/service-task.xml /F".to_owned();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use bailiwick_contract::{ErrorCode, Failure, Transport};
 
 use super::super::call::backend;
-use super::super::doctor::{Configured, configured, not_run};
+use super::super::doctor::{ConfiguredClients, configured, not_run};
 use super::super::exposures::tried;
 use super::super::home::Home;
 use super::super::printer::Report;
@@ -83,7 +83,7 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
 }
 
 /// Says what to do, the most urgent first.
-fn next(output: &StatusOutput, clients: &Configured, is_silent: bool) -> Vec<String> {
+fn next(output: &StatusOutput, clients: &ConfiguredClients, is_silent: bool) -> Vec<String> {
     let mut next = Vec::new();
     if is_silent {
         let process =

@@ -13,7 +13,7 @@ use bailiwick_contract::{
     ScopeType, TargetRule, Threads,
 };
 use bailiwick_policy::{InputPath, Permit};
-use bailiwick_providers::code::outlines::{Outlined, SourceFiles, outlined};
+use bailiwick_providers::code::outlines::{OutlineSource, SourceFiles, outlined};
 use bailiwick_providers::code::{Definitions, Kind};
 use bailiwick_providers::search::Room;
 
@@ -145,7 +145,7 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
-        let after = permit.common().cursor.as_deref().map(Place::parse).transpose()?;
+        let after = permit.common().cursor.as_deref().map(OutlinePosition::parse).transpose()?;
         let mut page = Page::new(options, permit.limits().max_output_bytes)?;
         match permit.path().open_dir() {
             Ok((dir, path)) => page.folder(&SourceFiles::beneath(&path, dir, &cx.cancel)?, after, cx)?,
@@ -174,12 +174,12 @@ pub(super) fn no_source(path: &str) -> Failure {
 
 /// Where an answer ended: a file, and how many of its entries were given.
 #[derive(Debug)]
-struct Place {
+struct OutlinePosition {
     path: Vec<u8>,
     entry: usize,
 }
 
-impl Place {
+impl OutlinePosition {
     fn parse(cursor: &str) -> Result<Self, Failure> {
         let parts = cursor.strip_prefix("o1.").and_then(|rest| rest.split_once('.'));
         let parsed = parts.and_then(|(entry, path)| Some((entry.parse().ok()?, decode_name(path))));
@@ -204,7 +204,7 @@ struct Page {
     files: Vec<File>,
     skipped: BTreeMap<&'static str, u64>,
     unread: Vec<NotRead>,
-    next: Option<Place>,
+    next: Option<OutlinePosition>,
 }
 
 impl Page {
@@ -228,7 +228,12 @@ impl Page {
         })
     }
 
-    fn folder(&mut self, sources: &SourceFiles, after: Option<Place>, cx: &Context) -> Result<(), Failure> {
+    fn folder(
+        &mut self,
+        sources: &SourceFiles,
+        after: Option<OutlinePosition>,
+        cx: &Context,
+    ) -> Result<(), Failure> {
         self.skipped = sources.skipped.iter().map(|(reason, count)| (reason.as_str(), count)).collect();
         let mut next = after.as_ref().map_or(0, |after| sources.place_of(&after.path));
         while next < sources.count() && self.next.is_none() {
@@ -246,7 +251,7 @@ impl Page {
     }
 
     /// Takes what a file defines behind its first entries, as far as there is room.
-    fn file(&mut self, file: Outlined, given: usize) {
+    fn file(&mut self, file: OutlineSource, given: usize) {
         let path = file.path.shown();
         let definitions = match file.found {
             Ok(definitions) => definitions,
@@ -270,7 +275,7 @@ impl Page {
             fits = fits && self.left > 0 && self.room.take(&entry);
             if !fits {
                 let entry = given + shown.entries.len();
-                self.next = Some(Place { path: file.path.rel().as_bytes().to_vec(), entry });
+                self.next = Some(OutlinePosition { path: file.path.rel().as_bytes().to_vec(), entry });
                 break;
             }
             self.left -= 1;

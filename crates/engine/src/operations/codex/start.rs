@@ -182,7 +182,7 @@ impl Operation for Op {
             max_live: policy.max_live,
         };
         let (process, held) = cx.service.processes.start(start).await?;
-        let unfinished = Unfinished(Some(Arc::clone(&process)));
+        let unfinished = StartGuard(Some(Arc::clone(&process)));
         output.sandbox = Sandbox::of(held, false);
         output.process_id = Some(process.facts.id.clone());
         output.status = "running";
@@ -269,15 +269,15 @@ async fn wait_for_session(started: &StartedCodex) -> Option<String> {
 }
 
 /// Ends a process whose start is not finished when this is dropped.
-struct Unfinished(Option<Arc<Process>>);
+struct StartGuard(Option<Arc<Process>>);
 
-impl Unfinished {
+impl StartGuard {
     fn finish(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for StartGuard {
     fn drop(&mut self) {
         if let Some(process) = self.0.take() {
             tokio::spawn(async move {

@@ -121,7 +121,7 @@ impl Operation for Op {
         within("depth", Some(options.depth), 1, 1..=64)?;
         let max_results = within("maxResults", options.max_results, DEFAULT_RESULTS, 1..=10_000)?;
         let after = permit.common().cursor.as_deref().map(position).transpose()?;
-        let found = Found::below(cx, permit.path(), options, after, max_results)?;
+        let found = ListedNames::below(cx, permit.path(), options, after, max_results)?;
         let room = permit.limits().max_output_bytes.saturating_sub(FACTS_BYTES);
         let output = found.page(cx, max_results, room)?;
         cx.summarize(format!("{} of {} entries", output.entries.len(), output.total));
@@ -153,7 +153,7 @@ struct Name {
 }
 
 /// All names, before anything more is asked about them.
-struct Found {
+struct ListedNames {
     folders: Vec<Folder>,
     /// The first names after the cursor, one more than are asked for.
     names: FirstInOrder<Name>,
@@ -164,7 +164,7 @@ struct Found {
     dir: Dir,
 }
 
-impl Found {
+impl ListedNames {
     fn below(
         cx: &Context,
         path: &PermittedPath,

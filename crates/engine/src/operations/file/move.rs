@@ -10,7 +10,7 @@ use bailiwick_contract::{
 };
 use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::{InputPath, Permit};
-use bailiwick_providers::file::{IfExists, Locks, Outgoing, Place, Slot, Transfer, Transferred, rename};
+use bailiwick_providers::file::{IfExists, Locks, Outgoing, Place, Slot, Transfer, TransferResult, rename};
 use bailiwick_providers::versions::{FileChange, Kept, Location, Relocation};
 
 use super::kept::{self, Undo};
@@ -181,7 +181,7 @@ pub fn places(permit: &Permit) -> Result<(Place, Place), Failure> {
 }
 
 /// Tells what was moved or copied.
-pub fn output(cx: &Context, from: &Place, to: &Place, done: &Transferred, dry_run: bool) -> Output {
+pub fn output(cx: &Context, from: &Place, to: &Place, done: &TransferResult, dry_run: bool) -> Output {
     let counts = done.counts;
     if counts.others > 0 && done.kind == FileKind::Dir {
         cx.warn(format!("{} pipes, sockets or devices are in the folder.", counts.others));

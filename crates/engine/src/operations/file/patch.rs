@@ -13,7 +13,7 @@ use bailiwick_contract::{
     ScopeType, TargetRule, Threads,
 };
 use bailiwick_policy::{InputPath, Permit};
-use bailiwick_providers::edit::{Chosen, FilePatch, Tier, parse_patch};
+use bailiwick_providers::edit::{FilePatch, TieBreak, Tier, parse_patch};
 
 use super::syntax_check::{Check, Syntax, may_read};
 use super::{patch_plan, patch_run};
@@ -203,7 +203,7 @@ pub struct Place {
     pub tier: Tier,
     /// What decided, if it fitted several places.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<TieBreak>,
     /// By how many lines its anchors had moved.
     #[serde(skip_serializing_if = "is_zero")]
     pub moved_by: isize,

@@ -8,7 +8,7 @@ use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_policy::{Permit, PermittedPath};
 use bailiwick_providers::edit::{
-    Applied, Basis, Change as LineChange, Edits, Failures, Landed, Text, apply, merge, show_lines,
+    Applied, Basis, Change as LineChange, ChangedPlace, Edits, Failures, Text, apply, merge, show_lines,
     unified_diff, unstorable,
 };
 use bailiwick_providers::file::{
@@ -32,14 +32,14 @@ const SHOWN_BYTES: usize = 12_000;
 const FACTS_BYTES: usize = 2_000;
 
 /// A file of the plan, with the places that it is about.
-struct Opened<'a> {
+struct PlannedFile<'a> {
     plan: &'a FilePlan,
     site: Site,
     to: Option<Site>,
 }
 
 /// A file whose change is worked out.
-struct Ready {
+struct PatchedFile {
     steps: Vec<Step>,
     changed: Changed,
     /// The file as it was, to be kept.
@@ -52,7 +52,7 @@ struct Ready {
 struct Texts {
     before: Text,
     after: Text,
-    landed: Vec<Landed>,
+    landed: Vec<ChangedPlace>,
     /// The lines that differ.
     changes: Vec<LineChange>,
 }
@@ -78,7 +78,7 @@ pub fn run(
 ) -> Result<Output, Failure> {
     let runner = Runner { cx, permit, options, dry_run: permit.common().dry_run };
     let locks = Locks::below(&cx.service.dirs.state);
-    let done: Vec<Result<Ready, (String, Failure)>> = if options.atomic || plans.len() == 1 {
+    let done: Vec<Result<PatchedFile, (String, Failure)>> = if options.atomic || plans.len() == 1 {
         let several = plans.len() > 1;
         let done = runner.together(&plans, &locks);
         done.map_err(|failure| conceal(failure, several, may_read))?.into_iter().map(Ok).collect()
@@ -157,7 +157,7 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     /// Changes files together. Where someone else changes one meanwhile, all are worked out again.
-    fn together(&self, plans: &[FilePlan], locks: &Locks) -> Result<Vec<Ready>, Failure> {
+    fn together(&self, plans: &[FilePlan], locks: &Locks) -> Result<Vec<PatchedFile>, Failure> {
         let mut attempt = 1;
         loop {
             match self.attempt(plans, locks) {
@@ -174,7 +174,7 @@ impl Runner<'_> {
         }
     }
 
-    fn attempt(&self, plans: &[FilePlan], locks: &Locks) -> Result<Vec<Ready>, Failure> {
+    fn attempt(&self, plans: &[FilePlan], locks: &Locks) -> Result<Vec<PatchedFile>, Failure> {
         let mut opened = Vec::with_capacity(plans.len());
         let mut failures = Failures::default();
         for plan in plans {
@@ -214,7 +214,12 @@ impl Runner<'_> {
     }
 
     /// Keeps the files as they are and changes them; gives the undo id.
-    fn perform(&self, ready: &[Ready], steps: Vec<Step>, held: &Held) -> Result<Option<String>, Failure> {
+    fn perform(
+        &self,
+        ready: &[PatchedFile],
+        steps: Vec<Step>,
+        held: &Held,
+    ) -> Result<Option<String>, Failure> {
         if steps.is_empty() {
             return Ok(None);
         }
@@ -236,8 +241,8 @@ impl Runner<'_> {
     }
 
     /// Reads a file and works out its new content.
-    fn work_out(&self, opened: Opened<'_>) -> Result<Ready, Failure> {
-        let Opened { plan, site, to } = opened;
+    fn work_out(&self, opened: PlannedFile<'_>) -> Result<PatchedFile, Failure> {
+        let PlannedFile { plan, site, to } = opened;
         let if_version = plan.if_version.as_deref();
         let (found, base) = match &site {
             Site::Place(place) => self.found(place, &plan.change, if_version)?,
@@ -294,7 +299,7 @@ impl Runner<'_> {
         to: Option<Site>,
         found: Current,
         base: Option<Vec<u8>>,
-    ) -> Result<Ready, Failure> {
+    ) -> Result<PatchedFile, Failure> {
         let shown = plan.path.shown();
         let text = Text::decode(found.bytes).map_err(|at| {
             Failure::new(ErrorCode::InvalidRequest, format!("`{shown}` is binary: byte {at} is not text"))
@@ -388,12 +393,17 @@ impl Runner<'_> {
                 steps.push(Step::Rename { from, to, version });
             }
         }
-        Ok(Ready { steps, changed, kept, texts: Some(Texts { before: text, after: new, landed, changes }) })
+        Ok(PatchedFile {
+            steps,
+            changed,
+            kept,
+            texts: Some(Texts { before: text, after: new, landed, changes }),
+        })
     }
 }
 
 /// Names what is checked for syntax errors: the texts of a file that gets another content.
-fn subject(ready: &Ready) -> Option<Subject<'_>> {
+fn subject(ready: &PatchedFile) -> Option<Subject<'_>> {
     let changed = &ready.changed;
     let texts = ready.texts.as_ref()?;
     let before =
@@ -407,7 +417,7 @@ fn subject(ready: &Ready) -> Option<Subject<'_>> {
 }
 
 /// Works out a new file.
-fn create(site: Site, content: &str, mode: Option<u32>) -> Result<Ready, Failure> {
+fn create(site: Site, content: &str, mode: Option<u32>) -> Result<PatchedFile, Failure> {
     if content.contains('\0') {
         return Err(Failure::invalid("input.patch", "a new text file cannot hold a NUL"));
     }
@@ -438,11 +448,11 @@ fn create(site: Site, content: &str, mode: Option<u32>) -> Result<Ready, Failure
         version_after: changed.version.clone(),
     };
     let steps = vec![Step::Write { site, content: bytes, version, before: None, mode, facts: None }];
-    Ok(Ready { steps, changed, kept, texts })
+    Ok(PatchedFile { steps, changed, kept, texts })
 }
 
 /// Works out that a file goes.
-fn delete(site: Site, content: Option<&str>, found: Current) -> Result<Ready, Failure> {
+fn delete(site: Site, content: Option<&str>, found: Current) -> Result<PatchedFile, Failure> {
     let place = match site {
         Site::Place(place) => place,
         Site::Missing(path) => {
@@ -484,7 +494,7 @@ fn delete(site: Site, content: Option<&str>, found: Current) -> Result<Ready, Fa
         before: Some(before),
         version_after: None,
     };
-    Ok(Ready { steps: vec![Step::Remove { place, version }], changed, kept, texts })
+    Ok(PatchedFile { steps: vec![Step::Remove { place, version }], changed, kept, texts })
 }
 
 fn changed_since(shown: &str) -> Failure {
@@ -529,7 +539,7 @@ fn site_path(site: &Site) -> &PermittedPath {
 }
 
 /// Opens the folders that a file's change is about.
-fn open(plan: &FilePlan) -> Result<Opened<'_>, Failure> {
+fn open(plan: &FilePlan) -> Result<PlannedFile<'_>, Failure> {
     let shown = plan.path.shown();
     let missing = |failure: Failure| match failure.code {
         ErrorCode::NotFound => Failure::new(
@@ -564,11 +574,11 @@ fn open(plan: &FilePlan) -> Result<Opened<'_>, Failure> {
             (Site::Place(find_place(&plan.path, false).map_err(missing)?), None)
         }
     };
-    Ok(Opened { plan, site, to })
+    Ok(PlannedFile { plan, site, to })
 }
 
 /// Refuses a call that changes one file in two parts, be it by two names.
-fn refuse_twice(opened: &[Opened<'_>]) -> Result<(), Failure> {
+fn refuse_twice(opened: &[PlannedFile<'_>]) -> Result<(), Failure> {
     let mut seen: Vec<&Site> = Vec::new();
     for site in opened.iter().flat_map(|it| std::iter::once(&it.site).chain(&it.to)) {
         let twice = seen.iter().any(|other| match (other, site) {
@@ -589,7 +599,7 @@ fn refuse_twice(opened: &[Opened<'_>]) -> Result<(), Failure> {
 
 /// Makes the answer, with lines and diffs as far as there is room.
 fn output(
-    done: Vec<Result<Ready, (String, Failure)>>,
+    done: Vec<Result<PatchedFile, (String, Failure)>>,
     mut room: usize,
     may_read: bool,
     dry_run: bool,
@@ -600,7 +610,7 @@ fn output(
     for result in done {
         let file = match result {
             Err((path, failure)) => File::Failed { ok: false, path, error: failure.to_json() },
-            Ok(Ready { mut changed, texts, .. }) => {
+            Ok(PatchedFile { mut changed, texts, .. }) => {
                 if let Some(texts) = texts {
                     for it in &texts.landed {
                         let lines = if may_read { lines(&texts.after, it) } else { None };
@@ -636,7 +646,7 @@ fn output(
     Ok(output)
 }
 
-fn place(it: &Landed, lines: Option<String>) -> patch::Place {
+fn place(it: &ChangedPlace, lines: Option<String>) -> patch::Place {
     patch::Place {
         edit: it.number,
         tier: it.tier,
@@ -649,7 +659,7 @@ fn place(it: &Landed, lines: Option<String>) -> patch::Place {
 }
 
 /// Shows a place as it is now, with a line around it; the middle of a long one is left out.
-fn lines(new: &Text, it: &Landed) -> Option<String> {
+fn lines(new: &Text, it: &ChangedPlace) -> Option<String> {
     let start = (it.new_start - 1).saturating_sub(1);
     let end = (it.new_start - 1 + it.new_lines + 1).min(new.len());
     if end <= start {

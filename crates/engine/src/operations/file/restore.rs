@@ -45,7 +45,7 @@ pub struct Options {
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// Each file.
-    pub files: Vec<Restored>,
+    pub files: Vec<RestoredFile>,
     /// Takes the restoring back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_id: Option<String>,
@@ -57,7 +57,7 @@ pub struct Output {
 /// One file that was restored.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Restored {
+pub struct RestoredFile {
     /// The path that it has again.
     pub path: String,
     /// The path that it had until now, if that was another.
@@ -128,7 +128,7 @@ impl Operation for Op {
 }
 
 /// A file, and what it shall be again.
-struct Wanted {
+struct RestoreTarget {
     /// Where it is.
     path: PermittedPath,
     /// Where it shall be, if elsewhere.
@@ -146,12 +146,12 @@ pub(super) fn not_kept(what: &str) -> Failure {
         .hint("Use file.history to see what is kept.")
 }
 
-fn by_undo(permit: &Permit, found: &FoundRecord) -> Result<Vec<Wanted>, Failure> {
+fn by_undo(permit: &Permit, found: &FoundRecord) -> Result<Vec<RestoreTarget>, Failure> {
     let judged = |path: &str| permit.resolve(&RawPath(path.to_owned()), Access::Write);
     let wanted = found.record.files.iter().enumerate().map(|(at, kept)| {
         let (path, back_to) = (judged(&kept.path)?, kept.moved_from.as_deref().map(judged).transpose()?);
         let must_be = Some(kept.version_after.clone());
-        Ok(Wanted { content: content(found, at)?, path, back_to, must_be, kept: kept.clone() })
+        Ok(RestoreTarget { content: content(found, at)?, path, back_to, must_be, kept: kept.clone() })
     });
     wanted.collect()
 }
@@ -167,7 +167,7 @@ fn by_version(
     store: &VersionStore,
     version: &str,
     options: &Options,
-) -> Result<Vec<Wanted>, Failure> {
+) -> Result<Vec<RestoreTarget>, Failure> {
     let path = permit.path();
     if path.rel().is_root() {
         return Err(Failure::invalid("target", "`version` needs the file as `target`"));
@@ -181,17 +181,17 @@ fn by_version(
     let found = changes.iter().find_map(|it| Some((it, it.record.files.iter().position(is_it)?)));
     let (found, at) = found.ok_or_else(|| not_kept("that version of the file"))?;
     let (kept, must_be) = (found.record.files[at].clone(), options.if_version.clone().map(Some));
-    Ok(vec![Wanted { path: path.clone(), back_to: None, content: content(found, at)?, kept, must_be }])
+    Ok(vec![RestoreTarget { path: path.clone(), back_to: None, content: content(found, at)?, kept, must_be }])
 }
 
 /// What is to be done about one file.
-struct Ready {
+struct RestoreStep {
     steps: Vec<Step>,
     change: FileChange,
-    restored: Restored,
+    restored: RestoredFile,
 }
 
-fn restore(cx: &Context, permit: &Permit, wanted: Vec<Wanted>) -> Result<Output, Failure> {
+fn restore(cx: &Context, permit: &Permit, wanted: Vec<RestoreTarget>) -> Result<Output, Failure> {
     let dry_run = permit.common().dry_run;
     let mut sites = Vec::with_capacity(wanted.len());
     for it in &wanted {
@@ -228,7 +228,7 @@ fn restore(cx: &Context, permit: &Permit, wanted: Vec<Wanted>) -> Result<Output,
         }
         done.into_iter().flat_map(|done| done.warnings).for_each(|warning| cx.warn(warning));
     }
-    let files: Vec<Restored> = ready.into_iter().map(|it| it.restored).collect();
+    let files: Vec<RestoredFile> = ready.into_iter().map(|it| it.restored).collect();
     let names: Vec<&str> = files.iter().take(8).map(|file| file.path.as_str()).collect();
     cx.summarize(format!("{} files restored: {}", files.len(), names.join(", ")));
     Ok(Output { files, undo_id, dry_run })
@@ -250,8 +250,13 @@ fn found_at(site: &Site, cx: &Context) -> Result<Option<Current>, Failure> {
     }
 }
 
-fn work_out(cx: &Context, wanted: Wanted, at: Site, back_to: Option<Site>) -> Result<Ready, Failure> {
-    let Wanted { path, kept, must_be, content, .. } = wanted;
+fn work_out(
+    cx: &Context,
+    wanted: RestoreTarget,
+    at: Site,
+    back_to: Option<Site>,
+) -> Result<RestoreStep, Failure> {
+    let RestoreTarget { path, kept, must_be, content, .. } = wanted;
     let shown = path.shown();
     let found = found_at(&at, cx)?;
     let version_now = found.as_ref().map(|found| found.version.clone());
@@ -274,7 +279,7 @@ fn work_out(cx: &Context, wanted: Wanted, at: Site, back_to: Option<Site>) -> Re
         before,
         version_after: version.clone(),
     };
-    let restored = Restored {
+    let restored = RestoredFile {
         path: change.path.clone(),
         moved_from: change.moved_from.clone(),
         version_before: version_now.clone(),
@@ -304,7 +309,7 @@ fn work_out(cx: &Context, wanted: Wanted, at: Site, back_to: Option<Site>) -> Re
         // Without a folder there is no file.
         (_, Some(_), Site::Missing(_)) => return Err(changed_since(&shown)),
     }
-    Ok(Ready { steps, change, restored })
+    Ok(RestoreStep { steps, change, restored })
 }
 
 pub(super) fn changed_since(shown: &str) -> Failure {

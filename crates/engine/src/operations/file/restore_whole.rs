@@ -7,7 +7,7 @@ use bailiwick_providers::file::{Locks, Place, Site, Slot, Whole, find_place, put
 use bailiwick_providers::versions::{FoundRecord, Kept, Location, Relocation, VersionStore};
 
 use super::kept::{Undo, whole_file};
-use super::restore::{Output, Restored, changed_since, not_kept, site};
+use super::restore::{Output, RestoredFile, changed_since, not_kept, site};
 
 /// One thing that is put elsewhere.
 struct Step {
@@ -236,18 +236,18 @@ fn exchange_names(from: &Place, to: &Place) -> Result<(), Failure> {
     renamed.and_then(|()| to.dir.sync()).and_then(|()| from.dir.sync()).map_err(|error| to.failure(&error))
 }
 
-fn restored(steps: &[Step]) -> Vec<Restored> {
-    let mut files: Vec<Restored> = Vec::new();
+fn restored(steps: &[Step]) -> Vec<RestoredFile> {
+    let mut files: Vec<RestoredFile> = Vec::new();
     for step in steps {
         let version = Some(step.thing.version.clone());
         match (&step.from, &step.to) {
-            (Spot::Place(from), Spot::Place(to)) => files.push(Restored {
+            (Spot::Place(from), Spot::Place(to)) => files.push(RestoredFile {
                 path: to.path.shown(),
                 moved_from: Some(from.path.shown()),
                 version_before: version.clone(),
                 version,
             }),
-            (Spot::Place(from), _) => files.push(Restored {
+            (Spot::Place(from), _) => files.push(RestoredFile {
                 path: from.path.shown(),
                 moved_from: None,
                 version_before: version,
@@ -259,7 +259,7 @@ fn restored(steps: &[Step]) -> Vec<Restored> {
                     // Something else had its name until now.
                     Some(file) => file.version = version,
                     None => {
-                        files.push(Restored { path, moved_from: None, version_before: None, version });
+                        files.push(RestoredFile { path, moved_from: None, version_before: None, version });
                     }
                 }
             }

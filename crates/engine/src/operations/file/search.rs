@@ -262,7 +262,7 @@ fn output(
     let files = std::mem::take(&mut answer.files);
     let mut room = Room::new(max_output_bytes);
     let mut left = question.max_results - 1;
-    let mut given = Given::default();
+    let mut given = ResultList::default();
     let mut last: Option<(Place, &MatchedFile)> = None;
     let mut cut = answer.more;
     'files: for (path, file) in &files {
@@ -311,13 +311,13 @@ fn output(
 
 /// The results that an answer holds; one of the lists is used.
 #[derive(Default)]
-struct Given {
+struct ResultList {
     matches: Vec<Match>,
     files: Vec<String>,
     counts: Vec<FileCount>,
 }
 
-impl Given {
+impl ResultList {
     /// Takes one result of a file, if there is room for it.
     fn take(
         &mut self,

@@ -101,7 +101,7 @@ impl Operation for Op {
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         check_context(options.context)?;
-        let asked = Asked::of(input)?;
+        let asked = DiffRequest::of(input)?;
         let git = open(cx, permit).await?;
         let (between, from, to) = asked.resolve(&git).await?;
         let showing = Showing {
@@ -123,13 +123,13 @@ impl Operation for Op {
 }
 
 /// What is asked for, read but not yet found.
-struct Asked {
+struct DiffRequest {
     staged: bool,
     from: Option<Revision>,
     to: Option<Revision>,
 }
 
-impl Asked {
+impl DiffRequest {
     fn of(input: &Input) -> Result<Self, Failure> {
         let read = |field: &str, text: &Option<String>| {
             let text = text.as_deref().filter(|text| !text.is_empty());

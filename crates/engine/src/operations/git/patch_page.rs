@@ -90,7 +90,7 @@ pub struct Page {
 
 /// A place in a difference: a file of the list, and a byte of its patch.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct PagePosition {
     file: usize,
     offset: usize,
 }
@@ -138,7 +138,7 @@ async fn page(
     showing: Showing,
 ) -> Result<Page, Failure> {
     let mark = mark(between, list);
-    let mut place = cursor.map_or(Ok(Place::default()), |cursor| read_cursor(cursor, &mark))?;
+    let mut place = cursor.map_or(Ok(PagePosition::default()), |cursor| read_cursor(cursor, &mark))?;
     let mut page = Page {
         counts: Counts::of(list),
         files: Vec::new(),
@@ -177,7 +177,7 @@ async fn page(
             }
             page.not_utf8 += bytes;
             page.files.push(entry);
-            place = Place { file: place.file + 1, offset: 0 };
+            place = PagePosition { file: place.file + 1, offset: 0 };
         }
     }
     if place.file < list.len() {
@@ -305,7 +305,7 @@ fn mark(between: &Between, list: &[ChangedFile]) -> String {
     hex(&hash.finalize()[..6])
 }
 
-fn read_cursor(cursor: &str, mark: &str) -> Result<Place, Failure> {
+fn read_cursor(cursor: &str, mark: &str) -> Result<PagePosition, Failure> {
     let wrong = || {
         Failure::invalid("options.cursor", "`options.cursor` is not a cursor of this operation")
             .hint("Send the `nextCursor` of an earlier result of the same request.")
@@ -317,7 +317,7 @@ fn read_cursor(cursor: &str, mark: &str) -> Result<Place, Failure> {
         return Err(wrong());
     };
     let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number < 1 << 30).ok_or_else(wrong);
-    let place = Place { file: number(file)?, offset: number(offset)? };
+    let place = PagePosition { file: number(file)?, offset: number(offset)? };
     if known != mark {
         return Err(Failure::new(
             ErrorCode::Conflict,

@@ -54,7 +54,7 @@ pub struct Output {
     /// The commit that was checked out.
     pub commit: Option<String>,
     /// What was nowhere else and is lost, in the order of paths, as much as fits.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<LostPath>,
     /// How much that is.
     pub counts: Counts,
     /// What was in progress there and is lost.
@@ -99,7 +99,7 @@ pub enum Why {
 
 /// One path that is lost.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Lost {
+pub struct LostPath {
     /// The path.
     pub path: String,
     /// Why.
@@ -149,7 +149,7 @@ impl Operation for Op {
         let tree = find(&git, &place).await?;
         let mut found = match is_there {
             true => look_in(cx, permit, &place, &tree, &git.repository.common_dir).await?,
-            false => Found::default(),
+            false => LossReport::default(),
         };
         if let (Some(commit), None) = (&tree.commit, &tree.branch) {
             found.commit_on_no_branch = !is_on_a_branch(&git, commit).await?;
@@ -166,7 +166,7 @@ impl Operation for Op {
         }
         let mut room = Room::new(permit.limits().max_output_bytes);
         let count = found.lost.len();
-        let lost: Vec<Lost> = found.lost.into_iter().take_while(|lost| room.take(lost)).collect();
+        let lost: Vec<LostPath> = found.lost.into_iter().take_while(|lost| room.take(lost)).collect();
         cx.summarize(format!("{count} paths {}", if dry_run { "would be lost" } else { "lost" }));
         Ok(Output {
             path: place.shown(),
@@ -210,8 +210,8 @@ async fn find(git: &Git, place: &PermittedPath) -> Result<WorkTree, Failure> {
 
 /// What a working tree has that is nowhere else.
 #[derive(Debug, Default)]
-struct Found {
-    lost: Vec<Lost>,
+struct LossReport {
+    lost: Vec<LostPath>,
     counts: Counts,
     in_progress: Option<Busy>,
     commit_on_no_branch: bool,
@@ -223,7 +223,7 @@ async fn look_in(
     place: &PermittedPath,
     tree: &WorkTree,
     common_dir: &Path,
-) -> Result<Found, Failure> {
+) -> Result<LossReport, Failure> {
     // By its own configuration, in which nothing that it names is run either.
     let git = open_work_tree(cx, permit, place).await?;
     let repository = &git.repository;
@@ -234,7 +234,7 @@ async fn look_in(
         )
         .hint("For the user: `git worktree repair` or `git worktree prune`, whichever is right."));
     }
-    let mut found = Found { in_progress: busy(&git.repository)?, ..Found::default() };
+    let mut found = LossReport { in_progress: busy(&git.repository)?, ..LossReport::default() };
     for entry in status(&git, &[], Untracked::All).await?.entries {
         let is_new = entry.work_tree == Some(Change::Untracked);
         let (count, why) = if is_new {
@@ -243,7 +243,7 @@ async fn look_in(
             (&mut found.counts.changed, Why::Changed)
         };
         *count += 1;
-        found.lost.push(Lost { path: entry.seen.shown, why });
+        found.lost.push(LostPath { path: entry.seen.shown, why });
     }
     for (names, why) in [(ignored(&git).await?, Why::Ignored), (submodules(&git).await?, Why::Submodule)] {
         for name in names {
@@ -253,7 +253,7 @@ async fn look_in(
             let Some(seen) = git.repository.seen_from_start(&name) else { continue };
             *(if why == Why::Ignored { &mut found.counts.ignored } else { &mut found.counts.submodules }) +=
                 1;
-            found.lost.push(Lost { path: seen.shown, why });
+            found.lost.push(LostPath { path: seen.shown, why });
         }
     }
     found.lost.sort();
@@ -266,7 +266,7 @@ fn is_populated(git: &Git, name: &[u8]) -> bool {
     own.open_dir_itself().is_ok_and(|dir| dir.entries(1).map_or(true, |entries| !entries.is_empty()))
 }
 
-impl Found {
+impl LossReport {
     fn refuse(&self, place: &PermittedPath) -> Result<(), Failure> {
         let Counts { changed, untracked, submodules, .. } = self.counts;
         let mut reasons: Vec<String> = [

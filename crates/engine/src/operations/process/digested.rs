@@ -11,7 +11,7 @@ use bailiwick_providers::process::Process;
 const PIECE_BYTES: usize = 256 << 10;
 
 /// What a process printed from a position on, in short.
-pub struct Digested {
+pub struct OutputDigest {
     /// The digest; none where the output is short.
     pub digest: Option<Digest>,
     /// How the process stood before it was read.
@@ -26,7 +26,7 @@ pub struct Digested {
 ///
 /// # Errors
 /// Those of [`Process::read`].
-pub fn digest(process: &Process, from: u64, room: usize) -> Result<Digested, Failure> {
+pub fn digest(process: &Process, from: u64, room: usize) -> Result<OutputDigest, Failure> {
     // First how it stands: of what is over nothing is missed.
     let status = process.status()?;
     let words: Vec<&str> = process.facts.preview.split(' ').collect();
@@ -44,7 +44,7 @@ pub fn digest(process: &Process, from: u64, room: usize) -> Result<Digested, Fai
         next = read.next;
     }
     let exit_code = status.exit_code.filter(|_| !status.timed_out);
-    Ok(Digested { digest: digester.finish(exit_code), status, next, skipped_bytes })
+    Ok(OutputDigest { digest: digester.finish(exit_code), status, next, skipped_bytes })
 }
 
 /// Gives the digest of a process that has ended, if its output is of a known form and nothing of it is missing.

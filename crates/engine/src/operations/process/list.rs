@@ -128,8 +128,8 @@ impl Operation for Op {
         // Stable: those that run first, each part newest first as it was.
         rows.sort_by_key(|(is_live, _)| !is_live);
         if let Some(cursor) = &permit.common().cursor {
-            let after = Place::parse(cursor)?;
-            rows.retain(|(is_live, row)| Place::of(*is_live, row) > after);
+            let after = ListPosition::parse(cursor)?;
+            rows.retain(|(is_live, row)| ListPosition::of(*is_live, row) > after);
         }
         let damaged = processes.damaged().len();
         if damaged > 0 {
@@ -148,7 +148,7 @@ impl Operation for Op {
                 break;
             }
             room = room.saturating_sub(bytes);
-            last = Some(Place::of(is_live, &row).to_string());
+            last = Some(ListPosition::of(is_live, &row).to_string());
             given.push(row);
         }
         let truncated = given.len() < total;
@@ -195,12 +195,12 @@ fn row(process: &Arc<Process>) -> (bool, Row) {
 
 /// A place in the list; a greater one comes later.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct ListPosition {
     is_over: bool,
     id: std::cmp::Reverse<String>,
 }
 
-impl Place {
+impl ListPosition {
     fn of(is_live: bool, row: &Row) -> Self {
         Self { is_over: !is_live, id: std::cmp::Reverse(row.process.process_id.clone()) }
     }
@@ -216,7 +216,7 @@ impl Place {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for ListPosition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}-{}", if self.is_over { "over" } else { "live" }, self.id.0)
     }

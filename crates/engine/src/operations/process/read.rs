@@ -177,7 +177,7 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
-        let place = Place::of(options, permit.common().cursor.as_deref())?;
+        let place = ReadPosition::of(options, permit.common().cursor.as_deref())?;
         let process = target(cx, permit)?;
         // Who may run commands may read what theirs printed; processes need more.
         if permit.capability() != Some(Capability::ProcessManage) && !process.facts.is_run {
@@ -197,13 +197,13 @@ impl Operation for Op {
 }
 
 /// From where on is read.
-enum Place {
+enum ReadPosition {
     Cursor(Cursor),
     Since(i64),
     Tail(usize),
 }
 
-impl Place {
+impl ReadPosition {
     fn of(options: &Options, cursor: Option<&str>) -> Result<Self, Failure> {
         let given =
             [cursor.is_some(), options.from.is_some(), options.tail.is_some(), options.since.is_some()];
@@ -276,11 +276,11 @@ fn screen(
 }
 
 /// What was printed from a place on as a digest, or as text where it is short.
-fn digest(process: &Process, place: Place, options: &Options, room: usize) -> Result<Output, Failure> {
+fn digest(process: &Process, place: ReadPosition, options: &Options, room: usize) -> Result<Output, Failure> {
     let from = match &place {
-        Place::Cursor(cursor) => cursor.of(kept::Stream::Stdout).min(cursor.of(kept::Stream::Stderr)),
-        Place::Since(at_ms) => process.since(*at_ms)?,
-        Place::Tail(_) => {
+        ReadPosition::Cursor(cursor) => cursor.of(kept::Stream::Stdout).min(cursor.of(kept::Stream::Stderr)),
+        ReadPosition::Since(at_ms) => process.since(*at_ms)?,
+        ReadPosition::Tail(_) => {
             return Err(Failure::invalid(
                 "options.tail",
                 "`options.tail` does not go with `view` = `digest`",
@@ -308,7 +308,7 @@ fn digest(process: &Process, place: Place, options: &Options, room: usize) -> Re
     })
 }
 
-fn text(process: &Process, place: Place, options: &Options, room: usize) -> Result<Output, Failure> {
+fn text(process: &Process, place: ReadPosition, options: &Options, room: usize) -> Result<Output, Failure> {
     // First how it stands, then what it printed: of what is over nothing is missed.
     let status = process.status()?;
     let is_merged = options.stream == StreamOption::Merged;
@@ -325,9 +325,9 @@ fn text(process: &Process, place: Place, options: &Options, room: usize) -> Resu
     };
     let read = |from, max_bytes| process.read(from, max_bytes);
     let taken = match place {
-        Place::Cursor(cursor) => take(cursor, wanted, read)?,
-        Place::Since(at_ms) => take(Cursor::at(process.since(at_ms)?), wanted, read)?,
-        Place::Tail(count) => last_lines(count, !is_merged, status.end, wanted, read)?,
+        ReadPosition::Cursor(cursor) => take(cursor, wanted, read)?,
+        ReadPosition::Since(at_ms) => take(Cursor::at(process.since(at_ms)?), wanted, read)?,
+        ReadPosition::Tail(count) => last_lines(count, !is_merged, status.end, wanted, read)?,
     };
     let Taken { pieces, cursor, skipped_bytes, is_cut, not_utf8_bytes } = taken;
     let lost_bytes = status.lost_bytes;

@@ -54,13 +54,13 @@ pub struct Options {
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// Each process, and how it ended.
-    pub stopped: Vec<Stopped>,
+    pub stopped: Vec<StoppedProcess>,
 }
 
 /// One process.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Stopped {
+pub struct StoppedProcess {
     /// How it stands now.
     #[serde(flatten)]
     pub process: Shown,
@@ -144,7 +144,7 @@ impl Operation for Op {
                         (false, true) => "killed",
                         (false, false) => "asked",
                     };
-                    stopped.push(Stopped { process: of_status(&process, status), how });
+                    stopped.push(StoppedProcess { process: of_status(&process, status), how });
                 }
                 Err(failure) if is_one => return Err(failure),
                 Err(failure) => stopped.push(not_stopped(&process, &failure)),
@@ -173,7 +173,7 @@ fn grace(options: &Options, timeout: Duration) -> Result<Duration, Failure> {
     Ok(grace)
 }
 
-fn not_stopped(process: &Arc<Process>, failure: &Failure) -> Stopped {
+fn not_stopped(process: &Arc<Process>, failure: &Failure) -> StoppedProcess {
     let shown = Shown {
         process_id: process.facts.id.clone(),
         status: "running".to_owned(),
@@ -183,7 +183,7 @@ fn not_stopped(process: &Arc<Process>, failure: &Failure) -> Stopped {
         ended_at: None,
         problem: Some(failure.message.clone()),
     };
-    Stopped { process: shown, how: "running" }
+    StoppedProcess { process: shown, how: "running" }
 }
 
 fn read_signal(name: &str) -> Result<i32, Failure> {

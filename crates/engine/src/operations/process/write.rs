@@ -102,9 +102,9 @@ impl Operation for Op {
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let process = target(cx, permit)?;
-        let given = Given::of(input)?;
+        let given = WriteInput::of(input)?;
         let cursor = process.status()?.end.to_string();
-        if let Given::Secret(secret) = given {
+        if let WriteInput::Secret(secret) = given {
             return secret::run(cx, permit, &process, secret, cursor).await;
         }
         let prompts = Prompts::new(&cx.service.dirs.state);
@@ -143,7 +143,7 @@ impl Operation for Op {
 }
 
 /// The input, once it is known to make sense.
-enum Given<'a> {
+enum WriteInput<'a> {
     /// Text, then keys, then perhaps the end.
     Typed {
         text: &'a str,
@@ -158,7 +158,7 @@ enum Given<'a> {
     Secret(&'a SecretInput),
 }
 
-impl<'a> Given<'a> {
+impl<'a> WriteInput<'a> {
     fn of(input: &'a Input) -> Result<Self, Failure> {
         let Input { text, keys, base64, close, secret } = input;
         let has_typed = text.is_some() || !keys.is_empty();

@@ -86,13 +86,13 @@ pub struct Output {
     pub file: Option<KeptFile>,
     /// What is given of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub given: Option<Given>,
+    pub given: Option<CaptureReturn>,
 }
 
 /// What is given of a kept picture.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Given {
+pub struct CaptureReturn {
     /// The part of the kept picture, in its pixels.
     pub region: Area,
     /// How many pixels are given for one of the kept picture.
@@ -180,7 +180,7 @@ impl Operation for Op {
                     }
                     Return::Base64 | Return::FileRef => Some(encoded),
                 };
-                Some(Given {
+                Some(CaptureReturn {
                     region: Area { x: region.x, y: region.y, width: region.width, height: region.height },
                     scale: rounded(f64::from(fitted.width) / f64::from(region.width)),
                     width: fitted.width,

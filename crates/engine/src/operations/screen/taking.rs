@@ -11,7 +11,7 @@ use bailiwick_contract::{ErrorCode, Failure, Image, id};
 use bailiwick_platform::screen::{Content, Rect};
 use bailiwick_policy::Permit;
 use bailiwick_providers::artifact::{Area, CaptureFacts, CaptureKind, CaptureStore};
-use bailiwick_providers::screen::{Covered, Fitted, Format, Picture, Shot, encode, fit, scale};
+use bailiwick_providers::screen::{Coverage, Fitted, Format, Picture, Shot, encode, fit, scale};
 
 /// The long edge of a picture unless a size is asked for, in pixels: what models look at without making it smaller.
 const LONG_EDGE: u32 = 1_568;
@@ -316,7 +316,7 @@ pub(super) fn answer(
         }
     };
     let is_window = facts.window.is_some();
-    if is_window && content == Content::Display && covered != Covered::Not {
+    if is_window && content == Content::Display && covered != Coverage::Not {
         cx.warn("the display cannot show the window without what covers it");
     }
     Ok(Output {
@@ -331,9 +331,9 @@ pub(super) fn answer(
         size,
         taken_at: rfc3339(taken_at_ms),
         covered: is_window.then_some(match covered {
-            Covered::Not => "no",
-            Covered::Partly => "partly",
-            Covered::Wholly => "wholly",
+            Coverage::Not => "no",
+            Coverage::Partly => "partly",
+            Coverage::Wholly => "wholly",
         }),
         covered_by: covered_by.into_iter().map(|cover| cover.window).collect(),
         blacked_out,

@@ -33,7 +33,7 @@ const ALL_CHANGES: u32 = FILE_NOTIFY_CHANGE_FILE_NAME
     | FILE_NOTIFY_CHANGE_SECURITY;
 
 /// What the system writes to while it listens.
-struct Room {
+struct NotifyBuffer {
     overlapped: OVERLAPPED,
     words: Box<[u32]>,
 }
@@ -44,7 +44,7 @@ pub(super) struct Listener {
     folder: OwnedHandle,
     port: OwnedHandle,
     /// The system's while `is_pending`.
-    room: NonNull<Room>,
+    room: NonNull<NotifyBuffer>,
     is_pending: bool,
 }
 
@@ -75,7 +75,8 @@ impl Listener {
         }
         // SAFETY: the call succeeded, so the handle is open and nobody else has it.
         let port = unsafe { OwnedHandle::from_raw_handle(port) };
-        let room = Room { overlapped: OVERLAPPED::default(), words: vec![0; WORDS].into_boxed_slice() };
+        let room =
+            NotifyBuffer { overlapped: OVERLAPPED::default(), words: vec![0; WORDS].into_boxed_slice() };
         let mut listener =
             Self { folder, port, room: NonNull::from(Box::leak(Box::new(room))), is_pending: false };
         listener.listen()?;

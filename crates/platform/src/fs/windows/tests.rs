@@ -9,12 +9,12 @@ use super::{
     Attributes, Dir, DoorError, FileKind, Others, PathProblem, Protection, RelPath, Root, remove_tree,
 };
 
-struct Place {
+struct TestFolder {
     top: PathBuf,
     root: Root,
 }
 
-impl Place {
+impl TestFolder {
     fn new() -> Self {
         let top = std::env::temp_dir().join(format!("bailiwick-door-{}", bailiwick_contract::id::new_id()));
         fs::create_dir_all(top.join("root/folder/deep")).expect("the temporary folder can be written");
@@ -40,7 +40,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = remove_tree(&self.top);
     }
@@ -52,7 +52,7 @@ fn name(text: &str) -> &OsStr {
 
 #[test]
 fn files_are_read_and_listed_beneath_the_root() {
-    let place = Place::new();
+    let place = TestFolder::new();
     assert_eq!(place.read("plain.txt").expect("it is there"), "plain");
     assert_eq!(place.read("folder/deep/file").expect("it is there"), "deep");
     let mut entries: Vec<_> = place.dir("").entries(usize::MAX).expect("listed").into_iter().collect();
@@ -78,7 +78,7 @@ fn files_are_read_and_listed_beneath_the_root() {
 
 #[test]
 fn names_that_mean_something_else_open_nothing() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for path in [
         "plain.txt:stream",
         "plain.txt::$DATA",
@@ -122,7 +122,7 @@ fn names_that_mean_something_else_open_nothing() {
 
 #[test]
 fn only_the_very_spelling_leads_to_a_file() {
-    let place = Place::new();
+    let place = TestFolder::new();
     assert_eq!(place.read("a long name.text").expect("it is there"), "long");
     // Where the disk has short names this is one; where it has none, nothing has it.
     for path in ["PLAIN.TXT", "Plain.txt", "FOLDER/deep/file", "folder/DEEP/file", "ALONGN~1.TEX", "ALONGN~1"]
@@ -146,7 +146,7 @@ fn only_the_very_spelling_leads_to_a_file() {
 // That a reader keeps the old file needs renames as POSIX has them, which wine 8 does not know.
 #[test]
 fn a_file_is_replaced_as_a_whole_with_the_time_that_it_had() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let dir = place.dir("");
     let before = dir.stat(name("plain.txt")).expect("there");
     let mut file = dir.create_file(name(".new"), 0o600).expect("made");
@@ -164,7 +164,7 @@ fn a_file_is_replaced_as_a_whole_with_the_time_that_it_had() {
 
 #[test]
 fn what_replaces_a_file_has_the_rights_that_this_had_of_its_own() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let dir = place.dir("");
     let (old, new) = (place.top.join("root/plain.txt"), place.top.join("root/new"));
     for is_narrow in [true, false] {
@@ -188,7 +188,7 @@ fn what_replaces_a_file_has_the_rights_that_this_had_of_its_own() {
 
 #[test]
 fn folders_and_files_are_moved_exchanged_and_removed() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let dir = place.dir("");
     let folder = place.dir("folder");
     assert!(matches!(dir.rename_to_free(name("plain.txt"), &folder, name("deep")), Err(DoorError::Exists)));
@@ -212,7 +212,7 @@ fn folders_and_files_are_moved_exchanged_and_removed() {
 
 #[test]
 fn a_read_only_file_says_so_and_can_be_made_writable() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let dir = place.dir("");
     let file = dir.create_file(name("locked"), 0o444).expect("made");
     assert_eq!(file.facts().expect("told").mode, 0o444);
@@ -222,7 +222,7 @@ fn a_read_only_file_says_so_and_can_be_made_writable() {
 
 #[test]
 fn a_root_whose_place_is_taken_by_another_folder_is_found_no_more() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let folder = place.top.join("place");
     fs::create_dir(&folder).expect("made");
     let root = Root::open(&folder).expect("there");

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::notify::Listener;
 use super::sys::{disk, whole_path};
-use super::{Dir, Drained, FolderEvent, WatchId};
+use super::{Dir, DrainResult, FolderEvent, WatchId};
 
 /// How many trees are watched at most. A root is one; what a junction or a mounted volume leads to is another.
 const MAX_TREES: usize = 16;
@@ -27,7 +27,7 @@ const RENAMED_TO: u32 = 5;
 const SEPARATOR: u16 = b'\\' as u16;
 
 /// A path as units of UTF-16.
-type Wide = Vec<u16>;
+type WidePath = Vec<u16>;
 
 /// The watches of one caller; they end with it.
 #[derive(Default)]
@@ -43,20 +43,20 @@ struct Inner {
     next_tree: usize,
     next_id: i32,
     /// The tree and folded path of each watched folder.
-    places: HashMap<WatchId, (usize, Wide)>,
+    places: HashMap<WatchId, (usize, WidePath)>,
 }
 
 /// What is watched beneath one open folder; something always is.
 struct Tree {
     listener: Listener,
     /// By folded path.
-    folders: HashMap<Wide, Watched>,
+    folders: HashMap<WidePath, WatchedFolder>,
 }
 
-struct Watched {
+struct WatchedFolder {
     id: WatchId,
     /// Its path in the tree, as it is spelt.
-    path: Wide,
+    path: WidePath,
 }
 
 impl std::fmt::Debug for FolderWatch {
@@ -78,7 +78,7 @@ impl FolderWatch {
     pub fn hears(dir: &Dir) -> bool {
         const LOCAL: [&str; 5] = ["NTFS", "ReFS", "exFAT", "FAT32", "FAT"];
         const SHARE: &str = r"\\?\UNC\";
-        let is_share = |path: Wide| String::from_utf16_lossy(&path).starts_with(SHARE);
+        let is_share = |path: WidePath| String::from_utf16_lossy(&path).starts_with(SHARE);
         whole_path(dir.as_handle()).is_ok_and(|path| !is_share(path))
             && disk(dir.as_handle()).is_ok_and(|disk| LOCAL.contains(&disk.file_system.as_str()))
     }
@@ -92,7 +92,7 @@ impl FolderWatch {
         let mut inner = self.lock();
         let (tree, path) = match inner.find(&whole) {
             Some(found) => found,
-            None => (inner.plant(dir)?, Wide::new()),
+            None => (inner.plant(dir)?, WidePath::new()),
         };
         let place = folded(&path);
         let Inner { trees, places, next_id, .. } = &mut *inner;
@@ -103,7 +103,7 @@ impl FolderWatch {
         *next_id += 1;
         let id = WatchId(*next_id);
         places.insert(id, (tree, place.clone()));
-        folders.insert(place, Watched { id, path });
+        folders.insert(place, WatchedFolder { id, path });
         Ok(id)
     }
 
@@ -135,26 +135,26 @@ impl FolderWatch {
     ///
     /// # Errors
     /// Those of the system; from then on always.
-    pub fn drain(&self, mut take: impl FnMut(FolderEvent<'_>)) -> io::Result<Drained> {
+    pub fn drain(&self, mut take: impl FnMut(FolderEvent<'_>)) -> io::Result<DrainResult> {
         let mut inner = self.lock();
         let Inner { trees, is_deaf, .. } = &mut *inner;
         if *is_deaf {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        let mut drained = Drained::All;
+        let mut drained = DrainResult::All;
         for tree in trees.values_mut() {
             for round in 0.. {
                 let Some(told) = tree.listener.poll().inspect_err(|_| *is_deaf = true)? else { break };
                 let changes = read(&told);
                 if changes.is_empty() || round == MAX_ROUNDS {
-                    drained = Drained::Lost;
+                    drained = DrainResult::Lost;
                 }
                 if round == MAX_ROUNDS {
                     break;
                 }
                 for change in changes {
                     if change.path.split(|unit| *unit == SEPARATOR).any(may_be_short) {
-                        drained = Drained::Lost;
+                        drained = DrainResult::Lost;
                     }
                     tell(tree, &change, &mut take);
                 }
@@ -170,12 +170,12 @@ impl FolderWatch {
 
 impl Inner {
     /// Finds the tree that a folder lies in, and its path there.
-    fn find(&self, whole: &[u16]) -> Option<(usize, Wide)> {
+    fn find(&self, whole: &[u16]) -> Option<(usize, WidePath)> {
         self.trees.iter().find_map(|(tree, Tree { listener, .. })| {
             let top = whole_path(listener.folder()).ok()?;
             let rest = whole.strip_prefix(top.as_slice())?;
             match rest.split_first() {
-                None => Some((*tree, Wide::new())),
+                None => Some((*tree, WidePath::new())),
                 // The top of a disk ends with one already.
                 _ if top.last() == Some(&SEPARATOR) => Some((*tree, rest.to_vec())),
                 Some((&SEPARATOR, path)) => Some((*tree, path.to_vec())),
@@ -226,7 +226,7 @@ fn is_folder(listener: &Listener, path: &[u16]) -> bool {
 #[derive(Debug, PartialEq, Eq)]
 struct Change {
     action: u32,
-    path: Wide,
+    path: WidePath,
 }
 
 /// Reads a list of `FILE_NOTIFY_INFORMATION`; what is cut off is left out.
@@ -254,7 +254,7 @@ fn read(bytes: &[u8]) -> Vec<Change> {
 }
 
 /// Makes one of paths that the file system takes for the same.
-fn folded(path: &[u16]) -> Wide {
+fn folded(path: &[u16]) -> WidePath {
     let fold = |unit: &u16| {
         let upper = char::from_u32((*unit).into()).map(char::to_uppercase).filter(|upper| upper.len() == 1);
         upper.and_then(|mut upper| upper.next()).and_then(|upper| u16::try_from(u32::from(upper)).ok())
@@ -277,7 +277,7 @@ mod tests {
     use super::super::{RelPath, Root, create_private_dir, remove_tree};
     use super::*;
 
-    fn wide(text: &str) -> Wide {
+    fn wide(text: &str) -> WidePath {
         text.encode_utf16().collect()
     }
 
@@ -313,7 +313,7 @@ mod tests {
                 let name = event.name.to_string_lossy().into_owned();
                 heard.events.push((event.folder, name, event.is_folder, event.is_name));
             });
-            heard.is_lost |= drained.expect("it listens") == Drained::Lost;
+            heard.is_lost |= drained.expect("it listens") == DrainResult::Lost;
             std::thread::sleep(Duration::from_millis(10));
         }
         assert!(wanted(&heard), "{:?}", heard.events);

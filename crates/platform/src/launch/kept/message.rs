@@ -5,7 +5,7 @@
 
 use super::status::Key;
 use super::{MAX_INPUT_BYTES, TerminalSize};
-use crate::launch::wire::Garbled;
+use crate::launch::wire::WireError;
 
 /// The name of the socket in the folder of a process.
 pub(in super::super) const SOCKET_NAME: &str = "control";
@@ -78,15 +78,15 @@ impl Request {
     }
 
     /// Decodes a message without its length.
-    pub(in super::super) fn decode(message: &[u8]) -> Result<Self, Garbled> {
-        let (kind, content) = message.split_first().ok_or(Garbled)?;
-        let pair = |content: &[u8]| -> Result<[i32; 2], Garbled> {
-            let ([first, second], []) = content.as_chunks::<4>() else { return Err(Garbled) };
+    pub(in super::super) fn decode(message: &[u8]) -> Result<Self, WireError> {
+        let (kind, content) = message.split_first().ok_or(WireError)?;
+        let pair = |content: &[u8]| -> Result<[i32; 2], WireError> {
+            let ([first, second], []) = content.as_chunks::<4>() else { return Err(WireError) };
             Ok([i32::from_le_bytes(*first), i32::from_le_bytes(*second)])
         };
-        let port = |content: &[u8]| content.try_into().map(u16::from_le_bytes).map_err(|_| Garbled);
+        let port = |content: &[u8]| content.try_into().map(u16::from_le_bytes).map_err(|_| WireError);
         Ok(match (kind, content) {
-            (0, key) => Self::Hello(key.try_into().map_err(|_| Garbled)?),
+            (0, key) => Self::Hello(key.try_into().map_err(|_| WireError)?),
             (1, bytes) => Self::Input(bytes.to_vec()),
             (2, []) => Self::CloseInput,
             (3, bytes) => Self::Secret(bytes.to_vec()),
@@ -94,7 +94,7 @@ impl Request {
                 rows: u16::from_le_bytes([*a, *b]),
                 columns: u16::from_le_bytes([*c, *d]),
             }),
-            (5, signal) => Self::Signal(signal.try_into().map(i32::from_le_bytes).map_err(|_| Garbled)?),
+            (5, signal) => Self::Signal(signal.try_into().map(i32::from_le_bytes).map_err(|_| WireError)?),
             (6, content) => {
                 let [signal, grace_ms] = pair(content)?;
                 Self::Stop { signal, grace_ms: grace_ms.cast_unsigned() }
@@ -102,7 +102,7 @@ impl Request {
             (7, content) => Self::IsListening(port(content)?),
             (8, content) => Self::Dial(port(content)?),
             (9, []) => Self::Watch,
-            _ => return Err(Garbled),
+            _ => return Err(WireError),
         })
     }
 }
@@ -125,20 +125,20 @@ impl Answer {
     }
 
     /// Decodes a message without its length.
-    pub(in super::super) fn decode(message: &[u8]) -> Result<Self, Garbled> {
-        let (kind, content) = message.split_first().ok_or(Garbled)?;
+    pub(in super::super) fn decode(message: &[u8]) -> Result<Self, WireError> {
+        let (kind, content) = message.split_first().ok_or(WireError)?;
         Ok(match (kind, content) {
             (0, []) => Self::Done,
             (1, []) => Self::Full,
             (2, []) => Self::NoInput,
             (3, []) => Self::NoTerminal,
-            (4, number) => Self::Failed(number.try_into().map(i32::from_le_bytes).map_err(|_| Garbled)?),
+            (4, number) => Self::Failed(number.try_into().map(i32::from_le_bytes).map_err(|_| WireError)?),
             (5, []) => Self::Yes,
             (6, []) => Self::No,
             (7, []) => Self::Socket,
-            (8, end) => Self::Output(end.try_into().map(u64::from_le_bytes).map_err(|_| Garbled)?),
+            (8, end) => Self::Output(end.try_into().map(u64::from_le_bytes).map_err(|_| WireError)?),
             (9, []) => Self::Ended,
-            _ => return Err(Garbled),
+            _ => return Err(WireError),
         })
     }
 }
@@ -153,10 +153,10 @@ fn message(kind: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// Gives how many bytes the first message of some has, its length included; none if that is not there yet.
-pub(in super::super) fn first_length(bytes: &[u8], longest: usize) -> Result<Option<usize>, Garbled> {
+pub(in super::super) fn first_length(bytes: &[u8], longest: usize) -> Result<Option<usize>, WireError> {
     let Some((length, _)) = bytes.split_first_chunk::<LENGTH_BYTES>() else { return Ok(None) };
-    let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| Garbled)?;
-    if length == 0 || length > longest { Err(Garbled) } else { Ok(Some(LENGTH_BYTES + length)) }
+    let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| WireError)?;
+    if length == 0 || length > longest { Err(WireError) } else { Ok(Some(LENGTH_BYTES + length)) }
 }
 
 #[cfg(test)]
@@ -198,11 +198,11 @@ mod tests {
             let bytes = answer.encode();
             assert_eq!(Answer::decode(&bytes[LENGTH_BYTES..]), Ok(answer));
             if bytes.len() > LENGTH_BYTES + 1 {
-                assert_eq!(Answer::decode(&bytes[LENGTH_BYTES..bytes.len() - 1]), Err(Garbled));
+                assert_eq!(Answer::decode(&bytes[LENGTH_BYTES..bytes.len() - 1]), Err(WireError));
             }
         }
-        assert_eq!(first_length(&u32::MAX.to_le_bytes(), MAX_MESSAGE_BYTES), Err(Garbled));
-        assert_eq!(first_length(&0_u32.to_le_bytes(), MAX_MESSAGE_BYTES), Err(Garbled));
+        assert_eq!(first_length(&u32::MAX.to_le_bytes(), MAX_MESSAGE_BYTES), Err(WireError));
+        assert_eq!(first_length(&0_u32.to_le_bytes(), MAX_MESSAGE_BYTES), Err(WireError));
         assert_eq!(first_length(&[1, 0, 0], MAX_MESSAGE_BYTES), Ok(None));
     }
 }

@@ -20,13 +20,13 @@ pub(in super::super) struct Record {
     writer: StatusWriter,
     pub(in super::super) status: Status,
     has_changed: bool,
-    stdout: Masked,
-    stderr: Masked,
+    stdout: MaskedStream,
+    stderr: MaskedStream,
 }
 
 /// The mask of one stream.
 #[derive(Debug, Default)]
-struct Masked {
+struct MaskedStream {
     mask: Mask,
     /// Since when bytes are held back.
     since: Option<Instant>,
@@ -43,7 +43,7 @@ impl Record {
         let status = Status { process_id, ..block.status };
         // The budget comes with the order.
         let ring = RingWriter::begin(folder, 0);
-        let (stdout, stderr) = (Masked::default(), Masked::default());
+        let (stdout, stderr) = (MaskedStream::default(), MaskedStream::default());
         Ok((Self { ring, writer, status, has_changed: false, stdout, stderr }, block.key))
     }
 

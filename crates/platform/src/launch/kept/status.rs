@@ -15,7 +15,7 @@ use super::{State, Status, TerminalSize, files};
 use crate::fs::modes::FileExt;
 use crate::fs::new_private_file;
 use crate::launch::held::{Names, layer, open};
-use crate::launch::wire::{Garbled, Reader, Writer, level_code, network_code};
+use crate::launch::wire::{Reader, WireError, Writer, level_code, network_code};
 use crate::launch::{Held, Hold};
 use bailiwick_contract::command::{Containment, Network};
 use bailiwick_contract::time;
@@ -198,16 +198,16 @@ fn encode(block: &Block) -> [u8; SLOT_BYTES] {
     slot
 }
 
-fn decode(slot: &[u8]) -> Result<Block, Garbled> {
-    let (content, sum) = slot.split_last_chunk::<CHECKSUM_BYTES>().ok_or(Garbled)?;
+fn decode(slot: &[u8]) -> Result<Block, WireError> {
+    let (content, sum) = slot.split_last_chunk::<CHECKSUM_BYTES>().ok_or(WireError)?;
     if checksum(&[content]).to_le_bytes() != *sum {
-        return Err(Garbled);
+        return Err(WireError);
     }
-    let (length, body) = content.split_first_chunk().ok_or(Garbled)?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| Garbled)?;
-    let mut reader = Reader(body.get(..length).ok_or(Garbled)?);
+    let (length, body) = content.split_first_chunk().ok_or(WireError)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| WireError)?;
+    let mut reader = Reader(body.get(..length).ok_or(WireError)?);
     if reader.long()? != MAGIC {
-        return Err(Garbled);
+        return Err(WireError);
     }
     let sequence = reader.long()?;
     let mut key = [0; 16];
@@ -218,8 +218,8 @@ fn decode(slot: &[u8]) -> Result<Block, Garbled> {
     let process_id = reader.short()?;
     let started_at_ms = reader.long()?.cast_signed();
     let ended_at_ms = reader.option()?.map(u64::cast_signed);
-    let mut number = || -> Result<Option<i32>, Garbled> {
-        let number = reader.option()?.map(u32::try_from).transpose().map_err(|_| Garbled)?;
+    let mut number = || -> Result<Option<i32>, WireError> {
+        let number = reader.option()?.map(u32::try_from).transpose().map_err(|_| WireError)?;
         Ok(number.map(u32::cast_signed))
     };
     let (exit_code, signal) = (number()?, number()?);
@@ -237,8 +237,8 @@ fn decode(slot: &[u8]) -> Result<Block, Garbled> {
     let terminal = match reader.option()? {
         None => None,
         Some(size) => Some(TerminalSize {
-            rows: u16::try_from(size >> 16).map_err(|_| Garbled)?,
-            columns: u16::try_from(size & 0xffff).map_err(|_| Garbled)?,
+            rows: u16::try_from(size >> 16).map_err(|_| WireError)?,
+            columns: u16::try_from(size & 0xffff).map_err(|_| WireError)?,
         }),
     };
     let has_failed = reader.flag()?;
@@ -277,14 +277,14 @@ const fn state_code(state: State) -> u8 {
     }
 }
 
-const fn state_of(code: u8) -> Result<State, Garbled> {
+const fn state_of(code: u8) -> Result<State, WireError> {
     Ok(match code {
         0 => State::Starting,
         1 => State::Running,
         2 => State::Ended,
         3 => State::Failed,
         4 => State::Lost,
-        _ => return Err(Garbled),
+        _ => return Err(WireError),
     })
 }
 
@@ -334,7 +334,7 @@ mod tests {
         for at in 0..slot.len() {
             let mut changed = slot;
             changed[at] ^= 0x10;
-            assert_eq!(decode(&changed), Err(Garbled), "{at}");
+            assert_eq!(decode(&changed), Err(WireError), "{at}");
         }
     }
 }

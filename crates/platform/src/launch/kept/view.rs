@@ -42,7 +42,7 @@ struct Mark {
 }
 
 /// The writer emptied a file that was being read.
-struct Overtaken;
+struct RingOvertaken;
 
 impl Kept {
     /// Opens what lies in the folder of a process.
@@ -116,7 +116,7 @@ impl Kept {
             let mut reading = Reading { at: from, room: max_bytes, frames: Vec::new(), skipped_bytes: 0 };
             match self.read_into(&mut reading)? {
                 Ok(()) => {}
-                Err(Overtaken) => continue,
+                Err(RingOvertaken) => continue,
             }
             if reading.room > 0 && reading.at < end {
                 // Everything before `end` was written before `end` was read, or it is lost.
@@ -168,7 +168,7 @@ impl Kept {
         }
     }
 
-    fn read_into(&self, reading: &mut Reading) -> io::Result<Result<(), Overtaken>> {
+    fn read_into(&self, reading: &mut Reading) -> io::Result<Result<(), RingOvertaken>> {
         let mut segments = Vec::with_capacity(2);
         for file in self.segments()? {
             segments.extend(generation(file)?.map(|generation| (generation, file)));
@@ -185,7 +185,7 @@ impl Kept {
             }
             reading.read_segment(file, *number, &mut marks)?;
             if generation(file)? != Some(*number) {
-                return Ok(Err(Overtaken));
+                return Ok(Err(RingOvertaken));
             }
             if reading.room == 0 {
                 break;

@@ -321,7 +321,7 @@ fn start(
             None => first_stdin,
         };
         let stdout = pipes.get(at).map_or(last_stdout, |(_, writer)| Some(writer.as_handle()));
-        let wired = Wired {
+        let wired = CommandPipes {
             streams: redirected([stdin, stdout, stderr], &command.redirects, to_nothing),
             terminal: streams.terminal().map(Arc::as_ref),
         };
@@ -331,7 +331,7 @@ fn start(
 }
 
 /// What one command is connected to.
-struct Wired<'a> {
+struct CommandPipes<'a> {
     /// Where there is none, it is the terminal's.
     streams: [Option<BorrowedHandle<'a>>; 3],
     terminal: Option<&'a PseudoConsole>,
@@ -340,7 +340,7 @@ struct Wired<'a> {
 fn start_one(
     command: &LaunchCommand,
     program: &Program,
-    Wired { streams, terminal }: Wired<'_>,
+    CommandPipes { streams, terminal }: CommandPipes<'_>,
     environment: &[u16],
     folder: &Folder,
     job: &JobObject,

@@ -22,9 +22,9 @@ pub(super) struct PseudoConsole {
 }
 
 /// The handle of a console that is not closed meanwhile.
-pub(super) struct Open<'a>(MutexGuard<'a, Option<HPCON>>);
+pub(super) struct ConsoleHandle<'a>(MutexGuard<'a, Option<HPCON>>);
 
-impl Open<'_> {
+impl ConsoleHandle<'_> {
     pub(super) fn number(&self) -> io::Result<HPCON> {
         self.0.ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
@@ -53,8 +53,8 @@ impl PseudoConsole {
     }
 
     /// Keeps it open while the handle is used.
-    pub(super) fn open(&self) -> Open<'_> {
-        Open(self.handle.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn open(&self) -> ConsoleHandle<'_> {
+        ConsoleHandle(self.handle.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Changes its size.

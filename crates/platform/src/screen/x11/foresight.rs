@@ -15,7 +15,7 @@ use super::trouble::Trouble;
 
 /// Which questions it took to read a screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Foreseen {
+pub(super) struct ScreenQueries {
     told: BTreeSet<WindowNumber>,
     trees: BTreeSet<WindowNumber>,
     clients: BTreeSet<u32>,
@@ -29,7 +29,7 @@ pub(super) struct Questions<'a> {
     trees: BTreeMap<WindowNumber, Answer<'a, QueryTreeReply>>,
     pids: Option<Answer<'a, QueryClientIdsReply>>,
     early: BTreeSet<u32>,
-    needed: Foreseen,
+    needed: ScreenQueries,
 }
 
 impl<'a> Questions<'a> {
@@ -43,7 +43,7 @@ impl<'a> Questions<'a> {
             trees: BTreeMap::new(),
             pids: None,
             early: foreseen.clients,
-            needed: Foreseen::default(),
+            needed: ScreenQueries::default(),
         };
         for number in foreseen.told {
             questions.told.insert(number, told::ask(server, root, number)?);

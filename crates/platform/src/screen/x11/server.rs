@@ -17,7 +17,7 @@ use x11rb::rust_connection::RustConnection;
 
 use super::address::{Address, Place};
 use super::authority;
-use super::foresight::Foreseen;
+use super::foresight::ScreenQueries;
 use super::segment::{Lease, Pool, Segment};
 use super::stream::TimedStream;
 use super::trouble::Trouble;
@@ -74,7 +74,7 @@ pub(super) struct Server {
     /// For how long no other client may do anything.
     alone_for: Duration,
     /// Which questions it took to read each screen, by its root.
-    foreseen: RefCell<BTreeMap<WindowNumber, Foreseen>>,
+    foreseen: RefCell<BTreeMap<WindowNumber, ScreenQueries>>,
 }
 
 /// A screen of a server, and the monitors on it.
@@ -151,12 +151,12 @@ impl Server {
     }
 
     /// Gives the questions that it took to read a screen the last time.
-    pub(super) fn foreseen(&self, root: WindowNumber) -> Foreseen {
+    pub(super) fn foreseen(&self, root: WindowNumber) -> ScreenQueries {
         self.foreseen.borrow().get(&root).cloned().unwrap_or_default()
     }
 
     /// Remembers the questions that it took to read a screen.
-    pub(super) fn foresee(&self, root: WindowNumber, questions: Foreseen) {
+    pub(super) fn foresee(&self, root: WindowNumber, questions: ScreenQueries) {
         self.foreseen.borrow_mut().insert(root, questions);
     }
 

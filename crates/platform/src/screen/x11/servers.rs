@@ -16,12 +16,12 @@ use crate::screen::{Access, Display, Frame, Listing, Rect, ScreenError, Sources,
 /// All X servers of this computer.
 #[derive(Debug)]
 pub(in crate::screen) struct Servers {
-    kept: Arc<Kept>,
+    kept: Arc<OpenConnections>,
 }
 
 /// The connections that are open.
 #[derive(Debug)]
-struct Kept {
+struct OpenConnections {
     sources: Sources,
     slots: Mutex<BTreeMap<String, Arc<Mutex<Slot>>>>,
     /// Whether a thread looks after connections that nobody uses.
@@ -41,7 +41,7 @@ type Holding = (Vec<Display>, Vec<Window>, Option<Access>);
 
 impl Servers {
     pub(in crate::screen) fn new(sources: Sources) -> Self {
-        let kept = Kept { sources, slots: Mutex::default(), watched: Mutex::new(false) };
+        let kept = OpenConnections { sources, slots: Mutex::default(), watched: Mutex::new(false) };
         Self { kept: Arc::new(kept) }
     }
 
@@ -264,7 +264,7 @@ const ALONE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)]
 /// A connection that nobody has used for so long is closed.
 const IDLE: Duration = Duration::from_secs(60);
 
-impl Kept {
+impl OpenConnections {
     /// Asks a server something, by a connection that is there or a new one. If a connection that was there turns
     /// out to be lost, the server may have come back: it is asked once more, by a new one. Who waited for their turn
     /// while a question ran out of time gets the same answer: a server that hangs is not asked by one after another.
@@ -340,7 +340,7 @@ impl Slot {
 }
 
 /// Closes connections that nobody has used for a while, and ends when there is none left.
-fn close_idle(kept: &Weak<Kept>) {
+fn close_idle(kept: &Weak<OpenConnections>) {
     loop {
         thread::sleep(IDLE / 4);
         let Some(kept) = kept.upgrade() else { return };

@@ -33,11 +33,11 @@ const MAX_NEAREST: usize = 5;
 pub struct SymbolIndexes {
     folder: PathBuf,
     parsers: Arc<ParserPool>,
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<OpenIndexes>>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenIndexes {
     indexes: Vec<Arc<RootIndex>>,
     /// Its end wakes the thread that lets indexes go.
     caretaker: Option<Sender<()>>,
@@ -198,7 +198,7 @@ impl Drop for SymbolIndexes {
 }
 
 /// Lets go of indexes that nobody asks, and ends with the last one.
-fn take_care(open: &Weak<Mutex<Open>>, end: &Receiver<()>) {
+fn take_care(open: &Weak<Mutex<OpenIndexes>>, end: &Receiver<()>) {
     while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
         let Some(open) = open.upgrade() else { return };
         let indexes = lock(&open).indexes.clone();

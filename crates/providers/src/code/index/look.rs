@@ -53,7 +53,7 @@ pub(super) struct Look<'a> {
 
 /// What a look has come to.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Looked {
+pub(super) struct LookResult {
     /// Files that were read, or are gone.
     pub changed: usize,
     /// Files that were left for later.
@@ -65,14 +65,17 @@ impl Look<'_> {
     ///
     /// # Errors
     /// `cancelled`, `timeout`; for the root's own folder also what opening it gives.
-    pub fn folder(&self, root: &PermittedPath, folder: &[u8], depth: Depth) -> Result<Looked, Failure> {
+    pub fn folder(&self, root: &PermittedPath, folder: &[u8], depth: Depth) -> Result<LookResult, Failure> {
         let place = match below(root, folder).and_then(|place| Ok((place.open_dir_itself()?, place))) {
             Ok(place) => place,
             Err(failure) if folder.is_empty() => return Err(failure),
             Err(_) => {
                 // Gone, closed, or a link by now.
                 lock(self.watched).forget(folder);
-                return Ok(Looked { changed: lock(self.table).retain(folder, |_, _| false), deferred: 0 });
+                return Ok(LookResult {
+                    changed: lock(self.table).retain(folder, |_, _| false),
+                    deferred: 0,
+                });
             }
         };
         let (dir, place) = place;
@@ -103,7 +106,7 @@ impl Look<'_> {
                 entry.seen == self.number || (depth == Depth::Entries && deeper)
             });
         }
-        Ok(Looked { changed: changed.into_inner() + gone, deferred: deferred.into_inner() })
+        Ok(LookResult { changed: changed.into_inner() + gone, deferred: deferred.into_inner() })
     }
 }
 

@@ -314,7 +314,7 @@ impl RootIndex {
         });
         let (index, root) = (Arc::clone(self), root.clone());
         let work = move || {
-            let mut ended = Ended { index: &index, result: None, began: Instant::now(), everything };
+            let mut ended = LookGuard { index: &index, result: None, began: Instant::now(), everything };
             ended.result = Some(index.work(&root, due, needle.as_ref(), &cancel));
             let now = everything && matches!(ended.result, Some(Ok(changed)) if changed > 0);
             drop(ended);
@@ -390,14 +390,14 @@ impl RootIndex {
 }
 
 /// Takes note of the end of a look, also when it panics.
-struct Ended<'a> {
+struct LookGuard<'a> {
     index: &'a RootIndex,
     result: Option<Result<usize, Failure>>,
     began: Instant,
     everything: bool,
 }
 
-impl Drop for Ended<'_> {
+impl Drop for LookGuard<'_> {
     fn drop(&mut self) {
         let mut progress = lock(&self.index.progress);
         progress.running = None;
@@ -438,13 +438,13 @@ mod tests {
     use super::super::question::{Match, WantedName};
     use super::*;
 
-    struct Ground {
+    struct TestFolder {
         folder: PathBuf,
         index: Arc<RootIndex>,
         root: PermittedPath,
     }
 
-    impl Ground {
+    impl TestFolder {
         fn new() -> Self {
             let folder = std::env::temp_dir().join(format!("bailiwick-index-{}", id::new_id()));
             fs::create_dir_all(folder.join("root/a")).expect("made");
@@ -492,7 +492,7 @@ mod tests {
         }
     }
 
-    impl Drop for Ground {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             // What still runs may be writing.
             while !self.index.is_idle(Duration::ZERO) {
@@ -504,7 +504,7 @@ mod tests {
 
     #[test]
     fn where_no_change_is_heard_of_every_file_is_compared() {
-        let ground = Ground::new();
+        let ground = TestFolder::new();
         lock(&ground.index.watched).stop();
         ground.write("a/one.rs", "fn it_one() {}");
         assert_eq!(ground.names(), (vec!["it_one".to_owned()], Checked::Compared));
@@ -517,7 +517,7 @@ mod tests {
 
     #[test]
     fn a_file_that_changes_in_the_same_instant_and_size_is_read_again() {
-        let ground = Ground::new();
+        let ground = TestFolder::new();
         lock(&ground.index.watched).stop();
         for round in 0..50 {
             ground.write("a/one.rs", &format!("fn it_{}() {{}}", round % 10));
@@ -527,7 +527,7 @@ mod tests {
 
     #[test]
     fn a_look_that_was_cut_short_is_not_taken_for_a_whole_one() {
-        let ground = Ground::new();
+        let ground = TestFolder::new();
         ground.write("a/one.rs", "fn it_one() {}");
         let dir = ground.root.open_dir_itself().expect("it is there");
         let gone = Cancel::after(Duration::from_secs(60));

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 
-use bailiwick_platform::fs::{Dir, Drained, FolderEvent, FolderWatch, RelPath, WatchId};
+use bailiwick_platform::fs::{Dir, DrainResult, FolderEvent, FolderWatch, RelPath, WatchId};
 use bailiwick_platform::names::OsStrExt;
 
 use super::entry::Stamp;
@@ -140,7 +140,7 @@ impl Watched {
             return Changes { everything: true, ..changes };
         };
         let drained = watch.drain(|event| note(event, &self.paths, &is_source, &mut changes));
-        changes.everything |= drained.is_err() || drained.is_ok_and(|drained| drained == Drained::Lost);
+        changes.everything |= drained.is_err() || drained.is_ok_and(|drained| drained == DrainResult::Lost);
         for (path, before) in &self.excludes {
             let dir = RelPath::parse(path).ok().and_then(|path| root.open_dir_beneath(&path).ok());
             if dir.and_then(|dir| exclude_of(&dir)).flatten() != *before {

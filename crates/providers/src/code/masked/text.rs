@@ -13,7 +13,7 @@ use crate::syntax::Language;
 
 /// A text for a grammar, and what it leaves out.
 #[derive(Debug)]
-pub(in crate::code) struct Masked<'s> {
+pub(in crate::code) struct MaskedText<'s> {
     /// The text.
     pub text: Cow<'s, [u8]>,
     /// The same with other branches of `#if`, where some are left out that can define something; without bodies.
@@ -27,13 +27,13 @@ pub(in crate::code) struct Masked<'s> {
 }
 
 /// Makes a text that the grammar of a language can read.
-pub(in crate::code) fn masked(language: Language, source: &[u8]) -> Masked<'_> {
+pub(in crate::code) fn masked(language: Language, source: &[u8]) -> MaskedText<'_> {
     let text = match language {
         Language::C | Language::Cpp => return of_c(source),
         Language::Kotlin => of_kotlin(source),
         _ => Cow::Borrowed(source),
     };
-    Masked { text, other: None, bodies: Vec::new(), functions: Vec::new(), macros: Vec::new() }
+    MaskedText { text, other: None, bodies: Vec::new(), functions: Vec::new(), macros: Vec::new() }
 }
 
 /// Makes the bodies of functions blank.
@@ -42,7 +42,7 @@ pub(in crate::code) fn without_bodies(text: &[u8], bodies: &[Range<usize>]) -> V
     edited(text, &edits).into_owned()
 }
 
-fn of_c(source: &[u8]) -> Masked<'_> {
+fn of_c(source: &[u8]) -> MaskedText<'_> {
     let mut tokens = tokens(source);
     let defines = tokens.iter().filter(|token| token.kind == TokenKind::Directive(Directive::Define));
     let macros = defines.filter_map(|token| Some((name_of(source, token.bytes())?, token.end))).collect();
@@ -71,7 +71,7 @@ fn of_c(source: &[u8]) -> Masked<'_> {
         let (edits, _, others) = make(true);
         without_bodies(&edited(source, &edits), &others.bodies)
     });
-    Masked { text, other, bodies, functions: found.functions, macros }
+    MaskedText { text, other, bodies, functions: found.functions, macros }
 }
 
 /// Returns whether a range lies within one of some, which are in order and do not overlap.

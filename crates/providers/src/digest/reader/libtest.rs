@@ -74,8 +74,8 @@ impl Libtest {
             // The first panic is the cause; a test of the documentation has the place of its example already.
             if block.line.is_none() {
                 match at {
-                    Panicked::Before(found) => block.set_place(found.file, found.line, found.column),
-                    Panicked::After(message, found) => {
+                    PanicPlace::Before(found) => block.set_place(found.file, found.line, found.column),
+                    PanicPlace::After(message, found) => {
                         block.set_place(found.file, found.line, found.column);
                         block.say(message);
                     }
@@ -243,7 +243,7 @@ fn ends_message(line: &str) -> bool {
 }
 
 /// Where a panic says it was.
-enum Panicked<'a> {
+enum PanicPlace<'a> {
     /// The place; the message follows on lines of its own.
     Before(place::Place<'a>),
     /// The message before the place, as it was until Rust 1.72.
@@ -251,24 +251,24 @@ enum Panicked<'a> {
 }
 
 /// Reads `thread 'NAME' (ID) panicked at FILE:LINE:COLUMN:`.
-fn panicked(line: &str) -> Option<(&str, Panicked<'_>)> {
+fn panicked(line: &str) -> Option<(&str, PanicPlace<'_>)> {
     let (before, after) = line.split_once(" panicked at ")?;
     let name = before.rsplit_once("thread '")?.1.rsplit_once('\'')?.0;
     if let Some(found) = after.strip_suffix(':').and_then(place::whole) {
-        return Some((name, Panicked::Before(found)));
+        return Some((name, PanicPlace::Before(found)));
     }
     let (message, at) = after.rsplit_once(", ")?;
-    Some((name, Panicked::After(message.trim_matches('\''), place::whole(at)?)))
+    Some((name, PanicPlace::After(message.trim_matches('\''), place::whole(at)?)))
 }
 
-fn of_thread(name: &str, at: &Panicked<'_>) -> (Found, u8) {
+fn of_thread(name: &str, at: &PanicPlace<'_>) -> (Found, u8) {
     let mut found = Found::named(name);
     match at {
-        Panicked::Before(place) => {
+        PanicPlace::Before(place) => {
             found.set_place(place.file, place.line, place.column);
             (found, MESSAGE_LINES)
         }
-        Panicked::After(message, place) => {
+        PanicPlace::After(message, place) => {
             found.set_place(place.file, place.line, place.column);
             found.say(message);
             (found, 0)

@@ -106,7 +106,7 @@ impl Reach {
     pub(in super::super) fn kill_all(self) -> u32 {
         let (mut killed, mut pause) = (0, FIRST_PAUSE);
         // What had ended by itself is not counted.
-        if reap(&mut 0) == Left::Nothing {
+        if reap(&mut 0) == ReapResult::Nothing {
             return killed;
         }
         let deadline = Instant::now() + MAX_WAIT;
@@ -118,7 +118,7 @@ impl Reach {
             self.signal_all(Signal::KILL);
             std::thread::sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
-            if reap(&mut killed) == Left::Nothing {
+            if reap(&mut killed) == ReapResult::Nothing {
                 break;
             }
         }
@@ -127,19 +127,19 @@ impl Reach {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
+enum ReapResult {
     Nothing,
     Some,
 }
 
 /// Takes note of the children that have ended, counting those that were killed.
-fn reap(killed: &mut u32) -> Left {
+fn reap(killed: &mut u32) -> ReapResult {
     loop {
         match wait(WaitOptions::NOHANG) {
             Ok(Some((_, status))) => *killed += u32::from(status.terminating_signal() == Some(9)),
-            Ok(None) => return Left::Some,
+            Ok(None) => return ReapResult::Some,
             Err(Errno::INTR) => {}
-            Err(_) => return Left::Nothing,
+            Err(_) => return ReapResult::Nothing,
         }
     }
 }

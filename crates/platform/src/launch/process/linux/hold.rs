@@ -245,7 +245,7 @@ fn rules(
                 check(&place).map_err(named)?;
                 rules.allow(place.as_fd(), reach)
             }
-            Err(Errno::NOENT) if missing == Missing::IsFine => Ok(()),
+            Err(Errno::NOENT) if missing == IfMissing::IsFine => Ok(()),
             Err(error) => Err(named(error.into())),
         }
     };
@@ -259,26 +259,26 @@ fn rules(
     let is_below =
         |path: &Path| written.iter().any(|above| path != above.path && path.starts_with(&above.path));
     for grant in hold.read_only.iter().filter(|grant| !is_below(&grant.path)) {
-        allow_granted(grant, Reach::Read, Missing::IsFine)?;
+        allow_granted(grant, Reach::Read, IfMissing::IsFine)?;
     }
     for grant in written.iter().filter(|grant| !is_below(&grant.path)) {
-        allow_granted(grant, Reach::Write, Missing::IsAnError)?;
+        allow_granted(grant, Reach::Write, IfMissing::IsAnError)?;
     }
     let mut allow = |path: &Path, reach, missing| allow_if(path, &|_| Ok(()), reach, missing);
-    allow(Path::new("/proc"), Reach::Read, Missing::IsAnError)?;
+    allow(Path::new("/proc"), Reach::Read, IfMissing::IsAnError)?;
     for device in tree::DEVICES {
-        allow(&Path::new("/dev").join(device), Reach::Device, Missing::IsFine)?;
+        allow(&Path::new("/dev").join(device), Reach::Device, IfMissing::IsFine)?;
     }
     if hold.level == Containment::Full {
-        allow(Path::new("/"), Reach::List, Missing::IsAnError)?;
+        allow(Path::new("/"), Reach::List, IfMissing::IsAnError)?;
         for path in ["/tmp", "/dev/shm"] {
-            allow(Path::new(path), Reach::Write, Missing::IsAnError)?;
+            allow(Path::new(path), Reach::Write, IfMissing::IsAnError)?;
         }
-        allow(Path::new("/dev/pts"), Reach::Device, Missing::IsAnError)?;
+        allow(Path::new("/dev/pts"), Reach::Device, IfMissing::IsAnError)?;
         if network == Network::Full
             && let Some(path) = &kit.name_servers
         {
-            allow(path, Reach::Read, Missing::IsFine)?;
+            allow(path, Reach::Read, IfMissing::IsFine)?;
         }
     }
     Ok(rules.finish())
@@ -286,7 +286,7 @@ fn rules(
 
 /// What it means that a place does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Missing {
+enum IfMissing {
     IsFine,
     IsAnError,
 }

@@ -59,7 +59,7 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
     tree.private_places().map_err(failed("private folders"))?;
     tree.devices().map_err(failed("devices"))?;
     tree.processes(kit, order).map_err(failed("processes"))?;
-    let wanted = Wanted::new(kit, order)?;
+    let wanted = TreePlan::new(kit, order)?;
     for (grant, attributes) in &wanted.0 {
         let named = |error: io::Error| io::Error::other(format!("{}: {error}", grant.path.display()));
         match tree.bind_granted(grant, *attributes) {
@@ -88,9 +88,9 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
 }
 
 /// The folders of a job, in the order in which they are mounted.
-struct Wanted<'a>(Vec<(&'a PathGrant, u64)>);
+struct TreePlan<'a>(Vec<(&'a PathGrant, u64)>);
 
-impl<'a> Wanted<'a> {
+impl<'a> TreePlan<'a> {
     fn new(kit: &Kit, order: &'a Order) -> Result<Self, LaunchError> {
         let length = |grant: &&PathGrant| grant.path.as_os_str().len();
         let mut written: Vec<&PathGrant> = order.hold.read_write.iter().chain([&order.hold.home]).collect();

@@ -11,7 +11,7 @@ use super::super::opened::{Folder, step};
 use super::super::{role, sys};
 use crate::fs::create_private_dir;
 use crate::launch::kept::{Input, KeptRequest, Lifetime};
-use crate::launch::wire::{Garbled, KEEP, KeptOrder, MAX_MESSAGE_BYTES, Order, Reader, Report, Writer};
+use crate::launch::wire::{KEEP, KeptOrder, MAX_MESSAGE_BYTES, Order, Reader, Report, WireError, Writer};
 use crate::launch::{Held, LaunchError, pipe};
 
 /// How long a keeper may take to start its program, or to say why not.
@@ -35,10 +35,10 @@ impl Place {
     }
 
     /// Decodes the body of such a message.
-    pub(super) fn decode(body: &[u8]) -> Result<Self, Garbled> {
+    pub(super) fn decode(body: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader(body);
         let folder = reader.path()?;
-        let service = reader.option()?.map(u32::try_from).transpose().map_err(|_| Garbled)?;
+        let service = reader.option()?.map(u32::try_from).transpose().map_err(|_| WireError)?;
         Ok(Self { folder, service })
     }
 }
