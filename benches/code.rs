@@ -175,7 +175,7 @@ impl Bench {
         (took, outcome["data"].take())
     }
 
-    /// Gives the size of the index, once all of it is written.
+    /// Returns the size of the index, once all of it is written.
     fn written(&self) -> u64 {
         let mut before = 0;
         loop {
@@ -228,7 +228,7 @@ impl Dice {
         usize::try_from(self.0 >> 33).expect("31 bits") % sides
     }
 
-    /// Gives a size as files have them: many small ones, few large ones.
+    /// Returns a size as files have them: many small ones, few large ones.
     fn size(&mut self) -> usize {
         // The sum of evenly spread numbers is spread like a bell.
         let bell: f64 = (0..12).map(|_| self.roll(10_000) as f64 / 10_000.0).sum::<f64>() - 6.0;

@@ -81,7 +81,7 @@ impl Client {
         ms
     }
 
-    /// Gives a number of the process's status, in KiB.
+    /// Returns a number of the process's status, in KiB.
     fn kib(&self, name: &str) -> u64 {
         let path = format!("/proc/{}/status", self.child.id());
         let status = fs::read_to_string(path).unwrap_or_default();

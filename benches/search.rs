@@ -158,8 +158,8 @@ fn median(times: &mut [f64]) -> f64 {
     times[times.len() / 2]
 }
 
-/// Makes the tree: folders three deep, sizes from 1 KB to 200 KB, one file in 60 with the literal, one in 100
-/// binary, and some that `.gitignore` files leave out. Gives the bytes of the files that count.
+/// Creates the tree: folders three deep, sizes from 1 KB to 200 KB, one file in 60 with the literal, one in 100
+/// binary, and some that `.gitignore` files leave out. Returns the bytes of the files that count.
 fn make_tree(tree: &Path) -> usize {
     const WORDS: &[&str] = &[
         "fn",

@@ -75,7 +75,7 @@ fn draw(lines: &[&Line], columns: usize, title: &str, description: &str) -> Stri
     svg
 }
 
-/// Gives the attributes that a pen makes.
+/// Returns the attributes that a pen makes.
 fn look(pen: &Pen) -> String {
     let mut look = String::new();
     if let Some(color) = pen.foreground() {

@@ -131,7 +131,7 @@ fn package_folder(package: &str) -> PathBuf {
         .unwrap_or_else(|| panic!("no {package} in {}", packages.display()))
 }
 
-/// Gives a grammar's C code with room that is not filled in place of its tables.
+/// Returns a grammar's C code with room that is not filled in place of its tables.
 fn without_tables(sources: &Path, name: &str, large: usize, length: usize) -> String {
     let path = sources.join("parser.c");
     let mut text = fs::read_to_string(&path).expect("a grammar has its parser");

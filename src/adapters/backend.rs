@@ -98,7 +98,7 @@ impl Backend {
         }
     }
 
-    /// Tells what is open to the caller.
+    /// Returns what is open to the caller.
     pub async fn offer(&self) -> Offer {
         match self {
             Self::Embedded(embedded) => embedded.offer(),
@@ -118,14 +118,14 @@ impl Backend {
         }
     }
 
-    /// Tells whether envelopes go to another process.
+    /// Returns whether envelopes go to another process.
     pub fn is_remote(&self) -> bool {
         matches!(self, Self::Remote(_))
     }
 }
 
 impl Embedded {
-    /// Makes the client the connection that processes can end with.
+    /// Creates the client the connection that processes can end with.
     fn connected(self) -> Self {
         let connection = id::new_id();
         self.service.connection_began(&connection);
@@ -202,7 +202,7 @@ impl Remote {
         }
     }
 
-    /// Gives the way that is open now: the link, a new link, or a service in this process.
+    /// Returns the way that is open now: the link, a new link, or a service in this process.
     async fn state(&self) -> Result<State, Failure> {
         let mut state = self.state.lock().await;
         let State::Linked(client) = &*state else { return Ok(state.clone()) };
@@ -218,7 +218,7 @@ impl Remote {
     }
 }
 
-/// Makes the failure of a request whose service went away before it answered.
+/// Creates the failure of a request whose service went away before it answered.
 pub(super) fn went_away() -> Failure {
     Failure::new(ErrorCode::ProviderUnavailable, "the running service went away before it answered")
         .hint("Look with history.last whether the request was carried out, then send it again if it was not.")

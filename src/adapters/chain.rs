@@ -99,7 +99,7 @@ pub fn is_known(request: &Envelope) -> bool {
     requests::operation(&request.op).is_some()
 }
 
-/// Says which request of a call cannot be read, for one that follows.
+/// Returns which request of a call cannot be read, for one that follows.
 pub fn about(at: usize) -> String {
     format!("This is about `{THEN}[{}]`; nothing of the call was run.", at - 1)
 }

@@ -149,12 +149,12 @@ pub struct HttpRequest<'r> {
 }
 
 impl<'r> HttpRequest<'r> {
-    /// Makes a `GET`.
+    /// Creates a `GET`.
     pub fn get(url: &'r HttpUrl) -> Self {
         Self { method: Method::GET, url, headers: Vec::new(), body: String::new() }
     }
 
-    /// Makes a `POST` of a JSON text.
+    /// Creates a `POST` of a JSON text.
     pub fn post(url: &'r HttpUrl, body: String) -> Self {
         let headers = vec![("content-type", "application/json".to_owned())];
         Self { method: Method::POST, url, headers, body }
@@ -177,7 +177,7 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// Makes a client that goes through the proxy that the environment names, if it names one.
+    /// Creates a client that goes through the proxy that the environment names, if it names one.
     pub fn new(timeout: Duration) -> Self {
         let set = |name: &str| {
             let value = env::var(name).or_else(|_| env::var(name.to_lowercase()));

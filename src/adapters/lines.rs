@@ -40,7 +40,7 @@ enum Step {
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    /// Makes a reader that refuses lines longer than `limit_bytes`.
+    /// Creates a reader that refuses lines longer than `limit_bytes`.
     pub fn new(input: R, limit_bytes: usize) -> Self {
         let input = BufReader::with_capacity(32 << 10, input);
         Self { input, line: Vec::new(), done: false, skipping: false, limit_bytes }

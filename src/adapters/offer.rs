@@ -61,7 +61,7 @@ fn may(caller: &Caller, scope: &Scope, capability: Capability) -> bool {
     caller.capabilities.allows(capability) && scope.standing(capability) != Standing::Denied
 }
 
-/// Tells how a scope stands to an operation for a caller: the least of what its groups of capabilities get.
+/// Returns how a scope stands to an operation for a caller: the least of what its groups of capabilities get.
 pub fn standing(caller: &Caller, scope: &Scope, entry: &Entry) -> Standing {
     let fits = match entry.spec.scope {
         ScopeNeed::Optional => true,

@@ -35,7 +35,7 @@ fn folder() -> PathBuf {
     repository().join("tests/operations")
 }
 
-/// Gives the case files by the operation that their path names (`file.read`).
+/// Returns the case files by the operation that their path names (`file.read`).
 fn case_files() -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     for family in fs::read_dir(folder()).expect("tests/operations exists") {

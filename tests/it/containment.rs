@@ -108,7 +108,7 @@ fn assert_silent(envelope: &Value, answer: &Value) {
     }
 }
 
-/// Makes an envelope for every operation on files, with `path` as target and `other` as second path.
+/// Creates an envelope for every operation on files, with `path` as target and `other` as second path.
 fn envelopes(path: &str, other: &str) -> Vec<Value> {
     let family = FAMILIES.iter().find(|family| family.name == "file").expect("there are file operations");
     let mut all = Vec::new();
@@ -146,7 +146,7 @@ fn envelopes(path: &str, other: &str) -> Vec<Value> {
     all
 }
 
-/// Makes the inputs of `file.patch` in every dialect that names files.
+/// Creates the inputs of `file.patch` in every dialect that names files.
 fn patches(path: &str, other: &str) -> Vec<Value> {
     let context = |body: String| json!({"patch": format!("*** Begin Patch\n{body}*** End Patch\n")});
     vec![

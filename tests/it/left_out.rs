@@ -30,7 +30,7 @@ fn tests(file: &SourceFile) -> usize {
     test.find_iter(&file.code).count() + functions.sum::<usize>()
 }
 
-/// Gives how many tests a module of a file has, with the modules below it.
+/// Returns how many tests a module of a file has, with the modules below it.
 fn tests_of_module(all: &[SourceFile], file: &SourceFile, name: &str) -> usize {
     let folder = match file.path.rsplit_once('/') {
         Some((folder, "main.rs" | "mod.rs")) => folder.to_owned(),

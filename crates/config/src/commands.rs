@@ -76,7 +76,7 @@ pub enum Words {
 }
 
 impl Words {
-    /// Gives the words.
+    /// Returns the words.
     pub fn as_slice(&self) -> &[String] {
         match self {
             Self::One(word) => std::slice::from_ref(word),
@@ -98,7 +98,7 @@ pub enum ShellMode {
 }
 
 impl ShellMode {
-    /// Tells whether it is the default.
+    /// Returns whether it is the default.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
     pub(super) fn is_off(&self) -> bool {
         *self == Self::Off
@@ -121,7 +121,7 @@ pub enum SandboxLevel {
 }
 
 impl SandboxLevel {
-    /// Gives the name in the config.
+    /// Returns the name in the config.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -131,7 +131,7 @@ impl SandboxLevel {
         }
     }
 
-    /// Tells whether it is the default.
+    /// Returns whether it is the default.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
     pub(super) fn is_auto(&self) -> bool {
         *self == Self::Auto
@@ -152,7 +152,7 @@ pub enum ProcessLifetime {
 }
 
 impl ProcessLifetime {
-    /// Gives the name in the config.
+    /// Returns the name in the config.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Durable => "durable",
@@ -161,7 +161,7 @@ impl ProcessLifetime {
         }
     }
 
-    /// Tells whether it is the default.
+    /// Returns whether it is the default.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
     pub(super) fn is_durable(&self) -> bool {
         *self == Self::Durable

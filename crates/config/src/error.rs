@@ -23,7 +23,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// Makes an error about a place in a file.
+    /// Creates an error about a place in a file.
     pub fn new(file: &Path, place: &str, problem: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             file: file.to_owned(),

@@ -157,7 +157,7 @@ fn record<'a>(tokens: &'a Tokens, id: &str) -> Option<&'a TokenRecord> {
     tokens.records().iter().find(|record| record.id == id && !record.is_expired(time::now_ms()))
 }
 
-/// Makes the failure for a token that opens nothing any more.
+/// Creates the failure for a token that opens nothing any more.
 fn ended(name: &str) -> Failure {
     Failure::new(ErrorCode::PermissionDenied, format!("the token `{name}` was revoked or has expired"))
         .detail("rule", "caller")

@@ -22,12 +22,12 @@ impl Config {
     /// The file beside the config that holds its JSON Schema; a saved config points to it.
     pub const SCHEMA_FILE: &str = "config.schema.json";
 
-    /// Gives the config file of an installation, unless `--config` names another.
+    /// Returns the config file of an installation, unless `--config` names another.
     pub fn path(dirs: &Dirs) -> PathBuf {
         dirs.config.join("config.json")
     }
 
-    /// Makes the config of a computer that has no scopes yet.
+    /// Creates the config of a computer that has no scopes yet.
     pub fn new(machine_id: String, machine_name: String) -> Self {
         let empty = serde_json::json!({"machineId": machine_id, "machineName": machine_name});
         serde_json::from_value(empty).expect("everything else has a default")
@@ -89,7 +89,7 @@ impl Config {
     /// The text of the config's JSON Schema.
     pub const SCHEMA: &str = include_str!("../../../schemas/config.json");
 
-    /// Gives the text that [`Config::save`] writes: it points to the schema, unless it points elsewhere.
+    /// Returns the text that [`Config::save`] writes: it points to the schema, unless it points elsewhere.
     pub fn text(&self) -> String {
         let mut config = self.clone();
         config.schema.get_or_insert_with(schema_place);
@@ -163,7 +163,7 @@ fn legacy(text: &[u8]) -> Option<Value> {
     Some(value)
 }
 
-/// Says what the parser found wrong at a field.
+/// Returns what the parser found wrong at a field.
 pub(super) fn broken(path: &Path, field: &str, error: &serde_json::Error) -> ConfigError {
     let mut place = Vec::new();
     if error.line() > 0 {
@@ -198,14 +198,14 @@ pub(super) fn broken(path: &Path, field: &str, error: &serde_json::Error) -> Con
     ConfigError::new(path, &place.join(", "), text, fix)
 }
 
-/// Gives the one of the expected words that is nearest to the one that stands there.
+/// Returns the one of the expected words that is nearest to the one that stands there.
 fn meant(text: &str) -> Option<String> {
     let mut words = text.strip_prefix("unknown variant ")?.split('`').skip(1).step_by(2);
     let word = words.next()?;
     nearest(word, words, 1).first().map(|name| format!("Did you mean `{name}`?"))
 }
 
-/// Tells whether a text can be the id of a scope.
+/// Returns whether a text can be the id of a scope.
 pub fn is_scope_id(id: &str) -> bool {
     (1..=64).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))

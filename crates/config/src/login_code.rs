@@ -43,7 +43,7 @@ impl LoginCode {
         dirs.config.join("login-code.json")
     }
 
-    /// Makes a code, such as `K7QP-3MXB`, in place of any earlier one.
+    /// Creates a code, such as `K7QP-3MXB`, in place of any earlier one.
     ///
     /// # Errors
     /// When the system gives no random bytes, or the file cannot be written.

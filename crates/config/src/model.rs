@@ -115,13 +115,13 @@ pub struct ScopeConfig {
 }
 
 impl ScopeConfig {
-    /// Tells whether a capability is granted or set to `ask`.
+    /// Returns whether a capability is granted or set to `ask`.
     pub fn grants(&self, capability: Capability) -> bool {
         !self.deny.contains(&capability)
             && (self.capabilities.contains(&capability) || self.ask.contains(&capability))
     }
 
-    /// Tells whether one of these is granted or set to `ask`.
+    /// Returns whether one of these is granted or set to `ask`.
     pub fn grants_any(&self, capabilities: &[Capability]) -> bool {
         capabilities.iter().any(|it| self.grants(*it))
     }

@@ -96,7 +96,7 @@ impl Search<'_> {
         None
     }
 
-    /// Notes a mistake and sets aside what is wrong. Tells whether that changed anything.
+    /// Notes a mistake and sets aside what is wrong. Returns whether that changed anything.
     fn mend(&mut self, steps: Vec<Step>, error: ConfigError) -> bool {
         let missing = error.problem.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
         let missing = missing.map(str::to_owned);
@@ -143,7 +143,7 @@ impl Search<'_> {
         removed || is_new
     }
 
-    /// Gives the place in the text of what is now at a place in the value: elements before it may have been removed.
+    /// Returns the place in the text of what is now at a place in the value: elements before it may have been removed.
     fn original(&self, steps: &[Step]) -> Vec<Step> {
         let mut original: Vec<Step> = Vec::new();
         for step in steps {

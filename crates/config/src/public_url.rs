@@ -28,7 +28,7 @@ impl PublicUrl {
         self.origin.split_once("://").map_or("", |(_, host)| host)
     }
 
-    /// Says who can come by it.
+    /// Returns who can come by it.
     pub fn reached_by(&self) -> &'static str {
         if self.is_https() { "clients elsewhere" } else { "programs of this computer" }
     }

@@ -52,7 +52,7 @@ pub struct TokenRecord {
 }
 
 impl TokenRecord {
-    /// Makes the caller that presents this token.
+    /// Creates the caller that presents this token.
     pub fn caller(&self, transport: Transport) -> Caller {
         let scopes = if self.scopes.iter().any(|id| id == "*") {
             ScopeGrant::All
@@ -78,7 +78,7 @@ impl TokenRecord {
         }
     }
 
-    /// Tells whether the token has expired.
+    /// Returns whether the token has expired.
     pub fn is_expired(&self, now_ms: i64) -> bool {
         // `load` refuses times that cannot be read; one that slipped in counts as passed.
         has_passed(self.expires_at.as_deref(), now_ms)
@@ -125,7 +125,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Gives the file that holds the tokens of an installation.
+    /// Returns the file that holds the tokens of an installation.
     pub fn path(dirs: &Dirs) -> PathBuf {
         dirs.config.join("tokens.json")
     }
@@ -184,12 +184,12 @@ impl Tokens {
         Ok(Self { path, records: file.tokens, stamp })
     }
 
-    /// Gives the tokens, in the order in which they were made.
+    /// Returns the tokens, in the order in which they were made.
     pub fn records(&self) -> &[TokenRecord] {
         &self.records
     }
 
-    /// Tells whether the file is another one than when it was read; costs one `stat`.
+    /// Returns whether the file is another one than when it was read; costs one `stat`.
     pub fn is_stale(&self) -> bool {
         FileStamp::of(&self.path) != self.stamp
     }
@@ -225,7 +225,7 @@ impl Tokens {
         self.records.iter().find(|record| record.name == name || record.id == name)
     }
 
-    /// Makes a token and gives its record and the secret, which is kept nowhere. Call [`Tokens::save`].
+    /// Creates a token and gives its record and the secret, which is kept nowhere. Call [`Tokens::save`].
     ///
     /// # Errors
     /// When the name is empty, taken, or looks like one that is taken, a capability is unknown, or the system gives no random bytes.
@@ -265,7 +265,7 @@ impl Tokens {
         token_names::problem(name, names)
     }
 
-    /// Makes a token: the prefix and 256 bits from the operating system, in hex.
+    /// Creates a token: the prefix and 256 bits from the operating system, in hex.
     pub(super) fn new_secret(&self) -> Result<String, ConfigError> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).map_err(|error| {

@@ -23,7 +23,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Gives the name that the history stores.
+    /// Returns the name that the history stores.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Stdio => "stdio",
@@ -45,7 +45,7 @@ pub enum ScopeGrant {
 }
 
 impl ScopeGrant {
-    /// Tells whether the caller may name this scope.
+    /// Returns whether the caller may name this scope.
     pub fn allows(&self, scope_id: &str) -> bool {
         match self {
             Self::All => true,
@@ -64,7 +64,7 @@ pub enum CapabilityGrant {
 }
 
 impl CapabilityGrant {
-    /// Tells whether the caller may use this capability.
+    /// Returns whether the caller may use this capability.
     pub fn allows(&self, capability: Capability) -> bool {
         match self {
             Self::All => true,
@@ -95,7 +95,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Makes the caller that stands for the person at this computer: every scope, every capability.
+    /// Creates the caller that stands for the person at this computer: every scope, every capability.
     pub fn local(transport: Transport) -> Self {
         Self {
             name: "local".to_owned(),

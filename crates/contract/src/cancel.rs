@@ -17,7 +17,7 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Makes a flag that counts as raised after `timeout`.
+    /// Creates a flag that counts as raised after `timeout`.
     pub fn after(timeout: Duration) -> Self {
         Self { cancelled: Arc::default(), deadline: Instant::now() + timeout, timeout, most: None }
     }
@@ -33,12 +33,12 @@ impl Cancel {
         self.cancelled.store(true, Ordering::Release);
     }
 
-    /// Gives the moment at which the work must have ended.
+    /// Returns the moment at which the work must have ended.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Tells whether the work should stop, without the reason.
+    /// Returns whether the work should stop, without the reason.
     pub fn is_raised(&self) -> bool {
         self.cancelled.load(Ordering::Acquire) || Instant::now() >= self.deadline
     }
@@ -57,7 +57,7 @@ impl Cancel {
         Ok(())
     }
 
-    /// Makes the failure for a deadline that has passed.
+    /// Creates the failure for a deadline that has passed.
     pub fn timed_out(&self) -> Failure {
         let seconds = self.timeout.as_secs_f64();
         let failure = Failure::new(ErrorCode::Timeout, format!("the time limit of {seconds} s was reached"));

@@ -59,7 +59,7 @@ impl Capability {
         Self::HistoryRead,
     ];
 
-    /// Gives the name that configs, tokens and messages use.
+    /// Returns the name that configs, tokens and messages use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::FsRead => "fs:read",

@@ -29,12 +29,12 @@ pub struct CommandPlan {
 }
 
 impl CommandPlan {
-    /// Makes the plan of a single command without redirections.
+    /// Creates the plan of a single command without redirections.
     pub fn of_argv(argv: Vec<String>) -> Self {
         Self { first: Pipeline::single(SimpleCommand { argv, redirects: Vec::new() }), rest: Vec::new() }
     }
 
-    /// Gives every command of the plan in the written order, whether or not it will start.
+    /// Returns every command of the plan in the written order, whether or not it will start.
     pub fn commands(&self) -> impl Iterator<Item = &SimpleCommand> {
         let rest = self.rest.iter().flat_map(|(_, pipeline)| &pipeline.commands);
         self.first.commands.iter().chain(rest)
@@ -54,7 +54,7 @@ pub enum Joiner {
 }
 
 impl Joiner {
-    /// Gives the joiner as it is written.
+    /// Returns the joiner as it is written.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::And => "&&",
@@ -72,7 +72,7 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Makes a pipeline of one command, without a pipe.
+    /// Creates a pipeline of one command, without a pipe.
     pub fn single(command: SimpleCommand) -> Self {
         Self { commands: vec![command] }
     }
@@ -88,7 +88,7 @@ pub struct SimpleCommand {
 }
 
 impl SimpleCommand {
-    /// Gives the word that names the program.
+    /// Returns the word that names the program.
     pub fn program(&self) -> &str {
         self.argv.first().map_or("", String::as_str)
     }
@@ -111,7 +111,7 @@ pub enum Redirect {
 }
 
 impl Redirect {
-    /// Gives the redirection as it is written.
+    /// Returns the redirection as it is written.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::StdinFromNull => "</dev/null",
@@ -136,7 +136,7 @@ pub enum Containment {
 }
 
 impl Containment {
-    /// Gives the name that configs and results use.
+    /// Returns the name that configs and results use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -165,7 +165,7 @@ pub enum Network {
 }
 
 impl Network {
-    /// Gives the name that configs and results use.
+    /// Returns the name that configs and results use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -181,7 +181,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// Tells whether a word is the bare name of a program: at most 255 letters, digits, `_`, and after the first
+/// Returns whether a word is the bare name of a program: at most 255 letters, digits, `_`, and after the first
 /// one `.`, `+` and `-`. No path, no option, nothing that a system reads otherwise.
 pub fn is_program_name(word: &str) -> bool {
     let begins = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';

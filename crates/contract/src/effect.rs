@@ -20,7 +20,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Tells whether the operation leaves the computer as it was.
+    /// Returns whether the operation leaves the computer as it was.
     pub const fn is_read_only(self) -> bool {
         matches!(self, Self::ReadOnly)
     }

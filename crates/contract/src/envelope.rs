@@ -121,7 +121,7 @@ pub fn check_depth(value: &Value) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells whether a value nests deeper than `limit`, without recursion beyond it.
+/// Returns whether a value nests deeper than `limit`, without recursion beyond it.
 fn depth_exceeds(value: &Value, limit: usize) -> bool {
     match value {
         Value::Array(items) => limit == 0 || items.iter().any(|item| depth_exceeds(item, limit - 1)),

@@ -138,7 +138,7 @@ const DANGEROUS: &[(&str, &str)] = &[
     ("MAKEFILES", "make runs code from the files that it names"),
 ];
 
-/// Tells why no caller may set a variable of this name; `None` for names that a scope can open.
+/// Returns why no caller may set a variable of this name; `None` for names that a scope can open.
 pub fn dangerous(name: &str) -> Option<&'static str> {
     let upper = name.to_ascii_uppercase();
     let is_meant = |pattern: &str| match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
@@ -149,7 +149,7 @@ pub fn dangerous(name: &str) -> Option<&'static str> {
     DANGEROUS.iter().find(|(pattern, _)| is_meant(pattern)).map(|(_, why)| *why)
 }
 
-/// Tells whether a text can be the name of a variable: letters, digits and `_`, at most 128, no digit first.
+/// Returns whether a text can be the name of a variable: letters, digits and `_`, at most 128, no digit first.
 pub fn is_name(text: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     (1..=128).contains(&text.len()) && text.bytes().all(word) && !text.as_bytes()[0].is_ascii_digit()

@@ -79,7 +79,7 @@ impl ErrorCode {
         Self::ExecutionFailed,
     ];
 
-    /// Gives the code's meaning, status and exit code.
+    /// Returns the code's meaning, status and exit code.
     pub const fn facts(self) -> ErrorFacts {
         const fn row(
             name: &'static str,
@@ -135,7 +135,7 @@ impl ErrorCode {
         }
     }
 
-    /// Gives the name on the wire.
+    /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         self.facts().name
     }
@@ -179,17 +179,17 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Makes a failure with a message and nothing else.
+    /// Creates a failure with a message and nothing else.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hints: Vec::new(), details: Map::new() }
     }
 
-    /// Makes an `invalid_request` that names the field which is wrong.
+    /// Creates an `invalid_request` that names the field which is wrong.
     pub fn invalid(field: &str, message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidRequest, message).detail("field", field)
     }
 
-    /// Makes a `permission_denied` that names its rule; the stage is added by the policy.
+    /// Creates a `permission_denied` that names its rule; the stage is added by the policy.
     pub fn denied(rule: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(ErrorCode::PermissionDenied, message).detail("rule", rule.into())
     }
@@ -233,17 +233,17 @@ impl Failure {
         self
     }
 
-    /// Gives the policy stage that refused, if one did.
+    /// Returns the policy stage that refused, if one did.
     pub fn stage(&self) -> Option<&str> {
         self.details.get("stage").and_then(Value::as_str)
     }
 
-    /// Gives the rule that refused, if one did.
+    /// Returns the rule that refused, if one did.
     pub fn rule(&self) -> Option<&str> {
         self.details.get("rule").and_then(Value::as_str)
     }
 
-    /// Gives the `error` object of the failed outcome.
+    /// Returns the `error` object of the failed outcome.
     pub fn to_json(&self) -> Value {
         json!({
             "code": self.code.as_str(),

@@ -92,7 +92,7 @@ fn unknown_field(part: &str, unknown: &str, accepted: &[&str]) -> Failure {
     }
 }
 
-/// Gives the names that are nearest to a misspelt one, best first, at most `limit`.
+/// Returns the names that are nearest to a misspelt one, best first, at most `limit`.
 ///
 /// Nearest means an edit distance of at most a third of the longer name, at least 2; a name that
 /// contains the misspelt one (or the other way round) counts as near too.

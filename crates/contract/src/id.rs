@@ -7,7 +7,7 @@ use ulid::Generator;
 /// Makes the identifiers of one process rise, so that requests of one millisecond keep their order.
 static GENERATOR: Mutex<Generator> = Mutex::new(Generator::new());
 
-/// Makes a new identifier: 26 characters of Crockford base 32, unique, and greater than all that this
+/// Creates a new identifier: 26 characters of Crockford base 32, unique, and greater than all that this
 /// process has made before. Not for secrets: it can be guessed from the one before.
 ///
 /// # Source
@@ -19,7 +19,7 @@ pub fn new_id() -> String {
     id.to_string()
 }
 
-/// Tells whether a text has the shape of an identifier made by [`new_id`].
+/// Returns whether a text has the shape of an identifier made by [`new_id`].
 pub fn is_id(text: &str) -> bool {
     ulid::Ulid::from_string(text).is_ok()
 }

@@ -20,7 +20,7 @@ impl Json {
         serde_json::to_string(value).map(Self)
     }
 
-    /// Gives the text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.0
     }

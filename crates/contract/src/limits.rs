@@ -48,7 +48,7 @@ impl CommonOption {
     pub const ALL: &'static [Self] =
         &[Self::TimeoutSeconds, Self::MaxOutputBytes, Self::DryRun, Self::Cursor, Self::Detail];
 
-    /// Gives the name on the wire.
+    /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::TimeoutSeconds => "timeoutSeconds",

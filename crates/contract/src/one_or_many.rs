@@ -14,7 +14,7 @@ pub enum OneOrMany {
 }
 
 impl OneOrMany {
-    /// Gives the texts; none where there is nothing.
+    /// Returns the texts; none where there is nothing.
     pub fn list(texts: Option<&Self>) -> &[String] {
         match texts {
             None => &[],

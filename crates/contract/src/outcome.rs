@@ -94,7 +94,7 @@ struct Head<'a> {
 }
 
 impl Reply {
-    /// Gives the whole JSON object, with `images` where there are any.
+    /// Returns the whole JSON object, with `images` where there are any.
     pub fn into_text(self) -> String {
         if self.images.is_empty() {
             return self.text;

@@ -14,7 +14,7 @@ impl Progress {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(words.into());
     }
 
-    /// Gives what was written last; `None` if the operation says nothing about itself.
+    /// Returns what was written last; `None` if the operation says nothing about itself.
     pub fn said(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -38,7 +38,7 @@ impl Secret {
         self.0.clear();
     }
 
-    /// Gives the bytes.
+    /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }

@@ -37,7 +37,7 @@ pub enum TargetRule {
 }
 
 impl TargetRule {
-    /// Says what an identifier stands for; `None` where the target is none.
+    /// Returns what an identifier stands for; `None` where the target is none.
     pub const fn id_of(self) -> Option<&'static str> {
         match self {
             Self::None | Self::Path(_) | Self::PathOrRoot(_) => None,
@@ -48,7 +48,7 @@ impl TargetRule {
         }
     }
 
-    /// Tells whether the target may be left out.
+    /// Returns whether the target may be left out.
     pub const fn is_optional(self) -> bool {
         match self {
             Self::None | Self::PathOrRoot(_) | Self::OptionalId(_) | Self::Display => true,
@@ -122,12 +122,12 @@ pub struct OperationSpec {
 }
 
 impl OperationSpec {
-    /// Gives the family: the part of the name before the dot.
+    /// Returns the family: the part of the name before the dot.
     pub fn family(&self) -> &'static str {
         self.name.split_once('.').map_or(self.name, |(family, _)| family)
     }
 
-    /// Tells whether a platform (a value of `std::env::consts::OS`) supports the operation.
+    /// Returns whether a platform (a value of `std::env::consts::OS`) supports the operation.
     pub fn supports_platform(&self, os: &str) -> bool {
         self.platforms.is_empty() || self.platforms.contains(&os)
     }

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Gives the present time in milliseconds since the Unix epoch; 0 if the clock stands before it.
+/// Returns the present time in milliseconds since the Unix epoch; 0 if the clock stands before it.
 pub fn now_ms() -> i64 {
     to_ms(SystemTime::now())
 }
@@ -51,7 +51,7 @@ pub fn rfc3339(ms: i64) -> String {
 
 /// Reads an RFC 3339 time in UTC (`…Z`), or a date (`2026-11-21`, its first moment).
 ///
-/// Gives `None` for anything else; fractions beyond milliseconds are cut.
+/// Returns `None` for anything else; fractions beyond milliseconds are cut.
 pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
     let number = |range: std::ops::Range<usize>| -> Option<i64> {

@@ -21,7 +21,7 @@ pub struct Grammar {
 const _: () = assert!(u16::from_ne_bytes([1, 0]) == 1, "the build packs numbers in this order");
 
 impl Grammar {
-    /// Gives the function by which tree-sitter takes the grammar.
+    /// Returns the function by which tree-sitter takes the grammar.
     pub fn function(&self) -> LanguageFn {
         self.inflated.call_once(|| {
             // SAFETY: so many numbers lie there, each of which may have any value. Only this closure writes them, once,

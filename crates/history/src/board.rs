@@ -47,7 +47,7 @@ impl StoreState {
         }
     }
 
-    /// Gives the redactor; its key is read, or made, when it is first needed.
+    /// Returns the redactor; its key is read, or made, when it is first needed.
     pub fn redactor(&self) -> &Redactor {
         self.redactor.get_or_init(|| Redactor::open(&self.folder))
     }
@@ -86,7 +86,7 @@ impl StoreState {
         self.health().notices.push(said);
     }
 
-    /// Says why the store cannot be used.
+    /// Returns why the store cannot be used.
     pub fn trouble(&self) -> String {
         self.health().trouble.clone()
     }

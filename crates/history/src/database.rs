@@ -91,7 +91,7 @@ fn is_of_the_system(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Says what SQLite refuses, without paths.
+/// Returns what SQLite refuses, without paths.
 fn describe(error: &rusqlite::Error) -> String {
     let said = match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "the disk is full",
@@ -203,7 +203,7 @@ impl Database {
         Ok(busy == 0)
     }
 
-    /// Gives the number and hash of the newest row; `(0, GENESIS)` where there is none.
+    /// Returns the number and hash of the newest row; `(0, GENESIS)` where there is none.
     ///
     /// # Errors
     /// Those of SQLite.
@@ -214,7 +214,7 @@ impl Database {
         Ok(head.unwrap_or((0, GENESIS)))
     }
 
-    /// Gives the id of the store, made with it.
+    /// Returns the id of the store, made with it.
     ///
     /// # Errors
     /// Those of SQLite.
@@ -222,7 +222,7 @@ impl Database {
         store_id(&self.connection)
     }
 
-    /// Gives the hash of a row; `None` where it is not kept.
+    /// Returns the hash of a row; `None` where it is not kept.
     ///
     /// # Errors
     /// Those of SQLite.
@@ -382,7 +382,7 @@ pub fn writing_problem(folder: &Path) -> Option<StoreError> {
     tried.map_err(StoreError::judged).err()
 }
 
-/// Gives the id of the store that a connection leads to.
+/// Returns the id of the store that a connection leads to.
 ///
 /// # Errors
 /// Those of SQLite.

@@ -196,7 +196,7 @@ pub fn rows_of(connection: &Connection, scope: &str, id: &str) -> Result<Vec<Ent
     Ok(entries)
 }
 
-/// Gives the scopes that have rows, by leaping from one to the next.
+/// Returns the scopes that have rows, by leaping from one to the next.
 fn scopes(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let mut leaps = connection.prepare_cached(
         "WITH RECURSIVE leap (scope) AS (
@@ -253,12 +253,12 @@ fn page_of_scope(
     Ok((entries, None))
 }
 
-/// Gives the least id of a millisecond.
+/// Returns the least id of a millisecond.
 fn first_id(ms: i64) -> String {
     ulid::Ulid::from_parts(ms.max(0).unsigned_abs(), 0).to_string()
 }
 
-/// Tells whether a row is asked for.
+/// Returns whether a row is asked for.
 pub(super) fn holds(row: &Row<'_>, filter: &Filter, needle: Option<&str>) -> rusqlite::Result<bool> {
     let text = |name: &str| -> rusqlite::Result<&str> {
         Ok(row.get_ref(name)?.as_str_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default())
@@ -298,7 +298,7 @@ pub(super) fn holds(row: &Row<'_>, filter: &Filter, needle: Option<&str>) -> rus
     Ok(false)
 }
 
-/// Tells whether a text contains another, which is in lower case, whatever the case of letters.
+/// Returns whether a text contains another, which is in lower case, whatever the case of letters.
 fn contains(text: &str, needle: &str) -> bool {
     if text.is_ascii() && needle.is_ascii() {
         let (text, needle) = (text.as_bytes(), needle.as_bytes());
@@ -307,7 +307,7 @@ fn contains(text: &str, needle: &str) -> bool {
     text.to_lowercase().contains(needle)
 }
 
-/// Tells whether the store was set up already.
+/// Returns whether the store was set up already.
 ///
 /// # Errors
 /// See [`StoreError`].

@@ -86,7 +86,7 @@ pub fn remove_batch(
     Ok(true)
 }
 
-/// Gives the bytes of the pages that hold rows.
+/// Returns the bytes of the pages that hold rows.
 fn used_bytes(database: &Database) -> Result<u64, StoreError> {
     let ask = |pragma: &str| -> rusqlite::Result<u64> {
         database

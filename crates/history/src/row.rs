@@ -74,12 +74,12 @@ pub const TEXTS: [&str; 16] = [
 ];
 
 impl Row {
-    /// Gives the whole-number columns.
+    /// Returns the whole-number columns.
     pub fn numbers(&self) -> [i64; NUMBERS.len()] {
         [self.kind as i64, self.at_ms, self.duration_us, self.bytes, i64::from(self.has_effect)]
     }
 
-    /// Gives the text columns.
+    /// Returns the text columns.
     pub fn texts(&self) -> [Option<&str>; TEXTS.len()] {
         fn optional(text: &Option<Redacted<String>>) -> Option<&str> {
             text.as_ref().map(Redacted::text)

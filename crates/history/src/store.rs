@@ -155,7 +155,7 @@ impl HistoryHandle {
         self.link.board.redactor().words(words)
     }
 
-    /// Tells whether the history is in order: `{"ok", "headSeq", "headHash", "problem"?, "notices"?}`.
+    /// Returns whether the history is in order: `{"ok", "headSeq", "headHash", "problem"?, "notices"?}`.
     pub fn status(&self) -> serde_json::Value {
         self.link.board.status()
     }

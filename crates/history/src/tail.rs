@@ -38,7 +38,7 @@ impl Tail {
         Ok(tail)
     }
 
-    /// Gives the rows that came since, oldest first, at most so many. An operation with an effect has two of them.
+    /// Returns the rows that came since, oldest first, at most so many. An operation with an effect has two of them.
     ///
     /// # Errors
     /// When the store cannot be read; the place is kept, so that it can be tried again.
@@ -56,7 +56,7 @@ impl Tail {
         Ok(entries)
     }
 
-    /// Gives what came since, oldest first: operations that ended, and notices, as far as the filter holds. The
+    /// Returns what came since, oldest first: operations that ended, and notices, as far as the filter holds. The
     /// filter's cursor and limit are not asked.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Tail {
         Ok(entries)
     }
 
-    /// Gives the number of the last row that it has looked at; 0 before the first.
+    /// Returns the number of the last row that it has looked at; 0 before the first.
     pub fn place(&self) -> i64 {
         self.after
     }

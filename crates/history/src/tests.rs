@@ -285,7 +285,7 @@ fn a_store_that_was_replaced_is_found() {
     assert_eq!(history.status()["notices"], json!(["the history that held rows up to 10 is gone"]));
 }
 
-/// Gives all that the store says, in the order of the chain; `None` where it cannot be read.
+/// Returns all that the store says, in the order of the chain; `None` where it cannot be read.
 fn content(folder: &Folder) -> Option<Vec<Vec<rusqlite::types::Value>>> {
     let connection = Connection::open(folder.0.join("history.db")).ok()?;
     let mut rows = connection.prepare("SELECT * FROM events NOT INDEXED ORDER BY seq").ok()?;

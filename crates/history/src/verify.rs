@@ -165,7 +165,7 @@ fn columns<'r>(row: &'r Row<'_>) -> rusqlite::Result<Option<Columns<'r>>> {
     Ok(Hash::try_from(hash).ok().map(|hash| (numbers, texts, hash)))
 }
 
-/// Gives what the newest retention row says, with the end hash in bytes.
+/// Returns what the newest retention row says, with the end hash in bytes.
 fn last_removal(connection: &Connection) -> Result<Option<(Removed, Hash)>, StoreError> {
     let template: Option<Option<String>> = connection
         .query_row(

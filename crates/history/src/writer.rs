@@ -165,7 +165,7 @@ impl Writer {
         self.tidy(Idle::Yes);
     }
 
-    /// Gives how long nothing must come before the next rest.
+    /// Returns how long nothing must come before the next rest.
     fn next_rest(&self) -> Duration {
         match (self.retention_due, self.has_chores()) {
             (true, true) => Duration::from_millis(5),

@@ -17,7 +17,7 @@ pub struct Dirs {
 impl Dirs {
     /// Finds the folders: all below `BAILIWICK_HOME` when it is set, else the platform's own.
     ///
-    /// Gives `None` where the user has no home folder.
+    /// Returns `None` where the user has no home folder.
     ///
     /// # Source
     /// XDG Base Directory Specification 0.8 for Linux; Apple's File System Programming Guide for macOS; "Known folders"
@@ -52,7 +52,7 @@ impl Dirs {
 /// The variable below which the folders lie.
 pub const BASE: &str = if cfg!(windows) { "LOCALAPPDATA" } else { "HOME" };
 
-/// Gives the folders that hold the settings, keys and sessions of all programs of this user, beside the home folder
+/// Returns the folders that hold the settings, keys and sessions of all programs of this user, beside the home folder
 /// itself: on Windows alone they have a place of their own that can lie outside it.
 pub fn settings_of_all() -> Vec<PathBuf> {
     if cfg!(windows) {
@@ -99,7 +99,7 @@ pub struct UserFolders {
 }
 
 impl UserFolders {
-    /// Finds the folders. Gives `None` where the user has no home folder.
+    /// Finds the folders. Returns `None` where the user has no home folder.
     pub fn find() -> Option<Self> {
         Self::of(System::THIS, absolute)
     }
@@ -148,7 +148,7 @@ pub const BUNDLE_PLATFORM: &str = if cfg!(target_os = "macos") {
     "linux"
 };
 
-/// Gives the absolute path that a variable holds, if it does.
+/// Returns the absolute path that a variable holds, if it does.
 pub fn absolute(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

@@ -34,7 +34,7 @@ impl std::fmt::Debug for Emulator {
 }
 
 impl Emulator {
-    /// Makes an empty terminal; a size out of bounds is cut to [`MAX_ROWS`] and [`MAX_COLUMNS`].
+    /// Creates an empty terminal; a size out of bounds is cut to [`MAX_ROWS`] and [`MAX_COLUMNS`].
     pub fn new(rows: u16, columns: u16) -> Self {
         let (rows, columns) = bounded(rows, columns);
         let terminal = Terminal::new(columns.into(), rows.into()).expect("both are at least 1");
@@ -43,7 +43,7 @@ impl Emulator {
 
     /// Takes in what a program printed. Characters and sequences may be cut anywhere between two calls.
     ///
-    /// Gives how much work it was, in cells that may have been written: a few bytes can be a whole screen of them,
+    /// Returns how much work it was, in cells that may have been written: a few bytes can be a whole screen of them,
     /// so that whoever feeds what it does not trust looks at this.
     pub fn feed(&mut self, bytes: &[u8]) -> u64 {
         if self.unfinished.is_empty() {
@@ -123,13 +123,13 @@ impl Emulator {
         self.terminal.resize(columns.into(), rows.into());
     }
 
-    /// Gives the size: rows and columns.
+    /// Returns the size: rows and columns.
     pub fn size(&self) -> (u16, u16) {
         let (columns, rows) = self.terminal.size();
         (short(rows), short(columns))
     }
 
-    /// Gives the rows that are shown, from the top, each without blanks at its end.
+    /// Returns the rows that are shown, from the top, each without blanks at its end.
     pub fn lines(&self) -> Vec<String> {
         // A character that steers has no place in a cell; if there is one, it must not get out of it.
         let visible = |it: char| if it.is_control() { ' ' } else { it };
@@ -137,7 +137,7 @@ impl Emulator {
         lines.map(|line| line.chars().map(visible).collect::<String>().trim_end().to_owned()).collect()
     }
 
-    /// Tells where the cursor is.
+    /// Returns where the cursor is.
     pub fn cursor(&self) -> CursorPlace {
         let (columns, rows) = self.terminal.size();
         let cursor = self.terminal.cursor();
@@ -149,17 +149,17 @@ impl Emulator {
         }
     }
 
-    /// Tells whether the second screen is shown, which full-screen programs use.
+    /// Returns whether the second screen is shown, which full-screen programs use.
     pub fn is_alternate(&self) -> bool {
         self.terminal.active_screen_kind() == ScreenKind::Alternate
     }
 
-    /// Tells whether a program has switched on application cursor keys (DECCKM).
+    /// Returns whether a program has switched on application cursor keys (DECCKM).
     pub fn has_application_cursor_keys(&self) -> bool {
         self.terminal.cursor_key_app_mode()
     }
 
-    /// Gives about how much memory it takes, in bytes.
+    /// Returns about how much memory it takes, in bytes.
     pub fn cost_bytes(&self) -> usize {
         let (columns, rows) = self.terminal.size();
         // Two screens of cells.

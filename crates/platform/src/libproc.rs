@@ -26,7 +26,7 @@ const UNIQUE_NUMBERS: i32 = 17;
 /// The most that is read of how a process was started: what a program can be started with at most.
 const MAX_START_BYTES: usize = 1 << 20;
 
-/// Gives the numbers of all processes.
+/// Returns the numbers of all processes.
 pub fn process_ids() -> Vec<i32> {
     // SAFETY: without a buffer the call gives how many there are.
     let count = unsafe { libc::proc_listallpids(std::ptr::null_mut(), 0) };
@@ -61,7 +61,7 @@ pub fn facts(pid: i32) -> Option<ProcessFacts> {
     })
 }
 
-/// Gives the number of a process that is never used again, and that of the process that forked it, which stays when
+/// Returns the number of a process that is never used again, and that of the process that forked it, which stays when
 /// that has ended.
 ///
 /// # Source
@@ -78,7 +78,7 @@ pub fn birth(pid: i32) -> Option<(u64, u64)> {
     (told.own != 0).then_some((told.own, told.parent))
 }
 
-/// Gives how a process was started: program, arguments and environment, each ended by a zero byte. The environment of
+/// Returns how a process was started: program, arguments and environment, each ended by a zero byte. The environment of
 /// some of the system's own programs is left out.
 ///
 /// # Source
@@ -103,7 +103,7 @@ pub fn start(pid: i32) -> Option<Vec<u8>> {
     (done == 0).then_some(bytes)
 }
 
-/// Gives the path of a process's program.
+/// Returns the path of a process's program.
 pub fn program(pid: i32) -> Option<PathBuf> {
     let mut bytes = vec![0_u8; usize::try_from(libc::PROC_PIDPATHINFO_MAXSIZE).ok()?];
     let size = u32::try_from(bytes.len()).ok()?;

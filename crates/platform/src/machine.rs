@@ -19,7 +19,7 @@ const NAMES: [&str; 3] = ["USERNAME", "USER", "USERPROFILE"];
 
 #[cfg(unix)]
 mod unix {
-    /// Gives the host name, or `computer` where the system does not tell it.
+    /// Returns the host name, or `computer` where the system does not tell it.
     pub fn host_name() -> String {
         let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
         if name.is_empty() { "computer".to_owned() } else { name }
@@ -35,7 +35,7 @@ mod unix {
         getrlimit(Resource::Nofile).current
     }
 
-    /// Gives the numeric id of the user that this process runs as.
+    /// Returns the numeric id of the user that this process runs as.
     pub fn user_id() -> u32 {
         rustix::process::getuid().as_raw()
     }
@@ -43,7 +43,7 @@ mod unix {
 
 #[cfg(windows)]
 mod windows {
-    /// Gives the computer's name, or `computer` where the environment does not tell it.
+    /// Returns the computer's name, or `computer` where the environment does not tell it.
     pub fn host_name() -> String {
         std::env::var("COMPUTERNAME")
             .ok()
@@ -56,13 +56,13 @@ mod windows {
         None
     }
 
-    /// Gives 1: users have no numbers on this system, and this one stands for whoever runs this process.
+    /// Returns 1: users have no numbers on this system, and this one stands for whoever runs this process.
     pub const fn user_id() -> u32 {
         1
     }
 }
 
-/// Gives the variables of this process without which programs of the system do not start or find their parts. Nothing on
+/// Returns the variables of this process without which programs of the system do not start or find their parts. Nothing on
 /// Unix.
 pub fn needed_environment() -> impl Iterator<Item = (&'static str, OsString)> {
     const NEEDED: &[&str] =
@@ -104,12 +104,12 @@ pub fn memory_bytes() -> u64 {
     0
 }
 
-/// Gives the home folder of the person, where the environment tells it.
+/// Returns the home folder of the person, where the environment tells it.
 pub fn home_folder() -> Option<PathBuf> {
     std::env::var_os(HOME).map(PathBuf::from).filter(|home| home.is_absolute() && home != Path::new("/"))
 }
 
-/// Gives the name of the user that this process runs as, or `user` where the environment does not tell it.
+/// Returns the name of the user that this process runs as, or `user` where the environment does not tell it.
 pub fn user_name() -> String {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let named = NAMES[..2].iter().filter_map(|name| std::env::var(name).ok());
@@ -117,7 +117,7 @@ pub fn user_name() -> String {
     fitting.next().unwrap_or_else(|| if user_id() == 0 { "root" } else { "user" }.to_owned())
 }
 
-/// Tells whether a program is a stand-in that would ask the person to install the real one: those of macOS for
+/// Returns whether a program is a stand-in that would ask the person to install the real one: those of macOS for
 /// developers' tools, Git among them.
 ///
 /// # Source

@@ -22,10 +22,10 @@ mod text {
 
     /// Borrowed names.
     pub trait OsStrExt {
-        /// Makes a name of bytes.
+        /// Creates a name of bytes.
         fn from_bytes(bytes: &[u8]) -> &Self;
 
-        /// Gives the bytes of a name.
+        /// Returns the bytes of a name.
         fn as_bytes(&self) -> &[u8];
     }
 
@@ -41,10 +41,10 @@ mod text {
 
     /// Owned names.
     pub trait OsStringExt {
-        /// Makes a name of bytes.
+        /// Creates a name of bytes.
         fn from_vec(bytes: Vec<u8>) -> Self;
 
-        /// Gives the bytes of a name.
+        /// Returns the bytes of a name.
         fn into_vec(self) -> Vec<u8>;
     }
 

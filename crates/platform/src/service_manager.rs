@@ -19,7 +19,7 @@ pub enum ServiceManager {
     TaskScheduler,
 }
 
-/// Gives the manager of this system.
+/// Returns the manager of this system.
 pub const fn service_manager() -> ServiceManager {
     if cfg!(target_os = "macos") {
         ServiceManager::Launchd
@@ -30,7 +30,7 @@ pub const fn service_manager() -> ServiceManager {
     }
 }
 
-/// Gives the account by which the manager knows this user: a number, on Windows an identifier such as `S-1-5-21-…`.
+/// Returns the account by which the manager knows this user: a number, on Windows an identifier such as `S-1-5-21-…`.
 ///
 /// # Errors
 /// Those of the system.

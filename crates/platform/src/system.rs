@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-/// Gives the name and version of this system, such as `Debian GNU/Linux 13 (trixie)`, `macOS 15.1` or `Windows 11
+/// Returns the name and version of this system, such as `Debian GNU/Linux 13 (trixie)`, `macOS 15.1` or `Windows 11
 /// (10.0.26100)`; `None` where it does not tell them.
 pub fn system() -> Option<&'static str> {
     static TOLD: LazyLock<Option<String>> = LazyLock::new(told);

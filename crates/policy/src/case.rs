@@ -24,7 +24,7 @@ pub struct Case<'a> {
 pub trait Catalogue: Sync {
     /// Finds an operation by its exact name.
     fn find(&self, name: &str) -> Option<&dyn Candidate>;
-    /// Gives names near to a misspelt one, best first.
+    /// Returns names near to a misspelt one, best first.
     fn nearest(&self, name: &str) -> Vec<&'static str>;
 }
 

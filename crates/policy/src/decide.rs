@@ -41,7 +41,7 @@ pub struct StageVerdict {
 }
 
 impl StageVerdict {
-    /// Gives the verdict as a JSON object: `stage`, `asks`, `verdict`, and `note` or `error`.
+    /// Returns the verdict as a JSON object: `stage`, `asks`, `verdict`, and `note` or `error`.
     pub fn to_json(&self) -> Value {
         match &self.verdict {
             Verdict::Passed(note) => {

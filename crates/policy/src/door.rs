@@ -29,7 +29,7 @@ impl PermittedPath {
         self.root.door.as_ref().map_err(Clone::clone)
     }
 
-    /// Gives the path on this computer, for a program that starts in a folder that was opened.
+    /// Returns the path on this computer, for a program that starts in a folder that was opened.
     ///
     /// # Errors
     /// `provider_unavailable` if the scope's folder is no longer where the config says.
@@ -95,7 +95,7 @@ impl PermittedPath {
     /// Opens the folder, and makes it and those above it where they are missing.
     ///
     /// Links on the way are followed and judged; a link that leads nowhere is not filled in.
-    /// Gives also the number of folders that were made.
+    /// Returns also the number of folders that were made.
     ///
     /// # Errors
     /// As [`PermittedPath::open_dir`].
@@ -148,7 +148,7 @@ impl PermittedPath {
         Ok(())
     }
 
-    /// Gives the facts of the name itself: the last name is not followed if it is a link.
+    /// Returns the facts of the name itself: the last name is not followed if it is a link.
     ///
     /// # Errors
     /// As [`PermittedPath::open_file`].
@@ -206,7 +206,7 @@ impl PermittedPath {
     }
 }
 
-/// Says what the door's error means for a request on `path`.
+/// Returns what the door's error means for a request on `path`.
 pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
     let shown = path.shown();
     let failure = |code, text: String| Failure::new(code, text);

@@ -87,12 +87,12 @@ impl PathRules {
         self.fingerprint
     }
 
-    /// Tells whether files with several names are refused.
+    /// Returns whether files with several names are refused.
     pub fn refuses_hard_links(&self) -> bool {
         self.refuse_hard_links
     }
 
-    /// Tells whether a folder is one of Bailiwick's own.
+    /// Returns whether a folder is one of Bailiwick's own.
     pub fn is_own_folder(&self, id: FileId) -> bool {
         self.own_folders.contains(&id)
     }
@@ -120,7 +120,7 @@ impl PathRules {
         None
     }
 
-    /// Tells whether a path has a sensitive name in it, be it open in this scope or not.
+    /// Returns whether a path has a sensitive name in it, be it open in this scope or not.
     pub fn is_sensitive(path: &RelPath) -> bool {
         let mut folder = RelPath::root();
         path.components().any(|name| {
@@ -272,14 +272,14 @@ impl PermittedPath {
         }
     }
 
-    /// Gives the same place with links resolved to `rel`, judged again.
+    /// Returns the same place with links resolved to `rel`, judged again.
     pub(super) fn moved_to(&self, rel: RelPath) -> Result<Self, Failure> {
         let moved = Self { rel, ..self.clone() };
         moved.judge_names()?;
         Ok(moved)
     }
 
-    /// Gives the path of an entry of this folder, judged.
+    /// Returns the path of an entry of this folder, judged.
     ///
     /// # Errors
     /// `permission_denied` if the name is closed.
@@ -291,22 +291,22 @@ impl PermittedPath {
         }
     }
 
-    /// Gives the folder that holds the path; `None` for the root. What holds an open path is open.
+    /// Returns the folder that holds the path; `None` for the root. What holds an open path is open.
     pub fn parent(&self) -> Option<Self> {
         Some(Self { rel: self.rel.parent()?, ..self.clone() })
     }
 
-    /// Gives the scope's rules, for walks that judge each name as they meet it.
+    /// Returns the scope's rules, for walks that judge each name as they meet it.
     pub fn rules(&self) -> &PathRules {
         &self.rules
     }
 
-    /// Gives the path beneath the root.
+    /// Returns the path beneath the root.
     pub fn rel(&self) -> &RelPath {
         &self.rel
     }
 
-    /// Gives what the path may be used for.
+    /// Returns what the path may be used for.
     pub fn access(&self) -> Access {
         self.access
     }
@@ -325,12 +325,12 @@ impl PermittedPath {
         }
     }
 
-    /// Tells whether two paths lie beneath the same root.
+    /// Returns whether two paths lie beneath the same root.
     pub fn same_root(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.root, &other.root)
     }
 
-    /// Makes the denial of a closed name.
+    /// Creates the denial of a closed name.
     pub fn closed(&self, rule: &str) -> Failure {
         let shown = self.shown();
         let (message, hint) = if rule == "git-internals" {

@@ -33,27 +33,27 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Gives the operation that was permitted.
+    /// Returns the operation that was permitted.
     pub fn spec(&self) -> &'static OperationSpec {
         self.spec
     }
 
-    /// Gives the scope; `None` only for operations that need none.
+    /// Returns the scope; `None` only for operations that need none.
     pub fn scope(&self) -> Option<&Arc<Scope>> {
         self.scope.as_ref()
     }
 
-    /// Gives the capability by which it was permitted.
+    /// Returns the capability by which it was permitted.
     pub fn capability(&self) -> Option<Capability> {
         self.capability
     }
 
-    /// Gives the judged target.
+    /// Returns the judged target.
     pub fn target(&self) -> &PermittedTarget {
         &self.target
     }
 
-    /// Gives the target of an operation whose spec says that it is a path.
+    /// Returns the target of an operation whose spec says that it is a path.
     pub fn path(&self) -> &PermittedPath {
         match &self.target {
             PermittedTarget::Path(path) => path,
@@ -64,7 +64,7 @@ impl Permit {
         }
     }
 
-    /// Gives the target of an operation whose spec says that it is an identifier.
+    /// Returns the target of an operation whose spec says that it is an identifier.
     pub fn id(&self) -> Option<&str> {
         match &self.target {
             PermittedTarget::Id(id) => Some(id),
@@ -72,7 +72,7 @@ impl Permit {
         }
     }
 
-    /// Gives the permitted paths of `input`, in the order in which the operation named them.
+    /// Returns the permitted paths of `input`, in the order in which the operation named them.
     pub fn input_paths(&self) -> &[PermittedPath] {
         &self.paths
     }
@@ -88,7 +88,7 @@ impl Permit {
         Ok(path)
     }
 
-    /// Gives the judged command of an operation that names one in its `input`.
+    /// Returns the judged command of an operation that names one in its `input`.
     pub fn command(&self) -> &PermittedCommand {
         // The command stage makes one for every input in which the operation names one.
         self.command.as_ref().unwrap_or_else(|| unreachable!("{} names no command", self.spec.name))
@@ -110,7 +110,7 @@ impl Permit {
         }
     }
 
-    /// Gives the rules by which windows are judged at the instant of a picture.
+    /// Returns the rules by which windows are judged at the instant of a picture.
     ///
     /// # Errors
     /// `invalid_request` where no scope is named.
@@ -119,17 +119,17 @@ impl Permit {
         Ok(scope.screen())
     }
 
-    /// Gives the limits that hold.
+    /// Returns the limits that hold.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// Gives the shared options.
+    /// Returns the shared options.
     pub fn common(&self) -> &CommonOptions {
         &self.parsed.common
     }
 
-    /// Gives the operation's parsed `input` and `options`; the registry knows their type.
+    /// Returns the operation's parsed `input` and `options`; the registry knows their type.
     pub fn fields(&self) -> &(dyn std::any::Any + Send + Sync) {
         &*self.parsed.fields
     }

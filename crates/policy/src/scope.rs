@@ -78,7 +78,7 @@ impl OwnFolders {
         Self::new([&dirs.config, &dirs.state, &dirs.runtime].map(Clone::clone))
     }
 
-    /// Tells whether a root contains one of the folders or lies inside one.
+    /// Returns whether a root contains one of the folders or lies inside one.
     ///
     /// Compared by identity, from each folder up to the top, so that links, other spellings of the
     /// path and bind mounts make no difference.
@@ -91,7 +91,7 @@ impl OwnFolders {
         })
     }
 
-    /// Gives the identities of the folders that exist.
+    /// Returns the identities of the folders that exist.
     pub fn ids(&self) -> Vec<FileId> {
         self.paths.iter().filter_map(|path| FileId::of(path)).collect()
     }
@@ -171,32 +171,32 @@ impl Scope {
         })
     }
 
-    /// Gives the id that envelopes name.
+    /// Returns the id that envelopes name.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Gives the name that people read.
+    /// Returns the name that people read.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives the type.
+    /// Returns the type.
     pub fn scope_type(&self) -> ScopeType {
         self.scope_type
     }
 
-    /// Gives the roots; the first is the default.
+    /// Returns the roots; the first is the default.
     pub fn roots(&self) -> &[Arc<ScopeRoot>] {
         &self.roots
     }
 
-    /// Gives the longest time for one operation.
+    /// Returns the longest time for one operation.
     pub fn max_runtime(&self) -> Duration {
         self.max_runtime
     }
 
-    /// Gives the largest result in bytes.
+    /// Returns the largest result in bytes.
     pub fn max_output_bytes(&self) -> usize {
         self.max_output_bytes
     }
@@ -206,22 +206,22 @@ impl Scope {
         &self.rules
     }
 
-    /// Gives the rules for commands, and how they are held.
+    /// Returns the rules for commands, and how they are held.
     pub fn commands(&self) -> &Commands {
         &self.commands
     }
 
-    /// Gives what bounds the processes that are started.
+    /// Returns what bounds the processes that are started.
     pub fn processes(&self) -> ProcessPolicy {
         self.processes
     }
 
-    /// Gives the rules for what is on the screen.
+    /// Returns the rules for what is on the screen.
     pub fn screen(&self) -> &ScreenRules {
         &self.screen
     }
 
-    /// Tells how the scope stands to a capability: deny beats ask beats grant.
+    /// Returns how the scope stands to a capability: deny beats ask beats grant.
     pub fn standing(&self, capability: Capability) -> Standing {
         if self.deny.contains(&capability) {
             Standing::Denied
@@ -397,12 +397,12 @@ impl Scopes {
         self.list.iter().find(|scope| scope.id == id)
     }
 
-    /// Gives every scope, whoever may name it.
+    /// Returns every scope, whoever may name it.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Scope>> {
         self.list.iter()
     }
 
-    /// Gives the scopes that a caller may name.
+    /// Returns the scopes that a caller may name.
     pub fn open_to<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = &'a Arc<Scope>> {
         self.list.iter().filter(|scope| caller.scopes.allows(&scope.id))
     }

@@ -91,7 +91,7 @@ impl ScreenRules {
         })
     }
 
-    /// Gives a mark that changes with the rules for windows: a picture that was kept under others may show too much.
+    /// Returns a mark that changes with the rules for windows: a picture that was kept under others may show too much.
     pub fn fingerprint(&self) -> String {
         let rows: Vec<_> = SENSITIVE_WINDOWS.iter().map(|row| (row.apps, row.titles)).collect();
         let [denied, opened] = &self.written;
@@ -99,22 +99,22 @@ impl ScreenRules {
         hex(&Sha256::digest(all.to_string().as_bytes())[..8])
     }
 
-    /// Tells whether displays may be captured.
+    /// Returns whether displays may be captured.
     pub fn shows_displays(&self) -> bool {
         self.displays
     }
 
-    /// Tells whether windows may be captured by their id.
+    /// Returns whether windows may be captured by their id.
     pub fn shows_windows(&self) -> bool {
         self.windows
     }
 
-    /// Tells whether windows may be found by their process.
+    /// Returns whether windows may be found by their process.
     pub fn shows_processes(&self) -> bool {
         self.processes
     }
 
-    /// Tells whether no window at all is kept out of pictures, whatever it says of itself.
+    /// Returns whether no window at all is kept out of pictures, whatever it says of itself.
     pub fn shows_every_window(&self) -> bool {
         self.denied.is_empty() && self.opened.iter().any(Pattern::matches_all)
     }
@@ -227,7 +227,7 @@ impl Pattern {
         Ok(Self { app: app.map(glob).transpose()?, title: title.map(glob).transpose()? })
     }
 
-    /// Tells whether it plainly matches every window.
+    /// Returns whether it plainly matches every window.
     fn matches_all(&self) -> bool {
         let all = |glob: &Option<GlobMatcher>| glob.as_ref().is_none_or(|it| it.glob().glob() == "*");
         all(&self.app) && all(&self.title)
@@ -246,7 +246,7 @@ fn folded(text: &str) -> String {
     lower.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Tells whether a character takes no room: those that join, separate or direct others.
+/// Returns whether a character takes no room: those that join, separate or direct others.
 fn is_unseen(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -73,7 +73,7 @@ impl Form {
         }
     }
 
-    /// Gives a byte that every name which it matches begins or ends with.
+    /// Returns a byte that every name which it matches begins or ends with.
     fn edge(self) -> Edge {
         match self {
             Self::Name(text)
@@ -173,7 +173,7 @@ enum Edge {
 /// A bit for each row.
 type Mask = [u64; 4];
 
-/// Gives the rows that can match a name, by its first and its last byte, in the order of the table.
+/// Returns the rows that can match a name, by its first and its last byte, in the order of the table.
 fn likely_rows(name: &[u8]) -> impl Iterator<Item = &'static SensitiveRow> {
     /// Those of each first byte, and of each last one.
     static BY_EDGE: LazyLock<Box<[[Mask; 256]; 2]>> = LazyLock::new(|| {

@@ -2,7 +2,7 @@
 
 use proc_macro::TokenStream;
 
-/// Gives the function back.
+/// Returns the function back.
 #[proc_macro_attribute]
 pub fn cached(_: TokenStream, function: TokenStream) -> TokenStream {
     function

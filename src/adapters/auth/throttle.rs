@@ -48,7 +48,7 @@ impl Bucket {
 }
 
 impl Throttle {
-    /// Notes a bad token. Gives the time to wait when there were too many.
+    /// Notes a bad token. Returns the time to wait when there were too many.
     pub fn strike(&self, address: IpAddr) -> Option<Duration> {
         self.strike_at(address, Instant::now())
     }

@@ -147,7 +147,7 @@ impl Approver {
         })
     }
 
-    /// Gives what waits and can still be answered: the process lives, and its scope still lets clients write to it.
+    /// Returns what waits and can still be answered: the process lives, and its scope still lets clients write to it.
     fn waiting(&self) -> Result<Vec<Waiting>, Failure> {
         let waiting = prompts_to_answer(&self.home).map_err(|error| unreadable(&error))?;
         let may_be_written = |scope: &str| {
@@ -260,7 +260,7 @@ impl Approver {
         }
     }
 
-    /// Says who asks for what. Everything that a client or a program chose stands in a line of its own, and cannot
+    /// Returns who asks for what. Everything that a client or a program chose stands in a line of its own, and cannot
     /// leave it.
     fn described(&self, it: &Waiting) -> String {
         let Waiting { prompt, process } = it;
@@ -297,7 +297,7 @@ impl Approver {
         text
     }
 
-    /// Gives the last lines that a process has printed: what it asks for, as a rule.
+    /// Returns the last lines that a process has printed: what it asks for, as a rule.
     fn last_lines(&self, process: &Arc<Process>) -> Vec<String> {
         let lines = if process.facts.has_terminal {
             let cancel = Cancel::after(Duration::from_secs(5));

@@ -11,7 +11,7 @@ use bailiwick_platform::tty;
 use super::printer::Printer;
 use super::runtime;
 
-/// Tells whether there is a person to ask: a terminal to read from and one to write to.
+/// Returns whether there is a person to ask: a terminal to read from and one to write to.
 pub fn is_possible(printer: Printer) -> bool {
     !printer.json && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
@@ -62,7 +62,7 @@ pub fn yes(printer: Printer, question: &str) -> Result<bool, Failure> {
 /// Something to choose: the word for it, and what it means.
 pub type Choice = (&'static str, &'static str);
 
-/// Asks for one of several things, by number or word; an empty line chooses `usual`. Gives its place.
+/// Asks for one of several things, by number or word; an empty line chooses `usual`. Returns its place.
 ///
 /// # Errors
 /// As [`line`].

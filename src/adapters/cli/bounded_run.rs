@@ -26,7 +26,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Gives what it said, on whichever stream, without blanks around it.
+    /// Returns what it said, on whichever stream, without blanks around it.
     pub fn said(&self) -> String {
         let parts = [self.out.trim(), self.err.trim()];
         parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")

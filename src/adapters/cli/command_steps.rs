@@ -13,7 +13,7 @@ use super::steps::{Expect, Steps, wrong};
 /// What the throw-away scopes allow.
 pub const ALLOWED: &[&str] = &["printf *", "touch *"];
 
-/// Makes the envelope that runs a command.
+/// Creates the envelope that runs a command.
 pub fn run(scope: &str, command: Value) -> Value {
     json!({"scope": scope, "op": "command.run", "input": {"command": command}})
 }
@@ -39,7 +39,7 @@ pub fn a_command(steps: &mut Steps, child: &mut McpChild, scope: &str) {
     });
 }
 
-/// Tells why no command can be held here; none if they can.
+/// Returns why no command can be held here; none if they can.
 pub fn unheld() -> Option<String> {
     let levels = levels();
     if levels.strongest >= Containment::Partial {

@@ -109,7 +109,7 @@ fn by_words(words: &[&[&str]]) -> CommandRule {
     CommandRule::Tokens(TokenRule { tokens: tokens.collect(), matches: Vec::new(), not_match: Vec::new() })
 }
 
-/// Gives the folders in which the system has its programs, in the order in which they are looked up.
+/// Returns the folders in which the system has its programs, in the order in which they are looked up.
 pub fn system_path() -> Vec<PathBuf> {
     usual_folders().into_iter().filter(|folder| folder.is_dir()).collect()
 }
@@ -359,7 +359,7 @@ fn identity(config: &str) -> BTreeMap<&'static str, String> {
     identity
 }
 
-/// Tells whether a place exists, lies outside the roots, and only its owner and root can change it.
+/// Returns whether a place exists, lies outside the roots, and only its owner and root can change it.
 fn is_safe(roots: &[PathBuf], folder: &Path) -> bool {
     let Ok(real) = folder.canonicalize() else { return false };
     let inside = |root: &PathBuf| real.starts_with(root.canonicalize().as_ref().unwrap_or(root));
@@ -370,7 +370,7 @@ fn is_safe(roots: &[PathBuf], folder: &Path) -> bool {
     is_closed && !roots.iter().any(inside)
 }
 
-/// Gives the folder whose name has the highest version.
+/// Returns the folder whose name has the highest version.
 fn newest(folder: &Path) -> Option<PathBuf> {
     let numbers = |path: &Path| -> Vec<u64> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

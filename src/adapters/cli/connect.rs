@@ -50,27 +50,27 @@ impl Connection {
         Self { command, arguments, environment: environment.collect(), url }
     }
 
-    /// Gives the program that a client starts, by its absolute path.
+    /// Returns the program that a client starts, by its absolute path.
     pub fn command(&self) -> &str {
         &self.command
     }
 
-    /// Gives the program's arguments.
+    /// Returns the program's arguments.
     pub fn arguments(&self) -> &[String] {
         &self.arguments
     }
 
-    /// Gives the variables that the program needs.
+    /// Returns the variables that the program needs.
     pub fn environment(&self) -> &[(String, String)] {
         &self.environment
     }
 
-    /// Gives the URL of the MCP endpoint.
+    /// Returns the URL of the MCP endpoint.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Gives the snippets as one JSON object.
+    /// Returns the snippets as one JSON object.
     pub fn to_json(&self) -> Value {
         json!({
             "stdio": {
@@ -91,7 +91,7 @@ impl Connection {
         })
     }
 
-    /// Gives the few lines that fit everyone.
+    /// Returns the few lines that fit everyone.
     pub fn short(&self) -> String {
         format!(
             "Connect a client on this computer:\n  by itself     bailiwick client install CLIENT  (see `bailiwick client list`)\n  Claude Code   {}\n  Codex         {}\n  others        {}\nSnippets for more clients, and over HTTP: `bailiwick connect`\n",
@@ -101,7 +101,7 @@ impl Connection {
         )
     }
 
-    /// Gives every snippet.
+    /// Returns every snippet.
     pub fn long(&self) -> String {
         let indented = |text: &str| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
         format!(
@@ -240,7 +240,7 @@ fn public_url(
     })
 }
 
-/// Says what to enter in a client that connects from elsewhere.
+/// Returns what to enter in a client that connects from elsewhere.
 fn elsewhere(client: RemoteClient, public: &PublicUrl) -> Report {
     let name = client.name();
     let place = match client {
@@ -256,7 +256,7 @@ fn elsewhere(client: RemoteClient, public: &PublicUrl) -> Report {
     Report::new(text, json!({"ok": true, "connect": {"url": url, "authentication": "oauth"}}))
 }
 
-/// Gives the URL of the MCP endpoint as a client on this computer reaches it.
+/// Returns the URL of the MCP endpoint as a client on this computer reaches it.
 pub fn url(is_encrypted: bool, host: &str, port: u16) -> String {
     let scheme = if is_encrypted { "https" } else { "http" };
     let host = match host {

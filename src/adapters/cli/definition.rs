@@ -13,7 +13,7 @@ use super::topics;
 /// Where the flags of every command stand among its flags.
 const SHARED_ORDER: usize = 900;
 
-/// Gives the definition of the command line.
+/// Returns the definition of the command line.
 pub fn definition() -> Command {
     let command = Arguments::command();
     // What every command has stands below what is its own.

@@ -102,7 +102,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("tools", &["bailiwick tools", "bailiwick tools --token laptop"]),
 ];
 
-/// Gives the examples of a command, which is named without the program.
+/// Returns the examples of a command, which is named without the program.
 pub fn examples(command: &str) -> Option<&'static [&'static str]> {
     EXAMPLES.iter().find(|(name, _)| *name == command).map(|(_, lines)| *lines)
 }

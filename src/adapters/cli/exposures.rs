@@ -20,7 +20,7 @@ pub struct TriedExposure {
 }
 
 impl TriedExposure {
-    /// Says what it is, and whether it leads here.
+    /// Returns what it is, and whether it leads here.
     pub fn says(&self) -> String {
         let Exposure { by, url, reachability, problem, .. } = &self.exposure;
         let url = url.as_deref().map_or_else(|| format!("the tunnel of {by}"), one_line);

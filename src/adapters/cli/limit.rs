@@ -26,17 +26,17 @@ impl Limit {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// Tells whether it was ended before its time.
+    /// Returns whether it was ended before its time.
     pub fn is_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Tells whether nothing may begin any more.
+    /// Returns whether nothing may begin any more.
     pub fn is_over(&self) -> bool {
         self.left(Duration::MAX).is_zero()
     }
 
-    /// Gives how long something may still take: nothing once all is over.
+    /// Returns how long something may still take: nothing once all is over.
     pub fn left(&self, at_most: Duration) -> Duration {
         if self.is_ended() {
             return Duration::ZERO;

@@ -51,7 +51,7 @@ pub fn run(folder: &Path) -> Result<Report, Failure> {
     Ok(Report::of(text, &ManOutput { ok: true, folder, pages }))
 }
 
-/// Gives every page: the name of its file, and its text.
+/// Returns every page: the name of its file, and its text.
 fn pages() -> Vec<(String, String)> {
     let mut whole = definition().disable_help_subcommand(true);
     whole.build();
@@ -125,7 +125,7 @@ fn plain(character: char) -> String {
     }
 }
 
-/// Gives all that the help of a command says around its flags.
+/// Returns all that the help of a command says around its flags.
 fn told(command: &Command) -> String {
     let about = command.get_long_about().or_else(|| command.get_about());
     let after = command.get_after_long_help().or_else(|| command.get_after_help());

@@ -17,7 +17,7 @@ use super::commands_setup;
 use super::home::Home;
 
 impl Preset {
-    /// Gives what the preset grants.
+    /// Returns what the preset grants.
     pub fn capabilities(self) -> Vec<Capability> {
         use Capability::{FsRead, FsWrite, GitRead, GitWrite, HistoryRead, SearchRead};
         match self {
@@ -28,7 +28,7 @@ impl Preset {
     }
 }
 
-/// Tells whether clients are to run commands.
+/// Returns whether clients are to run commands.
 pub fn wants_commands(how: &HereArgs) -> bool {
     how.commands || how.preset == Some(Preset::Full)
 }
@@ -170,14 +170,14 @@ pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result
     Ok((id, Change::Added))
 }
 
-/// Tells whether a scope is the one of a folder, and of an id if one is named.
+/// Returns whether a scope is the one of a folder, and of an id if one is named.
 pub fn is_open(scope: &ScopeConfig, folder: &Path, id: Option<&str>) -> bool {
     scope.scope_type == ScopeType::Folder
         && scope.roots.first().and_then(|root| paths::real(root).ok()).as_deref() == Some(folder)
         && id.is_none_or(|id| id == scope.id)
 }
 
-/// Makes an id out of a folder's name.
+/// Creates an id out of a folder's name.
 fn id_from(folder: &Path) -> String {
     let name = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let mut id = String::new();

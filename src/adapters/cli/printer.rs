@@ -38,12 +38,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// Makes the report of a command that succeeded.
+    /// Creates the report of a command that succeeded.
     pub fn new(text: impl Into<String>, json: Value) -> Self {
         Self { text: text.into(), json, notes: Vec::new(), is_verbatim: false, exit: 0 }
     }
 
-    /// Makes the report of a command that succeeded, whose facts have a type and so a schema.
+    /// Creates the report of a command that succeeded, whose facts have a type and so a schema.
     pub fn of(text: impl Into<String>, output: &impl Serialize) -> Self {
         Self::new(text, serde_json::to_value(output).expect("an output has a JSON form"))
     }

@@ -132,7 +132,7 @@ pub fn run(home: &Home, printer: Printer, args: ProcessesArgs) -> Result<Option<
     }
 }
 
-/// Gives the processes of every scope for a program.
+/// Returns the processes of every scope for a program.
 pub fn listed(home: &Home) -> Value {
     list(&Processes::new(&home.dirs, Arc::new(Launcher::new()))).json
 }
@@ -384,7 +384,7 @@ async fn end(process: &Arc<Process>, grace: Duration) -> Result<Status, Failure>
     process.stop(TERMINATE, grace).await.map(|(status, _)| status)
 }
 
-/// Has the service end it. Tells whether it did.
+/// Has the service end it. Returns whether it did.
 async fn by_service(home: &Home, process: &Process, grace: Duration) -> bool {
     let Ok(backend) = backend(home, Transport::Cli, None).await else { return false };
     let mut envelope = Envelope {

@@ -47,7 +47,7 @@ pub fn is_running(home: &Home) -> bool {
 }
 
 impl RunningNote {
-    /// Says who can reach the service, if that is more than this computer, and whether they can read what others send.
+    /// Returns who can reach the service, if that is more than this computer, and whether they can read what others send.
     pub fn exposure(&self) -> Option<String> {
         let address = self.open_to_network.as_ref()?;
         let is_everywhere = address.parse::<SocketAddr>().is_ok_and(|it| it.ip().is_unspecified());
@@ -61,7 +61,7 @@ impl RunningNote {
         Some(format!("{every}other computers can reach {address}, and need a token; {encrypted}"))
     }
 
-    /// Gives the place of the note.
+    /// Returns the place of the note.
     pub fn path(dirs: &Dirs) -> PathBuf {
         dirs.runtime.join("service.json")
     }

@@ -6,7 +6,7 @@ use bailiwick_contract::{ErrorCode, Failure};
 
 pub use bailiwick_platform::signals::asked_to_stop;
 
-/// Makes a runtime on the calling thread, for one client or one call.
+/// Creates a runtime on the calling thread, for one client or one call.
 ///
 /// # Errors
 /// `provider_unavailable` when the system gives no event queue.
@@ -14,7 +14,7 @@ pub fn small() -> Result<Runtime, Failure> {
     Builder::new_current_thread().enable_all().build().map_err(|error| unavailable(&error))
 }
 
-/// Makes a runtime with two worker threads, for many clients.
+/// Creates a runtime with two worker threads, for many clients.
 ///
 /// # Errors
 /// `provider_unavailable` when the system gives no threads.

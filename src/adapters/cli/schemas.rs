@@ -106,7 +106,7 @@ fn schema_of<T: JsonSchema>() -> schemars::Schema {
     schemars::schema_for!(T)
 }
 
-/// Gives the schemas of all commands: the path from the repository's root, and the text.
+/// Returns the schemas of all commands: the path from the repository's root, and the text.
 #[cfg(feature = "schemas")]
 pub fn schemas() -> Vec<(String, String)> {
     let of_clients = super::client::schemas().into_iter().map(|(path, text)| (path.to_owned(), text));

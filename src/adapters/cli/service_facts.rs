@@ -8,7 +8,7 @@ use bailiwick_contract::{Envelope, Failure};
 
 use super::call::failure_of;
 
-/// Gives parts of what `computer.info` tells.
+/// Returns parts of what `computer.info` tells.
 ///
 /// # Errors
 /// Those of the operation.

@@ -141,7 +141,7 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
     served
 }
 
-/// Makes the owner's token where there never was one: HTTP is wanted, and somebody sees it. Elsewhere it would stay in
+/// Creates the owner's token where there never was one: HTTP is wanted, and somebody sees it. Elsewhere it would stay in
 /// a log, and who has revoked all wants none.
 fn first_token(home: &Home) -> Result<Option<String>, Failure> {
     home.edit_tokens(|tokens| {
@@ -167,7 +167,7 @@ fn with_tls(args: &StartArgs) -> String {
     format!("bailiwick start{host}{port} --tls")
 }
 
-/// Says how requests are shown, if they are.
+/// Returns how requests are shown, if they are.
 fn form(printer: Printer, args: &StartArgs) -> Option<Form> {
     match (printer.json, args.log) {
         (true, log) => log.then_some(Form::Json),
@@ -269,7 +269,7 @@ fn not_bound(home: &Home, error: &BindError) -> Failure {
     }
 }
 
-/// Says who has the port, where that is why it is not served, and which one is free.
+/// Returns who has the port, where that is why it is not served, and which one is free.
 fn with_holder(failure: Failure, host: &str, port: u16) -> Failure {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let is_free = |port: u16| TcpListener::bind((host, port)).is_ok();

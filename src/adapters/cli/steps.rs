@@ -91,7 +91,7 @@ impl Steps {
         Self { printer, limit, group: "", told: Vec::new() }
     }
 
-    /// Gives the bound of all waits.
+    /// Returns the bound of all waits.
     pub fn limit(&self) -> &Limit {
         &self.limit
     }
@@ -208,7 +208,7 @@ impl Steps {
         }
     }
 
-    /// Tells whether no step so far went wrong.
+    /// Returns whether no step so far went wrong.
     pub fn all_well(&self) -> bool {
         self.counts().failed == 0
     }
@@ -220,7 +220,7 @@ impl Steps {
     }
 }
 
-/// Makes the failure of a step whose result is not what it must be.
+/// Creates the failure of a step whose result is not what it must be.
 pub fn wrong(message: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::ExecutionFailed, message)
 }

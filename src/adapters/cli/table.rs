@@ -47,7 +47,7 @@ impl Table {
         self.rows.push(cells.to_vec());
     }
 
-    /// Tells whether it has no rows.
+    /// Returns whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -116,7 +116,7 @@ impl Table {
     }
 }
 
-/// Gives the width of the lines that a person sees; `None` where standard output is no terminal.
+/// Returns the width of the lines that a person sees; `None` where standard output is no terminal.
 ///
 /// `COLUMNS` beats what the terminal says, as for other programs.
 pub fn width() -> Option<usize> {
@@ -136,7 +136,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     lines.collect()
 }
 
-/// Makes a line of cells and the widths of their columns, without blanks at its end.
+/// Creates a line of cells and the widths of their columns, without blanks at its end.
 pub fn line(cells: &[(String, usize)]) -> String {
     let mut line = String::new();
     for (cell, width) in cells {

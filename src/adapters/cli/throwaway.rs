@@ -25,7 +25,7 @@ pub struct Throwaway {
 }
 
 impl Throwaway {
-    /// Makes the folders; the config comes with [`Throwaway::open`].
+    /// Creates the folders; the config comes with [`Throwaway::open`].
     ///
     /// # Errors
     /// When the temporary folder cannot be used.
@@ -45,17 +45,17 @@ impl Throwaway {
         Ok(Self { base, home })
     }
 
-    /// Gives the folder that is `BAILIWICK_HOME` for a child.
+    /// Returns the folder that is `BAILIWICK_HOME` for a child.
     pub fn folder(&self) -> PathBuf {
         self.base.join("home")
     }
 
-    /// Gives the folder that holds the installation and what lies beside it.
+    /// Returns the folder that holds the installation and what lies beside it.
     pub fn base(&self) -> &Path {
         &self.base
     }
 
-    /// Makes a folder beside the installation.
+    /// Creates a folder beside the installation.
     ///
     /// # Errors
     /// When the temporary folder cannot be used.
@@ -81,7 +81,7 @@ impl Throwaway {
     }
 }
 
-/// Makes a scope over a folder, which runs commands by these rules alone. What it starts ends with its service.
+/// Creates a scope over a folder, which runs commands by these rules alone. What it starts ends with its service.
 pub fn folder_scope(id: &str, root: &Path, capabilities: Vec<Capability>, commands: &[&str]) -> ScopeConfig {
     ScopeConfig {
         id: id.to_owned(),

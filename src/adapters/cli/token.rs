@@ -314,7 +314,7 @@ pub fn rights(record: &TokenRecord) -> String {
     )
 }
 
-/// Says when a token expires.
+/// Returns when a token expires.
 fn expires(record: &TokenRecord, now: i64) -> String {
     match record.expires_at.as_deref().and_then(|at| Some((at, parse_rfc3339(at)?))) {
         None => "never".to_owned(),

@@ -309,7 +309,7 @@ fn check_body_headers(headers: &HeaderMap) -> Result<(), StatusCode> {
     Ok(())
 }
 
-/// Tells whether there is one content type and it is JSON, in UTF-8 if it says.
+/// Returns whether there is one content type and it is JSON, in UTF-8 if it says.
 fn is_json(headers: &HeaderMap) -> bool {
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let (Some(value), None) = (types.next(), types.next()) else { return false };

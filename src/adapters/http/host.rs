@@ -44,13 +44,13 @@ impl Host {
         Some(Self { name, port })
     }
 
-    /// Tells whether it names this computer's loopback interface. `localhost` counts, other names never.
+    /// Returns whether it names this computer's loopback interface. `localhost` counts, other names never.
     pub fn is_loopback(&self) -> bool {
         self.name == "localhost" || self.name.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
     }
 }
 
-/// Tells whether a text can stand in `http.allowedHosts`.
+/// Returns whether a text can stand in `http.allowedHosts`.
 pub fn is_host(text: &str) -> bool {
     Host::parse(text).is_some()
 }
@@ -78,7 +78,7 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// Compiles the list: loopback names with any port, the address that is listened on, and the
-    /// configured ones. Gives the entry that cannot be read as an error.
+    /// configured ones. Returns the entry that cannot be read as an error.
     pub fn compile(configured: &[String], bound: IpAddr) -> Result<Self, String> {
         let mut allowed = Vec::new();
         if !bound.is_unspecified() {
@@ -90,7 +90,7 @@ impl Hosts {
         Ok(Self { allowed })
     }
 
-    /// Tells whether a request names a host under which the service answers: one `Host` header, and the
+    /// Returns whether a request names a host under which the service answers: one `Host` header, and the
     /// same one in the target where that is absolute.
     pub fn accept(&self, headers: &HeaderMap, target: &Uri) -> bool {
         let mut values = headers.get_all(HOST).iter();

@@ -158,7 +158,7 @@ impl Server {
         Ok(Self { listener, address, service, guard, settings, tls: None })
     }
 
-    /// Gives the address that is listened on.
+    /// Returns the address that is listened on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -122,7 +122,7 @@ fn spliced(response: Response) -> Response {
     response.map(|body| Body::new(SplicedStream { body, pending: Vec::new() }))
 }
 
-/// Makes one JSON text of a stream: its last message, which is the answer.
+/// Creates one JSON text of a stream: its last message, which is the answer.
 async fn collected(response: Response) -> Response {
     if !is_stream(&response) {
         return response;

@@ -22,7 +22,7 @@ impl Origins {
         }
     }
 
-    /// Tells whether a request may come from where it says it comes from.
+    /// Returns whether a request may come from where it says it comes from.
     ///
     /// # Source
     /// Fetch Metadata (W3C) for `Sec-Fetch-Site`; RFC 6454 §7 for `Origin`, whose value `null` is what
@@ -66,7 +66,7 @@ impl Origins {
     }
 }
 
-/// Tells whether a text is an origin as browsers say it: scheme, name, and a port that is not the usual one.
+/// Returns whether a text is an origin as browsers say it: scheme, name, and a port that is not the usual one.
 pub fn is_origin(text: &str) -> bool {
     let is_scheme = |it: &str| {
         it.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use bailiwick_contract::Failure;
 
-/// Makes an answer of JSON text.
+/// Creates an answer of JSON text.
 pub(in super::super) fn json(status: StatusCode, text: impl Into<Body>) -> Response {
     let mut response = Response::new(text.into());
     *response.status_mut() = status;
@@ -19,12 +19,12 @@ pub(in super::super) fn json(status: StatusCode, text: impl Into<Body>) -> Respo
     response
 }
 
-/// Makes the answer to a request that is not looked at further.
+/// Creates the answer to a request that is not looked at further.
 pub(super) fn refusal(status: StatusCode, code: &str, message: &str) -> Response {
     json(status, error_body(code, message).to_string())
 }
 
-/// Makes the answer where there is no route.
+/// Creates the answer where there is no route.
 pub(super) fn not_found() -> Response {
     refusal(StatusCode::NOT_FOUND, "not_found", "there is no such route; see /api/v1/openapi.json")
 }
@@ -38,7 +38,7 @@ fn refusal_with(status: StatusCode, code: &str, message: &str, warnings: &[Strin
     json(status, body.to_string())
 }
 
-/// Makes the answer to an MCP message that cannot be read: a JSON-RPC error, for nobody knows which id.
+/// Creates the answer to an MCP message that cannot be read: a JSON-RPC error, for nobody knows which id.
 pub(super) fn unreadable() -> Response {
     let message = "the body is not a JSON-RPC message: JSON in UTF-8, at most 128 levels deep";
     let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": message}});
@@ -49,7 +49,7 @@ fn error_body(code: &str, message: &str) -> Value {
     json!({"ok": false, "error": {"code": code, "message": message}})
 }
 
-/// Makes the answer to a request without a good token; it does not say what was wrong with the token. `login` says how to
+/// Creates the answer to a request without a good token; it does not say what was wrong with the token. `login` says how to
 /// log in, where that is possible.
 pub(super) fn unauthorized(presented: bool, login: Option<&str>, warnings: &[String]) -> Response {
     let mut response = refusal_with(
@@ -66,13 +66,13 @@ pub(super) fn unauthorized(presented: bool, login: Option<&str>, warnings: &[Str
     response
 }
 
-/// Makes the answer while nothing can be said about any token.
+/// Creates the answer while nothing can be said about any token.
 pub(super) fn unavailable(failure: &Failure) -> Response {
     let error = json!({"ok": false, "error": failure.to_json()});
     json(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
 }
 
-/// Makes the answer to an address that presents too many bad tokens.
+/// Creates the answer to an address that presents too many bad tokens.
 pub(super) fn slow_down(wait: std::time::Duration, warnings: &[String]) -> Response {
     let (code, message) = ("permission_denied", "too many requests with a bad token");
     let mut response = refusal_with(StatusCode::TOO_MANY_REQUESTS, code, message, warnings);

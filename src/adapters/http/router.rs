@@ -79,7 +79,7 @@ pub(super) fn router(
     open.fallback_service(protected).layer(middleware::from_fn_with_state(guard, check_address))
 }
 
-/// Makes the MCP endpoint: without sessions, so that nothing outlives a request; answers as event streams,
+/// Creates the MCP endpoint: without sessions, so that nothing outlives a request; answers as event streams,
 /// which every client has been seen to take.
 fn mcp(
     service: &Arc<Service>,

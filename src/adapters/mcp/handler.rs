@@ -71,14 +71,14 @@ struct Route {
 }
 
 impl Handler {
-    /// Makes the handler of a transport with one caller.
+    /// Creates the handler of a transport with one caller.
     pub fn fixed(backend: Arc<Backend>, on_client: Option<OnClient>, shutdown: CancellationToken) -> Self {
         let way =
             HandlerMode::Fixed { backend, session: id::new_id().into(), on_client: on_client.map(Arc::new) };
         Self { way, shutdown, tasks: Arc::default() }
     }
 
-    /// Makes the handler of the HTTP transport.
+    /// Creates the handler of the HTTP transport.
     pub fn per_request(service: Arc<Service>, shutdown: CancellationToken) -> Self {
         Self { way: HandlerMode::PerRequest(service), shutdown, tasks: Arc::default() }
     }
@@ -217,7 +217,7 @@ impl Handler {
     }
 }
 
-/// Tells whether a request's client takes a task for an answer.
+/// Returns whether a request's client takes a task for an answer.
 fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
     is_modern(context) && context.client_capabilities().is_some_and(|it| it.supports_tasks())
 }

@@ -5,7 +5,7 @@ use super::super::offer::Offer;
 /// How many scope ids are named.
 const MAX_SCOPES: usize = 12;
 
-/// Says how to start, and in which scopes.
+/// Returns how to start, and in which scopes.
 pub(super) fn instructions(offer: &Offer) -> String {
     let scopes = match offer.scopes.as_slice() {
         [] => "No scope is open to you yet: the user opens one with `bailiwick setup FOLDER`.".to_owned(),

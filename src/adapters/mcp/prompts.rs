@@ -101,7 +101,7 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// Gives the prompts that a caller can use.
+/// Returns the prompts that a caller can use.
 pub(super) fn listed(offer: &Offer) -> Vec<Prompt> {
     open(offer)
         .map(|row| {

@@ -26,7 +26,7 @@ pub(super) enum Form {
     Whole(StructuredContent),
 }
 
-/// Gives the tool result of a reply: what was asked for as text, or its JSON as text and as structured content.
+/// Returns the tool result of a reply: what was asked for as text, or its JSON as text and as structured content.
 ///
 /// Structured content is set for nobody else: some clients show their models both. With images there is none at
 /// all: two clients show nothing else once it is set.

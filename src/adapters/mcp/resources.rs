@@ -16,7 +16,7 @@ use bailiwick_providers::artifact::CaptureFacts;
 /// How many bytes a list may take: more than as many pictures as are kept need.
 const LIST_BYTES: u64 = 200_000;
 
-/// Makes the request for the kept pictures of a scope.
+/// Creates the request for the kept pictures of a scope.
 pub(super) fn list_envelope(scope: &str) -> Envelope {
     let mut options = Map::new();
     options.insert("maxOutputBytes".to_owned(), json!(LIST_BYTES));
@@ -28,7 +28,7 @@ pub(super) fn list_envelope(scope: &str) -> Envelope {
     }
 }
 
-/// Makes the request for one kept picture.
+/// Creates the request for one kept picture.
 ///
 /// # Errors
 /// When the name is none of a picture.
@@ -42,7 +42,7 @@ pub(super) fn read_envelope(uri: &str) -> Result<Envelope, ErrorData> {
     })
 }
 
-/// Makes the list out of the answers for each scope. A scope that refuses has none.
+/// Creates the list out of the answers for each scope. A scope that refuses has none.
 pub(super) fn listed(replies: Vec<Reply>) -> ListResourcesResult {
     let pictures = replies.into_iter().filter(|reply| reply.ok).flat_map(|reply| {
         let mut outcome = reply.into_value();
@@ -82,7 +82,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ])
 }
 
-/// Makes the content of a picture out of its answer.
+/// Creates the content of a picture out of its answer.
 ///
 /// # Errors
 /// When there is no such picture for the caller, or it could not be read.

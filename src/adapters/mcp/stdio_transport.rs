@@ -73,7 +73,7 @@ struct Turn {
 }
 
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioTransport<R, W> {
-    /// Makes the transport.
+    /// Creates the transport.
     pub fn new(input: R, output: W, closing: Closing) -> Self {
         Self {
             lines: LineReader::new(input, MAX_LINE_BYTES),
@@ -147,7 +147,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
         }
     }
 
-    /// Says why a request cannot be taken beside those before it: rmcp would answer one of them alone, or begin again.
+    /// Returns why a request cannot be taken beside those before it: rmcp would answer one of them alone, or begin again.
     fn conflict(&mut self, message: &ClientJsonRpcMessage) -> Option<(ErrorData, RequestId)> {
         match message {
             JsonRpcMessage::Request(request) => {
@@ -173,7 +173,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
         None
     }
 
-    /// Tells whether a message can be passed on: rmcp ends a conversation that begins with anything but
+    /// Returns whether a message can be passed on: rmcp ends a conversation that begins with anything but
     /// a request.
     fn begins(&mut self, message: &ClientJsonRpcMessage) -> bool {
         let JsonRpcMessage::Request(request) = message else { return self.begun };
@@ -223,13 +223,13 @@ fn parts(batch: &[u8]) -> Result<Vec<Vec<u8>>, ErrorData> {
     Ok(messages.iter().map(|message| message.to_string().into_bytes()).collect())
 }
 
-/// Says which key of a line is doubled. rmcp reads the last of its values, and another reader may take the first.
+/// Returns which key of a line is doubled. rmcp reads the last of its values, and another reader may take the first.
 fn ambiguous(line: &[u8]) -> String {
     let error = check_unambiguous(line).map_or_else(|error| error.to_string(), |()| String::new());
     format!("the line is ambiguous: {error}")
 }
 
-/// Makes the error for a line that is no message; `None` for foreign notifications, which need no answer.
+/// Creates the error for a line that is no message; `None` for foreign notifications, which need no answer.
 fn problem(line: &[u8], error: &serde_json::Error) -> Option<ErrorData> {
     match serde_json::from_slice::<Value>(line) {
         Err(_) if std::str::from_utf8(line).is_err() => {

@@ -93,7 +93,7 @@ impl Tasks {
         CallToolResponse::Task(CreateTaskResult::new(task))
     }
 
-    /// Tells how a task stands.
+    /// Returns how a task stands.
     ///
     /// # Errors
     /// When the caller has no such task.

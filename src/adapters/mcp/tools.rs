@@ -113,7 +113,7 @@ fn tool(
     Tool::new(name, description, Arc::new(schema)).with_title(title).with_annotations(annotations)
 }
 
-/// Gives the tools that a caller can use.
+/// Returns the tools that a caller can use.
 pub fn listed(offer: &Offer) -> Vec<Tool> {
     TOOLS
         .iter()
@@ -148,7 +148,7 @@ pub(super) fn take_detail(envelope: &mut Envelope) -> bool {
     asks
 }
 
-/// Makes the envelope that a call stands for. `None` if there is no such tool.
+/// Creates the envelope that a call stands for. `None` if there is no such tool.
 pub(super) fn envelope_of(name: &str, arguments: Map<String, Value>) -> Option<Result<Envelope, Failure>> {
     match name {
         GET_COMPUTER_INFO => Some(info(arguments)),
@@ -193,7 +193,7 @@ fn query(arguments: Map<String, Value>) -> Result<Envelope, Failure> {
 /// The detail of a refusal that names the tool which takes the operation.
 pub(super) const OTHER_TOOL: &str = "tool";
 
-/// Tells how long an operation may take, if it is of those that may take long: they run programs, or hold until
+/// Returns how long an operation may take, if it is of those that may take long: they run programs, or hold until
 /// something happens.
 pub(super) fn may_last(envelope: &Envelope) -> Option<Duration> {
     let mut rows = FAMILIES.iter().flat_map(|family| family.operations);
@@ -211,7 +211,7 @@ fn history(mut arguments: Map<String, Value>) -> Result<Envelope, Failure> {
     history_envelope(scope, view.as_deref(), arguments)
 }
 
-/// Makes the envelope of a view of the history; shared with the JSON API.
+/// Creates the envelope of a view of the history; shared with the JSON API.
 ///
 /// # Errors
 /// `invalid_request` for a view that there is not.

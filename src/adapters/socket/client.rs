@@ -86,7 +86,7 @@ pub async fn connect(path: &Path, hello: &Hello) -> Result<Client, ConnectError>
 }
 
 impl Client {
-    /// Tells whether the connection still stands, as far as is known.
+    /// Returns whether the connection still stands, as far as is known.
     pub fn is_alive(&self) -> bool {
         lock(&self.waiting).is_some()
     }

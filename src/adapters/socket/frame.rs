@@ -28,7 +28,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// Makes the first line for an adapter, restricted to a named profile if one is given.
+    /// Creates the first line for an adapter, restricted to a named profile if one is given.
     pub fn new(transport: Transport, caller: Option<String>) -> Self {
         Self { protocol: PROTOCOL, transport, caller }
     }
@@ -90,7 +90,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// Makes the line for the result of a request.
+    /// Creates the line for the result of a request.
     pub fn outcome(id: u64, reply: Reply) -> Self {
         let Reply { ok, text, images } = reply;
         let outcome = RawValue::from_string(text).expect("a reply is JSON text");
@@ -124,14 +124,14 @@ impl From<WireFailure> for Failure {
     }
 }
 
-/// Gives the bytes of a line.
+/// Returns the bytes of a line.
 pub(super) fn line<T: Serialize>(message: &T) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(message).expect("the lines of the protocol have a JSON form");
     bytes.push(b'\n');
     bytes
 }
 
-/// Makes the reply to a request that reached no service; no history knows its id.
+/// Creates the reply to a request that reached no service; no history knows its id.
 pub(in super::super) fn unanswered(scope: Option<&str>, op: &str, failure: &Failure) -> Reply {
     let object = json!({
         "ok": false,

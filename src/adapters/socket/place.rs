@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bailiwick_platform::dirs::Dirs;
 
-/// Gives the path of the socket of an installation.
+/// Returns the path of the socket of an installation.
 pub fn path(dirs: &Dirs) -> PathBuf {
     dirs.runtime.join("bailiwick.sock")
 }

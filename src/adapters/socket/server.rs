@@ -153,7 +153,7 @@ fn admit(first: Line<'_>, keys: &KeyRing) -> Result<Caller, Failure> {
     }
 }
 
-/// Makes the failure for a caller name that no token has.
+/// Creates the failure for a caller name that no token has.
 pub(super) fn unknown_profile(name: &str) -> Failure {
     let name: String = name.chars().take(64).collect();
     Failure::new(ErrorCode::PermissionDenied, format!("no token is named `{name}`"))
@@ -215,7 +215,7 @@ impl SocketPeer {
         }
     }
 
-    /// Makes the work of one request; it ends with the answer in the queue.
+    /// Creates the work of one request; it ends with the answer in the queue.
     fn work(&self, request: Request) -> impl Future<Output = ()> + Send + 'static {
         let Request { id, envelope, failure, client, session, progress: wanted } = request;
         // Refused as any other request: with a row in the history.
@@ -253,7 +253,7 @@ impl SocketPeer {
     }
 }
 
-/// Tells how far a request is, whenever that has changed.
+/// Returns how far a request is, whenever that has changed.
 async fn tell(id: u64, progress: &Progress, answers: &mpsc::Sender<Vec<u8>>) -> Infallible {
     let mut told = None;
     loop {

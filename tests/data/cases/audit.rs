@@ -36,7 +36,7 @@ const COLUMNS: &[(&str, &str)] = &[
 /// What a block shows that has not said which keys it wants.
 const DEFAULT_KEYS: &[&str] = &["kind", "op", "target", "capability", "stage", "rule", "code", "summary"];
 
-/// Gives the block's text as it should be: the newest rows, each with the keys that the block's own
+/// Returns the block's text as it should be: the newest rows, each with the keys that the block's own
 /// objects have; all rows with the usual keys for an empty block.
 ///
 /// # Errors
@@ -106,7 +106,7 @@ fn rows(state: &Path) -> rusqlite::Result<Vec<Map<String, Value>>> {
     Ok(found)
 }
 
-/// Gives a stored value the form that a reader of the case wants.
+/// Returns a stored value the form that a reader of the case wants.
 fn readable(key: &str, value: Value) -> Value {
     match (key, &value) {
         ("id", _) => json!("<id>"),

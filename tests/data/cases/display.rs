@@ -37,19 +37,19 @@ impl Shown {
         Ok(Self { server, _client: client, first: windows.first().copied() })
     }
 
-    /// Gives the display's id.
+    /// Returns the display's id.
     pub fn id(&self) -> String {
         self.server.id()
     }
 
-    /// Gives how the ids of its windows begin: the server gives each of its clients numbers of its own, a multiple of
+    /// Returns how the ids of its windows begin: the server gives each of its clients numbers of its own, a multiple of
     /// 0x200000 and up, and which depends on who else has asked.
     pub fn windows(&self) -> Option<String> {
         let base = self.first? & !0x1f_ffff;
         Some(format!("{}/{:#x}", self.id(), base >> 8))
     }
 
-    /// Tells where it is found.
+    /// Returns where it is found.
     pub fn sources(&self) -> Sources {
         self.server.sources()
     }

@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Gives the word in the heading.
+    /// Returns the word in the heading.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Works => "works",
@@ -43,7 +43,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Makes a block that a run adds.
+    /// Creates a block that a run adds.
     pub fn added(name: &str, content: String) -> Self {
         Self { name: name.to_owned(), argument: String::new(), content, line: 0, fence: "```".to_owned() }
     }
@@ -75,7 +75,7 @@ impl Case {
         self.title.split_once(": ").map_or(&self.title, |(_, claim)| claim)
     }
 
-    /// Gives what the case says that it needs, in blocks `needs`: a word a line.
+    /// Returns what the case says that it needs, in blocks `needs`: a word a line.
     ///
     /// # Errors
     /// The line of the block, and a sentence about the word that is none.
@@ -90,7 +90,7 @@ impl Case {
         Ok(needs)
     }
 
-    /// Gives what the blocks need by which the case makes its files.
+    /// Returns what the blocks need by which the case makes its files.
     pub fn needs_of_blocks(&self) -> BTreeSet<Need> {
         self.blocks()
             .filter_map(|block| match block.name.as_str() {
@@ -113,7 +113,7 @@ impl Case {
     }
 }
 
-/// Tells whether some system cannot have a file of this name.
+/// Returns whether some system cannot have a file of this name.
 ///
 /// # Source
 /// "Naming Files, Paths, and Namespaces" of Microsoft's documentation.
@@ -197,7 +197,7 @@ impl CaseFile {
         Ok(file)
     }
 
-    /// Gives the text of the file.
+    /// Returns the text of the file.
     pub fn text(&self) -> String {
         let mut text = self.preamble.clone();
         for case in &self.cases {

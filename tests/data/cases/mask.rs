@@ -133,7 +133,7 @@ impl Seen {
     }
 }
 
-/// Gives the placeholder of a process: the first has no number.
+/// Returns the placeholder of a process: the first has no number.
 fn process_name(at: usize) -> String {
     if at == 0 { "<process>".to_owned() } else { format!("<process {}>", at + 1) }
 }
@@ -153,12 +153,12 @@ fn mask_marks(text: &mut String) {
     }
 }
 
-/// Tells whether a text is the whole name of one of Git's objects.
+/// Returns whether a text is the whole name of one of Git's objects.
 fn is_object(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Gives the name of the program that these tests are.
+/// Returns the name of the program that these tests are.
 fn program_name() -> Option<String> {
     let program = std::env::current_exe().ok()?;
     Some(program.file_name()?.to_string_lossy().into_owned())

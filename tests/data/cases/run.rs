@@ -142,7 +142,7 @@ impl World {
         Self { folder, scope, caller: Caller::local(Transport::Stdio), service: None, display: None, seen }
     }
 
-    /// Gives a path that a block names; `../` leads beside the scope's folder.
+    /// Returns a path that a block names; `../` leads beside the scope's folder.
     fn path(&self, argument: &str) -> PathBuf {
         use std::ffi::OsStr;
         self.folder.path().join("app").join(OsStr::from_bytes(&decode_name(argument)))
@@ -260,7 +260,7 @@ impl World {
         Ok(())
     }
 
-    /// Makes the config. Roots are names beside the scope's folder; each is made.
+    /// Creates the config. Roots are names beside the scope's folder; each is made.
     fn config(&self) -> Result<Config, String> {
         let mut scope: ScopeConfig =
             serde_json::from_value(self.scope.clone()).map_err(|error| format!("policy: {error}"))?;
@@ -274,7 +274,7 @@ impl World {
         Ok(config)
     }
 
-    /// Sends a request. Gives the answer, and in what request or answer contradict the schemas.
+    /// Sends a request. Returns the answer, and in what request or answer contradict the schemas.
     async fn call(&mut self, text: &str) -> (String, Vec<String>) {
         if let Err(problem) = self.boot() {
             return (format!("{problem}\n"), Vec::new());

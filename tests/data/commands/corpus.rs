@@ -148,7 +148,7 @@ impl CommandFile {
         Ok(after)
     }
 
-    /// Says where a case stands.
+    /// Returns where a case stands.
     pub fn place(&self, case: &Case) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         format!("tests/commands/{name}:{}", case.line)

@@ -79,7 +79,7 @@ fn changed(bytes: &[u8], numbers: &mut Numbers) -> Vec<u8> {
     lines.concat()
 }
 
-/// Gives what a digest claims that does not stand in the text.
+/// Returns what a digest claims that does not stand in the text.
 fn inventions(digest: &Digest, text: &str) -> Vec<String> {
     let numbers: HashSet<&str> = text.split(|c: char| !c.is_ascii_digit()).collect();
     let mut wrong = Vec::new();

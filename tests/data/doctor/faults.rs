@@ -10,7 +10,7 @@ use serde_json::json;
 use super::client_faults::CLIENT_FAULTS;
 use super::{Fault, change, change_tokens, home, in_days, mode, replace, tokens};
 
-/// Gives all of them.
+/// Returns all of them.
 pub fn faults() -> impl Iterator<Item = &'static Fault> {
     FAULTS.iter().chain(CLIENT_FAULTS)
 }

@@ -8,7 +8,7 @@ use support::source::repository;
 use super::links::target;
 use super::markdown::{Page, pages};
 
-/// Gives the pages that the book's summary lists.
+/// Returns the pages that the book's summary lists.
 fn listed() -> Vec<String> {
     let links = Page::read("book/SUMMARY.md").links();
     links.into_iter().map(|(_, link)| link).collect()

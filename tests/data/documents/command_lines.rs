@@ -59,7 +59,7 @@ pub fn commands(line: &str) -> Vec<Vec<String>> {
     commands
 }
 
-/// Gives the words from `bailiwick` on, if a command starts it: by its name, behind variables, or behind `--`.
+/// Returns the words from `bailiwick` on, if a command starts it: by its name, behind variables, or behind `--`.
 fn of_bailiwick(words: &[String]) -> Option<Vec<String>> {
     let first =
         words.iter().position(|word| !word.split_once('=').is_some_and(|(name, _)| is_variable(name)))?;

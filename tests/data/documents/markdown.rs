@@ -45,7 +45,7 @@ impl Page {
         Self { path: path.to_owned(), text }
     }
 
-    /// Gives its blocks of code, in order.
+    /// Returns its blocks of code, in order.
     pub fn blocks(&self) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut fence: Option<String> = None;
@@ -79,7 +79,7 @@ impl Page {
         blocks
     }
 
-    /// Gives its lines outside of fenced blocks, each with its number counted from 1.
+    /// Returns its lines outside of fenced blocks, each with its number counted from 1.
     pub fn prose(&self) -> Vec<(usize, &str)> {
         let mut fence: Option<usize> = None;
         let mut prose = Vec::new();
@@ -95,7 +95,7 @@ impl Page {
         prose
     }
 
-    /// Gives what stands between single backticks, each with its line counted from 1.
+    /// Returns what stands between single backticks, each with its line counted from 1.
     pub fn spans(&self) -> Vec<(usize, String)> {
         let span = Regex::new("`([^`]+)`").expect("a good pattern");
         let paragraphs = self.paragraphs();
@@ -108,7 +108,7 @@ impl Page {
         found.collect()
     }
 
-    /// Gives where its links lead, each with its line counted from 1.
+    /// Returns where its links lead, each with its line counted from 1.
     pub fn links(&self) -> Vec<(usize, String)> {
         let span = Regex::new("`[^`]*`").expect("a good pattern");
         let link = Regex::new(r#"\]\(([^()\s]+)\)|\b(?:src|href)="([^"]+)""#).expect("a good pattern");
@@ -124,7 +124,7 @@ impl Page {
         links
     }
 
-    /// Gives what stands between blank lines, outside of fenced blocks, each with its first line counted from 1.
+    /// Returns what stands between blank lines, outside of fenced blocks, each with its first line counted from 1.
     fn paragraphs(&self) -> Vec<(usize, String)> {
         let mut paragraphs: Vec<(usize, String)> = Vec::new();
         let mut next = 0;
@@ -144,7 +144,7 @@ impl Page {
         paragraphs
     }
 
-    /// Gives the names by which links reach its headings, as GitHub and mdBook both make them.
+    /// Returns the names by which links reach its headings, as GitHub and mdBook both make them.
     pub fn anchors(&self) -> BTreeSet<String> {
         let mut anchors = BTreeSet::new();
         for (_, line) in self.prose() {

@@ -87,7 +87,7 @@ fn steps(lines: &[&str]) -> Vec<Step> {
     steps
 }
 
-/// Tells whether a text is what is shown, whose `…` stand for anything.
+/// Returns whether a text is what is shown, whose `…` stand for anything.
 fn matches(shown: &str, printed: &str) -> bool {
     let pattern: String = shown
         .lines()
@@ -99,7 +99,7 @@ fn matches(shown: &str, printed: &str) -> bool {
     Regex::new(&format!("^{pattern}$")).is_ok_and(|pattern| pattern.is_match(printed))
 }
 
-/// Gives the verdict of `policy explain` in the words of the documents.
+/// Returns the verdict of `policy explain` in the words of the documents.
 fn verdict(told: &Value) -> String {
     if let Some(verdict) = told["verdict"].as_str() {
         return verdict.to_owned();

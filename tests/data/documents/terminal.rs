@@ -25,7 +25,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Makes a home folder with the project `~/code/app`, which holds a few files and a repository of Git.
+    /// Creates a home folder with the project `~/code/app`, which holds a few files and a repository of Git.
     pub fn new() -> Self {
         let terminal = Self { folder: TemporaryFolder::new(), port: reserve_port(), service: None };
         let home = terminal.home();

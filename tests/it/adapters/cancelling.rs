@@ -15,7 +15,7 @@ use support::http_client::{call, request, whole};
 use support::server::TestServer;
 use support::stdio_client::{in_memory, meta, outcome};
 
-/// Makes a search that takes far longer than a test is patient: many names of one large file.
+/// Creates a search that takes far longer than a test is patient: many names of one large file.
 fn long_search(house: &TestServer) -> Value {
     let folder = house.path("app/large");
     fs::create_dir(&folder).expect("a folder is made");

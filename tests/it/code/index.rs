@@ -49,7 +49,7 @@ impl Sources {
         data(&answer).clone()
     }
 
-    /// Gives `path:line name signature` of all that fits, sorted.
+    /// Returns `path:line name signature` of all that fits, sorted.
     fn hits(&self, service: &Arc<Service>, query: &str) -> Vec<String> {
         let data = self.ask(service, query, json!({"maxResults": 1000}));
         assert_eq!(data["complete"], true, "{data:#}");
@@ -72,7 +72,7 @@ impl Sources {
         hits
     }
 
-    /// Gives everything that is written in the state folder's indexes.
+    /// Returns everything that is written in the state folder's indexes.
     fn written(&self, home: &str) -> Vec<u8> {
         let folder = self.beside(home).join("state/code");
         let files = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -87,7 +87,7 @@ impl Sources {
         );
     }
 
-    /// Tells whether what is written comes to be as it should.
+    /// Returns whether what is written comes to be as it should.
     fn is_written_at_last(&self, home: &str, is_so: impl Fn(&[u8]) -> bool) -> bool {
         // Where what is open cannot be replaced, who looks all the time keeps it from being written.
         let (times, pause) = if Need::Replacing.is_there() { (1_000, 10) } else { (60, 500) };

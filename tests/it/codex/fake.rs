@@ -53,12 +53,12 @@ impl Provider {
         self.address.port()
     }
 
-    /// Gives the bodies of the requests so far.
+    /// Returns the bodies of the requests so far.
     pub fn asked(&self) -> Vec<Value> {
         self.asked.lock().expect("not poisoned").clone()
     }
 
-    /// Gives what the tools of Codex answered the model, all together.
+    /// Returns what the tools of Codex answered the model, all together.
     pub fn tool_output(&self) -> String {
         let asked = self.asked();
         let last = asked.last().map(|body| body["input"].clone()).unwrap_or_default();

@@ -248,7 +248,7 @@ async fn a_client_that_leaves_takes_codex_with_it() {
     eventually_async("Codex ends", || !lives(&ground)).await;
 }
 
-/// Tells whether a process has the home of this ground in its environment.
+/// Returns whether a process has the home of this ground in its environment.
 fn lives(ground: &CodexScope) -> bool {
     let home = ground.dirs.state.join("codex");
     let home = home.to_str().expect("text").as_bytes();

@@ -30,7 +30,7 @@ impl Deref for CodexScope {
     }
 }
 
-/// Gives the folder with the program of the real Codex.
+/// Returns the folder with the program of the real Codex.
 pub fn codex_folder() -> PathBuf {
     let installer = crate::source::repository().join("tests/codex/install");
     let printed = std::process::Command::new(installer).arg("--where").output().expect("python3 runs it");
@@ -43,7 +43,7 @@ pub fn codex_folder() -> PathBuf {
     found.expect("the real Codex is not installed: run tests/codex/install")
 }
 
-/// Gives the capabilities of a scope in which Codex may write.
+/// Returns the capabilities of a scope in which Codex may write.
 pub fn writing() -> Value {
     json!(["fs:read", "fs:write", "codex:run", "process:manage", "command:run", "history:read"])
 }
@@ -105,7 +105,7 @@ impl CodexScope {
         assert_eq!(answer["ok"], true, "{answer}");
     }
 
-    /// Gives the files below the state folder in which a text occurs.
+    /// Returns the files below the state folder in which a text occurs.
     pub fn stored(&self, text: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
         search(&self.dirs.state, text.as_bytes(), &mut found);

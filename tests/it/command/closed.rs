@@ -56,7 +56,7 @@ async fn shell(yard: &TestService, target: &str, script: &str) -> Value {
     answer
 }
 
-/// Gives the files below a folder that hold the secret.
+/// Returns the files below a folder that hold the secret.
 fn with_secret(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("listed").flatten() {

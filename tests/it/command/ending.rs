@@ -17,7 +17,7 @@ use support::stdio_client::StdioClient;
 
 /// A yard whose makefile leaves processes behind: one in the background, and two in sessions of their own.
 ///
-/// Gives the word that all of them have among their arguments.
+/// Returns the word that all of them have among their arguments.
 fn yard(level: Containment) -> (TestService, String) {
     let yard = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["make *"]}));
     // A time to sleep that no other test has.

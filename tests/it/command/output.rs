@@ -13,7 +13,7 @@ use support::stdio_client::{StdioClient, outcome};
 /// How much memory the output may cost.
 const MAX_GROWTH_KIB: u64 = 20 * 1_024;
 
-/// Gives the most memory that a process has had, in KiB.
+/// Returns the most memory that a process has had, in KiB.
 fn peak_kib(id: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).expect("the process runs");
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("Linux tells it");

@@ -41,7 +41,7 @@ impl Makefile {
         answer
     }
 
-    /// Gives the names in the folder, and what the file holds.
+    /// Returns the names in the folder, and what the file holds.
     fn state(&self) -> (BTreeSet<String>, String) {
         let app = self.host.root();
         let names = fs::read_dir(&app).expect("listed").flatten();

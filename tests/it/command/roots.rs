@@ -18,7 +18,7 @@ const ROUNDS: usize = 60;
 /// What the file outside holds.
 const SECRET: &str = "OUTSIDE-SECRET";
 
-/// Makes the folders of two scopes, `outer` and, in part inside of it, `app`.
+/// Creates the folders of two scopes, `outer` and, in part inside of it, `app`.
 fn folders() -> TestScope {
     let scope = TestScope::new();
     for path in ["x/second", "y", "outside"] {

@@ -92,7 +92,7 @@ fn same_but(without: &[u8], got: &[u8], expected: &[u8], real: &Change) -> bool 
     plain(got) == plain(expected) && got.starts_with(before.as_bytes()) && got.ends_with(behind.as_bytes())
 }
 
-/// Tells which tiers may be named for a form; any other would be a change of tier in silence.
+/// Returns which tiers may be named for a form; any other would be a change of tier in silence.
 fn allowed(form: Form, dialect: &str) -> &'static [Tier] {
     match (form, dialect) {
         (_, "lines" | "lines alone") => &[Tier::Anchor],

@@ -471,7 +471,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Makes the edits of one sample, with numbers that are its own.
+    /// Creates the edits of one sample, with numbers that are its own.
     fn of(sample: &Sample, seed: u64) -> Self {
         let mut outcome = Self::default();
         let Self { counts, wrong, refused } = &mut outcome;

@@ -9,7 +9,7 @@ use proptest::sample::select;
 
 use super::endless;
 
-/// Makes the changes of a patch of one file.
+/// Creates the changes of a patch of one file.
 fn patched(file: &str, patch: &str, basis: Basis) -> Result<String, Failure> {
     let mut files = parse_patch(patch)?;
     assert_eq!(files.len(), 1, "{patch}");

@@ -127,7 +127,7 @@ pub fn git(arguments: &[&str]) -> Command {
     command
 }
 
-/// Gives what Git prints, if it is well.
+/// Returns what Git prints, if it is well.
 pub fn printed(arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     let mut child =
         git(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
@@ -188,7 +188,7 @@ fn changes(printed: &str) -> Vec<FileChange> {
 /// The options of Git by which changes are printed in the form that is read here.
 const FORM: [&str; 5] = ["-U3", "--full-index", "--no-color", "--no-ext-diff", "--no-renames"];
 
-/// Gives the hunks between two blobs.
+/// Returns the hunks between two blobs.
 pub fn between(old: &str, new: &str) -> Option<Vec<RealHunk>> {
     let words = [&["diff"][..], &FORM, &[old, new]].concat();
     let text = String::from_utf8(printed(&words, b"")?).ok()?;
@@ -197,7 +197,7 @@ pub fn between(old: &str, new: &str) -> Option<Vec<RealHunk>> {
     Some(hunks)
 }
 
-/// Gives the blobs of these names, as far as they are there and text.
+/// Returns the blobs of these names, as far as they are there and text.
 pub fn blobs(names: &[String]) -> Vec<Option<String>> {
     let wanted: String = names.iter().map(|name| format!("{name}\n")).collect();
     let Some(printed) = printed(&["cat-file", "--batch"], wanted.as_bytes()) else { return Vec::new() };

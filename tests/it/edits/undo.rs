@@ -72,7 +72,7 @@ fn make_folder(at: &Path) {
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).expect("own file");
 }
 
-/// Makes a file with holes, and returns how much of it is on the disk.
+/// Creates a file with holes, and returns how much of it is on the disk.
 fn make_sparse(path: &Path) -> u64 {
     let file = File::create(path).expect("the scope can be written");
     file.set_len(64 << 20).expect("own file");

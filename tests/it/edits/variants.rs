@@ -66,7 +66,7 @@ impl Form {
         Self::Trailing,
     ];
 
-    /// Gives what the client has seen, and the file as it really is.
+    /// Returns what the client has seen, and the file as it really is.
     pub fn of(self, change: &Change, seed: usize) -> (Change, Change) {
         let seen = change.clone();
         let mut real = change.clone();
@@ -170,7 +170,7 @@ impl Change {
         (change.after() == new).then_some(change)
     }
 
-    /// Gives the file after the change.
+    /// Returns the file after the change.
     pub fn after(&self) -> String {
         let mut lines = self.base.clone();
         for part in self.parts.iter().rev() {
@@ -179,7 +179,7 @@ impl Change {
         lines.concat()
     }
 
-    /// Gives the parts with as much around each as makes it the only one of its kind; `None` where
+    /// Returns the parts with as much around each as makes it the only one of its kind; `None` where
     /// that cannot be had.
     pub fn unique(&self, context: usize) -> Option<Vec<Part>> {
         let whole = self.base.concat();

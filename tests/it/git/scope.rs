@@ -48,7 +48,7 @@ impl Deref for GitScope {
 }
 
 impl GitScope {
-    /// Makes a scope at `root` with this policy.
+    /// Creates a scope at `root` with this policy.
     pub fn new(root: &str, mut policy: Value) -> Self {
         if !has_sandbox() && policy.get("sandbox").is_none() {
             policy["sandbox"] = json!("none");
@@ -105,7 +105,7 @@ impl GitScope {
         written(&path)
     }
 
-    /// Tells whether such a program ran, and takes its marks away.
+    /// Returns whether such a program ran, and takes its marks away.
     pub fn ran(&self) -> bool {
         let marks =
             [self.path("canary"), self.path("home/state/homes/git/canary"), self.path("canary-home/canary")];
@@ -113,7 +113,7 @@ impl GitScope {
     }
 }
 
-/// Gives those levels of these words that this computer has: on Linux all, where there is no sandbox `none`.
+/// Returns those levels of these words that this computer has: on Linux all, where there is no sandbox `none`.
 pub fn sandboxes<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let all = has_sandbox();
     assert!(all || !cfg!(target_os = "linux"), "the tests are run where the sandbox is whole");

@@ -14,7 +14,7 @@ const FUZZ_TIME: Duration = Duration::from_secs(600);
 /// The longest of them.
 const MAX_FUZZ_BYTES: usize = 200_000;
 
-/// Makes a text of a language that is nearly right: pieces of a sample, moved, doubled, cut and torn apart by what is
+/// Creates a text of a language that is nearly right: pieces of a sample, moved, doubled, cut and torn apart by what is
 /// known to be hard.
 fn random_content(numbers: &mut Numbers, sample: &str) -> String {
     let letters: Vec<char> = sample.chars().collect();

@@ -22,7 +22,7 @@ const KILLED: usize = 5;
 /// The environment variable by which a test in another process becomes the service that is killed.
 const SERVICE: &str = "BAILIWICK_TEST_KEEPS_LEVEL";
 
-/// Makes the mark of a process: how long it sleeps.
+/// Creates the mark of a process: how long it sleeps.
 fn mark(service: u32, number: usize) -> String {
     // Of one length, so that no mark is the beginning of another.
     format!("1000.{service:07}{number:02}")

@@ -19,7 +19,7 @@ pub struct Lasting {
     pub held: Held,
 }
 
-/// Makes a request for a plan with pipes, in a folder of its own.
+/// Creates a request for a plan with pipes, in a folder of its own.
 pub fn request(place: &Place, level: Containment, plan: Vec<Step>) -> KeptRequest {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -44,7 +44,7 @@ pub fn request(place: &Place, level: Containment, plan: Vec<Step>) -> KeptReques
     }
 }
 
-/// Makes a request for a plan with a terminal.
+/// Creates a request for a plan with a terminal.
 pub fn at_terminal(place: &Place, level: Containment, plan: Vec<Step>) -> KeptRequest {
     let terminal = Some(TerminalSize { rows: 24, columns: 80 });
     KeptRequest { terminal, ..request(place, level, plan) }
@@ -94,7 +94,7 @@ impl Lasting {
         status
     }
 
-    /// Gives everything that is kept of a stream.
+    /// Returns everything that is kept of a stream.
     pub fn printed(&self, stream: Stream) -> String {
         let (mut bytes, mut from) = (Vec::new(), 0);
         loop {
@@ -123,7 +123,7 @@ impl Lasting {
     }
 }
 
-/// Gives the numbers of the processes below another, by level.
+/// Returns the numbers of the processes below another, by level.
 pub fn children(process: u32) -> Vec<u32> {
     let list =
         std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
@@ -136,7 +136,7 @@ pub fn kill(process: u32) {
     assert!(status.expect("kill").success());
 }
 
-/// Tells whether a process is there, and no mere entry that nobody took note of yet.
+/// Returns whether a process is there, and no mere entry that nobody took note of yet.
 pub fn lives(process: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }

@@ -54,7 +54,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Gives what was written to standard output, after a success.
+    /// Returns what was written to standard output, after a success.
     pub fn out(&self) -> &str {
         assert_eq!(self.ended.exit_code, Some(0), "{self:?}");
         &self.out
@@ -89,7 +89,7 @@ fn pipe() -> (File, OwnedFd) {
     (File::from(OwnedFd::from(reader)), OwnedFd::from(writer))
 }
 
-/// Gives the path of a system program.
+/// Returns the path of a system program.
 pub fn program(name: &str) -> PathBuf {
     ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
         .iter()
@@ -103,7 +103,7 @@ pub fn grant(path: &Path) -> PathGrant {
     PathGrant::of(path).expect("the folder exists")
 }
 
-/// Makes a command of a system program, or of one with an absolute path.
+/// Creates a command of a system program, or of one with an absolute path.
 pub fn command(argv: &[&str]) -> LaunchCommand {
     let path = if argv[0].starts_with('/') { PathBuf::from(argv[0]) } else { program(argv[0]) };
     LaunchCommand {
@@ -114,22 +114,22 @@ pub fn command(argv: &[&str]) -> LaunchCommand {
     }
 }
 
-/// Makes a pipeline.
+/// Creates a pipeline.
 pub fn step(joiner: Option<Joiner>, commands: &[&[&str]]) -> Step {
     Step { joiner, commands: commands.iter().map(|argv| command(argv)).collect() }
 }
 
-/// Makes a plan of one command.
+/// Creates a plan of one command.
 pub fn single(argv: &[&str]) -> Vec<Step> {
     vec![step(None, &[argv])]
 }
 
-/// Makes a plan of one script for the shell.
+/// Creates a plan of one script for the shell.
 pub fn shell(script: &str) -> Vec<Step> {
     single(&["sh", "-c", script])
 }
 
-/// Makes a plan of one command with redirections.
+/// Creates a plan of one command with redirections.
 pub fn redirected(argv: &[&str], redirects: &[Redirect]) -> Vec<Step> {
     let mut plan = single(argv);
     plan[0].commands[0].redirects = redirects.to_vec();
@@ -160,7 +160,7 @@ impl Place {
         }
     }
 
-    /// Gives the folder around root and home.
+    /// Returns the folder around root and home.
     pub fn outside(&self) -> &Path {
         self.folder.path()
     }
@@ -226,7 +226,7 @@ impl Place {
 /// The environment variable that names a folder with copies of the programs and tables, for another user.
 pub const COPIES: &str = "BAILIWICK_TEST_COPIES";
 
-/// Gives a file of the tests: itself, or its copy.
+/// Returns a file of the tests: itself, or its copy.
 pub fn file_or_copy(file: &Path) -> PathBuf {
     match std::env::var_os(COPIES) {
         Some(folder) => Path::new(&folder).join(file.file_name().expect("it has a name")),
@@ -234,13 +234,13 @@ pub fn file_or_copy(file: &Path) -> PathBuf {
     }
 }
 
-/// Gives the path of `bailiwick`.
+/// Returns the path of `bailiwick`.
 pub fn bailiwick_program() -> PathBuf {
     file_or_copy(Path::new(env!("CARGO_BIN_EXE_bailiwick")))
 }
 
 #[cfg(not(feature = "portable-launch"))]
-/// Gives the path of the program in `examples/probe.rs`, built where it is missing or old.
+/// Returns the path of the program in `examples/probe.rs`, built where it is missing or old.
 pub fn probe_program() -> PathBuf {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
         if std::env::var_os(COPIES).is_some() {

@@ -92,7 +92,7 @@ fn heading((level, network): (Containment, Network)) -> String {
     format!("{level}, network {network}")
 }
 
-/// Runs the probe at a level. Gives what is open and shut, in the probe's order.
+/// Runs the probe at a level. Returns what is open and shut, in the probe's order.
 fn probe(place: &mut Place, hold: (Containment, Network)) -> Vec<(String, String)> {
     let (level, network) = hold;
     let world = World::new(place, &format!("{level}-{network}"));

@@ -29,12 +29,12 @@ impl Deref for ScreenScope {
 }
 
 impl ScreenScope {
-    /// Makes one with a display; `policy` is added to that of the scope `screen`.
+    /// Creates one with a display; `policy` is added to that of the scope `screen`.
     pub fn on(server: &XServer, policy: Value) -> Self {
         Self::with(server.sources(), policy)
     }
 
-    /// Makes one that looks for displays there.
+    /// Creates one that looks for displays there.
     pub fn with(sources: Sources, policy: Value) -> Self {
         let scope = TestScope::new().with_scopes(&scopes(policy)).with_sources(sources);
         Self { host: scope.host(), caller: Caller::local(Transport::Stdio) }
@@ -57,7 +57,7 @@ impl ScreenScope {
         self.send_as(&self.caller, envelope).await
     }
 
-    /// Gives a file or folder of Bailiwick's own state.
+    /// Returns a file or folder of Bailiwick's own state.
     pub fn state(&self, path: &str) -> PathBuf {
         self.dirs.state.join(path)
     }
@@ -76,7 +76,7 @@ fn scopes(policy: Value) -> [Value; 2] {
     [scope("screen", &own), scope("other", &all.take())]
 }
 
-/// Gives code, stage and rule of an answer that failed.
+/// Returns code, stage and rule of an answer that failed.
 pub fn refusal(answer: &Value) -> (&str, &str, &str) {
     assert_eq!(answer["ok"], false, "{answer}");
     let error = &answer["error"];
@@ -97,7 +97,7 @@ pub fn read(base64: &Value) -> Picture {
     decode(&bytes(base64)).expect("a picture")
 }
 
-/// Gives the bytes of a text in base64.
+/// Returns the bytes of a text in base64.
 pub fn bytes(base64: &Value) -> Vec<u8> {
     STANDARD.decode(base64.as_str().expect("a text")).expect("base64")
 }

@@ -26,7 +26,7 @@ impl Deref for SnapshotScope {
 }
 
 impl SnapshotScope {
-    /// Makes the folder, with this policy.
+    /// Creates the folder, with this policy.
     pub fn new(policy: Value) -> Self {
         let scope = TestScope::new().with_capabilities(&["fs:read"]).with_policy(policy);
         fs::create_dir_all(&scope.dirs.state).expect("a folder is made");
@@ -34,7 +34,7 @@ impl SnapshotScope {
         Self { scope, scopes }
     }
 
-    /// Gives a folder as the policy permits it.
+    /// Returns a folder as the policy permits it.
     pub fn permitted(&self, path: &str) -> PermittedPath {
         let scope = self.scopes.find("app").expect("it is configured");
         scope.locate(&RawPath(path.to_owned()), Access::Read).expect("it is permitted")
@@ -50,7 +50,7 @@ impl SnapshotScope {
         Snapshot::take(&self.permitted("."), &self.dirs.state, limits, &soon()).expect("it is taken")
     }
 
-    /// Gives what is in Bailiwick's folder for snapshots.
+    /// Returns what is in Bailiwick's folder for snapshots.
     pub fn left_over(&self) -> usize {
         fs::read_dir(self.dirs.state.join("snapshots")).expect("the folder is there").count()
     }
@@ -61,7 +61,7 @@ pub fn soon() -> Cancel {
     Cancel::after(*PATIENCE)
 }
 
-/// Gives what changed, a line for each file: its letter, lines added and removed, its path, and what is to be said.
+/// Returns what changed, a line for each file: its letter, lines added and removed, its path, and what is to be said.
 pub fn lines(changes: &Changes) -> Vec<String> {
     let count = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
     let line = |file: &bailiwick::providers::snapshot::FileChange| {

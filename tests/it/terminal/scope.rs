@@ -89,7 +89,7 @@ impl TerminalScope {
         self.command(words).output().expect("the binary runs")
     }
 
-    /// Gives what waits for the person, as `bailiwick approve --list --json` tells it.
+    /// Returns what waits for the person, as `bailiwick approve --list --json` tells it.
     pub fn waiting(&self) -> Vec<Value> {
         let ran = self.cli(&["approve", "--list", "--json"]);
         let told: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
@@ -109,7 +109,7 @@ impl TerminalScope {
         }
     }
 
-    /// Gives every file below a folder that contains some bytes.
+    /// Returns every file below a folder that contains some bytes.
     pub fn files_with(&self, bytes: &[u8]) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.folder().to_owned()];
@@ -148,12 +148,12 @@ impl Program<'_> {
         self.write(json!({"keys": keys})).await;
     }
 
-    /// Gives what its terminal shows.
+    /// Returns what its terminal shows.
     pub async fn screen(&self) -> Value {
         data(&self.ask("process.read", json!({}), json!({"view": "screen"})).await)["screen"].clone()
     }
 
-    /// Gives the lines that its terminal shows.
+    /// Returns the lines that its terminal shows.
     pub async fn lines(&self) -> Vec<String> {
         lines(&self.screen().await)
     }
@@ -184,13 +184,13 @@ impl Program<'_> {
         }
     }
 
-    /// Gives all that it printed that is kept, as text, control sequences included.
+    /// Returns all that it printed that is kept, as text, control sequences included.
     pub async fn printed(&self) -> String {
         let answer = self.ask("process.read", json!({}), json!({"stripAnsi": false})).await;
         data(&answer)["stdout"].as_str().expect("text").to_owned()
     }
 
-    /// Gives the last line that it printed.
+    /// Returns the last line that it printed.
     pub async fn tail(&self) -> String {
         let answer = self.ask("process.read", json!({}), json!({"tail": 1})).await;
         data(&answer)["stdout"].as_str().expect("text").to_owned()
@@ -211,7 +211,7 @@ impl Program<'_> {
     }
 }
 
-/// Gives the lines of a screen.
+/// Returns the lines of a screen.
 pub fn lines(screen: &Value) -> Vec<String> {
     let lines = screen["lines"].as_array().expect("lines");
     lines.iter().map(|line| line.as_str().expect("text").to_owned()).collect()

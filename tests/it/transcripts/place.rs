@@ -62,7 +62,7 @@ impl Place {
         &self.home
     }
 
-    /// Makes a command of the person's.
+    /// Creates a command of the person's.
     pub fn command(&self, words: &[&str]) -> Command {
         let program = self.path("bin/bailiwick");
         let mut whole = self.starter.iter().chain([&program]);
@@ -100,7 +100,7 @@ impl Place {
         self.path(".config/bailiwick/config.json")
     }
 
-    /// Gives every file below the home folder with its content: what a command must not have touched.
+    /// Returns every file below the home folder with its content: what a command must not have touched.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         let mut folders = vec![self.home.clone()];

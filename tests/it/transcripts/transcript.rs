@@ -142,7 +142,7 @@ fn without_colours(text: &str) -> String {
     Regex::new("\x1b\\[[0-9;]*m").expect("the pattern is fixed").replace_all(text, "").into_owned()
 }
 
-/// Gives what a terminal of so many columns shows in the end.
+/// Returns what a terminal of so many columns shows in the end.
 fn shown(printed: &[u8], columns: u16) -> String {
     let mut emulator = Emulator::new(ROWS, columns);
     emulator.feed(printed);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::needs::lacks_full_sandbox;
 use support::service::TestService;
 
-/// Gives the only condition of an answer.
+/// Returns the only condition of an answer.
 fn only(data: &Value) -> &Value {
     let conditions = data["conditions"].as_array().expect("conditions");
     assert_eq!(conditions.len(), 1);

@@ -9,7 +9,7 @@ impl Numbers {
         Self(seed ^ 0x9e37_79b9_7f4a_7c15)
     }
 
-    /// Gives a number below a bound.
+    /// Returns a number below a bound.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -271,7 +271,7 @@ const CHARACTERS: &[&str] = &[
     "/dev/null",
 ];
 
-/// Makes a string. Many are taken whole; about a third hold something active, and a third is noise.
+/// Creates a string. Many are taken whole; about a third hold something active, and a third is noise.
 pub fn string(numbers: &mut Numbers) -> String {
     if numbers.below(3) == 0 {
         return noise(numbers);
@@ -313,7 +313,7 @@ fn command(numbers: &mut Numbers, is_wild: bool, text: &mut String) {
     }
 }
 
-/// Makes a string of single characters. Quotes are closed more often than chance would have it.
+/// Creates a string of single characters. Quotes are closed more often than chance would have it.
 fn noise(numbers: &mut Numbers) -> String {
     let mut text = numbers.one(&["git ", "git ", "a", ""]).to_owned();
     for _ in 0..=numbers.below(10) {

@@ -17,7 +17,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Gives a header's value.
+    /// Returns a header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (key, value) = line.split_once(':')?;
@@ -38,7 +38,7 @@ impl Reply {
     }
 }
 
-/// Makes a request head and body; `Connection: close` is added.
+/// Creates a request head and body; `Connection: close` is added.
 pub fn request(method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> String {
     let mut text = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n");
     for (name, value) in headers {
@@ -131,7 +131,7 @@ pub fn whole(mut arguments: Value) -> Value {
     arguments
 }
 
-/// Makes a call of a tool that asks for the whole envelope.
+/// Creates a call of a tool that asks for the whole envelope.
 pub fn call(tool: &str, arguments: &Value) -> Value {
     let arguments = whole(arguments.clone());
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})

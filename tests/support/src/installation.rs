@@ -56,7 +56,7 @@ impl Installation {
         made
     }
 
-    /// Makes a token that may do all that scopes grant, and returns its value.
+    /// Creates a token that may do all that scopes grant, and returns its value.
     pub fn make_token(&self, name: &str) -> String {
         let made = self.run(&["token", "create", name, "--json"]);
         assert_eq!(made.exit, 0, "{}", made.err);

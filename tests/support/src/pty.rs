@@ -98,12 +98,12 @@ impl Pty {
         (status.code().expect("no signal ended it"), std::mem::take(&mut self.printed))
     }
 
-    /// Gives all that was printed so far, as text.
+    /// Returns all that was printed so far, as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.printed).into_owned()
     }
 
-    /// Waits a moment for something, and takes it in. Tells whether there was something.
+    /// Waits a moment for something, and takes it in. Returns whether there was something.
     fn read(&mut self) -> bool {
         let mut ready = [PollFd::from_borrowed_fd(self.main.as_fd(), PollFlags::IN)];
         let moment = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };

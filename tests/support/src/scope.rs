@@ -37,7 +37,7 @@ pub struct TestScope {
 struct Folder(TemporaryFolder);
 
 impl TestScope {
-    /// Makes the scope `app`, in which files may be read, searched and written, and the history read.
+    /// Creates the scope `app`, in which files may be read, searched and written, and the history read.
     pub fn new() -> Self {
         Self::in_folder(TemporaryFolder::new())
     }
@@ -182,7 +182,7 @@ impl TestScope {
         TestService::new(self.clone())
     }
 
-    /// Makes a command of the program, with nothing of this process's environment.
+    /// Creates a command of the program, with nothing of this process's environment.
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(program());
         command.env_clear().stdin(Stdio::null());
@@ -213,7 +213,7 @@ impl TestScope {
         self
     }
 
-    /// Makes the config of the scopes.
+    /// Creates the config of the scopes.
     fn compile(mut self) -> Self {
         let scopes = self.scopes.iter().map(|scope| {
             let mut scope = scope.clone();

@@ -77,17 +77,17 @@ impl XServer {
         }
     }
 
-    /// Gives the id of its display.
+    /// Returns the id of its display.
     pub fn id(&self) -> String {
         format!(":{}", self.number)
     }
 
-    /// Gives displays of which there is this one alone.
+    /// Returns displays of which there is this one alone.
     pub fn displays(&self) -> Displays {
         Displays::new(self.sources())
     }
 
-    /// Tells where this one alone is found.
+    /// Returns where this one alone is found.
     pub fn sources(&self) -> Sources {
         let sockets = self.folder.path().join("sockets");
         if !sockets.exists() {
@@ -104,7 +104,7 @@ impl XServer {
         symlink(self.socket(), link).expect("a link of the test");
     }
 
-    /// Gives where it listens.
+    /// Returns where it listens.
     pub fn socket(&self) -> PathBuf {
         PathBuf::from(format!("/tmp/.X11-unix/X{}", self.number))
     }
@@ -136,7 +136,7 @@ impl Drop for XServer {
     }
 }
 
-/// Gives a number that no other test of this process has, and probably none of another.
+/// Returns a number that no other test of this process has, and probably none of another.
 fn next_number() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let next = std::process::id() % 199 * 100 + NEXT.fetch_add(1, Ordering::Relaxed);
@@ -161,7 +161,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Gives the first screen.
+    /// Returns the first screen.
     pub fn screen(&self) -> &Screen {
         &self.connection.setup().roots[0]
     }
@@ -171,17 +171,17 @@ impl Client {
         self.connection.sync().expect("the server answers");
     }
 
-    /// Makes a window that the server paints in one colour, and shows it.
+    /// Creates a window that the server paints in one colour, and shows it.
     pub fn window(&self, place: Rect, colour: u32) -> u32 {
         self.make(place, &CreateWindowAux::new().background_pixel(colour))
     }
 
-    /// Makes a window that the server never paints, and shows it.
+    /// Creates a window that the server never paints, and shows it.
     pub fn unpainted(&self, place: Rect) -> u32 {
         self.make(place, &CreateWindowAux::new())
     }
 
-    /// Makes a window with another colour in every pixel ([`pattern`]), which the server paints, and shows it.
+    /// Creates a window with another colour in every pixel ([`pattern`]), which the server paints, and shows it.
     pub fn patterned(&self, place: Rect) -> u32 {
         let connection = &self.connection;
         let (width, height) = size(place);
@@ -202,7 +202,7 @@ impl Client {
         self.make(place, &CreateWindowAux::new().background_pixmap(pixmap))
     }
 
-    /// Makes a window that no encoder makes much smaller, and shows it.
+    /// Creates a window that no encoder makes much smaller, and shows it.
     pub fn noisy(&self, place: Rect) -> u32 {
         let window = self.unpainted(place);
         let pen = self.connection.generate_id().expect("a number");
@@ -225,7 +225,7 @@ impl Client {
         window
     }
 
-    /// Makes a window that no window manager deals with, without a title.
+    /// Creates a window that no window manager deals with, without a title.
     pub fn menu(&self, place: Rect, colour: u32) -> u32 {
         let window = self.connection.generate_id().expect("a number");
         let look = CreateWindowAux::new().background_pixel(colour).override_redirect(1);
@@ -239,7 +239,7 @@ impl Client {
         self.sync();
     }
 
-    /// Makes a window of one colour within another, and shows it.
+    /// Creates a window of one colour within another, and shows it.
     pub fn inner(&self, parent: u32, place: Rect, colour: u32) -> u32 {
         let window = self.connection.generate_id().expect("a number");
         self.make_in(parent, window, place, &CreateWindowAux::new().background_pixel(colour));
@@ -301,7 +301,7 @@ impl Client {
         self.sync();
     }
 
-    /// Gives the number of a name.
+    /// Returns the number of a name.
     pub fn atom(&self, name: &str) -> u32 {
         self.connection.intern_atom(false, name.as_bytes()).expect("sent").reply().expect("a number").atom
     }
@@ -325,7 +325,7 @@ impl Client {
         self.numbers(self.screen().root, "_NET_CLIENT_LIST_STACKING", AtomEnum::WINDOW, windows);
     }
 
-    /// Tells whether the server has an extension.
+    /// Returns whether the server has an extension.
     pub fn has(&self, extension: &'static str) -> bool {
         self.connection.extension_information(extension).expect("the server answers").is_some()
     }
@@ -339,12 +339,12 @@ fn size(place: Rect) -> (u16, u16) {
     (u16::try_from(place.width).expect("small"), u16::try_from(place.height).expect("small"))
 }
 
-/// Gives the colour of a pixel of [`Client::patterned`].
+/// Returns the colour of a pixel of [`Client::patterned`].
 pub fn pattern(x: u32, y: u32) -> [u8; 3] {
     [x * 7, y * 5, x ^ y].map(|value| u8::try_from(value % 256).expect("below 256"))
 }
 
-/// Gives the id of a window.
+/// Returns the id of a window.
 pub fn window_id(server: &XServer, window: u32) -> String {
     format!("{}/{window:#x}", server.id())
 }

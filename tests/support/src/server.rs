@@ -38,7 +38,7 @@ impl Deref for TestServer {
 }
 
 impl TestServer {
-    /// Makes a service with the scopes `app` (everything on files), `notes` (reading) and `blind`
+    /// Creates a service with the scopes `app` (everything on files), `notes` (reading) and `blind`
     /// (history alone).
     pub fn new() -> Self {
         let scope = TestScope::new()
@@ -65,7 +65,7 @@ impl TestServer {
         Self { token, ..Self::over(scope.host()) }
     }
 
-    /// Makes one of a service, without a token.
+    /// Creates one of a service, without a token.
     pub fn over(host: TestService) -> Self {
         let keys = Arc::new(KeyRing::open(host.dirs.clone()));
         Self { keys, token: String::new(), shutdown: CancellationToken::new(), tasks: Vec::new(), host }

@@ -122,7 +122,7 @@ impl TestService {
         Backend::Embedded(self.embedded())
     }
 
-    /// Makes a token that may do everything, and returns its secret.
+    /// Creates a token that may do everything, and returns its secret.
     pub fn token(&self, name: &str) -> String {
         make_token(&self.dirs, name, None, &["*"], &["*"])
     }
@@ -312,7 +312,7 @@ fn wait_envelope(input: &Value) -> Value {
     json!({"scope": "app", "op": "process.wait", "input": input, "options": {"timeoutSeconds": PATIENCE.as_secs()}})
 }
 
-/// Makes a token, and returns its secret.
+/// Creates a token, and returns its secret.
 pub fn make_token(
     dirs: &Dirs,
     name: &str,

@@ -24,19 +24,19 @@ impl SourceFile {
         inner.split('/').filter(|name| !matches!(*name, "src" | "lib" | "main")).collect()
     }
 
-    /// Gives the lines of the code, counted from 1.
+    /// Returns the lines of the code, counted from 1.
     pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.code.lines().enumerate().map(|(at, line)| (at + 1, line))
     }
 }
 
-/// Gives the root of the repository.
+/// Returns the root of the repository.
 pub fn repository() -> &'static Path {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.ancestors().nth(2).expect("this crate is in `tests/support`")
 }
 
-/// Gives the path of a file from the repository's root, with `/`.
+/// Returns the path of a file from the repository's root, with `/`.
 pub fn shown_path(path: &Path) -> String {
     let below = path.strip_prefix(repository()).expect("it was found below the repository");
     below.to_string_lossy().replace('\\', "/")
@@ -130,7 +130,7 @@ fn block_comment(rest: &[u8]) -> usize {
     at
 }
 
-/// Gives the number of hashes if a raw string begins here.
+/// Returns the number of hashes if a raw string begins here.
 fn raw_string(bytes: &[u8], at: usize) -> Option<usize> {
     let inside_a_word = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');
     if inside_a_word {

@@ -93,7 +93,7 @@ impl StdioClient {
     }
 }
 
-/// Gives the result envelope of a tool's answer, after checking that its parts agree.
+/// Returns the result envelope of a tool's answer, after checking that its parts agree.
 pub fn outcome(answer: &Value) -> Value {
     let result = &answer["result"];
     let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"));

@@ -67,7 +67,7 @@ impl Need {
         Self::Moves,
     ];
 
-    /// Gives the word by which case files name it.
+    /// Returns the word by which case files name it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Links => "links",
@@ -143,12 +143,12 @@ impl fmt::Display for Need {
     }
 }
 
-/// Gives how many random cases a property is tried with: fewer where folders are made slowly, as under wine.
+/// Returns how many random cases a property is tried with: fewer where folders are made slowly, as under wine.
 pub const fn tries(all: u32) -> u32 {
     if cfg!(target_os = "linux") { all } else { all / 8 }
 }
 
-/// Tells whether this system lacks what a test needs, and says so where the runner's lines are: the test then ends.
+/// Returns whether this system lacks what a test needs, and says so where the runner's lines are: the test then ends.
 pub fn lacks(need: Need) -> bool {
     if need.is_there() {
         return false;
@@ -176,12 +176,12 @@ pub fn tell(line: &str) {
     let _ = io::stdout().write_all(format!("\n{line}\n").as_bytes());
 }
 
-/// Tells whether this system can hold a program at all: where it cannot, the person has to say that it runs so.
+/// Returns whether this system can hold a program at all: where it cannot, the person has to say that it runs so.
 pub fn has_sandbox() -> bool {
     levels().missing(Containment::Partial).is_none()
 }
 
-/// Gives Git as a person starts it: the one in a folder where the product looks too, else whichever is found.
+/// Returns Git as a person starts it: the one in a folder where the product looks too, else whichever is found.
 pub fn git_of_the_person() -> Command {
     let starters = usual_folders().into_iter().filter(|_| cfg!(windows)).map(|folder| folder.join("git.exe"));
     let mut places = starters.flat_map(|starter| {
@@ -191,7 +191,7 @@ pub fn git_of_the_person() -> Command {
     Command::new(places.find(|path| path.is_file()).unwrap_or_else(|| "git".into()))
 }
 
-/// Makes a named pipe, by the program for it: not every system's call is known to the crates that are here.
+/// Creates a named pipe, by the program for it: not every system's call is known to the crates that are here.
 ///
 /// # Errors
 /// What the program says; [`io::ErrorKind::NotFound`] where there is none.
@@ -201,14 +201,14 @@ pub fn make_pipe(path: &Path) -> io::Result<()> {
     if made.status.success() { Ok(()) } else { Err(io::Error::other(said.trim().to_owned())) }
 }
 
-/// Tells whether a program is installed.
+/// Returns whether a program is installed.
 fn runs(program: &str, words: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Tells whether the product starts a program, without any sandbox.
+/// Returns whether the product starts a program, without any sandbox.
 fn starts(folder: &TemporaryFolder, argv: &[&str]) -> bool {
     let config: Config = serde_json::from_value(json!({
         "machineId": "01JD0000000000000000000000",

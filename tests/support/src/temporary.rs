@@ -21,13 +21,13 @@ pub struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Makes a folder of mode 0755, whatever the umask.
+    /// Creates a folder of mode 0755, whatever the umask.
     pub fn new() -> Self {
         // Resolved, so that paths in answers can be compared with it.
         Self::below(&std::env::temp_dir())
     }
 
-    /// Makes a folder below another.
+    /// Creates a folder below another.
     pub fn below(base: &Path) -> Self {
         let base = real(base).expect("the folder exists");
         let path = base.join(format!("bailiwick-test-{}", new_id()));
@@ -35,7 +35,7 @@ impl TemporaryFolder {
         Self { path }
     }
 
-    /// Makes a folder on another file system than a path is on, where there is one.
+    /// Creates a folder on another file system than a path is on, where there is one.
     pub fn elsewhere(than: &Path) -> Option<Self> {
         let base = Path::new("/dev/shm");
         let is_other = FileId::of(base)?.device != FileId::of(than)?.device;
@@ -43,7 +43,7 @@ impl TemporaryFolder {
         (is_other && fs::create_dir(&path).is_ok()).then_some(Self { path })
     }
 
-    /// Gives its path, without symbolic links.
+    /// Returns its path, without symbolic links.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,6 +1,6 @@
 //! Small pieces of Markdown.
 
-/// Makes a table; no text at all where there are no rows.
+/// Creates a table; no text at all where there are no rows.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();

@@ -13,7 +13,7 @@ use super::schema::operation_schema;
 #[cfg(not(feature = "schemas"))]
 use crate::registry::packed_request as operation_schema;
 
-/// Makes the document: every operation is one form of the body of `POST /api/v1/operations`.
+/// Creates the document: every operation is one form of the body of `POST /api/v1/operations`.
 ///
 /// # Source
 /// OpenAPI 3.1.1, whose schemas are JSON Schema draft 2020-12; each embedded schema has an `$id`, so that

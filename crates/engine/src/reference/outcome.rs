@@ -7,7 +7,7 @@ use bailiwick_contract::ErrorCode;
 /// The draft that all schemas follow.
 pub const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Makes the schema of any answer. Reading one: branch on `ok`, then on `error.code`.
+/// Creates the schema of any answer. Reading one: branch on `ok`, then on `error.code`.
 pub fn outcome_schema() -> Value {
     let codes: Vec<Value> = ErrorCode::ALL
         .iter()

@@ -89,7 +89,7 @@ fn windows() -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Gives the rules of the list in its order, each once.
+/// Returns the rules of the list in its order, each once.
 fn rules() -> Vec<&'static str> {
     let mut rules: Vec<&'static str> = Vec::new();
     for row in SENSITIVE {

@@ -11,7 +11,7 @@ use bailiwick_contract::{CommonOption, Envelope, OperationSpec, ScopeNeed, Targe
 
 use super::outcome::DRAFT;
 
-/// Makes the schema of any request.
+/// Creates the schema of any request.
 pub fn envelope_schema(registry: &Registry) -> Value {
     let mut schema = of::<Envelope>("Envelope");
     let names: Vec<&str> = registry.operations().map(|entry| entry.spec.name).collect();
@@ -19,7 +19,7 @@ pub fn envelope_schema(registry: &Registry) -> Value {
     schema
 }
 
-/// Makes the schema of `config.json`.
+/// Creates the schema of `config.json`.
 pub fn config_schema() -> Value {
     of::<Config>("Bailiwick config")
 }
@@ -30,7 +30,7 @@ fn of<T: JsonSchema>(title: &str) -> Value {
     schema
 }
 
-/// Makes the schema of a request for one operation; `$defs` holds `input`, `options` and `output`.
+/// Creates the schema of a request for one operation; `$defs` holds `input`, `options` and `output`.
 pub fn operation_schema(entry: &Entry) -> Value {
     let spec = entry.spec;
     let schemas = entry.schemas();
@@ -96,13 +96,13 @@ pub fn operation_schema(entry: &Entry) -> Value {
     })
 }
 
-/// Tells whether an operation honours a shared option.
+/// Returns whether an operation honours a shared option.
 pub(super) fn honours(entry: &Entry, option: CommonOption) -> bool {
     matches!(option, CommonOption::TimeoutSeconds | CommonOption::MaxOutputBytes)
         || entry.spec.options.contains(&option)
 }
 
-/// Gives the schema of a shared option.
+/// Returns the schema of a shared option.
 fn common_option(option: CommonOption, spec: &OperationSpec) -> Value {
     let mut schema = match option {
         CommonOption::TimeoutSeconds => {
@@ -117,7 +117,7 @@ fn common_option(option: CommonOption, spec: &OperationSpec) -> Value {
     schema
 }
 
-/// Makes a whole schema a part of another: its own `$defs` move with it.
+/// Creates a whole schema a part of another: its own `$defs` move with it.
 fn rebased(mut schema: Value, place: &str) -> Value {
     rebase(&mut schema, place);
     schema

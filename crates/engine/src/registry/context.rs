@@ -72,7 +72,7 @@ struct Notes {
 }
 
 impl Context {
-    /// Makes the surroundings of a request.
+    /// Creates the surroundings of a request.
     pub fn new(
         caller: Caller,
         cancel: Cancel,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Operation, Schemas};
 
-/// Makes the schemas of an operation's parts.
+/// Creates the schemas of an operation's parts.
 pub fn schemas<O: Operation>() -> Schemas {
     Schemas {
         input: of::<O::Input>(SchemaSettings::draft2020_12()),
@@ -15,7 +15,7 @@ pub fn schemas<O: Operation>() -> Schemas {
     }
 }
 
-/// Makes the schema of a part, without what says nothing in a part: its draft and the names of types.
+/// Creates the schema of a part, without what says nothing in a part: its draft and the names of types.
 fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(map) = schema.as_object_mut() {

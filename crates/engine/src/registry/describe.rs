@@ -54,7 +54,7 @@ pub fn describe_target(rule: TargetRule) -> String {
     }
 }
 
-/// Gives each field of an object schema as `name: "type: description"`, `*` after required names.
+/// Returns each field of an object schema as `name: "type: description"`, `*` after required names.
 fn describe_fields(schema: &Value) -> Map<String, Value> {
     let required: Vec<&str> = schema["required"]
         .as_array()

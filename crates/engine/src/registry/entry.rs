@@ -90,7 +90,7 @@ impl Entry {
         Self::row::<O>(const { &O::SPEC }, None)
     }
 
-    /// Makes a row by which an operation can be called by another name: the same in all but name, family and example.
+    /// Creates a row by which an operation can be called by another name: the same in all but name, family and example.
     pub const fn alias<O: Operation>(spec: &'static OperationSpec) -> Self {
         Self::row::<O>(spec, Some(O::SPEC.name))
     }
@@ -108,7 +108,7 @@ impl Entry {
         }
     }
 
-    /// Makes the JSON Schemas of the operation's parts: out of its types.
+    /// Creates the JSON Schemas of the operation's parts: out of its types.
     #[cfg(feature = "schemas")]
     pub fn schemas(&self) -> Schemas {
         (self.schemas)()
@@ -120,7 +120,7 @@ impl Entry {
         super::packed::packed_schemas(self)
     }
 
-    /// Gives the names of the fields of `input` and of `options`, with their schemas; made once.
+    /// Returns the names of the fields of `input` and of `options`, with their schemas; made once.
     pub fn field_names(&self) -> &(FieldNames, FieldNames) {
         self.field_names.get_or_init(|| {
             let Schemas { input, options, .. } = self.schemas();
@@ -128,7 +128,7 @@ impl Entry {
         })
     }
 
-    /// Gives what a call looks like; made once.
+    /// Returns what a call looks like; made once.
     pub(super) fn signatures(&self) -> &Signatures {
         self.signatures.get_or_init(|| Signatures::of(self))
     }

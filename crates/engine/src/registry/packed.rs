@@ -14,7 +14,7 @@ const PACKED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/schemas.rs"
 /// More than any file has.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Gives the schema of a request for an operation, as its file has it.
+/// Returns the schema of a request for an operation, as its file has it.
 pub fn packed_request(entry: &Entry) -> Value {
     let at = PACKED.binary_search_by_key(&entry.spec.name, |(name, _)| name);
     let (_, packed) = PACKED[at.expect("each operation has a file; a test holds them to the types")];
@@ -22,7 +22,7 @@ pub fn packed_request(entry: &Entry) -> Value {
     serde_json::from_slice(&text).expect("the build packed JSON")
 }
 
-/// Gives the schemas of an operation's parts.
+/// Returns the schemas of an operation's parts.
 pub fn packed_schemas(entry: &Entry) -> Schemas {
     let mut request = packed_request(entry);
     let mut part = |place: &str| {

@@ -69,7 +69,7 @@ impl Signatures {
     }
 }
 
-/// Gives the signature of an operation.
+/// Returns the signature of an operation.
 pub fn signature(entry: &Entry, length: SignatureLength) -> &str {
     match length {
         SignatureLength::Short => &entry.signatures().short,

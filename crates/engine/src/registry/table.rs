@@ -30,12 +30,12 @@ impl Registry {
         Self { families, by_name: rows.map(|entry| (entry.spec.name, entry)).collect() }
     }
 
-    /// Gives the families, in the order of the documents.
+    /// Returns the families, in the order of the documents.
     pub fn families(&self) -> &'static [&'static Family] {
         self.families
     }
 
-    /// Gives every operation, in the order of the documents.
+    /// Returns every operation, in the order of the documents.
     pub fn operations(&self) -> impl Iterator<Item = &'static Entry> {
         self.families.iter().flat_map(|family| family.operations)
     }

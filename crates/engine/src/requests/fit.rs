@@ -117,7 +117,7 @@ pub(super) fn fit(field: &str, value: Value, schema: &Value, root: &Value) -> Re
     }
 }
 
-/// Makes a list of one item, where a list is wanted and the item could be in it.
+/// Creates a list of one item, where a list is wanted and the item could be in it.
 fn in_a_list(field: &str, value: Value, forms: &Forms<'_>, root: &Value) -> Result<Value, Failure> {
     match forms.items() {
         Some(items) => Ok(Value::Array(vec![fit(field, value, items, root)?])),
@@ -210,7 +210,7 @@ pub(super) fn json(field: &str, text: &str) -> Result<Value, Failure> {
     })
 }
 
-/// Gives the fields of an object their names and forms.
+/// Returns the fields of an object their names and forms.
 fn object(list: &str, fields: Map<String, Value>, forms: &Forms<'_>) -> Result<Map<String, Value>, Failure> {
     let list = list.rsplit('.').next().unwrap_or(list);
     let property = |name: &str| forms.having("object").find_map(|it| it["properties"].get(name));
@@ -264,7 +264,7 @@ fn object(list: &str, fields: Map<String, Value>, forms: &Forms<'_>) -> Result<M
     Ok(placed)
 }
 
-/// Gives a text field its form: numbers are text too, and a list of one is its item.
+/// Returns a text field its form: numbers are text too, and a list of one is its item.
 pub(super) fn text(field: &str, value: Value) -> Result<Option<String>, Failure> {
     match value {
         Value::Null => Ok(None),

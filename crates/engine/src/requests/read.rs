@@ -148,7 +148,7 @@ fn fitted(part: &str, fields: Map<String, Value>, schema: &Value) -> Result<Map<
         .collect()
 }
 
-/// Gives a shared option its form.
+/// Returns a shared option its form.
 fn shared(name: &str, value: Value) -> Value {
     match (name, &value) {
         ("timeoutSeconds" | "maxOutputBytes", Value::String(text)) => {

@@ -69,7 +69,7 @@ impl Service {
         Self::boot_on(settings, launcher, Sources::of_this_process())
     }
 
-    /// Makes a service that looks for displays elsewhere than this process's environment says.
+    /// Creates a service that looks for displays elsewhere than this process's environment says.
     ///
     /// # Errors
     /// As [`Service::boot`].
@@ -120,18 +120,18 @@ impl Service {
         }))
     }
 
-    /// Gives the facts in force, after a look at whether the watched config has changed.
+    /// Returns the facts in force, after a look at whether the watched config has changed.
     pub fn facts(&self) -> Arc<ServiceFacts> {
         let _ = self.refresh();
         self.in_force()
     }
 
-    /// Gives the facts in force.
+    /// Returns the facts in force.
     pub(super) fn in_force(&self) -> Arc<ServiceFacts> {
         Arc::clone(&self.facts.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Gives the history.
+    /// Returns the history.
     pub fn history(&self) -> &HistoryHandle {
         &self.history
     }

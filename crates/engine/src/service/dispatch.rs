@@ -164,12 +164,12 @@ async fn start(cx: &Context, permit: &Permit) -> Result<Json, Failure> {
     }
 }
 
-/// Makes the failure for a client that cancelled or went away.
+/// Creates the failure for a client that cancelled or went away.
 pub(super) fn cancelled() -> Failure {
     Failure::new(ErrorCode::Cancelled, "the request was cancelled")
 }
 
-/// Makes the failure for a bug of ours.
+/// Creates the failure for a bug of ours.
 pub(super) fn panicked() -> Failure {
     Failure::new(
         ErrorCode::ExecutionFailed,

@@ -161,7 +161,7 @@ impl Service {
     }
 }
 
-/// Makes the failure for one wait too many.
+/// Creates the failure for one wait too many.
 fn too_many_held() -> Failure {
     Failure::new(
         ErrorCode::ProviderUnavailable,

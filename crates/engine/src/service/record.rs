@@ -263,7 +263,7 @@ impl Record {
         }
     }
 
-    /// Gives what is needed to answer without the record.
+    /// Returns what is needed to answer without the record.
     pub fn unfinished(&self) -> Unfinished {
         Unfinished {
             operation_id: self.event.operation_id.clone(),

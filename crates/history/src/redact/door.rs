@@ -24,7 +24,7 @@ const OVERLAP_BYTES: usize = 8_192;
 const MAX_DEPTH: usize = 32;
 
 impl Redactor {
-    /// Makes the row of an event.
+    /// Creates the row of an event.
     pub fn row(&self, event: EventDraft, machine: &str) -> Row {
         // What is secret in the target or the template is secret in the error and the summary too.
         let mut found = Vec::new();
@@ -86,7 +86,7 @@ impl Redactor {
         self.value(value, MAX_DEPTH, &mut Vec::new())
     }
 
-    /// Makes a row by which the history tells of itself.
+    /// Creates a row by which the history tells of itself.
     pub fn notice(&self, machine: &str, op: &'static str, summary: &str) -> Row {
         Row {
             id: self.text(&id::new_id(), NAME_BYTES, &mut Vec::new()),
@@ -113,7 +113,7 @@ impl Redactor {
         }
     }
 
-    /// Makes the row that stands for rows which retention removed.
+    /// Creates the row that stands for rows which retention removed.
     pub fn retention(&self, machine: &str, rows: i64, removed: &Removed) -> Row {
         // A number and a hash of our own: nothing that could be secret, and it must not be changed.
         let template = serde_json::to_string(removed).expect("a number and a text have a JSON form");
@@ -207,7 +207,7 @@ fn shorten(mut text: String, limit: usize, cut_before: bool) -> String {
     text
 }
 
-/// Gives the first bytes of a text, whole characters only.
+/// Returns the first bytes of a text, whole characters only.
 fn clip(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]
 }

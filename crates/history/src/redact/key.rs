@@ -39,7 +39,7 @@ impl Key {
         Self(bytes)
     }
 
-    /// Gives the first 8 hexadecimal digits of HMAC-SHA-256 over a secret.
+    /// Returns the first 8 hexadecimal digits of HMAC-SHA-256 over a secret.
     pub fn mark(&self, secret: &[u8]) -> String {
         hex(&hmac_sha256(&self.0, secret)[..4])
     }

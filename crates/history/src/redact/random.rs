@@ -64,7 +64,7 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_' | b'-' | b'=')
 }
 
-/// Tells whether what precedes says that this is a digest, or a part of one: `sha512-…`, `SHA256:…`.
+/// Returns whether what precedes says that this is a digest, or a part of one: `sha512-…`, `SHA256:…`.
 fn is_digest(before: &str) -> bool {
     let head =
         before.trim_end_matches(|it: char| it.is_ascii_alphanumeric() || matches!(it, '+' | '/' | '='));
@@ -87,7 +87,7 @@ fn looks_random(word: &[u8]) -> bool {
     changes >= (word.len() / 8).max(5) && bits_for_each(word) >= MIN_BITS
 }
 
-/// Gives Shannon's entropy of the bytes.
+/// Returns Shannon's entropy of the bytes.
 fn bits_for_each(word: &[u8]) -> f64 {
     let mut counts = [0_u32; 128];
     for byte in word {

@@ -5,7 +5,7 @@
 pub struct Redacted<T>(pub(super) T);
 
 impl Redacted<String> {
-    /// Gives the text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.0
     }

@@ -356,7 +356,7 @@ pub const RULES: &[Rule] = &[
     },
 ];
 
-/// Tells whether a name says that its value is a secret.
+/// Returns whether a name says that its value is a secret.
 pub fn is_secret_name(name: &str) -> bool {
     static NAME: std::sync::LazyLock<regex::Regex> = std::sync::LazyLock::new(|| {
         regex::Regex::new(concat!(r"(?i)(?:^|[^a-z])(?:pass|pw|auth)$|", secret_name!(), "$"))
@@ -365,7 +365,7 @@ pub fn is_secret_name(name: &str) -> bool {
     NAME.is_match(name)
 }
 
-/// Tells whether an argument is a flag whose value, the next argument, is a secret.
+/// Returns whether an argument is a flag whose value, the next argument, is a secret.
 pub fn is_secret_flag(argument: &str) -> bool {
     argument.starts_with('-') && !argument.contains(['=', ' ']) && is_secret_name(argument)
 }

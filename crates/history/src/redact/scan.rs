@@ -54,7 +54,7 @@ struct Span {
 }
 
 impl Redactor {
-    /// Makes the redactor with the key of a folder and the secrets of this process's environment.
+    /// Creates the redactor with the key of a folder and the secrets of this process's environment.
     pub fn open(folder: &Path) -> Self {
         let environment = std::env::vars_os().filter_map(|(name, value)| {
             let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
@@ -216,7 +216,7 @@ impl Redactor {
         Cow::Owned(cleaned)
     }
 
-    /// Gives what stands for a secret.
+    /// Returns what stands for a secret.
     pub(super) fn mark(&self, kind: &str, secret: &str) -> String {
         format!("{MARK}{kind}:{}]", self.key.mark(secret.as_bytes()))
     }

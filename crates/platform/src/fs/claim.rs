@@ -33,7 +33,7 @@ pub const ABANDONED_AFTER: Duration = Duration::from_secs(5);
 #[cfg(windows)]
 pub const ABANDONED_AFTER: Duration = Duration::from_secs(3_600);
 
-/// Tells whether nobody has marked a file by [`hold_file`] and has it open.
+/// Returns whether nobody has marked a file by [`hold_file`] and has it open.
 pub fn is_unheld(file: &fs::File) -> bool {
     file.try_lock().is_ok()
 }

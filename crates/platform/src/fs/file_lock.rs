@@ -22,7 +22,7 @@ impl Drop for FileLock {
 impl FileLock {
     /// Tries to take the lock `name` in `folder`, which is made if it is missing. Does not wait.
     ///
-    /// Gives `None` while someone else holds it, in this process or another.
+    /// Returns `None` while someone else holds it, in this process or another.
     ///
     /// # Errors
     /// Those of the file system.

@@ -91,7 +91,7 @@ mod windows {
 
     /// Bits of a file.
     pub trait PermissionsExt {
-        /// Gives the bits that stand for what the owner may do; nothing is said of others.
+        /// Returns the bits that stand for what the owner may do; nothing is said of others.
         fn mode(&self) -> u32;
     }
 
@@ -103,13 +103,13 @@ mod windows {
 
     /// Facts about a file.
     pub trait MetadataExt {
-        /// Gives what [`PermissionsExt::mode`] gives.
+        /// Returns what [`PermissionsExt::mode`] gives.
         fn mode(&self) -> u32;
-        /// Gives 1: how many names a file has is not told with its facts.
+        /// Returns 1: how many names a file has is not told with its facts.
         fn nlink(&self) -> u64;
-        /// Gives when it was made, in seconds since 1970.
+        /// Returns when it was made, in seconds since 1970.
         fn ctime(&self) -> i64;
-        /// Gives the nanoseconds of that second.
+        /// Returns the nanoseconds of that second.
         fn ctime_nsec(&self) -> i64;
     }
 
@@ -135,7 +135,7 @@ mod windows {
 
     /// Kinds of files.
     pub trait FileTypeExt {
-        /// Gives `false`: sockets are no files here.
+        /// Returns `false`: sockets are no files here.
         fn is_socket(&self) -> bool;
     }
 
@@ -224,7 +224,7 @@ mod windows {
         Ok(())
     }
 
-    /// Makes a symbolic link; to a folder where one is there.
+    /// Creates a symbolic link; to a folder where one is there.
     ///
     /// # Errors
     /// Those of the file system; this user may lack the right.

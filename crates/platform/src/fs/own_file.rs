@@ -26,7 +26,7 @@ pub struct FileStamp {
 }
 
 impl FileStamp {
-    /// Gives the stamp of the file that a path leads to; `None` where there is none.
+    /// Returns the stamp of the file that a path leads to; `None` where there is none.
     pub fn of(path: &Path) -> Option<Self> {
         Stat::of(path).map(|stat| Self::from_stat(&stat))
     }

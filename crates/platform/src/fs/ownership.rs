@@ -41,12 +41,12 @@ impl Ownership {
     #[cfg(any(windows, test))]
     pub(super) const UNKNOWN: Self = Self { owner: Owner::Other, others: Others::Change };
 
-    /// Tells whether this user owns it.
+    /// Returns whether this user owns it.
     pub fn is_mine(self) -> bool {
         self.owner == Owner::Me
     }
 
-    /// Tells whether only this user and the system have a say in it: one of them owns it, and no stranger can change
+    /// Returns whether only this user and the system have a say in it: one of them owns it, and no stranger can change
     /// it.
     pub fn is_trusted(self) -> bool {
         self.owner != Owner::Other && self.others != Others::Change

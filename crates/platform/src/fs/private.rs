@@ -7,7 +7,7 @@ use std::path::Path;
 use super::guard::narrow_new_file;
 use super::modes::{OpenOptionsExt, set_mode, sync_folder};
 
-/// Makes a file of mode 0600 under a name that nothing has yet, to write and read it.
+/// Creates a file of mode 0600 under a name that nothing has yet, to write and read it.
 ///
 /// # Errors
 /// Those of the file system; `AlreadyExists` if something has the name.
@@ -17,7 +17,7 @@ pub fn new_private_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes an empty file of mode 0600, unless something of that name is there already.
+/// Creates an empty file of mode 0600, unless something of that name is there already.
 ///
 /// An existing file is not opened: closing it again would drop the locks that this process holds on it.
 ///

@@ -79,7 +79,7 @@ impl RelPath {
         Ok(joined)
     }
 
-    /// Gives the path of an entry of this folder. The name comes from the file system.
+    /// Returns the path of an entry of this folder. The name comes from the file system.
     pub fn child(&self, name: &OsStr) -> Self {
         let mut child = Self { bytes: Vec::with_capacity(self.bytes.len() + name.len() + 1) };
         child.bytes.extend_from_slice(&self.bytes);
@@ -87,7 +87,7 @@ impl RelPath {
         child
     }
 
-    /// Gives the folder that holds this path; `None` for the root.
+    /// Returns the folder that holds this path; `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         if self.is_root() {
             return None;
@@ -96,7 +96,7 @@ impl RelPath {
         Some(Self { bytes: self.bytes[..end].to_vec() })
     }
 
-    /// Gives the last name; `None` for the root.
+    /// Returns the last name; `None` for the root.
     pub fn file_name(&self) -> Option<&OsStr> {
         if self.is_root() {
             return None;
@@ -105,29 +105,29 @@ impl RelPath {
         Some(OsStr::from_bytes(&self.bytes[start..]))
     }
 
-    /// Gives the names from the root down.
+    /// Returns the names from the root down.
     pub fn components(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         self.bytes.split(|byte| *byte == b'/').filter(|name| !name.is_empty())
     }
 
-    /// Tells whether this is the root itself.
+    /// Returns whether this is the root itself.
     pub fn is_root(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Tells whether this path is `other` or lies beneath it.
+    /// Returns whether this path is `other` or lies beneath it.
     pub fn starts_with(&self, other: &Self) -> bool {
         other.is_root()
             || (self.bytes.starts_with(&other.bytes)
                 && matches!(self.bytes.get(other.bytes.len()), None | Some(b'/')))
     }
 
-    /// Gives the bytes, with `/` between the names.
+    /// Returns the bytes, with `/` between the names.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Gives the path for system calls; `.` for the root.
+    /// Returns the path for system calls; `.` for the root.
     #[cfg(target_os = "linux")]
     pub(super) fn for_system(&self) -> &OsStr {
         if self.is_root() { OsStr::new(".") } else { OsStr::from_bytes(&self.bytes) }

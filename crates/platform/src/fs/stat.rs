@@ -74,7 +74,7 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// Gives the time of the last change of content, in milliseconds since the epoch.
+    /// Returns the time of the last change of content, in milliseconds since the epoch.
     pub fn modified_ms(&self) -> i64 {
         i64::try_from(self.modified_ns.div_euclid(1_000_000)).unwrap_or(0)
     }

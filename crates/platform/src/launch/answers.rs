@@ -178,7 +178,7 @@ impl Answers {
     }
 }
 
-/// Takes output in. Tells whether that went well: a program must not keep its keeper busy by drawing.
+/// Takes output in. Returns whether that went well: a program must not keep its keeper busy by drawing.
 fn feed(emulator: &mut Emulator, printed: &[u8]) -> bool {
     let (rows, columns) = emulator.size();
     let cells = u64::from(rows) * u64::from(columns);
@@ -195,7 +195,7 @@ fn feed(emulator: &mut Emulator, printed: &[u8]) -> bool {
     })
 }
 
-/// Tells what a control sequence asks.
+/// Returns what a control sequence asks.
 ///
 /// # Source
 /// XTerm Control Sequences: DA1 (`CSI c`), DA2 (`CSI > c`), DSR (`CSI 5 n`, `CSI 6 n`), DECXCPR (`CSI ? 6 n`), and the

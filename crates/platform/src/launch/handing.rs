@@ -15,7 +15,7 @@ use super::wire::MAX_HANDED;
 
 pub(super) use system::{accept, launcher_pair, pair, receive_message, stream};
 
-/// Sends bytes with descriptors, as far as there is room. Gives how many bytes were sent.
+/// Sends bytes with descriptors, as far as there is room. Returns how many bytes were sent.
 pub(super) fn send(socket: impl AsFd, bytes: &[u8], handed: &[BorrowedFd<'_>]) -> Result<usize, Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -108,7 +108,7 @@ mod system {
         socketpair(AddressFamily::UNIX, OF_LAUNCHER, SocketFlags::CLOEXEC, None)
     }
 
-    /// Makes a socket that nothing waits at.
+    /// Creates a socket that nothing waits at.
     pub(in super::super) fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
         socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
     }
@@ -168,7 +168,7 @@ mod system {
         Ok((ours, theirs))
     }
 
-    /// Makes a socket that nothing waits at.
+    /// Creates a socket that nothing waits at.
     pub(in super::super) fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
         not_waiting(socket(family, SocketType::STREAM, None)?)
     }

@@ -83,7 +83,7 @@ impl Job {
         Err(error)
     }
 
-    /// Leaves the plan to its keeper, which has reported that it has it. Gives what holds it.
+    /// Leaves the plan to its keeper, which has reported that it has it. Returns what holds it.
     ///
     /// # Errors
     /// Where it was given up before.
@@ -132,7 +132,7 @@ impl Job {
         self.control.as_mut().ok_or(LaunchError::Lost)
     }
 
-    /// Tells what holds the plan.
+    /// Returns what holds the plan.
     pub fn held(&self) -> &Held {
         &self.held
     }

@@ -31,12 +31,12 @@ impl Default for Launcher {
 }
 
 impl Launcher {
-    /// Makes a launcher that is this program itself, started again at the first command.
+    /// Creates a launcher that is this program itself, started again at the first command.
     pub fn new() -> Self {
         Self::with_program(own_program())
     }
 
-    /// Makes a launcher that is the given `bailiwick` program; for tests and benches, which are not.
+    /// Creates a launcher that is the given `bailiwick` program; for tests and benches, which are not.
     pub fn with_program(program: PathBuf) -> Self {
         Self { program, connection: tokio::sync::Mutex::new(None), life: std::sync::OnceLock::new() }
     }
@@ -94,7 +94,7 @@ impl Launcher {
     }
 
     /// Starts a plan that lasts, under a keeper. Its first pipeline runs when this returns. Dropping the future
-    /// before kills what was started. Gives what holds it.
+    /// before kills what was started. Returns what holds it.
     ///
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
@@ -113,7 +113,7 @@ impl Launcher {
     /// Whether a running job can become a process that lasts on this system.
     pub const CAN_ADOPT: bool = true;
 
-    /// Makes a process that lasts of a running job, in the same sandbox, under a keeper. Until [`Job::keep`] it ends with
+    /// Creates a process that lasts of a running job, in the same sandbox, under a keeper. Until [`Job::keep`] it ends with
     /// the job.
     ///
     /// # Errors
@@ -147,19 +147,19 @@ impl Launcher {
         Ok(reader.as_fd())
     }
 
-    /// Gives the process id of the running launcher; for tests, which kill it.
+    /// Returns the process id of the running launcher; for tests, which kill it.
     pub async fn process_id(&self) -> Option<u32> {
         self.connection.lock().await.as_ref().and_then(Connection::process_id)
     }
 }
 
-/// Gives this program, as it was when it was started.
+/// Returns this program, as it was when it was started.
 #[cfg(target_os = "linux")]
 fn own_program() -> PathBuf {
     PathBuf::from("/proc/self/exe")
 }
 
-/// Gives the path of this program.
+/// Returns the path of this program.
 #[cfg(not(target_os = "linux"))]
 fn own_program() -> PathBuf {
     // Without a path of its own it is looked for as its caller found it.

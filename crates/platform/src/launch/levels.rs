@@ -26,7 +26,7 @@ impl Levels {
         self.landlock_abi >= 6
     }
 
-    /// Gives why a level cannot be had; none if it can.
+    /// Returns why a level cannot be had; none if it can.
     pub fn missing(&self, level: Containment) -> Option<&str> {
         match level {
             Containment::Full => self.full_missing.as_deref(),
@@ -36,7 +36,7 @@ impl Levels {
     }
 }
 
-/// Gives what this computer can do. The first call looks, which takes a few milliseconds.
+/// Returns what this computer can do. The first call looks, which takes a few milliseconds.
 pub fn levels() -> &'static Levels {
     static LEVELS: OnceLock<Levels> = OnceLock::new();
     LEVELS.get_or_init(probe)

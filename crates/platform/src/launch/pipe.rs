@@ -13,7 +13,7 @@ mod unix {
 
     use crate::handle::Handle;
 
-    /// Makes a pipe that a program writes to. Call it within a runtime.
+    /// Creates a pipe that a program writes to. Call it within a runtime.
     ///
     /// # Errors
     /// Those of the system, such as too many open files.
@@ -22,7 +22,7 @@ mod unix {
         Ok((Receiver::from_owned_fd(reader.into())?, writer.into()))
     }
 
-    /// Makes a pipe that a program reads from. Call it within a runtime.
+    /// Creates a pipe that a program reads from. Call it within a runtime.
     ///
     /// # Errors
     /// Those of the system, such as too many open files.
@@ -55,7 +55,7 @@ mod windows {
     /// `GENERIC_WRITE`, with the right to ask what the pipe is.
     const TO_WRITE: u32 = 0x4000_0000 | 0x80;
 
-    /// Makes a pipe that a program writes to. Call it within a runtime.
+    /// Creates a pipe that a program writes to. Call it within a runtime.
     ///
     /// # Errors
     /// Those of the system, such as too many open files.
@@ -63,7 +63,7 @@ mod windows {
         make(true, TO_WRITE)
     }
 
-    /// Makes a pipe that a program reads from. Call it within a runtime.
+    /// Creates a pipe that a program reads from. Call it within a runtime.
     ///
     /// # Errors
     /// Those of the system, such as too many open files.

@@ -34,12 +34,12 @@ impl Placeholders {
         self.0.is_empty()
     }
 
-    /// Gives the names, each in the folder whose descriptor is the first of its pair.
+    /// Returns the names, each in the folder whose descriptor is the first of its pair.
     pub(super) fn names(&self) -> Vec<PathBuf> {
         self.0.iter().map(|placeholder| placeholder.name.clone()).collect()
     }
 
-    /// Gives the descriptors, two for each, with which another process can hold them.
+    /// Returns the descriptors, two for each, with which another process can hold them.
     pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.0.iter().flat_map(|placeholder| [placeholder.parent.as_fd(), placeholder.lock.as_fd()])
     }
@@ -204,7 +204,7 @@ fn remove(parent: &OwnedFd, name: &Path, is_folder: bool) -> Result<(), Errno> {
     unlinkat(parent, name, if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() })
 }
 
-/// Makes a placeholder, or joins those who hold it.
+/// Creates a placeholder, or joins those who hold it.
 fn hold_placeholder(parent: OwnedFd, name: &Path, stand_in: &StandIn) -> io::Result<Placeholder> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for _ in 0..100 {
@@ -234,7 +234,7 @@ fn hold_placeholder(parent: OwnedFd, name: &Path, stand_in: &StandIn) -> io::Res
     Err(io::Error::other("it appears and vanishes"))
 }
 
-/// Makes a placeholder under another name, and gives it its own once it is whole, marked and locked.
+/// Creates a placeholder under another name, and gives it its own once it is whole, marked and locked.
 fn make(parent: &OwnedFd, name: &Path, stand_in: &StandIn) -> io::Result<OwnedFd> {
     let temporary = PathBuf::from(format!(".bailiwick-{}.tmp", id::new_id()));
     let is_folder = *stand_in == StandIn::Folder;

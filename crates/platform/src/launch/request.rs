@@ -41,7 +41,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// Tells whether it starts after a step of which the last command succeeded, or did not.
+    /// Returns whether it starts after a step of which the last command succeeded, or did not.
     pub(super) fn is_due(&self, succeeded: bool) -> bool {
         match self.joiner {
             None | Some(Joiner::Then) => true,

@@ -140,14 +140,14 @@ pub(super) fn set_seccomp_filter_of_all_threads(program: &[libc::sock_filter]) -
     if result == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
 }
 
-/// Tells whether this kernel offers seccomp filters that answer with an error code.
+/// Returns whether this kernel offers seccomp filters that answer with an error code.
 pub(super) fn has_seccomp_filters() -> bool {
     let action: u32 = libc::SECCOMP_RET_ERRNO;
     // SAFETY: the kernel reads one u32, which lives through the call.
     unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, &raw const action) == 0 }
 }
 
-/// Gives the version of Landlock's interface; 0 where there is none.
+/// Returns the version of Landlock's interface; 0 where there is none.
 pub(super) fn landlock_version() -> u32 {
     const CREATE_RULESET_VERSION: libc::c_uint = 1;
     // SAFETY: with this flag the kernel reads nothing and gives a number.
@@ -179,7 +179,7 @@ pub(super) fn raise_loopback(socket: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the user whose process is at the other end of a socket with a path.
+/// Returns the user whose process is at the other end of a socket with a path.
 pub(super) fn peer_user(socket: BorrowedFd<'_>) -> io::Result<u32> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let size = libc::socklen_t::try_from(size_of::<libc::ucred>()).unwrap_or(0);
@@ -245,7 +245,7 @@ pub(super) enum Program<'a> {
     Path(&'a std::ffi::CStr),
 }
 
-/// Makes a system call whose arguments are all zero, and gives the error; 0 if there is none. For tests of the
+/// Creates a system call whose arguments are all zero, and gives the error; 0 if there is none. For tests of the
 /// filter, with calls that do nothing then.
 #[cfg(test)]
 pub(super) fn refusal_without_arguments(number: libc::c_long) -> i32 {

@@ -70,7 +70,7 @@ pub(super) enum Report {
 }
 
 impl Report {
-    /// Gives what holds a plan that runs.
+    /// Returns what holds a plan that runs.
     pub(super) fn held(&self) -> Option<Held> {
         let Self::Running { level, network, degraded, layers, open } = *self else { return None };
         let (layers, open) = (Names(layers).show(layer::NAMES), Names(open).show(open::NAMES));

@@ -44,7 +44,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Makes the pipe that stands for a path. A lock beside that path says whether a service is alive. Call it within a
+    /// Creates the pipe that stands for a path. A lock beside that path says whether a service is alive. Call it within a
     /// runtime.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ pub fn split(stream: Stream) -> (ReadHalf, WriteHalf) {
     tokio::io::split(stream)
 }
 
-/// Tells whether a number of a user is the one that stands for this one.
+/// Returns whether a number of a user is the one that stands for this one.
 pub fn is_own_user(uid: u32) -> bool {
     uid == machine::user_id()
 }

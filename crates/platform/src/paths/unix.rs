@@ -12,28 +12,28 @@ pub const EXAMPLE: &str = "from `/`";
 /// Whether letters of drives begin paths, so that `//server` leads to another computer.
 pub const HAS_DRIVES: bool = false;
 
-/// Tells whether a client's text is an absolute path.
+/// Returns whether a client's text is an absolute path.
 pub fn is_absolute(text: &str) -> bool {
     text.starts_with('/')
 }
 
-/// Gives the rest of an absolute text that spells a root and then goes on beneath it.
+/// Returns the rest of an absolute text that spells a root and then goes on beneath it.
 pub fn beneath<'a>(root: &Path, text: &'a str) -> Option<&'a str> {
     let rest = text.strip_prefix(root.to_str()?.trim_end_matches('/'))?;
     (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/'))
 }
 
-/// Gives a path as clients see it.
+/// Returns a path as clients see it.
 pub const fn with_slashes(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// Gives the bytes of the names in a client's relative text, with `/` between them.
+/// Returns the bytes of the names in a client's relative text, with `/` between them.
 pub fn client_bytes(text: &str) -> Vec<u8> {
     decode_name(text)
 }
 
-/// Gives the path by which an existing folder or file is found without links, as the person would write it.
+/// Returns the path by which an existing folder or file is found without links, as the person would write it.
 ///
 /// # Errors
 /// Those of the file system.
@@ -41,27 +41,27 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Gives a path in the form in which programs take it that were made on another system.
+/// Returns a path in the form in which programs take it that were made on another system.
 pub fn for_programs(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Gives a path that such a program has told in the form in which it is compared with others.
+/// Returns a path that such a program has told in the form in which it is compared with others.
 pub fn of_programs(told: &Path) -> PathBuf {
     told.to_owned()
 }
 
-/// Tells whether a text, as a path, may lead to another computer.
+/// Returns whether a text, as a path, may lead to another computer.
 pub const fn may_be_remote(_: &[u8]) -> bool {
     false
 }
 
-/// Says why a folder at such a path is not served, if it is not: here every path can be.
+/// Returns why a folder at such a path is not served, if it is not: here every path can be.
 pub const fn not_served(_: &Path) -> Option<&'static str> {
     None
 }
 
-/// Tells whether a folder is one of the system's own: on Windows alone, here everything below `/` can be opened.
+/// Returns whether a folder is one of the system's own: on Windows alone, here everything below `/` can be opened.
 pub const fn is_system_folder(_: &Path) -> bool {
     false
 }

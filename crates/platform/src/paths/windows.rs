@@ -11,14 +11,14 @@ pub const EXAMPLE: &str = r"from its drive, such as `C:\Projects\app`";
 /// Whether letters of drives begin paths, so that `//server` leads to another computer.
 pub const HAS_DRIVES: bool = true;
 
-/// Tells whether a client's text is an absolute path: one with a drive, or from the top of whichever drive.
+/// Returns whether a client's text is an absolute path: one with a drive, or from the top of whichever drive.
 pub fn is_absolute(text: &str) -> bool {
     let bytes = text.as_bytes();
     matches!(bytes, [b'/' | b'\\', ..])
         || matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
-/// Gives the rest of an absolute text that spells a root, in whatever case, and then goes on beneath it.
+/// Returns the rest of an absolute text that spells a root, in whatever case, and then goes on beneath it.
 ///
 /// What lies beneath is opened beneath the root's handle and must be spelt as on the disk.
 pub fn beneath<'a>(root: &Path, text: &'a str) -> Option<&'a str> {
@@ -35,18 +35,18 @@ pub fn beneath<'a>(root: &Path, text: &'a str) -> Option<&'a str> {
     (rest.is_empty() || rest.starts_with(['/', '\\'])).then(|| rest.trim_start_matches(['/', '\\']))
 }
 
-/// Gives a path as clients see it: with `/` between the names.
+/// Returns a path as clients see it: with `/` between the names.
 pub fn with_slashes(text: &str) -> Cow<'_, str> {
     if text.contains('\\') { text.replace('\\', "/").into() } else { text.into() }
 }
 
-/// Gives the bytes of the names in a client's relative text, with `/` between them. No name holds a backslash here, so
+/// Returns the bytes of the names in a client's relative text, with `/` between them. No name holds a backslash here, so
 /// it parts names too.
 pub fn client_bytes(text: &str) -> Vec<u8> {
     with_slashes(text).into_owned().into_bytes()
 }
 
-/// Gives the path by which an existing folder or file is found without links, as the person would write it: without
+/// Returns the path by which an existing folder or file is found without links, as the person would write it: without
 /// `\\?\`, unless only that form leads there.
 ///
 /// # Errors
@@ -58,14 +58,14 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
     Ok(plain.filter(|plain| plain.canonicalize().is_ok_and(|again| again == found)).unwrap_or(found))
 }
 
-/// Gives a path in the form in which programs take it that were made on another system: with `/`, without `\\?\`.
+/// Returns a path in the form in which programs take it that were made on another system: with `/`, without `\\?\`.
 pub fn for_programs(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     let plain = plain_form(&text);
     PathBuf::from(with_slashes(plain.as_deref().unwrap_or(&text)).into_owned())
 }
 
-/// Gives a path that such a program has told in the form in which it is compared with others: that of
+/// Returns a path that such a program has told in the form in which it is compared with others: that of
 /// [`Path::canonicalize`], also where nothing is there.
 pub fn of_programs(told: &Path) -> PathBuf {
     if may_be_remote(told.as_os_str().as_encoded_bytes()) {
@@ -79,7 +79,7 @@ pub fn of_programs(told: &Path) -> PathBuf {
     })
 }
 
-/// Tells whether a text, as a path, may lead to another computer: asking for such a file tells that computer who
+/// Returns whether a text, as a path, may lead to another computer: asking for such a file tells that computer who
 /// asks. One with a drive leads at most to a share that the person has connected.
 pub fn may_be_remote(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
@@ -99,7 +99,7 @@ fn plain_form(text: &str) -> Option<String> {
     }
 }
 
-/// Says why a folder at such a path is not served, if it is not: neither what it says nor, if it is there, what it leads to
+/// Returns why a folder at such a path is not served, if it is not: neither what it says nor, if it is there, what it leads to
 /// may be another computer's. A drive may stand for a share, and a link may lead to one.
 pub fn not_served(path: &Path) -> Option<&'static str> {
     match prefix(path) {
@@ -128,7 +128,7 @@ fn is_elsewhere(prefix: &Prefix<'_>) -> bool {
     matches!(prefix, Prefix::UNC(..) | Prefix::VerbatimUNC(..))
 }
 
-/// Tells whether a folder is that of the system or lies in it, or holds it or the folders of all programs.
+/// Returns whether a folder is that of the system or lies in it, or holds it or the folders of all programs.
 pub fn is_system_folder(folder: &Path) -> bool {
     let named = |name: &str| real(Path::new(&env::var_os(name)?)).ok();
     let holds = ["SystemRoot", "ProgramFiles", "ProgramFiles(x86)", "ProgramW6432", "ProgramData"];

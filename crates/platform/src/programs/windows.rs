@@ -18,7 +18,7 @@ pub const NOTHING: Option<&str> = None;
 /// none of them: a batch file would have its words read a second time, by `cmd`.
 const ENDINGS: [&str; 2] = [".com", ".exe"];
 
-/// Tells whether a file's name is that of a program that the system starts itself.
+/// Returns whether a file's name is that of a program that the system starts itself.
 pub fn is_program_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ENDINGS.iter().any(|ending| name.ends_with(ending))
@@ -42,7 +42,7 @@ const OF_THE_SYSTEM: [&str; 14] = [
     "OS",
 ];
 
-/// Gives where programs are looked for unless a person says otherwise: the system's folders, and Git's.
+/// Returns where programs are looked for unless a person says otherwise: the system's folders, and Git's.
 pub fn usual_folders() -> Vec<PathBuf> {
     let root = absolute("SystemRoot").unwrap_or_else(|| PathBuf::from(r"C:\Windows"));
     let system = root.join("System32");
@@ -52,7 +52,7 @@ pub fn usual_folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Gives the folders, in their order, where a program may lie that another one only starts: what Git for Windows has in its folder
+/// Returns the folders, in their order, where a program may lie that another one only starts: what Git for Windows has in its folder
 /// `cmd` sets variables for a terminal and starts the real one, which takes as long again.
 ///
 /// # Source
@@ -66,7 +66,7 @@ pub fn folders_behind(program: &Path) -> Vec<PathBuf> {
     ["mingw64", "clangarm64", "mingw32"].map(|system| folder.with_file_name(system).join("bin")).to_vec()
 }
 
-/// Gives the names of files that a program's name can mean, in their order.
+/// Returns the names of files that a program's name can mean, in their order.
 pub fn candidates(name: &str) -> impl Iterator<Item = String> {
     // The system leaves dots at the end away, so that such a name would be another's.
     let endings: &[&str] = if name.ends_with('.') {
@@ -79,17 +79,17 @@ pub fn candidates(name: &str) -> impl Iterator<Item = String> {
     endings.iter().map(move |ending| format!("{name}{ending}")).collect::<Vec<_>>().into_iter()
 }
 
-/// Gives the names of files that a program's name can mean, and that `cmd` would read: it would read their words, too.
+/// Returns the names of files that a program's name can mean, and that `cmd` would read: it would read their words, too.
 pub fn read_by_others(name: &str) -> impl Iterator<Item = String> {
     [".cmd", ".bat"].into_iter().map(move |ending| format!("{name}{ending}"))
 }
 
-/// Tells whether a file may run as a program: its name says it.
+/// Returns whether a file may run as a program: its name says it.
 pub fn may_run(_: &Stat) -> bool {
     true
 }
 
-/// Gives what any program needs here beside what it is given anyhow.
+/// Returns what any program needs here beside what it is given anyhow.
 pub fn environment(home: &Path, temporary: &Path) -> Vec<(&'static str, OsString)> {
     let kept = OF_THE_SYSTEM.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
     let private = [
@@ -117,7 +117,7 @@ const BARE: [&str; 7] = [
     "NoDefaultCurrentDirectoryInExePath",
 ];
 
-/// Gives what of that a program needs which does its work for Bailiwick alone, with its private folder.
+/// Returns what of that a program needs which does its work for Bailiwick alone, with its private folder.
 pub fn bare_environment(home: &Path) -> Vec<(&'static str, OsString)> {
     environment(home, home).into_iter().filter(|(name, _)| BARE.contains(name)).collect()
 }

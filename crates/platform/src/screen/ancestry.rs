@@ -13,7 +13,7 @@ pub struct Ancestor {
 #[cfg(unix)]
 const MOST: usize = 32;
 
-/// Gives the processes that a process comes from, its parent first and without the system's first process. On Windows
+/// Returns the processes that a process comes from, its parent first and without the system's first process. On Windows
 /// nothing is told.
 #[cfg(unix)]
 pub fn ancestors(pid: u32) -> Vec<Ancestor> {
@@ -21,7 +21,7 @@ pub fn ancestors(pid: u32) -> Vec<Ancestor> {
     parents.take(MOST).map(|pid| Ancestor { pid, name: program_name(pid) }).collect()
 }
 
-/// Gives the processes that a process comes from, its parent first and without the system's first process. On Windows
+/// Returns the processes that a process comes from, its parent first and without the system's first process. On Windows
 /// nothing is told.
 #[cfg(windows)]
 pub fn ancestors(_: u32) -> Vec<Ancestor> {
@@ -43,7 +43,7 @@ fn parent(pid: u32) -> Option<u32> {
     u32::try_from(facts.parent).ok().filter(|pid| *pid > 1)
 }
 
-/// Gives the name of a process's program file.
+/// Returns the name of a process's program file.
 #[cfg(target_os = "macos")]
 fn program_name(pid: u32) -> Option<String> {
     let program = crate::libproc::program(i32::try_from(pid).ok()?)?;
@@ -51,7 +51,7 @@ fn program_name(pid: u32) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Gives the name of a process's program file; its short name where the file may not be seen.
+/// Returns the name of a process's program file; its short name where the file may not be seen.
 #[cfg(target_os = "linux")]
 pub(super) fn program_name(pid: u32) -> Option<String> {
     let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();

@@ -55,7 +55,7 @@ pub(super) enum Pixels {
 }
 
 impl Frame {
-    /// Gives the rectangle of the display that it shows.
+    /// Returns the rectangle of the display that it shows.
     pub fn bounds(&self) -> Rect {
         Rect::new(self.origin.x, self.origin.y, self.width, self.height)
     }

@@ -23,33 +23,33 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// Makes a rectangle.
+    /// Creates a rectangle.
     pub fn new(x: i32, y: i32, width: u32, height: u32) -> Self {
         Self { x, y, width, height }
     }
 
-    /// Tells whether it holds no pixel.
+    /// Returns whether it holds no pixel.
     pub fn is_empty(&self) -> bool {
         self.width == 0 || self.height == 0
     }
 
-    /// Gives the number of pixels.
+    /// Returns the number of pixels.
     pub fn pixels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// Gives the upper left corner.
+    /// Returns the upper left corner.
     pub fn origin(&self) -> Point {
         Point { x: self.x, y: self.y }
     }
 
-    /// Gives the same rectangle, moved.
+    /// Returns the same rectangle, moved.
     #[must_use]
     pub fn moved(&self, x: i32, y: i32) -> Self {
         Self { x: self.x.saturating_add(x), y: self.y.saturating_add(y), ..*self }
     }
 
-    /// Gives what both hold, if that is any pixel.
+    /// Returns what both hold, if that is any pixel.
     pub fn intersection(&self, other: &Self) -> Option<Self> {
         let (left, top) = (self.x.max(other.x), self.y.max(other.y));
         let width = u32::try_from(self.right().min(other.right()) - i64::from(left)).ok()?;
@@ -57,12 +57,12 @@ impl Rect {
         (width > 0 && height > 0).then_some(Self { x: left, y: top, width, height })
     }
 
-    /// Tells whether every pixel of the other lies in this one.
+    /// Returns whether every pixel of the other lies in this one.
     pub fn contains(&self, other: &Self) -> bool {
         !other.is_empty() && self.intersection(other) == Some(*other)
     }
 
-    /// Gives what of this rectangle lies outside of the other, as up to four rectangles.
+    /// Returns what of this rectangle lies outside of the other, as up to four rectangles.
     pub fn without(&self, other: &Self) -> Vec<Self> {
         let Some(inner) = self.intersection(other) else {
             return if self.is_empty() { Vec::new() } else { vec![*self] };

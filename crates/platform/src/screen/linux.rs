@@ -19,7 +19,7 @@ impl Servers {
         Self { x11: x11::Servers::new(sources), wayland }
     }
 
-    /// Gives the session, if a display of such an id is one of it.
+    /// Returns the session, if a display of such an id is one of it.
     fn session_of(&self, id: &str) -> Option<&desktop::Servers> {
         let (name, servers) = self.wayland.as_ref()?;
         id.strip_prefix(name.as_str())?.starts_with('/').then_some(servers)

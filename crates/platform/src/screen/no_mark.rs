@@ -20,7 +20,7 @@ impl Mark {
         Err(ScreenError::NoAccess(Access::Unsupported { why }))
     }
 
-    /// Gives the colour that the display has where the mark is.
+    /// Returns the colour that the display has where the mark is.
     ///
     /// # Errors
     ///

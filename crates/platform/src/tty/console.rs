@@ -24,7 +24,7 @@ fn told(done: i32) -> io::Result<()> {
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Gives the mode of a console; it is an error for what is none.
+/// Returns the mode of a console; it is an error for what is none.
 pub(super) fn mode(console: BorrowedHandle<'_>) -> io::Result<u32> {
     let mut mode = 0;
     // SAFETY: the handle is open, the pointer is to a number.
@@ -38,7 +38,7 @@ pub(super) fn set_mode(console: BorrowedHandle<'_>, mode: u32) -> io::Result<()>
     told(unsafe { SetConsoleMode(console.as_raw_handle(), mode) })
 }
 
-/// Tells whether something has happened that was not read yet: then reading does not wait.
+/// Returns whether something has happened that was not read yet: then reading does not wait.
 pub(super) fn has_input(console: BorrowedHandle<'_>) -> io::Result<bool> {
     let mut count = 0;
     // SAFETY: the handle is open, the pointer is to a number.
@@ -80,7 +80,7 @@ pub(super) fn write(console: BorrowedHandle<'_>, units: &[u16]) -> io::Result<us
     Ok(usize::try_from(written).unwrap_or(0))
 }
 
-/// Gives the columns of a console's window.
+/// Returns the columns of a console's window.
 pub(super) fn columns(console: BorrowedHandle<'_>) -> io::Result<i32> {
     let mut facts = CONSOLE_SCREEN_BUFFER_INFO::default();
     // SAFETY: the handle is open, the pointer is to the structure that is asked for.
@@ -102,7 +102,7 @@ pub(super) mod staged {
 
     use super::told;
 
-    /// Makes a console. An error if there is one already, or none can be made.
+    /// Creates a console. An error if there is one already, or none can be made.
     pub(in super::super) fn make() -> io::Result<()> {
         // SAFETY: it takes nothing.
         told(unsafe { AllocConsole() })
@@ -129,7 +129,7 @@ pub(super) mod staged {
         Ok(())
     }
 
-    /// Gives what stands on the screen.
+    /// Returns what stands on the screen.
     pub(in super::super) fn shown(console: BorrowedHandle<'_>) -> io::Result<String> {
         let mut facts = CONSOLE_SCREEN_BUFFER_INFO::default();
         // SAFETY: the handle is open, the pointer is to the structure that is asked for.

@@ -17,13 +17,13 @@ use tokio::io::unix::AsyncFd;
 use super::Line;
 use super::typing::{Step, Typing};
 
-/// Gives the columns of the terminal that standard output is; `None` where it is none, or does not know.
+/// Returns the columns of the terminal that standard output is; `None` where it is none, or does not know.
 pub fn output_columns() -> Option<u16> {
     let size = tcgetwinsize(rustix::stdio::stdout()).ok()?;
     (size.ws_col > 0).then_some(size.ws_col)
 }
 
-/// Tells whether terminals take sequences for colours: they do.
+/// Returns whether terminals take sequences for colours: they do.
 pub const fn shows_colours() -> bool {
     true
 }

@@ -21,13 +21,13 @@ const COOKED: u32 = 0x1 | 0x2 | 0x4 | 0x200;
 /// `ENABLE_PROCESSED_OUTPUT` and `ENABLE_VIRTUAL_TERMINAL_PROCESSING`: sequences for colours are no text.
 const SEQUENCES: u32 = 0x1 | 0x4;
 
-/// Gives the columns of the console that standard output is; `None` where it is none.
+/// Returns the columns of the console that standard output is; `None` where it is none.
 pub fn output_columns() -> Option<u16> {
     let columns = console::columns(io::stdout().as_handle()).ok()?;
     u16::try_from(columns).ok().filter(|columns| *columns > 0)
 }
 
-/// Tells whether the consoles that the standard streams are take sequences for colours, and has them do so. A stream
+/// Returns whether the consoles that the standard streams are take sequences for colours, and has them do so. A stream
 /// that is no console takes what it gets.
 pub fn shows_colours() -> bool {
     static SHOWS: LazyLock<bool> = LazyLock::new(|| {
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!((end_of_file(0x1a), end_of_file(b'a')), (0x04, b'a'));
     }
 
-    /// Asks at a console, and presses keys as soon as the question is shown. Gives the answer, and the screen then.
+    /// Asks at a console, and presses keys as soon as the question is shown. Returns the answer, and the screen then.
     async fn answered(tty: &Tty, question: &str, keys: &str) -> (Line, String) {
         let press = async {
             while !console::staged::shown(tty.screen.as_handle()).expect("it can be read").contains(question)

@@ -45,22 +45,22 @@ impl Rights {
         Ok(Self { text: sys::rights(object, kind == Object::Pipe)? })
     }
 
-    /// Tells whether this user owns it, or the administrators, to whom belongs what an administrator makes.
+    /// Returns whether this user owns it, or the administrators, to whom belongs what an administrator makes.
     pub fn is_ours(&self) -> bool {
         owner(&self.text).is_some_and(|owner| owner == "BA" || own_name() == Some(owner))
     }
 
-    /// Tells whether the system owns it, or its installer.
+    /// Returns whether the system owns it, or its installer.
     pub fn is_the_systems(&self) -> bool {
         owner(&self.text).is_some_and(|owner| owner == "SY" || owner == INSTALLER)
     }
 
-    /// Gives the list alone, as text.
+    /// Returns the list alone, as text.
     pub fn list(&self) -> &str {
         self.text.find("D:").map_or("", |at| &self.text[at..])
     }
 
-    /// Gives what of the list is its own, and not what the folder above hands down; none if nothing is.
+    /// Returns what of the list is its own, and not what the folder above hands down; none if nothing is.
     pub fn own_part(&self) -> Option<OwnList> {
         let list = self.list().strip_prefix("D:")?;
         let (flags, entries) = list.split_at(list.find('(').unwrap_or(list.len()));
@@ -147,7 +147,7 @@ fn granted(rights: &str) -> Others {
     }
 }
 
-/// Gives this user's name in such texts, which may be a short one.
+/// Returns this user's name in such texts, which may be a short one.
 fn own_name() -> Option<&'static str> {
     static OWN: OnceLock<Option<String>> = OnceLock::new();
     let find = || {
@@ -157,14 +157,14 @@ fn own_name() -> Option<&'static str> {
     OWN.get_or_init(find).as_deref()
 }
 
-/// Gives the owner, this user, and the list that names this user and the system, alone; `inherited` is what tells whether what is made in a
+/// Returns the owner, this user, and the list that names this user and the system, alone; `inherited` is what tells whether what is made in a
 /// folder inherits it.
 fn private_list(inherited: &str, rights: &str) -> io::Result<String> {
     let own = sys::own_account()?;
     Ok(format!("O:{own}D:P(A;{inherited};{rights};;;{own})(A;{inherited};{rights};;;SY)"))
 }
 
-/// Makes a folder that only this user can enter.
+/// Creates a folder that only this user can enter.
 ///
 /// # Errors
 /// Those of the file system; `AlreadyExists`.
@@ -188,7 +188,7 @@ pub fn narrow_file(path: &Path) -> io::Result<()> {
     sys::set_list(path, &private_list("", "FA")?)
 }
 
-/// Gives a file or folder a list of rights as [`Rights::list`] tells one, as its own.
+/// Returns a file or folder a list of rights as [`Rights::list`] tells one, as its own.
 ///
 /// # Errors
 /// Those of the file system.
@@ -196,12 +196,12 @@ pub fn set_rights(path: &Path, list: &str) -> io::Result<()> {
     sys::set_list(path, list)
 }
 
-/// Gives the account of this user, as `S-1-…`.
+/// Returns the account of this user, as `S-1-…`.
 pub(in super::super) fn own_account() -> io::Result<String> {
     sys::own_account()
 }
 
-/// Makes an end of a named pipe that only this user can open.
+/// Creates an end of a named pipe that only this user can open.
 pub(in super::super) fn private_pipe(options: &ServerOptions, name: &str) -> io::Result<NamedPipeServer> {
     sys::pipe(options, name, &private_list("", "GA")?)
 }

@@ -77,7 +77,7 @@ unsafe extern "system" {
     fn RtlGetVersion(told: *mut OSVERSIONINFOEXW) -> i32;
 }
 
-/// Gives the version of the system: not the one that it pretends to have for old programs.
+/// Returns the version of the system: not the one that it pretends to have for old programs.
 pub(in super::super) fn version() -> Option<OSVERSIONINFOEXW> {
     let size = u32::try_from(size_of::<OSVERSIONINFOEXW>()).ok()?;
     let mut told = OSVERSIONINFOEXW { dwOSVersionInfoSize: size, ..OSVERSIONINFOEXW::default() };
@@ -86,7 +86,7 @@ pub(in super::super) fn version() -> Option<OSVERSIONINFOEXW> {
     (status >= 0).then_some(told)
 }
 
-/// Gives the account of this process's user, as `S-1-…`.
+/// Returns the account of this process's user, as `S-1-…`.
 pub(super) fn own_account() -> io::Result<String> {
     let mut token: HANDLE = null_mut();
     // SAFETY: the process's own handle needs no closing; the pointer is to a handle.
@@ -142,7 +142,7 @@ impl Descriptor {
         if done == 0 { Err(last()) } else { Ok(Self(Local(made))) }
     }
 
-    /// Gives what new objects are made with. It must not outlive this.
+    /// Returns what new objects are made with. It must not outlive this.
     fn attributes(&self) -> SECURITY_ATTRIBUTES {
         SECURITY_ATTRIBUTES {
             nLength: u32::try_from(size_of::<SECURITY_ATTRIBUTES>()).unwrap_or(0),
@@ -151,7 +151,7 @@ impl Descriptor {
         }
     }
 
-    /// Gives the list, which must not outlive this.
+    /// Returns the list, which must not outlive this.
     fn list(&self) -> io::Result<*mut ACL> {
         let (mut present, mut defaulted) = (0, 0);
         let mut found: *mut ACL = null_mut();
@@ -214,7 +214,7 @@ pub(super) fn rights(object: BorrowedHandle<'_>, is_pipe: bool) -> io::Result<St
     Descriptor(Local(told)).text()
 }
 
-/// Makes a folder with a list of rights.
+/// Creates a folder with a list of rights.
 pub(super) fn make_folder(path: &Path, list: &str) -> io::Result<()> {
     let descriptor = Descriptor::of(list)?;
     let attributes = descriptor.attributes();
@@ -223,7 +223,7 @@ pub(super) fn make_folder(path: &Path, list: &str) -> io::Result<()> {
     if unsafe { CreateDirectoryW(path.as_ptr(), &raw const attributes) } == 0 { Err(last()) } else { Ok(()) }
 }
 
-/// Gives a file or folder another list of rights, and nothing of the lists above it.
+/// Returns a file or folder another list of rights, and nothing of the lists above it.
 pub(super) fn set_list(path: &Path, list: &str) -> io::Result<()> {
     let descriptor = Descriptor::of(list)?;
     let found = descriptor.list()?;
@@ -241,7 +241,7 @@ pub(super) fn set_list(path: &Path, list: &str) -> io::Result<()> {
     if unsafe { SetFileSecurityW(path.as_ptr(), which, descriptor.0.0) } == 0 { Err(last()) } else { Ok(()) }
 }
 
-/// Gives a file that is open another list of rights. What the folder above hands down is added, unless it is protected.
+/// Returns a file that is open another list of rights. What the folder above hands down is added, unless it is protected.
 pub(super) fn set_list_of(file: BorrowedHandle<'_>, list: &str, is_protected: bool) -> io::Result<()> {
     let descriptor = Descriptor::of(list)?;
     let found = descriptor.list()?;
@@ -264,7 +264,7 @@ pub(super) fn set_list_of(file: BorrowedHandle<'_>, list: &str, is_protected: bo
     if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code.cast_signed())) }
 }
 
-/// Makes an end of a named pipe with a list of rights.
+/// Creates an end of a named pipe with a list of rights.
 pub(super) fn pipe(options: &ServerOptions, name: &str, list: &str) -> io::Result<NamedPipeServer> {
     let descriptor = Descriptor::of(list)?;
     let mut attributes = descriptor.attributes();

@@ -73,7 +73,7 @@ fn touches(reading: &Reading<'_>, what: &What) -> Option<Vec<String>> {
     }
 }
 
-/// Gives the name under which an option is one of a row's, unless it is another option in full.
+/// Returns the name under which an option is one of a row's, unless it is another option in full.
 fn named<'n>(reading: &Reading<'_>, found: &Found<'_>, names: &'n [&'n str]) -> Option<&'n str> {
     let exact = |name: &&&str| found.letter.is_none() && found.name == **name;
     if let Some(name) = names.iter().find(exact) {
@@ -84,7 +84,7 @@ fn named<'n>(reading: &Reading<'_>, found: &Found<'_>, names: &'n [&'n str]) -> 
     names.iter().find(|name| !is_other && found.is(name)).copied()
 }
 
-/// Tells whether a path stays inside the working folder, as far as its text says.
+/// Returns whether a path stays inside the working folder, as far as its text says.
 pub(super) fn stays_inside(path: &str) -> bool {
     let path = path.strip_prefix('=').unwrap_or(path);
     !path.is_empty() && !path.starts_with(['/', '~']) && path.split('/').all(|part| part != "..")

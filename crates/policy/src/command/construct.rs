@@ -17,12 +17,12 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Makes the refusal of a construct.
+    /// Creates the refusal of a construct.
     pub const fn construct(construct: Construct, at: usize) -> Self {
         Self::Construct { construct, at }
     }
 
-    /// Makes the refusal of a text that does not parse.
+    /// Creates the refusal of a text that does not parse.
     pub fn malformed(message: impl Into<String>) -> Self {
         Self::Malformed(message.into())
     }
@@ -69,22 +69,22 @@ macro_rules! constructs {
         }
 
         impl Construct {
-            /// Gives the name that `details.construct` carries.
+            /// Returns the name that `details.construct` carries.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// Gives the construct as a part of a sentence.
+            /// Returns the construct as a part of a sentence.
             const fn described(self) -> &'static str {
                 match self { $(Self::$variant => $described,)+ }
             }
 
-            /// Says what to do instead; empty where the array form says it all.
+            /// Returns what to do instead; empty where the array form says it all.
             const fn instead(self) -> &'static str {
                 match self { $(Self::$variant => $instead,)+ }
             }
 
-            /// Tells whether the array form can say what was probably meant.
+            /// Returns whether the array form can say what was probably meant.
             const fn has_argv_form(self) -> bool {
                 match self { $(Self::$variant => $argv,)+ }
             }

@@ -34,7 +34,7 @@ impl Token {
         }
     }
 
-    /// Tells whether a word is one that the rule means, where words stand as written.
+    /// Returns whether a word is one that the rule means, where words stand as written.
     fn allows(&self, word: &str) -> bool {
         match self {
             Self::Rest => true,
@@ -166,19 +166,19 @@ impl Pattern {
         Ok(())
     }
 
-    /// Gives the rule as it was written.
+    /// Returns the rule as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Tells whether the rule allows a command, matched word by word: as it is written, or with the options
+    /// Returns whether the rule allows a command, matched word by word: as it is written, or with the options
     /// before the subcommand behind it. A rule with `not` counts only in the second form.
     pub fn allows(&self, argv: &[&str], reading: &Reading<'_>) -> bool {
         let negates = self.tokens.iter().any(|token| matches!(token, Token::Not(_)));
         matches_all(&self.tokens, &reading.hoisted) || (!negates && matches_all(&self.tokens, argv))
     }
 
-    /// Tells whether the rule is a command, word for word, and nothing else.
+    /// Returns whether the rule is a command, word for word, and nothing else.
     pub fn is(&self, argv: &[&str]) -> bool {
         let is_it = |token: &Token, word: &str| match token {
             Token::OneOf(words) => matches!(words.as_slice(), [it] if it == word && !it.contains('*')),
@@ -188,7 +188,7 @@ impl Pattern {
             && self.tokens.iter().zip(argv).all(|(token, word)| is_it(token, word))
     }
 
-    /// Tells whether the rule names a word literally.
+    /// Returns whether the rule names a word literally.
     pub fn names(&self, word: &str) -> bool {
         self.tokens.iter().any(|token| match token {
             Token::OneOf(words) => words.iter().any(|it| {
@@ -199,7 +199,7 @@ impl Pattern {
         })
     }
 
-    /// Gives the programs that the rule names literally.
+    /// Returns the programs that the rule names literally.
     pub fn programs(&self) -> impl Iterator<Item = &str> {
         let words = match self.tokens.first() {
             Some(Token::OneOf(words)) => words.as_slice(),
@@ -208,7 +208,7 @@ impl Pattern {
         words.iter().map(String::as_str).filter(|word| !word.contains('*'))
     }
 
-    /// Tells whether the rule covers a command, in any way to read it.
+    /// Returns whether the rule covers a command, in any way to read it.
     pub fn covers(&self, reading: &Reading<'_>) -> bool {
         self.wide.iter().any(|wide| wide.covers(reading))
     }
@@ -256,7 +256,7 @@ fn is_found(found: &Found<'_>, names: &Names, value: Option<&str>) -> bool {
     named && valued
 }
 
-/// Tells whether the words of a command begin with those of a rule; what may be a value can be left out.
+/// Returns whether the words of a command begin with those of a rule; what may be a value can be left out.
 fn words_begin(tokens: &[Token], reading: &Reading<'_>) -> bool {
     // Every place that the words read so far can end at.
     let mut places = vec![0];
@@ -298,7 +298,7 @@ fn words_begin(tokens: &[Token], reading: &Reading<'_>) -> bool {
     true
 }
 
-/// Tells whether words are, one after the other, those of the tokens.
+/// Returns whether words are, one after the other, those of the tokens.
 fn matches_all(tokens: &[Token], words: &[&str]) -> bool {
     let (mut token, mut word) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
@@ -324,7 +324,7 @@ fn matches_all(tokens: &[Token], words: &[&str]) -> bool {
     tokens[token..].iter().all(|it| *it == Token::Rest)
 }
 
-/// Tells whether a text is what a glob means: `*` is any characters, the rest itself.
+/// Returns whether a text is what a glob means: `*` is any characters, the rest itself.
 fn glob_matches(glob: &str, text: &str) -> bool {
     if !glob.contains('*') {
         return glob == text;
@@ -430,7 +430,7 @@ fn lower(program: &Token) -> Token {
     }
 }
 
-/// Gives the ways to fulfil an option word of a rule.
+/// Returns the ways to fulfil an option word of a rule.
 fn choices(word: &str, values: &[String], profile: Option<&super::profile::Profile>) -> Vec<Choice> {
     let (name, attached) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),

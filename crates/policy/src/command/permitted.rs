@@ -69,7 +69,7 @@ pub struct CommandPolicy {
 }
 
 impl CommandPolicy {
-    /// Tells whether programs are looked up in the usual folders: the scope names no others.
+    /// Returns whether programs are looked up in the usual folders: the scope names no others.
     pub fn has_default_search_path(&self) -> bool {
         self.search_path == usual_folders()
     }
@@ -112,17 +112,17 @@ pub struct PermittedCommand {
 }
 
 impl PermittedCommand {
-    /// Gives what runs.
+    /// Returns what runs.
     pub fn plan(&self) -> &CommandPlan {
         &self.plan
     }
 
-    /// Gives how it is held.
+    /// Returns how it is held.
     pub fn hold(&self) -> &CommandPolicy {
         &self.hold
     }
 
-    /// Gives why only a full sandbox will do, if so; then a weaker level refuses the command.
+    /// Returns why only a full sandbox will do, if so; then a weaker level refuses the command.
     pub fn must_be_full(&self) -> Option<&str> {
         self.must_be_full.as_deref()
     }
@@ -245,12 +245,12 @@ impl Commands {
         })
     }
 
-    /// Gives how commands are held.
+    /// Returns how commands are held.
     pub fn hold(&self) -> &CommandPolicy {
         &self.hold
     }
 
-    /// Gives the rules.
+    /// Returns the rules.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
@@ -320,7 +320,7 @@ impl Commands {
         Failure { hints, ..failure }
     }
 
-    /// Tells what the rules say about a command, without permitting it.
+    /// Returns what the rules say about a command, without permitting it.
     ///
     /// # Errors
     /// As [`Commands::judge`], for texts that are not literal; `Deny` is a verdict here.

@@ -27,7 +27,7 @@ pub struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Tells whether this is the option of that full name: the same, or an abbreviation of it.
+    /// Returns whether this is the option of that full name: the same, or an abbreviation of it.
     pub fn is(&self, name: &str) -> bool {
         if let Some(letter) = self.letter {
             let mut chars = name.chars();
@@ -106,12 +106,12 @@ impl<'a> Reading<'a> {
         reading
     }
 
-    /// Tells whether a subcommand may be one of these.
+    /// Returns whether a subcommand may be one of these.
     pub fn has_sub(&self, names: &[&str]) -> bool {
         self.subs.iter().any(|sub| names.contains(sub))
     }
 
-    /// Tells whether an option counts at a place.
+    /// Returns whether an option counts at a place.
     pub fn counts(&self, option: &Found<'_>, at: At) -> bool {
         match at {
             At::Any => true,
@@ -120,12 +120,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Tells whether its words can be a command of their own.
+    /// Returns whether its words can be a command of their own.
     pub fn starts(&self) -> Starts {
         self.profile.map_or(Starts::Nothing, |profile| profile.starts)
     }
 
-    /// Gives the words that are no values, after the subcommand if the program has some.
+    /// Returns the words that are no values, after the subcommand if the program has some.
     pub fn arguments(&self) -> impl Iterator<Item = &'a str> {
         let skip = usize::from(self.profile.is_some_and(|profile| !profile.subcommands.is_empty()));
         self.words.iter().filter(|word| word.sure != Sureness::Value).skip(skip).map(|word| word.text)
@@ -265,7 +265,7 @@ fn short_name(letter: char, text: &mut [u8; 8]) -> &str {
     std::str::from_utf8(&text[..end]).unwrap_or("-")
 }
 
-/// Gives the names by which a program word is known: in lower case, without the endings of Windows, and
+/// Returns the names by which a program word is known: in lower case, without the endings of Windows, and
 /// without a version, as `python3.12` is `python3` and `python`.
 pub fn names_of(program: &str) -> Vec<String> {
     let mut name = program.to_ascii_lowercase();

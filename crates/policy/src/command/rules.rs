@@ -129,7 +129,7 @@ impl Rules {
         Some(Reason { decision, source, why })
     }
 
-    /// Gives the programs that the allowing rules name, each with why it can run any code, if it can.
+    /// Returns the programs that the allowing rules name, each with why it can run any code, if it can.
     pub fn implications(&self) -> Vec<(String, Option<&'static str>)> {
         let mut seen: Vec<(String, Option<&'static str>)> = Vec::new();
         for name in self.allowed.iter().flat_map(Pattern::programs) {
@@ -363,7 +363,7 @@ fn visit_inner(
     }
 }
 
-/// Gives what a word of a wrapper can hold as the text of a command: `env '-Sgit push'`, `env -Sgit`.
+/// Returns what a word of a wrapper can hold as the text of a command: `env '-Sgit push'`, `env -Sgit`.
 fn texts_in(word: &str) -> Vec<&str> {
     let mut texts = Vec::new();
     if word.contains(char::is_whitespace) {
@@ -402,7 +402,7 @@ fn visit_text(
     }
 }
 
-/// Gives a command whose program is another by another name, as that one: `npx x` is `npm exec x`.
+/// Returns a command whose program is another by another name, as that one: `npx x` is `npm exec x`.
 fn expand<'a>(argv: &[&'a str]) -> Vec<&'a str> {
     let program = argv.first().copied().unwrap_or_default();
     let names = names_of(program.rsplit('/').next().unwrap_or(program));

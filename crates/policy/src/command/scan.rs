@@ -177,7 +177,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Says which construct a `(` begins here.
+    /// Returns which construct a `(` begins here.
     fn parenthesis(&self, open: &OpenCommand) -> Construct {
         let inner = self.bytes[self.at + 1..].iter().find(|byte| !matches!(byte, b' ' | b'\t'));
         match (open.argv.len(), inner) {
@@ -397,13 +397,13 @@ impl Scanner<'_> {
 const OPERATORS: &[&str] =
     &["<<<", "<<-", "<<", "<(", "<&", "<>", "<", "&>>", "&>", ">(", ">>", ">&", ">|", ">"];
 
-/// Tells whether a byte is a plain part of a word wherever it stands.
+/// Returns whether a byte is a plain part of a word wherever it stands.
 const fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'_' | b'.' | b'/' | b':' | b'=' | b'@' | b',' | b'+' | b'%' | b'-')
 }
 
-/// Says what a `$` begins outside quotes.
+/// Returns what a `$` begins outside quotes.
 const fn dollar(next: Option<u8>, after: Option<u8>) -> Construct {
     match next {
         Some(b'\'') => Construct::AnsiQuotes,
@@ -412,7 +412,7 @@ const fn dollar(next: Option<u8>, after: Option<u8>) -> Construct {
     }
 }
 
-/// Says what a `$` begins inside double quotes.
+/// Returns what a `$` begins inside double quotes.
 const fn dollar_in_quotes(next: Option<u8>, after: Option<u8>) -> Construct {
     match (next, after) {
         (Some(b'('), Some(b'(')) | (Some(b'['), _) => Construct::ArithmeticExpansion,
@@ -421,7 +421,7 @@ const fn dollar_in_quotes(next: Option<u8>, after: Option<u8>) -> Construct {
     }
 }
 
-/// Says what a first word, as it was written, begins, if it is no program.
+/// Returns what a first word, as it was written, begins, if it is no program.
 fn reserved(raw: &str) -> Option<Construct> {
     match raw {
         "if" | "then" | "else" | "elif" | "fi" | "for" | "while" | "until" | "select" | "in" | "do"
@@ -435,14 +435,14 @@ fn reserved(raw: &str) -> Option<Construct> {
     }
 }
 
-/// Tells whether a first word sets a variable: `name=…`, `name+=…`.
+/// Returns whether a first word sets a variable: `name=…`, `name+=…`.
 fn is_assignment(raw: &str) -> bool {
     let name = raw.len() - raw.trim_start_matches(|at: char| at == '_' || at.is_ascii_alphanumeric()).len();
     let rest = &raw[name..];
     name > 0 && !raw.as_bytes()[0].is_ascii_digit() && (rest.starts_with('=') || rest.starts_with("+="))
 }
 
-/// Tells whether a character looks like nothing or like a blank without being one: it has no place outside quotes.
+/// Returns whether a character looks like nothing or like a blank without being one: it has no place outside quotes.
 const fn is_unusual(character: char) -> bool {
     matches!(
         character,

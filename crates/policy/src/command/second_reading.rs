@@ -14,7 +14,7 @@ use brush_parser::{ParserOptions, parse_tokens, uncached_tokenize_str, word};
 
 use bailiwick_contract::{CommandPlan, Joiner, Pipeline, Redirect, SimpleCommand};
 
-/// Tells whether the grammar reads exactly this plan in the text.
+/// Returns whether the grammar reads exactly this plan in the text.
 pub fn agrees(text: &str, plan: &CommandPlan) -> bool {
     // A grammar that panics has not agreed.
     catch_unwind(AssertUnwindSafe(|| read(text))).is_ok_and(|found| found.as_ref() == Some(plan))
@@ -115,7 +115,7 @@ fn redirect(parsed: &IoRedirect, found: &mut Vec<Redirect>) -> Option<()> {
     Some(())
 }
 
-/// Gives what the program sees, if every piece of the word is literal.
+/// Returns what the program sees, if every piece of the word is literal.
 fn literal(word: &Word, options: &ParserOptions) -> Option<String> {
     let mut value = String::with_capacity(word.value.len());
     for piece in word::parse(&word.value, options).ok()? {

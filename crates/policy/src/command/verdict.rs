@@ -18,7 +18,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Gives the word that `policy explain` and `policy test` use.
+    /// Returns the word that `policy explain` and `policy test` use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -45,7 +45,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Gives the name that denials carry as `rule`.
+    /// Returns the name that denials carry as `rule`.
     pub fn name(&self) -> String {
         match self {
             Self::Rule(place) => place.clone(),
@@ -108,17 +108,17 @@ impl Verdict {
         Self { decision, commands }
     }
 
-    /// Gives why the plan may run in a full sandbox only, if so.
+    /// Returns why the plan may run in a full sandbox only, if so.
     pub fn must_be_full(&self) -> Option<&str> {
         self.commands.iter().find_map(|it| it.must_be_full.as_deref())
     }
 
-    /// Gives what allowing it means: programs that can run any code. Empty if none can.
+    /// Returns what allowing it means: programs that can run any code. Empty if none can.
     pub fn implies(&self) -> impl Iterator<Item = &ImpliedNeeds> {
         self.commands.iter().filter_map(|it| it.implies.as_ref())
     }
 
-    /// Gives the first command that is judged as the whole is, with its strongest reason.
+    /// Returns the first command that is judged as the whole is, with its strongest reason.
     pub fn deciding(&self) -> Option<(&CommandVerdict, &Reason)> {
         let command = self.commands.iter().find(|it| it.decision == self.decision)?;
         Some((command, command.reasons.first()?))
@@ -150,7 +150,7 @@ impl Verdict {
         Some(failure.hint(format!("{FOR_USER}{hint}")).detail("rule", reason.source.name()))
     }
 
-    /// Gives the verdict as JSON for `policy explain --json`.
+    /// Returns the verdict as JSON for `policy explain --json`.
     pub fn to_json(&self) -> Value {
         let commands: Vec<Value> = self
             .commands

@@ -38,7 +38,7 @@ impl Default for Draft<'_> {
 }
 
 impl Draft<'_> {
-    /// Makes the permit, after every stage has passed.
+    /// Creates the permit, after every stage has passed.
     pub fn into_permit(self) -> Permit {
         Permit {
             spec: self.candidate.expect("the operation stage passed").spec(),
@@ -60,7 +60,7 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Tells whether every stage that this one builds on has passed.
+    /// Returns whether every stage that this one builds on has passed.
     pub fn can_ask(&self, stage: &Stage) -> bool {
         stage.builds_on.iter().all(|name| !self.refused.contains(name))
     }

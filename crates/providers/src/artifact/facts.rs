@@ -80,7 +80,7 @@ impl CaptureFacts {
     /// How the name of a kept picture as a resource begins.
     pub const URI_PREFIX: &str = "bailiwick://captures/";
 
-    /// Gives the name of the picture as a resource.
+    /// Returns the name of the picture as a resource.
     pub fn uri(&self) -> String {
         format!("{}{}/{}", Self::URI_PREFIX, self.scope, self.capture_id)
     }
@@ -91,7 +91,7 @@ impl CaptureFacts {
         (is_scope_id(scope) && id::is_id(capture_id)).then_some((scope, capture_id))
     }
 
-    /// Gives how many pixels of the picture one pixel of the display takes, across and down.
+    /// Returns how many pixels of the picture one pixel of the display takes, across and down.
     pub fn scale(&self) -> (f64, f64) {
         (
             f64::from(self.width) / f64::from(self.area.width.max(1)),

@@ -98,7 +98,7 @@ impl CaptureStore {
         prune(&self.folder, &self.clock, Bounds::USUAL);
     }
 
-    /// Makes a file. One that a crash cut off cannot be read, or has another hash: it counts for none.
+    /// Creates a file. One that a crash cut off cannot be read, or has another hash: it counts for none.
     fn write(&self, capture_id: &str, kind: &str, bytes: &[u8]) -> io::Result<()> {
         new_private_file(&self.file(capture_id, kind))?.write_all(bytes)
     }

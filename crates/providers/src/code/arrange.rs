@@ -80,7 +80,7 @@ pub(super) fn add_macros(list: &mut Vec<Definition>, macros: &[(Range<usize>, us
     }
 }
 
-/// Makes a signature of a line.
+/// Creates a signature of a line.
 pub(super) fn of_line(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let words: Vec<&str> = text.split_whitespace().collect();

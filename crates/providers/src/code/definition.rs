@@ -56,7 +56,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// Gives the names by which a definition is reached, the outermost first: its containers', its owner's, its own.
+    /// Returns the names by which a definition is reached, the outermost first: its containers', its owner's, its own.
     pub fn path(&self, index: usize) -> Vec<&str> {
         let mut names = Vec::new();
         let mut next = self.list.get(index);

@@ -309,13 +309,13 @@ impl<'t> Walk<'t, '_> {
     }
 }
 
-/// Tells whether a comment is about what it stands in.
+/// Returns whether a comment is about what it stands in.
 fn is_inner(comment: Node<'_>, language: Language, source: &[u8]) -> bool {
     let text = &source[comment.start_byte()..];
     language == Language::Rust && (text.starts_with(b"//!") || text.starts_with(b"/*!"))
 }
 
-/// Gives the place where a node begins.
+/// Returns the place where a node begins.
 pub(super) fn position(node: Node<'_>, source: &[u8]) -> Position {
     let at = node.start_position();
     let end = node.start_byte();

@@ -26,7 +26,7 @@ impl Lead {
         }
     }
 
-    /// Gives itself if it touches what comes next.
+    /// Returns itself if it touches what comes next.
     pub fn touching(self, next: Node<'_>) -> Option<Self> {
         (next.start_position().row <= self.end_row + 1).then_some(self)
     }
@@ -42,7 +42,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Gives the extent of a node and what stands above it.
+    /// Returns the extent of a node and what stands above it.
     pub fn of(node: Node<'_>, lead: Option<Lead>) -> Self {
         let (start, start_row) =
             lead.map_or((node.start_byte(), node.start_position().row), |lead| (lead.start, lead.start_row));
@@ -54,7 +54,7 @@ impl Extent {
         Self { start: start_of_blanks(self.start, source, text), ..self }
     }
 
-    /// Gives the bytes, and the first and the last line, counted from 1; without blanks that the grammar counts in.
+    /// Returns the bytes, and the first and the last line, counted from 1; without blanks that the grammar counts in.
     pub fn reach(&self, source: &[u8]) -> (Range<u32>, u32, u32) {
         let text = source.get(self.start..self.end.min(source.len())).unwrap_or_default();
         let length = text.trim_ascii_end().len();
@@ -81,13 +81,13 @@ pub(super) fn start_of_blanks(at: usize, source: &[u8], text: &[u8]) -> usize {
     start
 }
 
-/// Gives the row of a node's last byte.
+/// Returns the row of a node's last byte.
 pub(super) fn last_row(node: Node<'_>) -> usize {
     let (start, end) = (node.start_position(), node.end_position());
     if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row }
 }
 
-/// Makes a number of a source small; sources have at most 2 MiB.
+/// Creates a number of a source small; sources have at most 2 MiB.
 pub(super) fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

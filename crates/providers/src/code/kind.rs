@@ -66,7 +66,7 @@ impl Kind {
         Self::Macro,
     ];
 
-    /// Gives the name on the wire.
+    /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Function => "function",
@@ -89,12 +89,12 @@ impl Kind {
         }
     }
 
-    /// Gives the kind of a number, as it is kept in an index.
+    /// Returns the kind of a number, as it is kept in an index.
     pub fn of_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// Tells whether functions in it are its methods.
+    /// Returns whether functions in it are its methods.
     pub const fn has_methods(self) -> bool {
         matches!(
             self,
@@ -109,7 +109,7 @@ impl Kind {
         )
     }
 
-    /// Tells whether it is code that runs.
+    /// Returns whether it is code that runs.
     pub const fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Method | Self::Constructor)
     }

@@ -60,7 +60,7 @@ impl SourceFiles {
         Ok(Self { root, paths: paths.take(MAX_FILES).collect(), skipped: answer.skipped })
     }
 
-    /// Gives the number of the first file whose path is not before another path.
+    /// Returns the number of the first file whose path is not before another path.
     pub fn place_of(&self, path: &[u8]) -> usize {
         self.paths.partition_point(|known| known.as_slice() < path)
     }

@@ -38,7 +38,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Gives the name on the wire.
+    /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Definition => "definition",
@@ -260,7 +260,7 @@ fn is_name(kind: &str) -> bool {
         )
 }
 
-/// Tells how a name is used by what stands around it, the nearest last.
+/// Returns how a name is used by what stands around it, the nearest last.
 fn role((node, field): NamedNode<'_>, above: &[NamedNode<'_>]) -> Role {
     let around = || above.iter().rev().take(LEVELS);
     let is_import = |kind: &str| {

@@ -13,7 +13,7 @@ const MAX_HEADER_BYTES: usize = 4_000;
 /// How long a value can be so that it is told, in bytes.
 const MAX_VALUE_BYTES: usize = 100;
 
-/// Makes one line of a header. `from` is the node in which it begins, `end` the byte where the body begins.
+/// Creates one line of a header. `from` is the node in which it begins, `end` the byte where the body begins.
 /// `text` is what was parsed: the source, perhaps with blanks.
 pub(super) fn signature(from: Node<'_>, end: usize, source: &[u8], text: &[u8]) -> String {
     let end = end.min(source.len());
@@ -31,7 +31,7 @@ pub(super) fn signature(from: Node<'_>, end: usize, source: &[u8], text: &[u8]) 
     tidy(&line)
 }
 
-/// Tells where a definition with a value ends its header: before a value that is long.
+/// Returns where a definition with a value ends its header: before a value that is long.
 pub(super) fn header_end_with_value(whole: Node<'_>, value: Node<'_>) -> usize {
     let is_short = value.start_position().row == value.end_position().row
         && value.end_byte() - value.start_byte() <= MAX_VALUE_BYTES;

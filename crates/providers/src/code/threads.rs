@@ -10,7 +10,7 @@ const MAX_THREADS: usize = 8;
 /// How many things a thread must have to do to be worth its start.
 const THINGS_PER_THREAD: usize = 2;
 
-/// Does something with the numbers below `count`, in any order. Gives what came of each, in their order.
+/// Does something with the numbers below `count`, in any order. Returns what came of each, in their order.
 ///
 /// # Errors
 /// `cancelled`, `timeout`.

@@ -183,7 +183,7 @@ fn uses(root: &PermittedPath, path: &[u8], query: &UsedQuery, parsers: &ParserPo
     Some(Ok((uses.collect(), is_whole)))
 }
 
-/// Gives the line that a byte is in, without the blanks around it; a long one from a little before the byte.
+/// Returns the line that a byte is in, without the blanks around it; a long one from a little before the byte.
 fn line_around(text: &[u8], at: usize) -> String {
     let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
     let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);

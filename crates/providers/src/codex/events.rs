@@ -139,7 +139,7 @@ impl Events {
         Self { place: WorkFolder { folder, shown }, ..Self::default() }
     }
 
-    /// Takes what was printed. Gives what Codex is doing now in a few words, if that was told.
+    /// Takes what was printed. Returns what Codex is doing now in a few words, if that was told.
     pub fn push(&mut self, mut bytes: &[u8]) -> Option<String> {
         let mut said = None;
         while let Some(end) = memchr::memchr(b'\n', bytes) {
@@ -167,7 +167,7 @@ impl Events {
         }
     }
 
-    /// Takes one line. Gives what it tells, if that is worth showing.
+    /// Takes one line. Returns what it tells, if that is worth showing.
     pub fn line(&mut self, line: &[u8]) -> Option<Step> {
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
@@ -292,7 +292,7 @@ impl Events {
         names.join(", ")
     }
 
-    /// Gives a path as clients know it.
+    /// Returns a path as clients know it.
     fn shown(&self, path: &str) -> String {
         let within = paths::beneath(&self.place.folder, path);
         let joined = match within.or((!paths::is_absolute(path)).then_some(path)).map(paths::with_slashes) {
@@ -316,12 +316,12 @@ impl Events {
         Some(Step::of("error", &message))
     }
 
-    /// Gives the commands, in their order.
+    /// Returns the commands, in their order.
     pub fn commands(&self) -> impl Iterator<Item = &CommandRow> {
         self.commands.values()
     }
 
-    /// Gives the files, in the order of their paths.
+    /// Returns the files, in the order of their paths.
     pub fn file_changes(&self) -> Vec<FileRow> {
         let row = |(path, change): (&String, &String)| FileRow { path: path.clone(), change: change.clone() };
         self.files.iter().map(row).collect()
@@ -352,14 +352,14 @@ impl Step {
     }
 }
 
-/// Tells whether a list takes one more, and counts what it does not.
+/// Returns whether a list takes one more, and counts what it does not.
 fn has_room(rows: usize, left_out: &mut u64) -> bool {
     let has_room = rows < MAX_ROWS;
     *left_out += u64::from(!has_room);
     has_room
 }
 
-/// Gives the beginning of a text, cut at a character.
+/// Returns the beginning of a text, cut at a character.
 fn clip(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
@@ -367,7 +367,7 @@ fn clip(text: &str, bytes: usize) -> String {
     format!("{}…", &text[..text.floor_char_boundary(bytes)])
 }
 
-/// Gives the end of a text, cut at a character.
+/// Returns the end of a text, cut at a character.
 fn end_of(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();

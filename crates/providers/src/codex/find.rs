@@ -94,7 +94,7 @@ fn native(starter: &Path, closed: &[FileId]) -> Result<Program, Failure> {
     })
 }
 
-/// Gives the short name and the triple by which packages name this platform.
+/// Returns the short name and the triple by which packages name this platform.
 fn platform() -> Option<(&'static str, &'static str)> {
     match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => Some(("linux-x64", "x86_64-unknown-linux-musl")),
@@ -115,7 +115,7 @@ fn usual_folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Gives the folders of programs of each Node that nvm installed, newest first.
+/// Returns the folders of programs of each Node that nvm installed, newest first.
 fn of_node_versions(versions: &Path) -> Vec<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "a folder of the person's tools, not of a scope")]
     let entries = std::fs::read_dir(versions);

@@ -14,12 +14,12 @@ use bailiwick_platform::fs::{create_private_dir, replace_private_file};
 use super::login::{AUTH_FILE, Login};
 use super::settings;
 
-/// Gives the folder of a scope.
+/// Returns the folder of a scope.
 pub(super) fn folder(dirs: &Dirs, scope: &str) -> PathBuf {
     dirs.state.join("codex").join(format!("scope-{scope}"))
 }
 
-/// Makes the home with these settings, and lets Codex find the login of the person.
+/// Creates the home with these settings, and lets Codex find the login of the person.
 ///
 /// # Errors
 /// `provider_unavailable` where the state folder cannot be written.
@@ -63,7 +63,7 @@ fn try_make(folder: &Path, settings: &str, person: Option<&Path>, login: Login) 
     }
 }
 
-/// Tells whether Codex is let in by what its file holds.
+/// Returns whether Codex is let in by what its file holds.
 pub(super) const fn reads_file(login: Login) -> bool {
     matches!(login, Login::Account | Login::KeyFile)
 }

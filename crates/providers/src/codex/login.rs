@@ -32,7 +32,7 @@ pub enum Login {
 }
 
 impl Login {
-    /// Gives the name in results.
+    /// Returns the name in results.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Account => "account",
@@ -82,7 +82,7 @@ impl Login {
     }
 }
 
-/// Tells what kind of login a file holds.
+/// Returns what kind of login a file holds.
 fn kind(content: &[u8]) -> Option<Login> {
     let login: Value = serde_json::from_slice(content).ok()?;
     let is_text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
@@ -97,7 +97,7 @@ fn logged_out(why: String) -> Failure {
         .detail("rule", "codex-logged-out")
 }
 
-/// Gives the person's own Codex home: what the scope's environment names, or `.codex` in their home.
+/// Returns the person's own Codex home: what the scope's environment names, or `.codex` in their home.
 pub(super) fn person_home(environment: &BTreeMap<String, String>) -> Option<PathBuf> {
     let named = environment.get("CODEX_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     named.or_else(|| home_folder().map(|home| home.join(".codex")))

@@ -56,7 +56,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Gives the name in results.
+    /// Returns the name in results.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",
@@ -64,7 +64,7 @@ impl Mode {
         }
     }
 
-    /// Gives the name of the profile by which Codex holds its commands.
+    /// Returns the name of the profile by which Codex holds its commands.
     pub(super) const fn profile(self) -> &'static str {
         match self {
             Self::ReadOnly => "bailiwick-read",
@@ -87,7 +87,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Gives the words of the command, which hold nothing of the prompt.
+    /// Returns the words of the command, which hold nothing of the prompt.
     pub fn words(&self) -> Vec<String> {
         let profile = format!("default_permissions=\"{}\"", self.mode.profile());
         let mut words: Vec<String> =
@@ -156,7 +156,7 @@ pub async fn look(around: &Around) -> Result<Available, Failure> {
 }
 
 impl Ready {
-    /// Makes a run ready in a folder of the scope. The command is the one that the policy has judged.
+    /// Creates a run ready in a folder of the scope. The command is the one that the policy has judged.
     ///
     /// # Errors
     /// `provider_unavailable` with the fix; those of the door for the folder.
@@ -235,7 +235,7 @@ impl FoundCodex {
     }
 }
 
-/// Gives the level for Codex: inside `partial` its own sandbox, without which its commands could do what it can,
+/// Returns the level for Codex: inside `partial` its own sandbox, without which its commands could do what it can,
 /// does not work.
 fn level_for_codex(wanted: SandboxLevel) -> Result<Containment, Failure> {
     match level(wanted)? {
@@ -426,7 +426,7 @@ fn limits(around: &Around) -> ProcessLimits {
     }
 }
 
-/// Makes the question for the version ready: in Codex's home of the scope, without a network.
+/// Creates the question for the version ready: in Codex's home of the scope, without a network.
 fn asks_version(around: &Around, found: &FoundCodex) -> Result<Prepared, Failure> {
     #[expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
     let cwd = std::fs::File::open(&found.home).map_err(|error| {
@@ -459,7 +459,7 @@ fn asks_version(around: &Around, found: &FoundCodex) -> Result<Prepared, Failure
     }))
 }
 
-/// Tells whether a text has the form of a session's id.
+/// Returns whether a text has the form of a session's id.
 pub fn is_session_id(text: &str) -> bool {
     let groups = [8, 4, 4, 4, 12];
     let mut parts = text.split('-');

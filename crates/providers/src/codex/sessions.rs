@@ -28,7 +28,7 @@ pub struct Session {
     pub changed_at_ms: i64,
 }
 
-/// Gives the sessions of a scope, newest first.
+/// Returns the sessions of a scope, newest first.
 pub fn sessions(dirs: &Dirs, scope: &str) -> Vec<Session> {
     let mut found = Vec::new();
     collect(&home::folder(dirs, scope).join("sessions"), DEPTH, &mut found);
@@ -58,7 +58,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<Session>) {
     }
 }
 
-/// Gives the id in the name of a session's file, `rollout-TIME-ID.jsonl`.
+/// Returns the id in the name of a session's file, `rollout-TIME-ID.jsonl`.
 fn id_of(name: &str) -> Option<&str> {
     let stem = name.strip_prefix(PREFIX)?.split('.').next()?;
     let id = stem.get(stem.len().checked_sub(ID_CHARS)?..)?;

@@ -105,7 +105,7 @@ impl Taken {
         Ok(Self { document, provider })
     }
 
-    /// Makes the settings for a scope.
+    /// Creates the settings for a scope.
     pub fn confined(&self, confines: &Confines<'_>) -> String {
         let mut document = self.document.clone();
         for (name, setting) in [
@@ -143,7 +143,7 @@ impl Taken {
     }
 }
 
-/// Makes the profile by which Codex holds what it starts: the system's minimum, the working folder, and what is named.
+/// Creates the profile by which Codex holds what it starts: the system's minimum, the working folder, and what is named.
 fn profile(mode: Mode, confines: &Confines<'_>) -> Item {
     let access = if mode == Mode::WorkspaceWrite { "write" } else { "read" };
     let mut files = Table::new();

@@ -44,7 +44,7 @@ impl Version {
         })
     }
 
-    /// Gives what was found out before about the same file.
+    /// Returns what was found out before about the same file.
     pub(super) fn known(installation: &Installation) -> Option<Self> {
         let stamp = FileStamp::of(&installation.program.path)?;
         let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -34,7 +34,7 @@ pub struct Stripper {
 }
 
 impl Stripper {
-    /// Tells whether it stands in no sequence.
+    /// Returns whether it stands in no sequence.
     pub fn is_between(&self) -> bool {
         self.state == State::Text
     }

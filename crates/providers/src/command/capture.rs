@@ -27,7 +27,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Tells whether beginning and end together are the whole stream.
+    /// Returns whether beginning and end together are the whole stream.
     pub fn is_whole(&self) -> bool {
         (self.head.len() + self.tail.len()) as u64 == self.total_bytes
     }
@@ -57,7 +57,7 @@ impl Capture {
         }
     }
 
-    /// Gives what was kept.
+    /// Returns what was kept.
     pub fn finish(mut self) -> Kept {
         let surplus = self.kept.tail.len().saturating_sub(self.tail_limit);
         self.kept.tail.drain(..surplus);

@@ -4,7 +4,7 @@ use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Containment, ErrorCode, FOR_USER, Failure, SCOPE};
 use bailiwick_platform::launch::levels;
 
-/// Gives the level at which a command of a scope runs. The first call looks at what the computer has.
+/// Returns the level at which a command of a scope runs. The first call looks at what the computer has.
 ///
 /// # Errors
 /// `provider_unavailable` where the computer lacks the level, with the layer that is missing: nothing runs

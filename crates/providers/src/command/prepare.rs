@@ -151,7 +151,7 @@ pub struct Tool {
 }
 
 impl Prepared {
-    /// Makes a program ready that an operation uses for its own work: no caller chose it or its words.
+    /// Creates a program ready that an operation uses for its own work: no caller chose it or its words.
     pub(in super::super) fn of_tool(tool: Tool) -> Self {
         let Tool { step, environment, cwd, cwd_path, hold, limits, review } = tool;
         Self {
@@ -170,12 +170,12 @@ impl Prepared {
         }
     }
 
-    /// Gives the folder for temporary files, where the sandbox has none of its own.
+    /// Returns the folder for temporary files, where the sandbox has none of its own.
     pub fn temporary_folder(&self) -> Option<&Path> {
         self.temporary.as_ref().map(TemporaryFolder::path)
     }
 
-    /// Makes the request for a keeper. With it come the temporary folder, to be handed over once the keeper has it, and
+    /// Creates the request for a keeper. With it come the temporary folder, to be handed over once the keeper has it, and
     /// the review of what is left in the end.
     pub(in super::super) fn into_kept(
         self,
@@ -360,7 +360,7 @@ impl Roots {
     }
 }
 
-/// Gives the folders that clients can write, and Bailiwick's own: nothing in them is ever a program.
+/// Returns the folders that clients can write, and Bailiwick's own: nothing in them is ever a program.
 pub(in super::super) fn closed_folders(scopes: &Scopes, dirs: &Dirs) -> Vec<FileId> {
     let roots = scopes.all().flat_map(|scope| scope.roots());
     let roots = roots.filter_map(|root| root.door.as_ref().ok()).map(|door| door.id());
@@ -388,7 +388,7 @@ fn step(
     Ok(Step { joiner, commands })
 }
 
-/// Makes the private home of a scope's commands, which stays from one command to the next, for caches; and, where
+/// Creates the private home of a scope's commands, which stays from one command to the next, for caches; and, where
 /// the sandbox has no `/tmp` of its own, a folder for temporary files.
 fn private_home(home: &Path, level: Containment) -> Result<Option<TemporaryFolder>, Failure> {
     let made = create_private_dir(home).and_then(|()| match level {

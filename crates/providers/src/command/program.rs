@@ -31,7 +31,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Gives the path of the file itself, links followed.
+    /// Returns the path of the file itself, links followed.
     pub fn real_path(&self) -> Option<PathBuf> {
         self.path.canonicalize().ok()
     }
@@ -90,7 +90,7 @@ impl<'a> SearchPath<'a> {
         })
     }
 
-    /// Gives the folders that exist and that clients and strangers cannot change: those that programs themselves
+    /// Returns the folders that exist and that clients and strangers cannot change: those that programs themselves
     /// may look for others in.
     pub fn trusted(&self) -> Vec<PathBuf> {
         let folders = self.folders.iter().filter(|folder| folder.is_absolute());
@@ -167,7 +167,7 @@ impl<'a> SearchPath<'a> {
         ))
     }
 
-    /// Gives the names on the search path that are near enough in length to be compared.
+    /// Returns the names on the search path that are near enough in length to be compared.
     fn names(&self) -> BTreeSet<String> {
         let folders = self.folders.iter().filter_map(|folder| folder.read_dir().ok());
         let entries = folders.flat_map(|entries| entries.flatten());
@@ -210,12 +210,12 @@ mod tests {
         }
     }
 
-    /// Gives the name of the file that a program has on this system.
+    /// Returns the name of the file that a program has on this system.
     fn file(name: &str) -> String {
         candidates(name).last().expect("any name has one")
     }
 
-    /// Makes a link. Tells whether there is one then: not every system makes them for everybody.
+    /// Creates a link. Returns whether there is one then: not every system makes them for everybody.
     fn linked(to: &str, at: &Path) -> bool {
         let is_there = symlink(to, at).is_ok() && at.symlink_metadata().is_ok_and(|facts| facts.is_symlink());
         assert!(is_there || !HAS_BITS, "a link can be made");

@@ -280,7 +280,7 @@ fn no_pipe(error: &io::Error) -> Failure {
     Failure::new(ErrorCode::ProviderUnavailable, format!("nothing was run: no pipe can be made: {error}"))
 }
 
-/// Says what the launcher's error means for a request.
+/// Returns what the launcher's error means for a request.
 pub fn not_started(error: &LaunchError) -> Failure {
     let failure = |code, text: &str| Failure::new(code, format!("{text}: {error}"));
     match error {

@@ -29,7 +29,7 @@ pub struct Shown {
     pub not_utf8_bytes: u64,
 }
 
-/// Gives the room that two streams get of what there is for both: the smaller one its need, else half.
+/// Returns the room that two streams get of what there is for both: the smaller one its need, else half.
 pub fn share(room: usize, first: usize, second: usize) -> (usize, usize) {
     let half = room / 2;
     if first.saturating_add(second) <= room {
@@ -152,7 +152,7 @@ fn tail_start(bytes: &[u8], room: usize) -> usize {
     }
 }
 
-/// Gives the length of the first character (or of a byte that is none) and what it takes in JSON; a length
+/// Returns the length of the first character (or of a byte that is none) and what it takes in JSON; a length
 /// of 0 where the bytes end within it.
 fn first_character(bytes: &[u8]) -> (usize, usize) {
     let length = match bytes[0] {
@@ -170,7 +170,7 @@ fn first_character(bytes: &[u8]) -> (usize, usize) {
     }
 }
 
-/// Gives the length of the last character (or of a byte that is none) and what it takes in JSON.
+/// Returns the length of the last character (or of a byte that is none) and what it takes in JSON.
 fn last_character(bytes: &[u8]) -> (usize, usize) {
     let last = bytes.len() - 1;
     if bytes[last] < 0x80 {

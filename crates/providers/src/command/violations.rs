@@ -148,7 +148,7 @@ pub fn describe_memory_excess(excess: MemoryExcess, scope: &str) -> String {
     )
 }
 
-/// Gives hints for a failed command, the most telling first, at most two.
+/// Returns hints for a failed command, the most telling first, at most two.
 pub fn hints(failed: &Failed<'_>) -> Vec<&'static str> {
     if failed.level == Containment::None {
         return Vec::new();

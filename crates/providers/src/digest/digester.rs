@@ -67,7 +67,7 @@ impl Digester {
         self
     }
 
-    /// Tells whether a program shows a text that was asked for, so that no digest can stand for it.
+    /// Returns whether a program shows a text that was asked for, so that no digest can stand for it.
     pub fn is_viewer(argv: &[&str]) -> bool {
         let program = argv.first().and_then(|program| program.rsplit('/').next());
         program.is_some_and(|program| VIEWERS.contains(&program))
@@ -81,7 +81,7 @@ impl Digester {
         }
     }
 
-    /// Gives the digest of all of it: none of output that is short. `exit_code` is none where there is none (yet).
+    /// Returns the digest of all of it: none of output that is short. `exit_code` is none where there is none (yet).
     pub fn finish(self, exit_code: Option<i32>) -> Option<Digest> {
         let Self { is_viewer, most_bytes, .. } = self;
         let (out, out_fold, out_bytes) = self.stdout.finish();
@@ -129,7 +129,7 @@ impl Reading {
     }
 }
 
-/// Makes a digest of what the readers found, if that can be believed and says enough.
+/// Creates a digest of what the readers found, if that can be believed and says enough.
 fn recognise(
     out: Read,
     err: Read,
@@ -166,7 +166,7 @@ fn recognise(
     compose(all, others, bytes, most_bytes)
 }
 
-/// Tells whether what was found agrees with what the tool itself counts.
+/// Returns whether what was found agrees with what the tool itself counts.
 fn is_sound(facts: &mut Facts, aborted: u64) -> bool {
     let total = facts.failures.total;
     let agrees = match (facts.tool, facts.declared) {

@@ -66,7 +66,7 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// Gives its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cargo => "cargo",
@@ -229,7 +229,7 @@ impl List {
         }
     }
 
-    /// Tells whether there was none.
+    /// Returns whether there was none.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }

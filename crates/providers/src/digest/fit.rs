@@ -92,7 +92,7 @@ fn most(least: usize, largest: usize, mut holds: impl FnMut(usize) -> bool) -> O
     Some(low)
 }
 
-/// Gives a list in a form.
+/// Returns a list in a form.
 pub fn list(found: &[Found], form: Form) -> Vec<Failure> {
     let (told, others) = found.split_at(form.told.min(found.len()));
     let mut list = if form.alike {
@@ -198,7 +198,7 @@ fn prefix(first: &str, others: &[&Found], anywhere: bool) -> Option<String> {
     (saved > length + r#","prefix":"""#.len()).then(|| first[..length].to_owned())
 }
 
-/// Gives how many bytes two names have in common at their beginning.
+/// Returns how many bytes two names have in common at their beginning.
 fn common(first: &str, name: &str, anywhere: bool, parts: &[&str]) -> usize {
     let same = first.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count();
     let same = first.floor_char_boundary(same);

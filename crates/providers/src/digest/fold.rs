@@ -61,12 +61,12 @@ impl Fold {
         self.keep(line);
     }
 
-    /// Tells whether nothing was kept.
+    /// Returns whether nothing was kept.
     pub fn is_empty(&self) -> bool {
         self.head.trim().is_empty() && self.tail.is_empty()
     }
 
-    /// Gives the text in at most so many bytes, or nothing where that is too little for anything.
+    /// Returns the text in at most so many bytes, or nothing where that is too little for anything.
     pub fn text(&mut self, limit: usize) -> Option<String> {
         self.end_run();
         let whole = self.head.len() + self.tail_bytes;
@@ -142,7 +142,7 @@ impl Fold {
     }
 }
 
-/// Gives what a line looks like, whatever its numbers are.
+/// Returns what a line looks like, whatever its numbers are.
 fn shape(line: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut in_number = false;

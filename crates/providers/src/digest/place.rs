@@ -59,7 +59,7 @@ pub fn of_script_frame(line: &str) -> Option<Place<'_>> {
     whole(inner.strip_prefix("file://").unwrap_or(inner))
 }
 
-/// Tells whether a file belongs to what a program uses rather than to the program.
+/// Returns whether a file belongs to what a program uses rather than to the program.
 pub fn is_foreign(file: &str) -> bool {
     file.contains("node_modules/") || file.starts_with("node:") || file.starts_with("internal/")
 }
@@ -72,7 +72,7 @@ pub fn of_python_frame(line: &str) -> Option<Place<'_>> {
     Some(Place { file, line, column: None, rest: "" })
 }
 
-/// Tells whether a file belongs to Python or to an installed package.
+/// Returns whether a file belongs to Python or to an installed package.
 pub fn is_library(file: &str) -> bool {
     file.contains("/site-packages/") || file.contains("/lib/python") || file.starts_with('<')
 }
@@ -91,7 +91,7 @@ fn plain(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
-/// Gives the number before a word in a text such as `3 failed, 2 passed`.
+/// Returns the number before a word in a text such as `3 failed, 2 passed`.
 pub fn count_of(text: &str, word: &str) -> Option<u64> {
     let parts = text.split([',', '|', ';', '(', ')']);
     parts.map(str::trim).find_map(|part| {

@@ -66,7 +66,7 @@ pub struct Failure {
 }
 
 impl Digest {
-    /// Tells whether the form of the output is known.
+    /// Returns whether the form of the output is known.
     pub fn is_recognised(&self) -> bool {
         self.tool != "text"
     }

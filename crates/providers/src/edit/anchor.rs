@@ -29,12 +29,12 @@ impl Anchor {
     }
 }
 
-/// Makes the anchor of a line. How the line ends makes no difference.
+/// Creates the anchor of a line. How the line ends makes no difference.
 pub fn anchor(number: u64, line: &str) -> String {
     format!("{number}:{}", line_hash(line))
 }
 
-/// Gives the digits of a line's hash.
+/// Returns the digits of a line's hash.
 pub(super) fn line_hash(line: &str) -> String {
     let bare = line.strip_suffix('\n').unwrap_or(line);
     let bare = bare.strip_suffix('\r').unwrap_or(bare);

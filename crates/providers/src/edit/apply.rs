@@ -163,7 +163,7 @@ fn check_new_text(text: &Text, name: Name, new: &str) -> Result<(), Failure> {
     }
 }
 
-/// Makes the refusal of text with a character that the file's encoding does not have.
+/// Creates the refusal of text with a character that the file's encoding does not have.
 pub fn unstorable(text: &Text, character: char, what: &str) -> Failure {
     let encoding = text.encoding().describe();
     let code = u32::from(character);
@@ -228,7 +228,7 @@ fn with_blank_lines(index: &mut Index<'_>, hunk: Hunk, basis: Basis) -> Result<H
     Ok(hunk.with_blank_after(usize::from(!enough)))
 }
 
-/// Makes the pieces of a hunk that has its place. Lines of context are never touched.
+/// Creates the pieces of a hunk that has its place. Lines of context are never touched.
 pub(super) fn fit_hunk(text: &Text, hunk: &Hunk, placed: &Placed, number: usize) -> Fitted {
     let mut line = placed.at.line;
     let mut splices = Vec::new();
@@ -263,7 +263,7 @@ pub(super) fn fit_hunk(text: &Text, hunk: &Hunk, placed: &Placed, number: usize)
     }
 }
 
-/// Makes the text of new lines that take the place of `removed` at a line of the file.
+/// Creates the text of new lines that take the place of `removed` at a line of the file.
 fn new_lines(text: &Text, placed: &Placed, line: usize, removed: &[&str], added: &[&str]) -> String {
     let after = line + removed.len();
     let at_end = after == text.len();
@@ -320,7 +320,7 @@ fn new_lines(text: &Text, placed: &Placed, line: usize, removed: &[&str], added:
 }
 
 impl Placed {
-    /// Makes the place of lines that are known already.
+    /// Creates the place of lines that are known already.
     pub(super) fn at(line: usize, lines: usize, tier: Tier, shift: Shift) -> Self {
         Self { at: super::matching::Match { line, shift }, lines, tier, chosen: None }
     }

@@ -31,12 +31,12 @@ impl std::fmt::Display for Name {
     }
 }
 
-/// Makes a conflict with the file as it is.
+/// Creates a conflict with the file as it is.
 pub fn conflict(name: Name, rule: &str, message: String) -> Failure {
     Failure::new(ErrorCode::Conflict, message).detail("rule", rule).detail(name.kind_key(), name.number)
 }
 
-/// Makes a refusal of the edit itself.
+/// Creates a refusal of the edit itself.
 pub fn refused(name: Name, rule: &str, message: String) -> Failure {
     Failure::new(ErrorCode::InvalidRequest, message).detail("rule", rule).detail(name.kind_key(), name.number)
 }
@@ -85,7 +85,7 @@ impl Failures {
     }
 }
 
-/// Makes one failure of several: the first one, with all of them in `details.failures`.
+/// Creates one failure of several: the first one, with all of them in `details.failures`.
 fn joined(failures: Vec<Failure>, more: bool) -> Failure {
     let mut all: Vec<Value> = Vec::new();
     for failure in &failures {

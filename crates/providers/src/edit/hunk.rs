@@ -36,19 +36,19 @@ pub struct Hunk {
 }
 
 impl Hunk {
-    /// Gives the lines that must be there.
+    /// Returns the lines that must be there.
     pub fn old(&self) -> Vec<&str> {
         let old = self.lines.iter().filter(|(mark, _)| *mark != Mark::Add);
         old.map(|(_, line)| line.as_str()).collect()
     }
 
-    /// Gives the lines that are there afterwards.
+    /// Returns the lines that are there afterwards.
     pub(super) fn new_lines(&self) -> Vec<&str> {
         let new = self.lines.iter().filter(|(mark, _)| *mark != Mark::Remove);
         new.map(|(_, line)| line.as_str()).collect()
     }
 
-    /// Gives the lines that come.
+    /// Returns the lines that come.
     pub fn added(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().filter(|(mark, _)| *mark == Mark::Add).map(|(_, line)| line.as_str())
     }
@@ -157,7 +157,7 @@ pub fn parse_patch(text: &str) -> Result<Vec<FilePatch>, Failure> {
     merged(files)
 }
 
-/// Makes the failure of a patch that cannot be read. Lines are counted from 1.
+/// Creates the failure of a patch that cannot be read. Lines are counted from 1.
 pub(super) fn malformed(line: usize, problem: impl std::fmt::Display) -> Failure {
     Failure::invalid("input.patch", format!("`input.patch` cannot be read: line {line}: {problem}"))
         .detail("rule", "malformed-patch")

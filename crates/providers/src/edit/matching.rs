@@ -62,7 +62,7 @@ impl<'a> Index<'a> {
         self.cancel
     }
 
-    /// Gives the text.
+    /// Returns the text.
     pub fn text(&self) -> &'a Text {
         self.text
     }
@@ -215,7 +215,7 @@ pub fn find_text(content: &str, old: &str, cancel: &Cancel) -> Result<Vec<usize>
     Ok(found)
 }
 
-/// Gives what a tier compares of a line.
+/// Returns what a tier compares of a line.
 fn key(line: &str, tier: Tier) -> Cow<'_, str> {
     match tier {
         Tier::Exact | Tier::Anchor => Cow::Borrowed(line),
@@ -338,7 +338,7 @@ fn trim_end(line: &str) -> &str {
     line.trim_end_matches(is_blank)
 }
 
-/// Gives a line without its end, also where it was cut between the two bytes of one.
+/// Returns a line without its end, also where it was cut between the two bytes of one.
 fn bare(line: &str) -> &str {
     let line = body(line);
     line.strip_suffix('\r').unwrap_or(line)
@@ -363,7 +363,7 @@ fn plain(line: &str) -> Cow<'_, str> {
     Cow::Owned(line.chars().map(plain).collect())
 }
 
-/// Says which lines of an old text stay, go and come, as a hunk does.
+/// Returns which lines of an old text stay, go and come, as a hunk does.
 pub fn as_hunk(old: &str, new: &str) -> super::Hunk {
     use super::hunk::Mark;
 

@@ -17,7 +17,7 @@ const COMPARED_BYTES: usize = 200;
 /// The likeness, of 100, from which a line counts.
 const LIKE: usize = 55;
 
-/// Gives the lines, counted from 0, at which the most similar places begin, the best first.
+/// Returns the lines, counted from 0, at which the most similar places begin, the best first.
 pub fn nearest(text: &Text, old: &[&str]) -> Vec<usize> {
     let mut votes: HashMap<usize, usize> = HashMap::new();
     let mut wanted: HashMap<&str, Vec<usize>> = HashMap::new();

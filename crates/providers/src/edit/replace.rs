@@ -220,7 +220,7 @@ fn by_lines(
         .collect())
 }
 
-/// Gives new text the line ends of the text that it replaces.
+/// Returns new text the line ends of the text that it replaces.
 ///
 /// Old text that fits exactly and holds a line end has said how lines end there: then the new text is
 /// taken as it is.

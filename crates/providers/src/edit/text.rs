@@ -58,13 +58,13 @@ impl Text {
         Self { encoding, bom, content, starts }
     }
 
-    /// Gives another text that is stored in the same way.
+    /// Returns another text that is stored in the same way.
     #[must_use]
     pub fn with_content(&self, content: String) -> Self {
         Self::stored(content, self.encoding, self.bom)
     }
 
-    /// Gives how the file stores its text.
+    /// Returns how the file stores its text.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
@@ -82,7 +82,7 @@ impl Text {
         }
     }
 
-    /// Gives the bytes of the file.
+    /// Returns the bytes of the file.
     ///
     /// # Errors
     /// A character that the file cannot store.
@@ -110,7 +110,7 @@ impl Text {
         Ok(bytes)
     }
 
-    /// Gives the whole text, without a byte order mark.
+    /// Returns the whole text, without a byte order mark.
     pub fn content(&self) -> &str {
         &self.content
     }
@@ -120,22 +120,22 @@ impl Text {
         self.starts.len() - 1
     }
 
-    /// Tells whether there is no text.
+    /// Returns whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.content.is_empty()
     }
 
-    /// Gives a line, counted from 0, with what ends it.
+    /// Returns a line, counted from 0, with what ends it.
     pub fn line(&self, index: usize) -> &str {
         &self.content[self.starts[index]..self.starts[index + 1]]
     }
 
-    /// Gives where a line begins; for the number of lines, the end of the text.
+    /// Returns where a line begins; for the number of lines, the end of the text.
     pub fn start(&self, index: usize) -> usize {
         self.starts[index]
     }
 
-    /// Gives the number of the line, counted from 0, that holds a byte of the text.
+    /// Returns the number of the line, counted from 0, that holds a byte of the text.
     pub fn line_at(&self, offset: usize) -> usize {
         let after = self.starts.partition_point(|start| *start <= offset);
         after.saturating_sub(1).min(self.len().saturating_sub(1))
@@ -158,7 +158,7 @@ impl Text {
         memchr::memchr(b'\n', rest).map_or(self.content.len(), |at| offset + at + 1)
     }
 
-    /// Gives what ends new text at a line: as the lines around it end, or as most lines do.
+    /// Returns what ends new text at a line: as the lines around it end, or as most lines do.
     pub fn ending_near(&self, index: usize) -> &'static str {
         let known = |index: usize| (index < self.len()).then(|| ending(self.line(index)));
         let near = [Some(index), index.checked_sub(1), Some(index + 1)];
@@ -174,13 +174,13 @@ impl Text {
         if crlf * 2 > memchr::memchr_iter(b'\n', self.content.as_bytes()).count() { "\r\n" } else { "\n" }
     }
 
-    /// Tells whether the last line has no end.
+    /// Returns whether the last line has no end.
     pub fn is_unended(&self) -> bool {
         !self.content.is_empty() && !self.content.ends_with('\n')
     }
 }
 
-/// Gives what ends a line: `\r\n`, `\n`, or nothing.
+/// Returns what ends a line: `\r\n`, `\n`, or nothing.
 pub(super) fn ending(line: &str) -> &'static str {
     match (line.ends_with("\r\n"), line.ends_with('\n')) {
         (true, _) => "\r\n",
@@ -189,7 +189,7 @@ pub(super) fn ending(line: &str) -> &'static str {
     }
 }
 
-/// Gives a line without what ends it.
+/// Returns a line without what ends it.
 pub(super) fn body(line: &str) -> &str {
     &line[..line.len() - ending(line).len()]
 }

@@ -339,7 +339,7 @@ fn more_after_blank(lines: &[&str], at: usize) -> bool {
     next.is_some_and(|at| !begins_part(lines, at) && mark(lines[at]).is_some())
 }
 
-/// Tells whether a line begins a hunk or the header of another file.
+/// Returns whether a line begins a hunk or the header of another file.
 fn begins_part(lines: &[&str], at: usize) -> bool {
     let line = lines[at];
     line.starts_with("@@")
@@ -362,7 +362,7 @@ fn is_signature(lines: &[&str], at: usize) -> bool {
         && rest.find(|line| !line.trim().is_empty()).is_none_or(|line| line.starts_with("From "))
 }
 
-/// Reads up to the next part, whatever the numbers say. Gives how many lines without any sign come last, too.
+/// Reads up to the next part, whatever the numbers say. Returns how many lines without any sign come last, too.
 fn uncounted(lines: &[&str], at: &mut usize) -> Result<(Body, usize), Failure> {
     let (mut body, mut blank_after) = (Body::new(), 0);
     while *at < lines.len() && !begins_part(lines, *at) {

@@ -107,18 +107,18 @@ impl Whole {
         Ok(Self { stat, counts, version: fingerprint.version(), survey })
     }
 
-    /// Tells whether it is a file whose content, with its facts, says all there is to it.
+    /// Returns whether it is a file whose content, with its facts, says all there is to it.
     pub fn is_plain(&self) -> bool {
         is_plain(&self.stat)
     }
 
-    /// Tells how much it takes where it is kept.
+    /// Returns how much it takes where it is kept.
     pub fn disk_bytes(&self) -> u64 {
         self.counts.bytes.saturating_add(self.counts.total().saturating_mul(ENTRY_BYTES))
     }
 }
 
-/// Tells whether facts are those of a file whose content says all there is to it: of usual size, with one name, without
+/// Returns whether facts are those of a file whose content says all there is to it: of usual size, with one name, without
 /// holes, of this user, and without bits
 /// that give rights.
 pub fn is_plain(stat: &Stat) -> bool {
@@ -163,7 +163,7 @@ pub(super) fn check_keepable(place: &Place, whole: &Whole) -> Result<(), Failure
     }
 }
 
-/// Gives what has the name of a place a second name aside, or makes a copy there: the name itself stays. Not for
+/// Returns what has the name of a place a second name aside, or makes a copy there: the name itself stays. Not for
 /// folders.
 ///
 /// # Errors
@@ -265,12 +265,12 @@ fn discard(dir: &Dir, name: &OsStr, kind: FileKind) {
     };
 }
 
-/// Says why something cannot be kept.
+/// Returns why something cannot be kept.
 fn not_copied(place: &Place, why: &str) -> Failure {
     cannot_undo(&format!("`{}` cannot be kept for undo: {why}", place.path.shown()))
 }
 
-/// Makes the failure of a change that could not be undone.
+/// Creates the failure of a change that could not be undone.
 pub fn cannot_undo(message: &str) -> Failure {
     Failure::invalid("options.withoutUndo", message)
         .detail("rule", "no-undo")

@@ -197,7 +197,7 @@ fn check(place: &Place, version: &str, cancel: &Cancel) -> Result<(), Failure> {
     }
 }
 
-/// Takes steps back, the last one first. Gives the paths for which that failed.
+/// Takes steps back, the last one first. Returns the paths for which that failed.
 fn roll_back(undo: Vec<Undo>, held: &Held) -> Vec<String> {
     // Also after a cancellation: half of a change helps nobody.
     let cancel = Cancel::after(ROLL_BACK);

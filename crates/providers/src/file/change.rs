@@ -91,7 +91,7 @@ pub fn existing(
     Ok(Some(Existing { stat, version, file }))
 }
 
-/// Tells whether a file holds just this content.
+/// Returns whether a file holds just this content.
 fn holds(file: &File, stat: &Stat, content: &[u8]) -> bool {
     if stat.size != content.len() as u64 {
         return false;
@@ -176,7 +176,7 @@ pub fn current(place: &Place, if_version: Option<&str>, cancel: &Cancel) -> Resu
     }
 }
 
-/// Makes the failure of a change whose `ifVersion` does not hold any more.
+/// Creates the failure of a change whose `ifVersion` does not hold any more.
 pub(super) fn conflict(place: &Place, version: Option<&str>) -> Failure {
     let shown = place.path.shown();
     let message = match version {
@@ -189,7 +189,7 @@ pub(super) fn conflict(place: &Place, version: Option<&str>) -> Failure {
         .hint("Read the file again and repeat the change on what is there now.")
 }
 
-/// Makes the failure of a change that wants a regular file.
+/// Creates the failure of a change that wants a regular file.
 pub(super) fn not_a_file(place: &Place, kind: FileKind) -> Failure {
     let shown = place.path.shown();
     Failure::new(ErrorCode::InvalidRequest, format!("`{shown}` is {}, not a file", kind.describe()))

@@ -25,7 +25,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Gives the facts of what has the name; `None` if nothing has.
+    /// Returns the facts of what has the name; `None` if nothing has.
     ///
     /// # Errors
     /// `os_permission_required`, `execution_failed`.
@@ -37,7 +37,7 @@ impl Place {
         }
     }
 
-    /// Gives the facts of what must have the name.
+    /// Returns the facts of what must have the name.
     ///
     /// # Errors
     /// `not_found`, and as [`Place::stat`].
@@ -45,7 +45,7 @@ impl Place {
         self.dir.stat(&self.name).map_err(|error| self.failure(&error))
     }
 
-    /// Says what the door's error means for this place.
+    /// Returns what the door's error means for this place.
     pub fn failure(&self, error: &DoorError) -> Failure {
         door_failure(error, &self.path)
     }

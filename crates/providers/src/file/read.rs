@@ -173,7 +173,7 @@ pub fn read_content(
 
 /// Reads a file of a known size: one allocation, and one read where nothing else writes to it.
 ///
-/// Gives `None` if it has grown beyond what is read whole.
+/// Returns `None` if it has grown beyond what is read whole.
 fn read_whole(file: &mut File, stat: &Stat, path: &PermittedPath) -> Result<Option<Vec<u8>>, Failure> {
     let failed = |error: std::io::Error| {
         Failure::new(ErrorCode::ExecutionFailed, format!("`{}` cannot be read: {error}", path.shown()))
@@ -528,7 +528,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Gives the number of raw bytes whose base64 fits, a multiple of three.
+    /// Returns the number of raw bytes whose base64 fits, a multiple of three.
     fn base64_room(&self) -> usize {
         let fitting = (self.budget.json_bytes / 4 * 3).max(3);
         if self.budget.raw_bytes < fitting { self.budget.raw_bytes } else { fitting }
@@ -628,7 +628,7 @@ impl Reading<'_> {
     }
 }
 
-/// Says why a document has no text.
+/// Returns why a document has no text.
 const fn words(why: ConvertError) -> &'static str {
     match why {
         ConvertError::Damaged => "it is damaged",

@@ -16,7 +16,7 @@ const WINDOWS: [char; 32] = [
 /// How many bytes beyond ASCII stand beside each other in a word of a Western language, at most.
 const USUAL_RUN: usize = 2;
 
-/// Tells whether bytes that are no UTF-8 are text of one byte a character, and of which kind.
+/// Returns whether bytes that are no UTF-8 are text of one byte a character, and of which kind.
 pub fn single_byte_text(bytes: &[u8]) -> Option<Encoding> {
     let (mut high, mut in_long_runs, mut run, mut has_signs) = (0_usize, 0_usize, 0_usize, false);
     for byte in bytes.iter().copied().chain(std::iter::once(b' ')) {

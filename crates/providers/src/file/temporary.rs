@@ -44,7 +44,7 @@ pub(super) enum FolderSize {
     Large,
 }
 
-/// Makes a new temporary name, which nobody can guess.
+/// Creates a new temporary name, which nobody can guess.
 pub(super) fn temporary_name() -> OsString {
     format!("{START}{}{END}", id::new_id()).into()
 }
@@ -58,7 +58,7 @@ pub(super) struct TemporaryName {
 }
 
 impl TemporaryName {
-    /// Makes one. `locks` is the folder of Bailiwick's locks, and `place` what is being made.
+    /// Creates one. `locks` is the folder of Bailiwick's locks, and `place` what is being made.
     #[expect(clippy::disallowed_methods, reason = "the lock is Bailiwick's own, in its state folder")]
     pub(super) fn new(locks: &Path, place: &str) -> Result<Self, Failure> {
         let (id, folder) = (id::new_id(), names_folder(locks));
@@ -103,7 +103,7 @@ fn names_folder(locks: &Path) -> PathBuf {
     locks.join("names")
 }
 
-/// Tells whether a name has the form of a temporary. Files of such names are not shown, and no targets.
+/// Returns whether a name has the form of a temporary. Files of such names are not shown, and no targets.
 pub fn is_temporary(name: &OsStr) -> bool {
     id_of(name).is_some()
 }
@@ -180,7 +180,7 @@ fn sweep_now(dir: &Dir, locks: &Path) -> FolderSize {
     size
 }
 
-/// Tells whether a file that was being written belongs to nobody any more.
+/// Returns whether a file that was being written belongs to nobody any more.
 fn is_abandoned(dir: &Dir, name: &OsStr) -> bool {
     let Ok(opened) = dir.open_file(name) else { return false };
     let age_ms = i128::from(time::now_ms()) - opened.stat.changed_ns / 1_000_000;

@@ -41,7 +41,7 @@ pub enum LineEnding {
 }
 
 impl Encoding {
-    /// Gives the name for people.
+    /// Returns the name for people.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Utf8 => "UTF-8",

@@ -150,7 +150,7 @@ pub fn copy(
     Ok(done)
 }
 
-/// Gives a finished copy its name, after what has it was kept.
+/// Returns a finished copy its name, after what has it was kept.
 fn commit_copy(
     to: &Place,
     temporary: &OsStr,

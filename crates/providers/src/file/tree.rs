@@ -224,7 +224,7 @@ impl Survey {
     }
 }
 
-/// Makes the failure of a walk under which a folder was exchanged.
+/// Creates the failure of a walk under which a folder was exchanged.
 pub(super) fn changed(path: &PermittedPath) -> Failure {
     Failure::new(ErrorCode::Conflict, format!("`{}` was replaced meanwhile", path.shown()))
         .hint("Try again when nothing else changes the folder.")

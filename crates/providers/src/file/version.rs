@@ -13,17 +13,17 @@ const CHUNK_BYTES: usize = 1 << 18;
 /// How many hexadecimal digits of a hash a token carries.
 const TOKEN_DIGITS: usize = 24;
 
-/// Gives the SHA-256 of bytes, as 64 hexadecimal digits.
+/// Returns the SHA-256 of bytes, as 64 hexadecimal digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Gives the token of a content from its SHA-256 in hexadecimal: `s-` and 24 digits.
+/// Returns the token of a content from its SHA-256 in hexadecimal: `s-` and 24 digits.
 pub fn content_version(sha256: &str) -> String {
     format!("s-{}", &sha256[..TOKEN_DIGITS])
 }
 
-/// Gives the token of a file's facts, for where its content is not read: `m-` and 24 digits.
+/// Returns the token of a file's facts, for where its content is not read: `m-` and 24 digits.
 pub fn facts_version(stat: &Stat) -> String {
     let mut hash = Sha256::new();
     hash.update(stat.id.device.to_le_bytes());
@@ -34,7 +34,7 @@ pub fn facts_version(stat: &Stat) -> String {
     format!("m-{}", &hex(&hash.finalize())[..TOKEN_DIGITS])
 }
 
-/// Tells whether a token that a client sent stands for this state of a file.
+/// Returns whether a token that a client sent stands for this state of a file.
 pub fn matches_version(token: &str, stat: &Stat, sha256: Option<&str>) -> bool {
     token == facts_version(stat) || sha256.is_some_and(|sha256| token == content_version(sha256))
 }

@@ -25,7 +25,7 @@ pub enum Busy {
     Bisect,
 }
 
-/// Tells what the repository is in the middle of.
+/// Returns what the repository is in the middle of.
 ///
 /// # Errors
 /// `not_found` if Git's own folder is gone.

@@ -133,7 +133,7 @@ impl Commit {
     }
 }
 
-/// Tells whether a commit changed something that the scope sees.
+/// Returns whether a commit changed something that the scope sees.
 ///
 /// # Errors
 /// Those of a call.

@@ -53,7 +53,7 @@ pub struct ChangedFile {
 }
 
 impl ChangedFile {
-    /// Gives the rule that closes it, under its name or its earlier one.
+    /// Returns the rule that closes it, under its name or its earlier one.
     pub fn closed(&self) -> Option<&'static str> {
         self.seen.closed.or_else(|| self.from.as_ref().and_then(|(from, _)| from.closed))
     }
@@ -259,7 +259,7 @@ pub async fn patch(
     Ok(Patch { text: printed.success()?, is_whole })
 }
 
-/// Gives where the patch of each file begins.
+/// Returns where the patch of each file begins.
 pub fn sections(text: &[u8]) -> Vec<usize> {
     let begins = |at: usize| {
         let line = &text[at..];

@@ -17,7 +17,7 @@ const WORDS: &[&[u8]] = &[b"filter", b"hook", b"include", b"worktreeconfig"];
 /// How a section begins by which a configuration reads another file. It cannot be written in any other way.
 const INCLUDE: &[u8] = b"[include";
 
-/// Tells whether a configuration could name drivers, so that Git has to be asked which.
+/// Returns whether a configuration could name drivers, so that Git has to be asked which.
 ///
 /// # Errors
 /// `path_out_of_scope` where paths can lead to another computer and the configuration may include a file from there.
@@ -61,7 +61,7 @@ fn has(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(&text.to_ascii_lowercase(), word).is_some()
 }
 
-/// Gives the settings that switch off every driver among names of settings that Git listed, NUL after each.
+/// Returns the settings that switch off every driver among names of settings that Git listed, NUL after each.
 pub(super) fn without_drivers(names: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
     let mut settings = Vec::new();
     for name in names.split(|byte| *byte == 0) {

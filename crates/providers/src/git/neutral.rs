@@ -139,13 +139,13 @@ impl Nothing {
         })
     }
 
-    /// Gives its name.
+    /// Returns its name.
     pub(super) fn as_os_str(&self) -> &OsStr {
         &self.0
     }
 }
 
-/// Gives the settings of every call.
+/// Returns the settings of every call.
 pub(super) fn settings(nothing: &Nothing) -> Vec<(OsString, OsString)> {
     let (more, names) =
         if HAS_DRIVES { (WHERE_DRIVES_ARE, NAMES_OF_NOTHING_WHERE_DRIVES_ARE) } else { Default::default() };
@@ -155,7 +155,7 @@ pub(super) fn settings(nothing: &Nothing) -> Vec<(OsString, OsString)> {
     plain.chain(of_nothing).chain(hooks).collect()
 }
 
-/// Gives the variables of every call. Settings of the whole computer are seen only where drives are and
+/// Returns the variables of every call. Settings of the whole computer are seen only where drives are and
 /// `of_the_person` is set: Git's installer asks the person about line ends, and writes the answer there.
 pub(super) fn environment(nothing: &Nothing, of_the_person: bool) -> Vec<(OsString, OsString)> {
     let mut environment: Vec<(OsString, OsString)> =
@@ -209,7 +209,7 @@ impl Listed {
     }
 }
 
-/// Tells whether the name of a file may lead out of the working tree.
+/// Returns whether the name of a file may lead out of the working tree.
 fn leads_out(name: &[u8]) -> bool {
     let name = name.trim_ascii();
     name.starts_with(b"~")
@@ -240,7 +240,7 @@ fn line_end(value: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Gives the settings that switch off drivers, as words of Git.
+/// Returns the settings that switch off drivers, as words of Git.
 pub(super) fn as_words(settings: Vec<(Vec<u8>, &'static str)>) -> impl Iterator<Item = (OsString, OsString)> {
     settings.into_iter().map(|(name, value)| (OsString::from_vec(name), value.into()))
 }

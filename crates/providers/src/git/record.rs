@@ -55,7 +55,7 @@ pub async fn staged_tree(git: &Git, parent: Option<&Hash>) -> Result<StagedTree,
     Ok(StagedTree { tree, is_unchanged: names.is_empty(), outside, closed })
 }
 
-/// Gives the commits that a merge in progress brings in.
+/// Returns the commits that a merge in progress brings in.
 ///
 /// # Errors
 /// `conflict` if they cannot be read.
@@ -179,7 +179,7 @@ pub async fn end_merge(git: &Git) -> Result<(), Failure> {
     git.run(Asked::to_write(["merge", "--quit"])).await?.success().map(|_| ())
 }
 
-/// Gives the names of hooks that a commit by Git itself would run.
+/// Returns the names of hooks that a commit by Git itself would run.
 ///
 /// # Errors
 /// `not_found` if Git's own folder is gone.

@@ -148,12 +148,12 @@ impl Repository {
         Ok(Self { git_dir, common_dir, git_folders, work_tree, start, alternates, prefix, target })
     }
 
-    /// Tells whether the scope sees the whole working tree.
+    /// Returns whether the scope sees the whole working tree.
     pub fn is_whole(&self) -> bool {
         self.prefix.is_root()
     }
 
-    /// Gives the path that Git is asked about, from the folder in which it starts; `None` for all of the tree.
+    /// Returns the path that Git is asked about, from the folder in which it starts; `None` for all of the tree.
     pub fn pathspec(&self) -> Option<OsString> {
         let below = self.below_start(self.target.rel());
         match below {
@@ -163,7 +163,7 @@ impl Repository {
         }
     }
 
-    /// Gives a path beneath the scope's root as Git names it from where it starts; `None` outside the tree.
+    /// Returns a path beneath the scope's root as Git names it from where it starts; `None` outside the tree.
     pub fn named_from_start<'a>(&self, rel: &'a RelPath) -> Option<&'a [u8]> {
         rel.starts_with(self.start.rel()).then(|| self.below_start(rel))
     }
@@ -174,7 +174,7 @@ impl Repository {
         rest.strip_prefix(b"/").unwrap_or(rest)
     }
 
-    /// Gives a path that Git names from the top of the working tree; `None` for what the scope does not see.
+    /// Returns a path that Git names from the top of the working tree; `None` for what the scope does not see.
     pub fn seen_from_top(&self, path: &[u8]) -> Option<Seen> {
         let below = match self.prefix.as_bytes() {
             b"" => path,
@@ -183,7 +183,7 @@ impl Repository {
         self.seen_from_start(below)
     }
 
-    /// Gives a path that Git names from where it starts; `None` for what the scope does not see.
+    /// Returns a path that Git names from where it starts; `None` for what the scope does not see.
     pub fn seen_from_start(&self, path: &[u8]) -> Option<Seen> {
         if path.first() == Some(&b'/') || path.starts_with(b"../") {
             return None;
@@ -199,7 +199,7 @@ impl Repository {
         self.start.rules().opening_hint(&closed.rel, Access::Read)
     }
 
-    /// Gives a path beneath the start as seen from the top of the working tree.
+    /// Returns a path beneath the start as seen from the top of the working tree.
     pub fn to_top(&self, below_start: &[u8]) -> Vec<u8> {
         match self.prefix.as_bytes() {
             b"" => below_start.to_vec(),
@@ -208,7 +208,7 @@ impl Repository {
         }
     }
 
-    /// Gives what stands before the paths of a patch, so that they are the scope's.
+    /// Returns what stands before the paths of a patch, so that they are the scope's.
     pub fn patch_prefix(&self) -> String {
         let start = self.start.rel();
         if start.is_root() { String::new() } else { format!("{}/", self.start.show(start)) }
@@ -230,13 +230,13 @@ impl Repository {
         Root::open_resolved(&self.common_dir).map_err(|_| none(&self.start))
     }
 
-    /// Tells whether what lies in the common folder belongs to several working trees.
+    /// Returns whether what lies in the common folder belongs to several working trees.
     pub fn is_linked(&self) -> bool {
         self.git_dir != self.common_dir
     }
 }
 
-/// Resolves links as far as the path exists. Gives the nearest folder, and the path.
+/// Resolves links as far as the path exists. Returns the nearest folder, and the path.
 fn real(target: &PermittedPath) -> Result<(PermittedPath, PermittedPath), Failure> {
     let mut place = target.clone();
     let mut rest: Vec<OsString> = Vec::new();
@@ -260,7 +260,7 @@ fn real(target: &PermittedPath) -> Result<(PermittedPath, PermittedPath), Failur
     Ok((folder, path))
 }
 
-/// Gives Git's own folder of a working tree whose top is this folder; `None` if it is none.
+/// Returns Git's own folder of a working tree whose top is this folder; `None` if it is none.
 fn git_dir_in(folder: &PermittedPath, scope: &Scope) -> Result<Option<PathBuf>, Failure> {
     // As a path that is read: its names are Git's own, and no content is shown.
     let Ok(git) = folder.child(OsStr::new(".git")) else { return Ok(None) };
@@ -304,7 +304,7 @@ fn git_dir_in(folder: &PermittedPath, scope: &Scope) -> Result<Option<PathBuf>, 
     Ok(has_head(&path).then_some(path))
 }
 
-/// Looks for a repository around the scope's folder. Gives Git's own folder and the top of the working tree.
+/// Looks for a repository around the scope's folder. Returns Git's own folder and the top of the working tree.
 fn git_dir_above(root: &Path) -> Result<Option<(PathBuf, PathBuf)>, Failure> {
     let Ok(start) = Root::open(root) else { return Ok(None) };
     let git = RelPath::parse(b".git").unwrap_or_default();
@@ -350,7 +350,7 @@ impl Bounds {
         Self { folders: roots.chain([git_dir.to_owned()]).collect() }
     }
 
-    /// Gives the real path of a folder that must lie inside.
+    /// Returns the real path of a folder that must lie inside.
     fn inside(&self, path: &Path, what: &str) -> Result<PathBuf, Failure> {
         // What is not there and what lies outside answer the same: a refusal does not tell what exists.
         if may_be_remote(for_programs(path).as_os_str().as_bytes()) {

@@ -27,7 +27,7 @@ impl Revision {
         Self("HEAD".to_owned())
     }
 
-    /// Gives the name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -76,7 +76,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Makes a call that only reads.
+    /// Creates a call that only reads.
     pub fn to_read<Word: Into<OsString>>(words: impl IntoIterator<Item = Word>) -> Self {
         Self {
             words: words.into_iter().map(Into::into).collect(),
@@ -88,7 +88,7 @@ impl Asked {
         }
     }
 
-    /// Makes a call that may write Git's own folder.
+    /// Creates a call that may write Git's own folder.
     pub fn to_write<Word: Into<OsString>>(words: impl IntoIterator<Item = Word>) -> Self {
         Self { reach: Reach::Write, ..Self::to_read(words) }
     }
@@ -146,7 +146,7 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// Gives the output of a call that must have succeeded.
+    /// Returns the output of a call that must have succeeded.
     ///
     /// # Errors
     /// `execution_failed` with what Git said.
@@ -154,7 +154,7 @@ impl Printed {
         if self.code == 0 { Ok(self.out) } else { Err(self.failure()) }
     }
 
-    /// Says what it means that Git could not change the index.
+    /// Returns what it means that Git could not change the index.
     pub fn index_failure(&self) -> Failure {
         if self.messages.contains("index.lock") {
             return Failure::new(
@@ -280,12 +280,12 @@ impl Git {
         Ok((git, ask))
     }
 
-    /// Gives when to stop.
+    /// Returns when to stop.
     pub fn cancel(&self) -> &Cancel {
         &self.around.cancel
     }
 
-    /// Gives the scope.
+    /// Returns the scope.
     pub fn scope(&self) -> &Scope {
         &self.around.scope
     }
@@ -445,7 +445,7 @@ impl Git {
     }
 }
 
-/// Gives the files above the scope's folder that say what is ignored and how text is stored.
+/// Returns the files above the scope's folder that say what is ignored and how text is stored.
 fn rules_above(repository: &Repository) -> Result<Vec<PathBuf>, Failure> {
     if repository.is_whole() {
         return Ok(Vec::new());
@@ -455,12 +455,12 @@ fn rules_above(repository: &Repository) -> Result<Vec<PathBuf>, Failure> {
     Ok(above.flat_map(|folder| [".gitignore", ".gitattributes"].map(|name| folder.join(name))).collect())
 }
 
-/// Tells whether something is at a place of Git's.
+/// Returns whether something is at a place of Git's.
 pub(super) fn is_there(path: &Path) -> bool {
     FileId::of(path).is_some()
 }
 
-/// Gives where the person's own settings are.
+/// Returns where the person's own settings are.
 fn settings_of_the_person() -> Vec<PathBuf> {
     let Some(home) = home_folder() else { return Vec::new() };
     vec![home.join(".gitconfig"), home.join(".config/git/config")]

@@ -59,7 +59,7 @@ impl Change {
         })
     }
 
-    /// Gives Git's letter.
+    /// Returns Git's letter.
     pub const fn letter(self) -> char {
         match self {
             Self::Modified => 'M',
@@ -209,7 +209,7 @@ pub async fn status(git: &Git, paths: &[OsString], untracked: Untracked) -> Resu
     Ok(status)
 }
 
-/// Gives an output that must be all there.
+/// Returns an output that must be all there.
 ///
 /// # Errors
 /// `execution_failed`.

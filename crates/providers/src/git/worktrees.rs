@@ -68,7 +68,7 @@ fn parse(text: &[u8]) -> Vec<WorkTree> {
     found
 }
 
-/// Gives a real path on the disk as a path of the scope; `None` if it lies outside, or is closed.
+/// Returns a real path on the disk as a path of the scope; `None` if it lies outside, or is closed.
 pub fn in_scope(scope: &Scope, real: &Path) -> Option<PermittedPath> {
     scope.roots().iter().find_map(|root| {
         let below = real.strip_prefix(root.door.as_ref().ok()?.current_path()?).ok()?;
@@ -89,7 +89,7 @@ pub enum CheckOut {
     NewBranch(String, Hash),
 }
 
-/// Makes a working tree in a folder that is there and empty.
+/// Creates a working tree in a folder that is there and empty.
 ///
 /// # Errors
 /// `conflict` if the branch is checked out elsewhere; those of a call.
@@ -139,7 +139,7 @@ pub async fn remove(git: &Git, tree: &WorkTree) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells whether a branch of this name is there.
+/// Returns whether a branch of this name is there.
 ///
 /// # Errors
 /// `invalid_request` if no branch can have the name; those of a call.
@@ -153,7 +153,7 @@ pub async fn branch_exists(git: &Git, field: &str, name: &str) -> Result<bool, F
     Ok(git.run(Asked::to_read(words)).await?.code == 0)
 }
 
-/// Tells whether a branch, a tag or a branch of a remote still leads to a commit.
+/// Returns whether a branch, a tag or a branch of a remote still leads to a commit.
 ///
 /// # Errors
 /// Those of a call.
@@ -180,7 +180,7 @@ pub async fn opened_elsewhere(git: &Git, commit: &str, top: &PermittedPath) -> R
     Ok(opened.count())
 }
 
-/// Tells whether a folder lies in the working tree and is not ignored there.
+/// Returns whether a folder lies in the working tree and is not ignored there.
 ///
 /// # Errors
 /// Those of a call.

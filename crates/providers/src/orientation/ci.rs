@@ -62,7 +62,7 @@ const FETCHES: &[&str] = &[
     "workload",
 ];
 
-/// Gives what CI runs in the target folder: what it is for, the command, the file.
+/// Returns what CI runs in the target folder: what it is for, the command, the file.
 pub(super) fn ci_commands(
     target: &PermittedPath,
     cancel: &Cancel,
@@ -105,7 +105,7 @@ fn is_here(target: &PermittedPath, run: &str) -> bool {
 }
 
 /// Finds how the README of the target folder says that the project is tested: by `make` or by a program of its own
-/// ecosystem, on a line by itself. Gives the command and the file.
+/// ecosystem, on a line by itself. Returns the command and the file.
 pub(super) fn tests_of_readme(target: &PermittedPath) -> Vec<(String, String)> {
     let Some(source) = READMES
         .iter()
@@ -145,7 +145,7 @@ const MAX_OF_README: usize = 2;
 /// How many entries of the folder of workflows are looked at.
 const MAX_WORKFLOWS: usize = 10_000;
 
-/// Gives the workflows of GitHub, in order of name.
+/// Returns the workflows of GitHub, in order of name.
 fn workflows(target: &PermittedPath) -> Vec<Vec<u8>> {
     let folder = b".github/workflows";
     let opened = below(target, folder).and_then(|place| place.open_dir().ok());
@@ -160,7 +160,7 @@ fn workflows(target: &PermittedPath) -> Vec<Vec<u8>> {
     paths
 }
 
-/// Gives the lines of a file of CI that run in the project's own folder: those of steps that name another one, and
+/// Returns the lines of a file of CI that run in the project's own folder: those of steps that name another one, and
 /// those behind a `cd`, do not.
 fn lines_here(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
@@ -235,7 +235,7 @@ fn unquoted(text: &str) -> &str {
     text
 }
 
-/// Says what a command is for: by its program and its words, never by its options.
+/// Returns what a command is for: by its program and its words, never by its options.
 fn purpose(line: &str) -> Option<Purpose> {
     let mut words = line.split_whitespace();
     let program = words.next()?;

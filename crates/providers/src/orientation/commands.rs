@@ -65,7 +65,7 @@ pub struct Command {
     pub missing: Option<String>,
 }
 
-/// Finds the commands of the target folder: the best for each purpose first. Gives also what could not be read.
+/// Finds the commands of the target folder: the best for each purpose first. Returns also what could not be read.
 ///
 /// # Errors
 /// Those of opening the folder; `cancelled`, `timeout`.
@@ -155,7 +155,7 @@ pub fn find_commands(
 }
 
 impl Command {
-    /// Tells whether a command does its purpose as a whole, as far as its name says.
+    /// Returns whether a command does its purpose as a whole, as far as its name says.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.script.as_deref().is_none_or(|name| !name.contains([':', '/', '.', '-', '_']))
@@ -198,7 +198,7 @@ fn line_of(argv: &[String]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Says what a script is for, by its name.
+/// Returns what a script is for, by its name.
 fn purpose_of(name: &str, runner: &str) -> Purpose {
     let lower = name.to_ascii_lowercase();
     let first = lower.split([':', '-', '_', '.', '/']).next().unwrap_or_default();

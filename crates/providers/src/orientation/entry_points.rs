@@ -74,7 +74,7 @@ pub struct EntryPoint {
     pub path: Option<String>,
 }
 
-/// Tells whether something may begin in a file, by its path below the target.
+/// Returns whether something may begin in a file, by its path below the target.
 pub(super) fn is_beginning(path: &[u8]) -> bool {
     // Asked of every file: most are told apart by their names alone.
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
@@ -91,7 +91,7 @@ pub(super) fn is_beginning(path: &[u8]) -> bool {
         && !parts.iter().any(|part| ASIDE.contains(part))
 }
 
-/// Says what begins in a file.
+/// Returns what begins in a file.
 fn what(folders: &[&[u8]], name: &[u8]) -> Option<&'static str> {
     match (folders, name) {
         ([.., b"src"], b"main.rs") => return Some("program"),
@@ -108,7 +108,7 @@ fn what(folders: &[&[u8]], name: &[u8]) -> Option<&'static str> {
     NAMES.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, what)| *what)
 }
 
-/// Gives where programs and libraries begin: what manifests say first, then what names say.
+/// Returns where programs and libraries begin: what manifests say first, then what names say.
 pub fn entry_points(target: &PermittedPath, manifests: &Manifests, survey: &Survey) -> Vec<EntryPoint> {
     let mut points: Vec<EntryPoint> = Vec::new();
     for (folder, (what, name, file)) in &manifests.begins {

@@ -98,7 +98,7 @@ pub fn find_instructions(target: &PermittedPath, cancel: &Cancel) -> Result<Inst
 /// How many entries of a folder of rules are looked at.
 const MAX_RULES: usize = 10_000;
 
-/// Gives the names that a folder has of such files.
+/// Returns the names that a folder has of such files.
 fn candidates(folder: &PermittedPath) -> Vec<Vec<u8>> {
     let names = |place: &PermittedPath| {
         let opened = place.open_dir().ok().and_then(|(dir, _)| dir.entries(MAX_RULES).ok());

@@ -140,7 +140,7 @@ impl Language {
         ROWS.iter().position(|row| row.name == name).and_then(Self::at)
     }
 
-    /// Gives the language of headers in a project that has so many bytes in each language.
+    /// Returns the language of headers in a project that has so many bytes in each language.
     pub fn of_headers(bytes: impl Fn(Self) -> u64) -> Option<Self> {
         let count = |name: &str| Self::named(name).map_or(0, &bytes);
         let (c, cpp, objective) = (count("C"), count("C++"), count("Objective-C"));
@@ -151,22 +151,22 @@ impl Language {
         })
     }
 
-    /// Gives its place in the table.
+    /// Returns its place in the table.
     pub fn place(self) -> usize {
         usize::from(self.0)
     }
 
-    /// Gives the language of a place.
+    /// Returns the language of a place.
     pub fn at(place: usize) -> Option<Self> {
         u8::try_from(place).ok().filter(|at| usize::from(*at) < ROWS.len()).map(Self)
     }
 
-    /// Gives its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         ROWS[self.place()].name
     }
 
-    /// Tells whether programs are written in it.
+    /// Returns whether programs are written in it.
     pub fn is_program(self) -> bool {
         ROWS[self.place()].program
     }

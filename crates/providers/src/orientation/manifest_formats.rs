@@ -287,7 +287,7 @@ fn go_work(text: &str) -> Result<Facts, String> {
     Ok(Facts { members: members_of_go_work(text), ..Facts::default() })
 }
 
-/// Gives what stands between two texts, after what has been passed.
+/// Returns what stands between two texts, after what has been passed.
 fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     let rest = &text[text.find(open)? + open.len()..];
     Some(rest[..rest.find(close)?].trim())
@@ -317,13 +317,13 @@ fn maven(text: &str) -> Result<Facts, String> {
     })
 }
 
-/// Gives the first text in quotes behind a word at the beginning of a line.
+/// Returns the first text in quotes behind a word at the beginning of a line.
 fn quoted_after(text: &str, word: &str) -> Option<String> {
     let rest = text.lines().find_map(|line| line.trim_start().strip_prefix(word))?;
     quoted(rest).next().and_then(owned)
 }
 
-/// Gives the texts in quotes of a line.
+/// Returns the texts in quotes of a line.
 fn quoted(line: &str) -> impl Iterator<Item = &str> {
     line.split(['"', '\'']).skip(1).step_by(2)
 }

@@ -71,7 +71,7 @@ fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphabetic()).count()
 }
 
-/// Gives the first heading, and the paragraphs of prose: without badges, headings, tables, markup and code.
+/// Returns the first heading, and the paragraphs of prose: without badges, headings, tables, markup and code.
 fn paragraphs(text: &str) -> (Option<String>, Vec<String>) {
     let (mut title, mut all, mut open): (Option<String>, Vec<String>, String) =
         (None, Vec::new(), String::new());

@@ -9,7 +9,7 @@ pub struct Portion {
     pub pieces: Vec<usize>,
 }
 
-/// Tells how many pieces of each part fit, the first ones of each.
+/// Returns how many pieces of each part fit, the first ones of each.
 ///
 /// All of them together never take more than `room`.
 pub fn share(room: usize, parts: &[Portion]) -> Vec<usize> {
@@ -45,7 +45,7 @@ pub fn share(room: usize, parts: &[Portion]) -> Vec<usize> {
     }
 }
 
-/// Gives what each part may take: all that it needs, or its share of what those leave that need less.
+/// Returns what each part may take: all that it needs, or its share of what those leave that need less.
 fn allowances(room: usize, parts: &[Portion]) -> Vec<usize> {
     let needs: Vec<usize> = parts.iter().map(|part| part.pieces.iter().sum()).collect();
     let mut allowed: Vec<Option<usize>> = vec![None; parts.len()];

@@ -45,7 +45,7 @@ impl Source {
     }
 }
 
-/// Gives the place of a path below a folder, each name judged; `None` if one is closed.
+/// Returns the place of a path below a folder, each name judged; `None` if one is closed.
 pub(super) fn below(folder: &PermittedPath, path: &[u8]) -> Option<PermittedPath> {
     let mut place = folder.clone();
     for name in path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()) {
@@ -54,7 +54,7 @@ pub(super) fn below(folder: &PermittedPath, path: &[u8]) -> Option<PermittedPath
     Some(place)
 }
 
-/// Gives the place of a path beneath the root that a folder lies beneath; `None` if a name is closed.
+/// Returns the place of a path beneath the root that a folder lies beneath; `None` if a name is closed.
 pub(super) fn beneath(folder: &PermittedPath, rel: &RelPath) -> Option<PermittedPath> {
     let mut root = folder.clone();
     while let Some(parent) = root.parent() {

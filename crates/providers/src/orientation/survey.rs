@@ -329,7 +329,7 @@ fn nearest_first(mut paths: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     paths
 }
 
-/// Says what a folder seems to hold.
+/// Returns what a folder seems to hold.
 fn holds(path: &[u8], count: &FolderCount) -> String {
     let name = path.rsplit(|byte| *byte == b'/').next().map(OsStr::from_bytes).and_then(OsStr::to_str);
     let usual = USUAL.iter().find(|(known, _)| name == Some(*known)).map(|(_, what)| *what);

@@ -54,7 +54,7 @@ pub fn find(folder: &Folder, scripts: &mut Scripts) {
     aliases(folder, scripts);
 }
 
-/// Gives the names of the package's programs.
+/// Returns the names of the package's programs.
 fn programs(package: &Table, folder: &Folder) -> Vec<String> {
     let stated = package.get("bin").and_then(Value::as_array).into_iter().flatten();
     let mut names: Vec<String> = stated
@@ -97,7 +97,7 @@ fn aliases(folder: &Folder, scripts: &mut Scripts) {
     }
 }
 
-/// Tells whether a text can be a name of cargo's: a word that no option begins.
+/// Returns whether a text can be a name of cargo's: a word that no option begins.
 fn is_word(text: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
     !text.is_empty() && !text.starts_with('-') && text.bytes().all(word)

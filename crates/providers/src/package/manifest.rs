@@ -65,7 +65,7 @@ impl Folder {
         None
     }
 
-    /// Tells whether a file is in the folder.
+    /// Returns whether a file is in the folder.
     pub fn has(&self, name: &str) -> bool {
         let mut path = Ok(self.path.clone());
         for part in name.split('/') {
@@ -74,7 +74,7 @@ impl Folder {
         path.is_ok_and(|path| path.stat().is_ok())
     }
 
-    /// Gives what the first of these files stands for that is in the folder, or else in those above it.
+    /// Returns what the first of these files stands for that is in the folder, or else in those above it.
     pub fn nearest<T: Copy>(&self, files: &[(&str, T)]) -> Option<T> {
         let mut folder = self.path.clone();
         for _ in 0..MAX_LEVELS {

@@ -46,7 +46,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Gives the words that run it with these arguments.
+    /// Returns the words that run it with these arguments.
     ///
     /// # Errors
     /// `invalid_request` for arguments that it does not take.

@@ -337,7 +337,7 @@ impl PoolState {
         taken
     }
 
-    /// Gives a worker back, or lets go of one that can do no more. Returns whether it was killed.
+    /// Returns a worker back, or lets go of one that can do no more. Returns whether it was killed.
     fn give_back(&self, id: u64, lane: Option<Lane>) -> bool {
         let mut state = self.lock();
         let Some(at) = state.workers.iter().position(|entry| entry.id == id) else { return false };

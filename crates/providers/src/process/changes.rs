@@ -76,7 +76,7 @@ async fn tell(process: Arc<Process>, sender: Arc<Sender<Change>>) {
     }
 }
 
-/// Passes on what the keeper tells until it tells no more. Gives whether it was reached.
+/// Passes on what the keeper tells until it tells no more. Returns whether it was reached.
 async fn follow(process: &Process, sender: &Sender<Change>) -> bool {
     let Ok(mut control) = Control::connect(process.folder()).await else { return false };
     if control.watch().await.is_err() {

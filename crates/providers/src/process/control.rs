@@ -38,7 +38,7 @@ impl Process {
 
     /// Asks all of it to end by a signal, kills what is left after the grace, and waits until nothing is left.
     ///
-    /// Gives how it ended, and whether it was over already.
+    /// Returns how it ended, and whether it was over already.
     ///
     /// # Errors
     /// As [`Process::control`].

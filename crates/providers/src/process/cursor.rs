@@ -39,7 +39,7 @@ impl Cursor {
         })
     }
 
-    /// Gives the position of the next byte of a stream.
+    /// Returns the position of the next byte of a stream.
     pub const fn of(&self, stream: Stream) -> u64 {
         match stream {
             Stream::Stdout => self.stdout,

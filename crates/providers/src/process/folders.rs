@@ -22,7 +22,7 @@ const UNFINISHED: &str = ".";
 /// command may run.
 const ABANDONED: Duration = Duration::from_hours(2);
 
-/// Makes the folder of a process with its facts, which nobody finds yet.
+/// Creates the folder of a process with its facts, which nobody finds yet.
 ///
 /// # Errors
 /// Those of the file system; nothing is left then.
@@ -36,7 +36,7 @@ pub fn begin(inside: &Path, facts: &Facts) -> io::Result<PathBuf> {
     Ok(unfinished)
 }
 
-/// Gives an unfinished folder the name by which it is found.
+/// Returns an unfinished folder the name by which it is found.
 ///
 /// # Errors
 /// Those of the file system; nothing is left then.
@@ -51,14 +51,14 @@ pub fn appear(unfinished: &Path, id: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Gives the ids that have a folder. Where there is no folder of processes yet there are none.
+/// Returns the ids that have a folder. Where there is no folder of processes yet there are none.
 pub fn ids(inside: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(inside) else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     names.filter(|name| is_id(name)).collect()
 }
 
-/// Tells whether a process has its folder still.
+/// Returns whether a process has its folder still.
 pub fn is_there(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir())
 }
@@ -69,7 +69,7 @@ pub fn bytes(folder: &Path) -> u64 {
     entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|facts| facts.len()).sum()
 }
 
-/// Tells how long ago anything in a folder was written.
+/// Returns how long ago anything in a folder was written.
 pub fn age(folder: &Path, now_ms: i64) -> Duration {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let inside = entries.filter_map(|entry| entry.metadata().ok());

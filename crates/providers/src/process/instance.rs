@@ -68,12 +68,12 @@ impl Process {
         review.map(|review| review.finish(has_failed)).unwrap_or_default()
     }
 
-    /// Gives its folder.
+    /// Returns its folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Tells how it stands.
+    /// Returns how it stands.
     ///
     /// # Errors
     /// `provider_unavailable` while it is being started, `execution_failed` where its files are damaged.
@@ -92,7 +92,7 @@ impl Process {
         Ok(status)
     }
 
-    /// Tells whether it lives, or is being started by another service.
+    /// Returns whether it lives, or is being started by another service.
     pub(super) fn may_live(&self) -> bool {
         if self.known().over.is_some() {
             return false;
@@ -132,7 +132,7 @@ impl Process {
         Ok(kept)
     }
 
-    /// Gives what its files take on disk: for one that lives, what they may take at most.
+    /// Returns what its files take on disk: for one that lives, what they may take at most.
     pub(super) fn disk_bytes(&self) -> u64 {
         let mut known = self.known();
         match &known.over {

@@ -44,7 +44,7 @@ const FULL_ID: usize = 26;
 const SHORT_ID: usize = 6;
 
 impl Processes {
-    /// Gives the processes of an installation. Touches no disk and starts nothing.
+    /// Returns the processes of an installation. Touches no disk and starts nothing.
     pub fn new(dirs: &Dirs, launcher: Arc<Launcher>) -> Self {
         Self {
             folder: dirs.state.join("processes"),
@@ -89,14 +89,14 @@ impl Processes {
         }
     }
 
-    /// Gives the processes of a scope, newest first.
+    /// Returns the processes of a scope, newest first.
     pub fn list(&self, scope: &str) -> Vec<Arc<Process>> {
         let mut list = self.all();
         list.retain(|process| process.facts.scope == scope);
         list
     }
 
-    /// Gives the processes of every scope, newest first: for the person and for pruning.
+    /// Returns the processes of every scope, newest first: for the person and for pruning.
     pub fn all(&self) -> Vec<Arc<Process>> {
         let known = self.refresh();
         let whole = known.values().rev().filter_map(|known| match known {
@@ -106,7 +106,7 @@ impl Processes {
         whole.collect()
     }
 
-    /// Gives the ids of the folders whose facts could not be read, with the reason, as of the last listing.
+    /// Returns the ids of the folders whose facts could not be read, with the reason, as of the last listing.
     pub fn damaged(&self) -> Vec<(String, String)> {
         let known = self.known();
         let damaged = known.iter().filter_map(|(id, known)| match known {

@@ -93,7 +93,7 @@ impl Processes {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whether it is time to look what need not be kept any more.
+    /// Returns whether it is time to look what need not be kept any more.
     pub(super) fn is_prune_due(&self) -> bool {
         let pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
         pruned.is_none_or(|at| at.elapsed() >= EVERY)
@@ -145,7 +145,7 @@ impl DiskUse {
     }
 }
 
-/// Tells how long a process has been over; none for one that lives.
+/// Returns how long a process has been over; none for one that lives.
 fn age(process: &Arc<Process>, now_ms: i64) -> Option<Duration> {
     let status = match process.status() {
         Ok(status) if !status.state.is_final() => return None,

@@ -150,7 +150,7 @@ impl RunRecorder {
         Ok(self.facts.id.clone())
     }
 
-    /// Makes a process of a running command, in the sandbox that it has. Where it cannot become one, or has ended, it
+    /// Creates a process of a running command, in the sandbox that it has. Where it cannot become one, or has ended, it
     /// stays a command. Dropping this kills it.
     ///
     /// # Errors

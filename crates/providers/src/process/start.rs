@@ -137,7 +137,7 @@ impl Processes {
         Ok((process, held))
     }
 
-    /// Notes that a process ends with a connection. Tells whether that is still there.
+    /// Notes that a process ends with a connection. Returns whether that is still there.
     pub(super) fn ends_with(&self, connection: &str, process: &Arc<Process>) -> bool {
         let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
         match connected.get_mut(connection) {

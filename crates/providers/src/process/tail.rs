@@ -21,7 +21,7 @@ pub struct Line {
     pub text: String,
 }
 
-/// Gives the lines of text in the order in which they began. Lines of two streams that arrived mixed stay whole.
+/// Returns the lines of text in the order in which they began. Lines of two streams that arrived mixed stay whole.
 pub fn lines(pieces: Vec<Piece>) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     // The line of each stream that has no line feed yet.
@@ -110,7 +110,7 @@ pub fn last_lines(
     }
 }
 
-/// Gives the end of a text that fits.
+/// Returns the end of a text that fits.
 fn end_of(text: &str, room: usize) -> String {
     let mut used = 0;
     let fits = text.char_indices().rev().take_while(|(_, character)| {

@@ -171,7 +171,7 @@ impl Taking {
         ControlFlow::Continue(())
     }
 
-    /// Takes what there is room for of a unit. Gives how many bytes that is, and whether it is all.
+    /// Takes what there is room for of a unit. Returns how many bytes that is, and whether it is all.
     fn unit(&mut self, stream: Stream, at_ms: i64, unit: Unit<'_>) -> (usize, bool) {
         match unit {
             Unit::Text(text) => {

@@ -17,7 +17,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Gives the media type.
+    /// Returns the media type.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -26,7 +26,7 @@ impl Format {
         }
     }
 
-    /// Gives the usual ending of a file's name.
+    /// Returns the usual ending of a file's name.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -35,7 +35,7 @@ impl Format {
         }
     }
 
-    /// Gives the longest side that the format can hold.
+    /// Returns the longest side that the format can hold.
     pub fn longest_side(self) -> u32 {
         match self {
             Self::Png => 0x7fff_ffff,

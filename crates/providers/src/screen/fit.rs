@@ -79,7 +79,7 @@ fn fitted(bytes: Vec<u8>, format: Format, picture: &Picture, reduced: Option<Str
     Fitted { bytes, format, width: picture.width(), height: picture.height(), reduced }
 }
 
-/// Gives by what a picture's sides are to be multiplied so that its file shrinks to a limit; a little less.
+/// Returns by what a picture's sides are to be multiplied so that its file shrinks to a limit; a little less.
 fn ratio(limit_bytes: usize, bytes: usize) -> f64 {
     (limit_bytes as f64 / bytes.max(1) as f64).sqrt() * 0.97
 }

@@ -18,7 +18,7 @@ impl std::fmt::Debug for Picture {
 }
 
 impl Picture {
-    /// Makes a picture of pixels; `None` if their number is not that of the size, or if it has none.
+    /// Creates a picture of pixels; `None` if their number is not that of the size, or if it has none.
     pub fn new(width: u32, height: u32, rgb: Vec<u8>) -> Option<Self> {
         let bytes = (u64::from(width) * u64::from(height)).checked_mul(3)?;
         let fits = bytes > 0 && u64::try_from(rgb.len()).is_ok_and(|length| length == bytes);
@@ -35,22 +35,22 @@ impl Picture {
         Self::new(frame.width, frame.height, rgb).ok_or_else(|| ScreenError::Lost(frame.display.clone()))
     }
 
-    /// Gives how many pixels wide it is.
+    /// Returns how many pixels wide it is.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// Gives how many pixels high it is.
+    /// Returns how many pixels high it is.
     pub fn height(&self) -> u32 {
         self.height
     }
 
-    /// Gives the pixels.
+    /// Returns the pixels.
     pub fn rgb(&self) -> &[u8] {
         &self.rgb
     }
 
-    /// Gives the colour of one pixel, if it has that pixel.
+    /// Returns the colour of one pixel, if it has that pixel.
     pub fn pixel(&self, x: u32, y: u32) -> Option<[u8; 3]> {
         if x >= self.width || y >= self.height {
             return None;
@@ -59,7 +59,7 @@ impl Picture {
         self.rgb.get(at..at + 3).and_then(|pixel| pixel.try_into().ok())
     }
 
-    /// Gives a part of it; `None` unless all of the part lies in it.
+    /// Returns a part of it; `None` unless all of the part lies in it.
     pub fn part(&self, part: Rect) -> Option<Self> {
         if !Rect::new(0, 0, self.width, self.height).contains(&part) {
             return None;
@@ -72,7 +72,7 @@ impl Picture {
         Self::new(part.width, part.height, rgb)
     }
 
-    /// Gives where in the pixels each row of a rectangle stands, which must lie in the picture.
+    /// Returns where in the pixels each row of a rectangle stands, which must lie in the picture.
     fn rows(&self, part: Rect) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
         let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         let (x, y) = (u64::from(part.x.unsigned_abs()), u64::from(part.y.unsigned_abs()));

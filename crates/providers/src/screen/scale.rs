@@ -6,7 +6,7 @@ use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 
 use super::Picture;
 
-/// Gives the size of a picture that fits into a box, in the same proportion; never a larger one than it is.
+/// Returns the size of a picture that fits into a box, in the same proportion; never a larger one than it is.
 /// A side of the box that is 0 counts as 1.
 pub fn fitting(width: u32, height: u32, max_width: u32, max_height: u32) -> (u32, u32) {
     let (max_width, max_height) = (max_width.max(1), max_height.max(1));
@@ -25,7 +25,7 @@ pub fn fitting(width: u32, height: u32, max_width: u32, max_height: u32) -> (u32
     }
 }
 
-/// Makes a picture fit into a box, in the same proportion. One that fits already comes back as it is.
+/// Creates a picture fit into a box, in the same proportion. One that fits already comes back as it is.
 ///
 /// Each pixel is made of all that fall into it (bilinear over the whole area), so that text stays readable.
 pub fn scale(picture: Picture, max_width: u32, max_height: u32) -> Picture {

@@ -28,7 +28,7 @@ pub struct MatchedFile {
 }
 
 impl MatchedFile {
-    /// Gives how many results of an answer it stands for.
+    /// Returns how many results of an answer it stands for.
     pub fn results(&self) -> usize {
         self.results
     }
@@ -66,7 +66,7 @@ impl Best {
         }
     }
 
-    /// Tells whether a file of this path could still be kept.
+    /// Returns whether a file of this path could still be kept.
     pub fn wants(&self, path: &[u8]) -> bool {
         !self.is_full.load(Ordering::Acquire)
             || path <= self.last.read().unwrap_or_else(PoisonError::into_inner).as_slice()
@@ -101,7 +101,7 @@ impl Best {
         }
     }
 
-    /// Gives what was kept.
+    /// Returns what was kept.
     pub fn into_kept(self) -> Kept {
         let mut kept = self.kept.into_inner().unwrap_or_else(PoisonError::into_inner);
         kept.dropped |= self.is_full.into_inner();

@@ -83,7 +83,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Gives how well it fits a fuzzy pattern, where the results are in that order.
+    /// Returns how well it fits a fuzzy pattern, where the results are in that order.
     pub fn score(&self) -> i128 {
         -self.rank
     }

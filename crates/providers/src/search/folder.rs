@@ -29,7 +29,7 @@ struct Start {
 }
 
 impl Folder {
-    /// Makes the folder where a walk starts.
+    /// Creates the folder where a walk starts.
     pub fn start(rel: RelPath, dir: Dir) -> Arc<Self> {
         let (id, dir) = (dir.id(), Arc::new(dir));
         let start = Arc::new(Start { dir, rel: rel.clone() });
@@ -52,17 +52,17 @@ impl Folder {
         Ok((Arc::new(folder), opened))
     }
 
-    /// Gives the path beneath the root.
+    /// Returns the path beneath the root.
     pub fn rel(&self) -> &RelPath {
         &self.rel
     }
 
-    /// Gives the identity of the folder.
+    /// Returns the identity of the folder.
     pub fn id(&self) -> FileId {
         self.id
     }
 
-    /// Gives the handle; one that was not kept is opened again, from the folder where the walk started.
+    /// Returns the handle; one that was not kept is opened again, from the folder where the walk started.
     ///
     /// # Errors
     /// What opening gives; [`DoorError::NotFound`] if another folder has taken the place since.

@@ -70,7 +70,7 @@ impl Globs {
         Ok(Self { wanted: build(wanted)?, unwanted: build(unwanted)?, target_prefix })
     }
 
-    /// Tells whether a path beneath the root is chosen.
+    /// Returns whether a path beneath the root is chosen.
     pub fn choose(&self, path: &[u8]) -> bool {
         if self.wanted.is_empty() && self.unwanted.is_empty() {
             return true;

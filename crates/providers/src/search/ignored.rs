@@ -67,7 +67,7 @@ impl IgnoreRules {
         Ok(rules.enter_unlisted(path.rel(), dir))
     }
 
-    /// Gives the rules for the entries of a folder within the one that these are for.
+    /// Returns the rules for the entries of a folder within the one that these are for.
     ///
     /// `path` is the folder's path beneath the root, `entries` what [`Dir::entries`] gave for it.
     #[must_use]
@@ -132,7 +132,7 @@ impl IgnoreRules {
         Self { nearest: Some(Arc::new(level)) }
     }
 
-    /// Tells whether an entry is ignored. `path` is its path beneath the root.
+    /// Returns whether an entry is ignored. `path` is its path beneath the root.
     ///
     /// A folder that is ignored is not entered; nothing here asks about the folders above an entry.
     pub fn is_ignored(&self, path: &[u8], is_folder: bool) -> bool {
@@ -189,7 +189,7 @@ fn read_rules(dir: &Dir, name: &str) -> Option<Gitignore> {
     builder.build().ok().filter(|rules| !rules.is_empty())
 }
 
-/// Tells whether a rule is more than a name, or `*` and the end of one.
+/// Returns whether a rule is more than a name, or `*` and the end of one.
 fn is_costly(line: &[u8]) -> bool {
     let rule = line.strip_prefix(b"!").unwrap_or(line);
     let rule = rule.strip_prefix(b"*").unwrap_or(rule);

@@ -40,7 +40,7 @@ pub struct MatchedLine {
 }
 
 impl MatchedLine {
-    /// Gives less than what it takes in an answer, in bytes.
+    /// Returns less than what it takes in an answer, in bytes.
     fn weight(&self) -> usize {
         let lines = self.before.iter().chain(&self.after).map(|line| line.len() + 2);
         self.preview.len() + lines.sum::<usize>()

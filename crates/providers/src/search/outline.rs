@@ -72,7 +72,7 @@ struct Waiting {
     ignore: IgnoreRules,
 }
 
-/// Makes the outline of a permitted folder.
+/// Creates the outline of a permitted folder.
 ///
 /// # Errors
 /// As [`PermittedPath::open_dir`] for the folder itself; `cancelled`, `timeout`.
@@ -232,7 +232,7 @@ impl Outline {
         }
     }
 
-    /// Gives the outline as text: one line for each entry, indented by two spaces a level, folders with
+    /// Returns the outline as text: one line for each entry, indented by two spaces a level, folders with
     /// `/`; `…3` behind a folder, or `… 3 more` below its last entry, for entries that are not shown.
     pub fn text(&self) -> String {
         let mut text = String::new();

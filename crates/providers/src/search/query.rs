@@ -138,7 +138,7 @@ impl FileTypes {
         }
     }
 
-    /// Tells whether a file of this name is of a wanted type.
+    /// Returns whether a file of this name is of a wanted type.
     pub(super) fn choose(&self, name: &OsStr) -> bool {
         !self.0.matched(OsStr::from_bytes(name.as_bytes()), false).is_ignore()
     }

@@ -80,17 +80,17 @@ pub struct SearchAnswer {
 }
 
 impl SearchAnswer {
-    /// Gives the counts of the whole search. They are the same in every run only if nothing was cut.
+    /// Returns the counts of the whole search. They are the same in every run only if nothing was cut.
     pub fn tally(&self) -> Tally {
         self.ledgers.total()
     }
 
-    /// Gives the counts up to a file of the answer.
+    /// Returns the counts up to a file of the answer.
     pub fn tally_through(&self, file: &MatchedFile) -> Tally {
         self.ledgers.through(&file.run, &file.tally)
     }
 
-    /// Gives a few examples of what was left out, up to a path.
+    /// Returns a few examples of what was left out, up to a path.
     pub fn examples(&mut self, last: Option<&[u8]>) -> Vec<(Skip, Vec<u8>)> {
         self.ledgers.examples(last)
     }
@@ -232,7 +232,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Reads a file into the first bytes of the buffer. Gives how many there are.
+/// Reads a file into the first bytes of the buffer. Returns how many there are.
 fn read_whole(opened: &mut Opened, buffer: &mut Vec<u8>) -> io::Result<usize> {
     if opened.stat.size == 0 {
         return Ok(0);

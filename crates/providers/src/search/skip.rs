@@ -37,7 +37,7 @@ impl Skip {
         Self::Binary,
     ];
 
-    /// Gives the name on the wire.
+    /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -52,7 +52,7 @@ impl Skip {
         }
     }
 
-    /// Tells whether results name examples. Names of closed files stay closed; the rest was asked for.
+    /// Returns whether results name examples. Names of closed files stay closed; the rest was asked for.
     pub const fn has_examples(self) -> bool {
         !matches!(self, Self::Closed | Self::Hidden | Self::Ignored)
     }
@@ -75,7 +75,7 @@ impl SkipCounts {
         }
     }
 
-    /// Gives the reasons that occurred, with how often.
+    /// Returns the reasons that occurred, with how often.
     pub fn iter(&self) -> impl Iterator<Item = (Skip, u64)> {
         Skip::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
     }

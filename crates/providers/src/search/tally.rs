@@ -47,7 +47,7 @@ impl Ledger {
         self.first.extend_from_slice(first);
     }
 
-    /// Gives the first path of the run and what it has counted so far.
+    /// Returns the first path of the run and what it has counted so far.
     pub fn run(&mut self) -> (&[u8], &mut Tally) {
         (&self.first, &mut self.run)
     }
@@ -107,7 +107,7 @@ impl Ledgers {
         total
     }
 
-    /// Gives the first examples of each reason, up to a path.
+    /// Returns the first examples of each reason, up to a path.
     pub fn examples(&mut self, last: Option<&[u8]>) -> Vec<(Skip, Vec<u8>)> {
         self.examples.sort_unstable();
         let mut examples: Vec<(Skip, Vec<u8>)> = Vec::new();

@@ -43,7 +43,7 @@ pub(crate) struct WalkedFile<'a> {
 
 /// What is done with the tree. Each thread of a walk has its own.
 pub(crate) trait Visitor: Send {
-    /// Tells whether a path is still wanted; for a folder it ends with `/` and stands for all beneath.
+    /// Returns whether a path is still wanted; for a folder it ends with `/` and stands for all beneath.
     fn wants(&self, path: &[u8]) -> bool;
     /// Begins a run of paths that no other run lies between, with its first path.
     fn begin(&mut self, first: &[u8]);
@@ -319,7 +319,7 @@ fn set_path(path: &mut Vec<u8>, folder: &Folder, name: &OsStr) {
     path.extend_from_slice(name.as_bytes());
 }
 
-/// Says why something that a listing named could not be opened.
+/// Returns why something that a listing named could not be opened.
 pub(super) fn reason(error: &DoorError) -> Skip {
     match error {
         // Something else took the name after the listing.

@@ -41,7 +41,7 @@ impl PromptText {
         Ok(Self(clean.to_owned()))
     }
 
-    /// Gives the text in quotes that it cannot close itself.
+    /// Returns the text in quotes that it cannot close itself.
     pub fn quoted(&self) -> String {
         // What was read from a file is cleaned again: it costs nothing.
         let shown: String = self
@@ -55,7 +55,7 @@ impl PromptText {
     }
 }
 
-/// Tells whether a character is not seen, or changes how others are seen.
+/// Returns whether a character is not seen, or changes how others are seen.
 fn hides(it: char) -> bool {
     it.is_control()
         || matches!(it,
@@ -102,7 +102,7 @@ impl Prompt {
     /// How long a prompt waits for the person.
     pub const LIFE_MS: i64 = 10 * 60 * 1_000;
 
-    /// Tells whether its time is over.
+    /// Returns whether its time is over.
     pub fn is_expired(&self, now_ms: i64) -> bool {
         now_ms >= self.expires_at_ms || now_ms < self.opened_at_ms - Self::LIFE_MS
     }

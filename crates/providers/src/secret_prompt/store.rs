@@ -107,7 +107,7 @@ impl Prompts {
         }
     }
 
-    /// Gives the prompts that wait, oldest first. Expired ones are removed.
+    /// Returns the prompts that wait, oldest first. Expired ones are removed.
     ///
     /// # Errors
     /// Those of the file system.
@@ -154,7 +154,7 @@ impl Prompts {
         Ok(found)
     }
 
-    /// Gives the prompt that waits for the input of a process.
+    /// Returns the prompt that waits for the input of a process.
     ///
     /// # Errors
     /// Those of the file system.
@@ -186,7 +186,7 @@ impl Prompts {
         Ok(None)
     }
 
-    /// Tells how far a prompt is.
+    /// Returns how far a prompt is.
     pub fn progress(&self, prompt: &Prompt) -> Progress {
         // It moves on by renaming: a second look finds what moved during the first.
         for _ in 0..2 {
@@ -206,7 +206,7 @@ impl Prompts {
         Progress::Gone
     }
 
-    /// Withdraws a prompt that still waits. Gives `false` if it did not wait any more.
+    /// Withdraws a prompt that still waits. Returns `false` if it did not wait any more.
     ///
     /// # Errors
     /// Those of the file system.

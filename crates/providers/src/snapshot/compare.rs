@@ -17,7 +17,7 @@ use super::take::{Bounds, Entry, FILTER, Snapshot};
 const IGNORE_FILES: &[&[u8]] = &[b".gitignore", b".ignore"];
 
 impl Snapshot {
-    /// Tells what has changed since.
+    /// Returns what has changed since.
     ///
     /// # Errors
     /// As [`bailiwick_policy::PermittedPath::open_dir`], also where the folder is gone; `cancelled` and `timeout`.
@@ -160,7 +160,7 @@ impl Snapshot {
     }
 }
 
-/// Tells whether a snapshot has things of this kind.
+/// Returns whether a snapshot has things of this kind.
 fn is_told(stat: &Stat) -> bool {
     matches!(stat.kind, FileKind::File | FileKind::Symlink)
 }

@@ -32,7 +32,7 @@ pub(super) struct Place {
 }
 
 impl Contents {
-    /// Makes the file, in Bailiwick's state folder.
+    /// Creates the file, in Bailiwick's state folder.
     pub fn make(state: &Path, max_bytes: u64) -> io::Result<Self> {
         let folder = state.join("snapshots");
         create_private_dir(&folder)?;
@@ -49,13 +49,13 @@ impl Contents {
         Ok(Self { file, end: AtomicU64::new(0), max_bytes })
     }
 
-    /// Gives when it was made, by the clock of files, in nanoseconds since the epoch.
+    /// Returns when it was made, by the clock of files, in nanoseconds since the epoch.
     pub fn made_ns(&self) -> Option<i128> {
         let facts = self.file.metadata().ok()?;
         Some(i128::from(facts.ctime()) * 1_000_000_000 + i128::from(facts.ctime_nsec()))
     }
 
-    /// Tells whether a content of this size still has room.
+    /// Returns whether a content of this size still has room.
     pub fn has_room(&self, bytes: u64) -> bool {
         self.end.load(Ordering::Relaxed).saturating_add(bytes) <= self.max_bytes
     }
@@ -80,7 +80,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Makes a writer.
+    /// Creates a writer.
     pub fn new(contents: &'a Contents) -> Self {
         Self { contents, block: Vec::new(), at: 0, block_bytes: 0, failed: false }
     }

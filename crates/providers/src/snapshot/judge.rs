@@ -128,7 +128,7 @@ impl Judge<'_> {
     }
 }
 
-/// Tells whether the facts say that nothing was done to a file.
+/// Returns whether the facts say that nothing was done to a file.
 fn is_same(before: &Stat, now: &Stat) -> bool {
     let facts = |stat: &Stat| (stat.kind, stat.id, stat.size, stat.mode, stat.modified_ns, stat.changed_ns);
     facts(before) == facts(now)

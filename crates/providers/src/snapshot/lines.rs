@@ -9,7 +9,7 @@ pub(super) const HEAD_BYTES: usize = 8_000;
 /// How many edits are looked through for the shortest way; the work grows with the square.
 const MAX_EDITS: usize = 4_000;
 
-/// Tells whether a content is no text, as Git does.
+/// Returns whether a content is no text, as Git does.
 pub(super) fn is_binary(content: &[u8]) -> bool {
     memchr::memchr(0, &content[..content.len().min(HEAD_BYTES)]).is_some()
 }
@@ -33,7 +33,7 @@ pub(super) fn difference(old: &[u8], new: &[u8]) -> (u64, u64) {
     ((new.len() - common) as u64, (old.len() - common) as u64)
 }
 
-/// Gives how many lines stay.
+/// Returns how many lines stay.
 fn common_lines(old: &[&[u8]], new: &[&[u8]]) -> usize {
     // Lines by number; what only one side has never stays, and is left out.
     let numbers: HashMap<&[u8], usize> = old.iter().enumerate().map(|(at, line)| (*line, at)).collect();
@@ -44,7 +44,7 @@ fn common_lines(old: &[&[u8]], new: &[&[u8]]) -> usize {
     shortest(&old, &new).unwrap_or_else(|| rising(&old, &new))
 }
 
-/// Gives the length of the longest common subsequence, by the shortest edit script (Myers' greedy algorithm);
+/// Returns the length of the longest common subsequence, by the shortest edit script (Myers' greedy algorithm);
 /// `None` if that takes too many edits.
 fn shortest(old: &[usize], new: &[usize]) -> Option<usize> {
     let all = old.len() + new.len();
@@ -71,7 +71,7 @@ fn shortest(old: &[usize], new: &[usize]) -> Option<usize> {
     None
 }
 
-/// Gives the length of a common subsequence of those lines that are there once on each side; not always the longest.
+/// Returns the length of a common subsequence of those lines that are there once on each side; not always the longest.
 fn rising(old: &[usize], new: &[usize]) -> usize {
     let once = |side: &[usize]| {
         let mut places: HashMap<usize, Option<usize>> = HashMap::new();

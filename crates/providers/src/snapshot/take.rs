@@ -102,7 +102,7 @@ impl Snapshot {
         Ok(Self { folder, limits, begun_ns, files, contents: contents.filter(|_| is_kept), truncated })
     }
 
-    /// Gives the content that a file had, by its path beneath the root; `None` if it was not there or not kept.
+    /// Returns the content that a file had, by its path beneath the root; `None` if it was not there or not kept.
     pub fn content(&self, path: &[u8]) -> Option<Vec<u8>> {
         self.content_of(self.files.get(path)?)
     }
@@ -146,7 +146,7 @@ impl Bounds {
         self.passed.load(Ordering::Relaxed)
     }
 
-    /// Tells whether there is no time left, whatever was counted.
+    /// Returns whether there is no time left, whatever was counted.
     pub fn is_late(&self) -> bool {
         if Instant::now() >= self.end {
             self.passed.store(true, Ordering::Relaxed);
@@ -188,7 +188,7 @@ pub(super) fn read_whole<'a>(
     (read == size).then(|| &buffer[..size])
 }
 
-/// Tells whether nothing of a file's content may be looked at, though its name is open.
+/// Returns whether nothing of a file's content may be looked at, though its name is open.
 pub(super) fn is_closed(stat: &Stat, rules: &PathRules) -> bool {
     stat.kind == FileKind::File && stat.links > 1 && rules.refuses_hard_links()
 }

@@ -182,7 +182,7 @@ fn unpaired(
     new
 }
 
-/// Gives all lines that differ as one region.
+/// Returns all lines that differ as one region.
 fn whole_region(before: &str, after: &str) -> Vec<Region> {
     let Some((old, new)) = middle(before, after) else { return Vec::new() };
     let line = |text: &str, at: usize| memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count();

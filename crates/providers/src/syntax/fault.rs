@@ -79,7 +79,7 @@ pub fn faults(language: Language, tree: &Tree, text: &str) -> Vec<Fault> {
     found
 }
 
-/// Tells whether a tree has any error.
+/// Returns whether a tree has any error.
 pub(super) fn has_faults(language: Language, tree: &Tree, text: &str) -> bool {
     match language {
         Language::Html => !faults(language, tree, text).is_empty(),

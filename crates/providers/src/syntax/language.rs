@@ -74,7 +74,7 @@ impl Language {
         Self::Css,
     ];
 
-    /// Gives the languages in which a file of this name can be written, the likeliest first.
+    /// Returns the languages in which a file of this name can be written, the likeliest first.
     ///
     /// A header is C or C++, and JavaScript is often written with types.
     pub fn of_path(path: &str) -> &'static [Self] {
@@ -109,7 +109,7 @@ impl Language {
         }
     }
 
-    /// Gives the name on the wire.
+    /// Returns the name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rust => "rust",
@@ -135,7 +135,7 @@ impl Language {
         }
     }
 
-    /// Gives the grammar. Its first use in a process inflates its tables.
+    /// Returns the grammar. Its first use in a process inflates its tables.
     pub fn grammar(self) -> Grammar {
         match self {
             Self::Rust => &grammars::RUST,

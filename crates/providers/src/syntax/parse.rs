@@ -78,7 +78,7 @@ pub fn parse(
     parser.parse_with_options(&mut rest, edited.as_ref(), Some(options)).ok_or(SyntaxTreeError::TooSlow)
 }
 
-/// Gives what a grammar reads from a byte on.
+/// Returns what a grammar reads from a byte on.
 ///
 /// That of Kotlin looks for the end of a line without looking for the end of the text: it always finds one.
 pub fn rest_of(language: Language, text: &[u8], from: usize) -> &[u8] {

@@ -23,7 +23,7 @@ struct CachedTree {
 /// Oldest use first.
 static TREES: Mutex<Vec<CachedTree>> = Mutex::new(Vec::new());
 
-/// Gives the tree of a content, if it is held.
+/// Returns the tree of a content, if it is held.
 pub(super) fn take(language: Language, version: &str) -> Option<Tree> {
     let mut trees = TREES.lock().unwrap_or_else(PoisonError::into_inner);
     let at = trees.iter().position(|held| held.language == language && held.version == version)?;

@@ -128,7 +128,7 @@ pub fn read(item: &str) -> Result<Key, Failure> {
     }
 }
 
-/// Gives the bytes of keys as xterm sends them to a program with a terminal.
+/// Returns the bytes of keys as xterm sends them to a program with a terminal.
 ///
 /// # Errors
 /// `invalid_request` for a combination for which a terminal has no bytes.
@@ -136,7 +136,7 @@ pub fn for_terminal(keys: &[Key], cursor_keys: CursorKeys) -> Result<Vec<u8>, Fa
     collect(keys, |stroke| stroke.bytes(cursor_keys))
 }
 
-/// Gives the bytes of keys for a program that reads a pipe: as [`for_terminal`], but that Enter ends a line.
+/// Returns the bytes of keys for a program that reads a pipe: as [`for_terminal`], but that Enter ends a line.
 ///
 /// # Errors
 /// As [`for_terminal`].
@@ -169,12 +169,12 @@ fn collect(keys: &[Key], mut bytes_of: impl FnMut(Stroke) -> Option<Vec<u8>>) ->
 }
 
 impl Key {
-    /// Tells whether what it sends depends on the terminal's state.
+    /// Returns whether what it sends depends on the terminal's state.
     pub fn depends_on_state(&self) -> bool {
         matches!(self, Self::Named(Stroke { base: Base::Cursor(_), .. }))
     }
 
-    /// Tells whether a terminal makes a signal of it as a rule: C-c, C-z, C-\.
+    /// Returns whether a terminal makes a signal of it as a rule: C-c, C-z, C-\.
     pub fn is_signal(&self) -> bool {
         matches!(
             self,
@@ -236,7 +236,7 @@ impl Stroke {
     }
 }
 
-/// Gives what Control makes of a character.
+/// Returns what Control makes of a character.
 fn control_byte(character: char) -> Option<u8> {
     Some(match character {
         ' ' | '@' | '2' => 0,
@@ -284,7 +284,7 @@ fn single(text: &str) -> Option<Base> {
     characters.next().is_none().then_some(Base::Character(first))
 }
 
-/// Gives the name that was probably meant, if the item looks like one.
+/// Returns the name that was probably meant, if the item looks like one.
 fn nearest(item: &str) -> Option<String> {
     // ^C, <Enter>, {Enter}, [Enter]
     if let Some(after) = item.strip_prefix('^')
@@ -350,7 +350,7 @@ fn near_name(word: &str) -> Option<String> {
     NAMES.iter().map(|(name, _)| *name).find(close).map(str::to_owned)
 }
 
-/// Tells whether one letter more, less, different, or two exchanged, makes one word of the other.
+/// Returns whether one letter more, less, different, or two exchanged, makes one word of the other.
 fn is_one_off(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let start = one.iter().zip(other).take_while(|(a, b)| a == b).count();

@@ -52,7 +52,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Makes an empty screen; a size out of bounds is cut.
+    /// Creates an empty screen; a size out of bounds is cut.
     pub fn new(rows: u16, columns: u16) -> Self {
         Self { emulator: Emulator::new(rows, columns), titles: Titles::default(), beginning_lost: false }
     }
@@ -75,7 +75,7 @@ impl Screen {
         }
     }
 
-    /// Gives the size: rows and columns.
+    /// Returns the size: rows and columns.
     pub fn size(&self) -> (u16, u16) {
         self.emulator.size()
     }
@@ -86,7 +86,7 @@ impl Screen {
         self.emulator.forget_unfinished();
     }
 
-    /// Tells what cursor keys send now.
+    /// Returns what cursor keys send now.
     pub fn cursor_keys(&self) -> CursorKeys {
         match self.emulator.has_application_cursor_keys() {
             true => CursorKeys::Application,
@@ -94,12 +94,12 @@ impl Screen {
         }
     }
 
-    /// Gives about how much memory it takes, in bytes.
+    /// Returns about how much memory it takes, in bytes.
     pub fn cost_bytes(&self) -> usize {
         self.emulator.cost_bytes()
     }
 
-    /// Gives what it shows, the lines in at most `max_bytes`.
+    /// Returns what it shows, the lines in at most `max_bytes`.
     pub fn picture(&self, max_bytes: usize) -> Picture {
         let (rows, columns) = self.emulator.size();
         let mut lines = self.emulator.lines();

@@ -152,7 +152,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes the failure of a request that needs a terminal where there is none.
+/// Creates the failure of a request that needs a terminal where there is none.
 pub fn no_terminal(process_id: &str) -> Failure {
     Failure::new(ErrorCode::Conflict, format!("process {process_id} has no terminal"))
         .hint("Start it with `input.terminal: true` to have one.")

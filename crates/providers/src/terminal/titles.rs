@@ -56,7 +56,7 @@ impl Titles {
         }
     }
 
-    /// Gives the last title; none where a program has set none, or an empty one.
+    /// Returns the last title; none where a program has set none, or an empty one.
     pub(super) fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }

@@ -55,7 +55,7 @@ impl Authors {
         }
     }
 
-    /// Tells whether another caller has written this version of a file, and this one has not read it since.
+    /// Returns whether another caller has written this version of a file, and this one has not read it since.
     pub fn is_unknown_to(&self, scope: &str, path: &str, version: &str, caller: &str) -> bool {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.get(&(scope.to_owned(), path.to_owned())).is_some_and(|written| {

@@ -70,7 +70,7 @@ impl Seen {
         }
     }
 
-    /// Gives a content that was read in a scope, by its path and version.
+    /// Returns a content that was read in a scope, by its path and version.
     pub fn find(&self, scope: &str, path: &str, version: &str) -> Option<Vec<u8>> {
         let seen = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let at = position(&seen.0, scope, path, version)?;

@@ -227,7 +227,7 @@ impl VersionStore {
         found
     }
 
-    /// Gives the content that a path had in a version (`s-` and digits), if it is kept.
+    /// Returns the content that a path had in a version (`s-` and digits), if it is kept.
     pub fn content_of_version(&self, scope: &str, path: &str, version: &str) -> Option<Vec<u8>> {
         self.changes_of(scope, path).iter().find_map(|found| {
             let of_path = |kept: &Kept| {
@@ -387,7 +387,7 @@ fn write_record<'a>(
     Ok(())
 }
 
-/// Makes a record findable by a path.
+/// Creates a record findable by a path.
 fn name_by_path(part: &Path, key: &str, undo_id: &str) -> io::Result<()> {
     let folder = part.join("paths").join(key);
     let make = || match new_private_file(&folder.join(undo_id)) {

@@ -32,7 +32,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Gives the process that it is about, if it is about one.
+    /// Returns the process that it is about, if it is about one.
     pub fn process(&self) -> Option<&Arc<Process>> {
         match self {
             Self::Exit(process, ..)

@@ -5,7 +5,7 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::PermittedPath;
 
-/// Gives the version of what a path leads to, after its facts; empty if there is nothing.
+/// Returns the version of what a path leads to, after its facts; empty if there is nothing.
 ///
 /// # Errors
 /// Where a link on the way leads to what is closed, or the operating system says no.

@@ -79,7 +79,7 @@ impl Lines {
         found
     }
 
-    /// Gives the unfinished line and the place where it begins, if there is one.
+    /// Returns the unfinished line and the place where it begins, if there is one.
     pub fn unfinished(&self) -> Option<(&[u8], u64)> {
         self.start.map(|start| (self.text.as_slice(), start))
     }
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives the lines of a stream with their places, the unfinished one last.
+    /// Returns the lines of a stream with their places, the unfinished one last.
     fn lines(pieces: &[&[u8]]) -> Vec<(String, u64, u64)> {
         let (mut lines, mut all, mut position) = (Lines::default(), Vec::new(), 100);
         for piece in pieces {

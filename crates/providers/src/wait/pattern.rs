@@ -50,7 +50,7 @@ pub enum LineKnowledge {
 }
 
 impl Pattern {
-    /// Makes one that finds this very text.
+    /// Creates one that finds this very text.
     ///
     /// # Errors
     /// When it is empty, too long, or has a line break.
@@ -62,7 +62,7 @@ impl Pattern {
         Ok(Self(Kind::Text(Box::new(Finder::new(text).into_owned()))))
     }
 
-    /// Makes one that finds what a regular expression describes, in time that grows with the line alone. It is
+    /// Creates one that finds what a regular expression describes, in time that grows with the line alone. It is
     /// one of `count` in the same wait.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl Pattern {
         }
     }
 
-    /// Tells whether the beginning of a line may not be enough to find what the whole line has.
+    /// Returns whether the beginning of a line may not be enough to find what the whole line has.
     pub fn needs_whole_lines(&self) -> bool {
         matches!(self.0, Kind::Regex { looks_ahead: true, .. })
     }
@@ -120,7 +120,7 @@ fn check_length(text: &str) -> Result<(), PatternError> {
     if text.is_empty() || text.len() > MAX_PATTERN_BYTES { Err(PatternError::Length) } else { Ok(()) }
 }
 
-/// Gives the length of a text without a character at its end whose rest is missing.
+/// Returns the length of a text without a character at its end whose rest is missing.
 fn whole_characters(text: &[u8]) -> usize {
     let tail = text.len().saturating_sub(3);
     let Some(at) = text[tail..].iter().rposition(|byte| *byte >= 0xc0) else { return text.len() };

@@ -29,7 +29,7 @@ pub(super) enum Probe {
 }
 
 impl Probe {
-    /// Makes the probe of a condition that tells nothing by itself.
+    /// Creates the probe of a condition that tells nothing by itself.
     pub fn of(condition: &Condition, version: Option<&str>) -> Option<Self> {
         match condition {
             Condition::Port(process, port) => Some(Self::Port(Arc::clone(process), *port)),

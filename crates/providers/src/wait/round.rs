@@ -44,17 +44,17 @@ impl Round {
         Ok(Self { wanted, began_ms, clock: WaitClock::start(), watched })
     }
 
-    /// Gives the conditions, in their order.
+    /// Returns the conditions, in their order.
     pub fn watched(&self) -> &[Watched] {
         &self.watched
     }
 
-    /// Gives when the first wait began, and what a later one needs to go on.
+    /// Returns when the first wait began, and what a later one needs to go on.
     pub fn save(&self) -> (i64, Vec<Saved>) {
         (self.began_ms, self.watched.iter().map(Watched::save).collect())
     }
 
-    /// Tells how the wait ends, if it does.
+    /// Returns how the wait ends, if it does.
     pub fn outcome(&self) -> Option<Outcome> {
         let (held, all) = (self.held(), self.watched.len());
         let impossible =
@@ -68,7 +68,7 @@ impl Round {
         }
     }
 
-    /// Gives how many conditions hold.
+    /// Returns how many conditions hold.
     pub fn held(&self) -> usize {
         self.watched.iter().filter(|watched| matches!(watched.standing, Standing::Held(_))).count()
     }
@@ -106,7 +106,7 @@ impl Round {
         Ok(())
     }
 
-    /// Gives the processes that something is still waited of, each once.
+    /// Returns the processes that something is still waited of, each once.
     pub fn processes(&self) -> Vec<Arc<Process>> {
         let mut processes: Vec<Arc<Process>> = Vec::new();
         for process in self.watched.iter().filter(|it| it.is_open()).filter_map(|it| it.condition.process()) {
@@ -117,7 +117,7 @@ impl Round {
         processes
     }
 
-    /// Tells whether something is waited for that shows in what a process prints.
+    /// Returns whether something is waited for that shows in what a process prints.
     pub fn wants_output_of(&self, process: &Process) -> bool {
         let about_output = |it: &&Watched| matches!(&it.condition, Condition::Output(of, ..) | Condition::Quiet(of, _) if of.facts.id == process.facts.id);
         self.watched.iter().filter(|it| it.is_open()).any(|it| about_output(&it))
@@ -144,7 +144,7 @@ impl Round {
     }
 }
 
-/// Shows what a process has printed to the conditions that look for something in it. Gives whether all of it
+/// Shows what a process has printed to the conditions that look for something in it. Returns whether all of it
 /// was looked at.
 fn read_output(
     process: &Process,

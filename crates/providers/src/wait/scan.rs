@@ -67,12 +67,12 @@ impl Scan {
         }
     }
 
-    /// Gives the position from which output is wanted.
+    /// Returns the position from which output is wanted.
     pub fn wants(&self) -> u64 {
         self.next
     }
 
-    /// Gives how much of the output could not be looked at: it had fallen out of the ring.
+    /// Returns how much of the output could not be looked at: it had fallen out of the ring.
     pub fn skipped_bytes(&self) -> u64 {
         self.skipped_bytes
     }
@@ -136,7 +136,7 @@ impl Scan {
         }
     }
 
-    /// Tells when to call [`Scan::rest`], in milliseconds since the epoch, if nothing comes until then.
+    /// Returns when to call [`Scan::rest`], in milliseconds since the epoch, if nothing comes until then.
     pub fn rests_at(&self) -> Option<i64> {
         let open = |lines: &Lines| {
             let line = lines.unfinished().map_or(&[] as &[u8], |(line, _)| line);
@@ -153,7 +153,7 @@ impl Scan {
         streams.into_iter().find_map(|stream| self.unfinished(stream, LineKnowledge::Whole))
     }
 
-    /// Gives where another search goes on, so that it finds what this one would have found.
+    /// Returns where another search goes on, so that it finds what this one would have found.
     pub fn marks(&self) -> Marks {
         [Stream::Stdout, Stream::Stderr].map(|stream| {
             let unfinished = self.streams[index(stream)].unfinished().map(|(_, start)| start);
@@ -161,7 +161,7 @@ impl Scan {
         })
     }
 
-    /// Gives where another search would find this line again.
+    /// Returns where another search would find this line again.
     pub fn marks_before(&self, seen: &Seen) -> Marks {
         let mut marks = self.marks();
         marks[index(seen.stream)] = seen.position;

@@ -53,12 +53,12 @@ pub struct Saved {
 }
 
 impl Token {
-    /// Makes one.
+    /// Creates one.
     pub fn new(fingerprint: String, began_ms: i64, saved: Vec<Saved>) -> Self {
         Self { version: VERSION, fingerprint, began_ms, saved }
     }
 
-    /// Gives what stands for conditions in a token: those of two waits are the same if this is.
+    /// Returns what stands for conditions in a token: those of two waits are the same if this is.
     pub fn fingerprint<T: Serialize>(conditions: &T) -> String {
         let text = serde_json::to_vec(conditions).expect("conditions have a JSON form");
         URL_SAFE_NO_PAD.encode(&Sha256::digest(&text)[..12])

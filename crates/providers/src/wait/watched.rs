@@ -74,7 +74,7 @@ impl Watched {
         Saved { held, marks, version: self.version.clone() }
     }
 
-    /// Tells whether it may yet come true.
+    /// Returns whether it may yet come true.
     pub fn is_open(&self) -> bool {
         matches!(self.standing, Standing::Waiting)
     }
@@ -84,17 +84,17 @@ impl Watched {
         self.scan.as_ref().map(Scan::wants)
     }
 
-    /// Gives how much output it could not look at, since it was not kept any more.
+    /// Returns how much output it could not look at, since it was not kept any more.
     pub fn skipped_bytes(&self) -> u64 {
         self.scan.as_ref().map_or(0, Scan::skipped_bytes)
     }
 
-    /// Gives the version of the file with which it is compared.
+    /// Returns the version of the file with which it is compared.
     pub(super) fn version(&self) -> Option<&str> {
         self.version.as_deref()
     }
 
-    /// Gives from where it wants output.
+    /// Returns from where it wants output.
     pub(super) fn wants(&self) -> Option<u64> {
         if self.is_open() { self.looked_at() } else { None }
     }
@@ -150,7 +150,7 @@ impl Watched {
         };
     }
 
-    /// Gives when to look at it again although nothing happens, in milliseconds since the epoch.
+    /// Returns when to look at it again although nothing happens, in milliseconds since the epoch.
     pub(super) fn due_ms(&self) -> Option<i64> {
         if !self.is_open() {
             return None;
@@ -184,7 +184,7 @@ fn ended(status: &Status) -> Standing {
     Standing::Held(Evidence::Ended(Box::new(status.clone())))
 }
 
-/// Says how a process ended.
+/// Returns how a process ended.
 fn in_words(status: &Status) -> String {
     match (status.state, status.exit_code, status.signal) {
         (State::Failed, ..) => "could not be started".to_owned(),

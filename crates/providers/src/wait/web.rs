@@ -21,7 +21,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest path.
 pub const MAX_PATH_BYTES: usize = 2_000;
 
-/// Tells whether a text can stand as the path of a request: `/`, then visible ASCII without blanks.
+/// Returns whether a text can stand as the path of a request: `/`, then visible ASCII without blanks.
 pub fn is_path(text: &str) -> bool {
     text.starts_with('/') && text.len() <= MAX_PATH_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

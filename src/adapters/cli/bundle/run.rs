@@ -33,7 +33,7 @@ pub struct BundleOutput {
     pub manifest: Value,
 }
 
-/// Makes a bundle, or shows what one holds.
+/// Creates a bundle, or shows what one holds.
 ///
 /// # Errors
 /// When the file cannot be written or read; `conflict` if there is one of that name already.

@@ -65,7 +65,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Gives the name of the flag, such as `max-results`.
+    /// Returns the name of the flag, such as `max-results`.
     pub fn flag(&self) -> String {
         kebab(&self.name)
     }
@@ -190,7 +190,7 @@ impl Words {
         Ok(())
     }
 
-    /// Tells whether a flag of the operation named so far takes the word after it as its value.
+    /// Returns whether a flag of the operation named so far takes the word after it as its value.
     fn takes_value(&self, name: &str, following: Option<&str>) -> bool {
         let known = self.first.as_deref().and_then(|op| Registry::new(FAMILIES).entry(op));
         let Some(entry) = known else { return !following.is_some_and(|it| it.starts_with("--")) };
@@ -204,7 +204,7 @@ impl Words {
         }
     }
 
-    /// Gives the command, if the words are one and no operation: `git status`, or `["git","status"]`.
+    /// Returns the command, if the words are one and no operation: `git status`, or `["git","status"]`.
     ///
     /// # Errors
     /// `invalid_request` for a command that is not one quoted word.
@@ -248,7 +248,7 @@ impl Words {
         chain::read(first, rest)
     }
 
-    /// Makes the envelope.
+    /// Creates the envelope.
     ///
     /// # Errors
     /// `unknown_operation` or `invalid_request`, with the nearest names.
@@ -311,7 +311,7 @@ pub fn entry(op: &str) -> Result<&'static Entry, Failure> {
     })
 }
 
-/// Gives every field of an operation: of `input`, of `options`, and the shared options.
+/// Returns every field of an operation: of `input`, of `options`, and the shared options.
 pub fn all_fields(entry: &Entry) -> Vec<Field> {
     let schemas = entry.schemas();
     let mut fields = own_fields(&schemas.input, false);

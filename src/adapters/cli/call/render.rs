@@ -259,7 +259,7 @@ fn list(text: &mut String, items: &[Value], depth: usize) {
     }
 }
 
-/// Tells whether a list is one of texts rather than of words: of the lines of a screen, for one.
+/// Returns whether a list is one of texts rather than of words: of the lines of a screen, for one.
 fn are_lines(value: &Value) -> bool {
     let has_blanks = |it: &Value| it.as_str().is_some_and(|text| text.contains(' '));
     value.as_array().is_some_and(|items| items.iter().all(Value::is_string) && items.iter().any(has_blanks))

@@ -38,7 +38,7 @@ pub fn run(shared: &Shared, rest: Vec<OsString>) -> Result<(Printer, Report), (P
     }
 }
 
-/// Tells whether `--json` is among words that may be wrong otherwise.
+/// Returns whether `--json` is among words that may be wrong otherwise.
 pub fn wants_json(rest: &[OsString]) -> bool {
     rest.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }

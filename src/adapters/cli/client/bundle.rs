@@ -23,7 +23,7 @@ use super::registry_file;
 /// Where the program lies in the bundle.
 const PROGRAM: &str = "server/bailiwick";
 
-/// Makes the bundle, and the entry for the registry if it is asked for.
+/// Creates the bundle, and the entry for the registry if it is asked for.
 ///
 /// # Errors
 /// When a file cannot be read or written, or the registry's rules are not met.

@@ -48,12 +48,12 @@ impl Offer {
         Ok(offer)
     }
 
-    /// Tells whether nothing is to be connected that was named.
+    /// Returns whether nothing is to be connected that was named.
     pub fn is_nothing(&self) -> bool {
         self.named.is_empty()
     }
 
-    /// Gives those that were named.
+    /// Returns those that were named.
     pub fn named(&self) -> Vec<ClientKind> {
         self.named.clone()
     }

@@ -166,7 +166,7 @@ impl<'h> Session<'h> {
         });
     }
 
-    /// Tells whether nothing has happened so far.
+    /// Returns whether nothing has happened so far.
     pub fn is_empty(&self) -> bool {
         self.output.edits.is_empty()
     }

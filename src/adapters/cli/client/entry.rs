@@ -63,7 +63,7 @@ const OF_PERSON: &[&str] = &["enabled", "timeout"];
 const GOOSE_TIMEOUT: u64 = 300;
 
 impl Entry {
-    /// Makes the entry.
+    /// Creates the entry.
     ///
     /// # Errors
     /// `unsupported_platform` for a client that does not connect that way.
@@ -158,7 +158,7 @@ impl Entry {
         self.fields.iter().filter(|(name, _)| !OF_PERSON.contains(name) || there.get(name).is_none())
     }
 
-    /// Gives the fields of what stands in the file that have to go: those of another way to be reached.
+    /// Returns the fields of what stands in the file that have to go: those of another way to be reached.
     pub fn superfluous(&self, there: &Value) -> Vec<String> {
         let is_wanted = |name: &str| self.fields.iter().any(|(field, _)| *field == name);
         let starts = is_wanted("args") || is_wanted("command");

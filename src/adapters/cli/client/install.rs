@@ -86,7 +86,7 @@ pub fn install(
     Ok(session.report())
 }
 
-/// Says how the client reaches Bailiwick.
+/// Returns how the client reaches Bailiwick.
 pub fn reach(how: &How, caller: Option<&RightsOf>) -> Reach {
     if how.http { Reach::Http } else { Reach::Stdio { caller: caller.map(|it| it.name.clone()) } }
 }

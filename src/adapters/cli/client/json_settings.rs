@@ -22,14 +22,14 @@ pub fn value(text: &str) -> Result<Value, Problem> {
     object.to_serde_value().ok_or_else(|| Problem::Shape("the file holds what is no JSON value".to_owned()))
 }
 
-/// Gives the comments, in order.
+/// Returns the comments, in order.
 pub fn comments(text: &str) -> Result<Vec<String>, Problem> {
     let mut found = Vec::new();
     collect_comments(&CstContainerNode::Root(parse(text)?), &mut found);
     Ok(found)
 }
 
-/// Gives the comments that stand inside an entry, and so belong to it.
+/// Returns the comments that stand inside an entry, and so belong to it.
 pub fn comments_within(text: &str, container: &str, name: &str) -> Result<Vec<String>, Problem> {
     let mut found = Vec::new();
     if let Some(top) = parse(text)?.object_value()
@@ -110,7 +110,7 @@ pub fn take_out(text: &str, container: &str, name: &str, made: &Made) -> Result<
     Ok(root.to_string())
 }
 
-/// Tells whether a text has the key of VS Code's questions.
+/// Returns whether a text has the key of VS Code's questions.
 pub fn has_prompts(value: &Value) -> bool {
     value.get(PROMPTS).is_some()
 }
@@ -171,7 +171,7 @@ fn set(fields: &CstObject, name: &str, wanted: &Value) {
     }
 }
 
-/// Gives the property of that name; two of them would mean something else to every reader.
+/// Returns the property of that name; two of them would mean something else to every reader.
 fn only(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, Problem> {
     let mut found = object.properties().into_iter().filter(|it| it.decoded_name().as_deref() == Some(name));
     let first = found.next();

@@ -138,12 +138,12 @@ const USUAL: ClientFacts = ClientFacts {
 };
 
 impl ClientKind {
-    /// Gives every client, in the order in which lists show them.
+    /// Returns every client, in the order in which lists show them.
     pub fn all() -> &'static [Self] {
         Self::value_variants()
     }
 
-    /// Gives what is fixed about the client.
+    /// Returns what is fixed about the client.
     ///
     /// # Source
     /// The clients' own documents as of November 2026: modelcontextprotocol.io/docs/develop/connect-local-servers,

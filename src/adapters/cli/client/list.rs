@@ -95,7 +95,7 @@ pub fn look(home: &Home, project: Option<&Path>) -> Result<ListOutput, Failure> 
     Ok(ListOutput { ok: true, clients })
 }
 
-/// Gives the token whose rights a client has, by the entry that `client install` has made; `None` for those of the
+/// Returns the token whose rights a client has, by the entry that `client install` has made; `None` for those of the
 /// person.
 ///
 /// # Errors

@@ -196,7 +196,7 @@ pub struct BundleOutput {
     pub server_json: Option<PathBuf>,
 }
 
-/// Gives the schemas: the path from the repository's root, and the text.
+/// Returns the schemas: the path from the repository's root, and the text.
 #[cfg(feature = "schemas")]
 pub fn schemas() -> Vec<(&'static str, String)> {
     let text = |schema: schemars::Schema| format!("{:#}\n", Value::from(schema));

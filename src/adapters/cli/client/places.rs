@@ -78,7 +78,7 @@ impl SettingsPlace {
     }
 }
 
-/// Gives the file in which a client keeps the settings of a user, where it is known.
+/// Returns the file in which a client keeps the settings of a user, where it is known.
 ///
 /// # Source
 /// Claude Desktop: modelcontextprotocol.io/docs/develop/connect-local-servers; as a package of Windows it finds its own
@@ -146,7 +146,7 @@ fn user_file(
     })
 }
 
-/// Gives the name of a client's settings in a project's folder, where it has such.
+/// Returns the name of a client's settings in a project's folder, where it has such.
 pub fn project_file(kind: ClientKind) -> Option<&'static str> {
     match kind {
         ClientKind::ClaudeCode => Some(".mcp.json"),
@@ -192,7 +192,7 @@ pub fn evidence(kind: ClientKind) -> Option<PathBuf> {
     own.is_dir().then_some(own)
 }
 
-/// Gives the program that clients are to start: by the name under which the person has it, which stays the same
+/// Returns the program that clients are to start: by the name under which the person has it, which stays the same
 /// when a new version replaces it.
 pub fn own_program(running: &Path) -> PathBuf {
     let own = FileId::of(running);
@@ -214,7 +214,7 @@ pub fn on_path(name: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// Tells where each client keeps its settings, by variables and folders that are there.
+    /// Returns where each client keeps its settings, by variables and folders that are there.
     fn files(system: System, variables: &[(&str, &str)], there: &[&str]) -> Vec<String> {
         let variable = |name: &str| {
             let found = variables.iter().find(|(variable, _)| *variable == name);

@@ -42,7 +42,7 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// Tells whether there is nothing to do.
+    /// Returns whether there is nothing to do.
     pub fn is_nothing(&self) -> bool {
         self.after == self.file.content
     }
@@ -225,7 +225,7 @@ pub fn undo(records: &Records, change: &Change) -> Result<Planned, Failure> {
     })
 }
 
-/// Tells whether an entry is Bailiwick's: it starts it, leads to its address, or was written by it.
+/// Returns whether an entry is Bailiwick's: it starts it, leads to its address, or was written by it.
 pub fn is_bailiwicks(
     kind: ClientKind,
     connection: &Connection,
@@ -243,7 +243,7 @@ pub fn is_bailiwicks(
         || records.installed().iter().any(|it| it.file == file && it.name == name)
 }
 
-/// Says why settings are not edited, and what to do.
+/// Returns why settings are not edited, and what to do.
 pub fn problem_failure(kind: ClientKind, file: &Path, problem: Problem) -> Failure {
     let shown = file.display();
     let by_hand = format!("`bailiwick client print {}` shows what to add by hand.", kind.facts().id);
@@ -277,7 +277,7 @@ fn foreign(kind: ClientKind, file: &Path, name: &str) -> Failure {
     .hint(format!("Choose another name: `bailiwick client install {} --name {name}-2`.", kind.facts().id))
 }
 
-/// Gives the changes that led from a file without the entry to the file as it is, newest first: only if nothing else
+/// Returns the changes that led from a file without the entry to the file as it is, newest first: only if nothing else
 /// has changed it.
 fn chain<'r>(records: &'r Records, file: &SettingsFile, name: &str) -> Vec<&'r Change> {
     let mut expected = file.content.as_deref().map(sha256_hex);
@@ -292,7 +292,7 @@ fn chain<'r>(records: &'r Records, file: &SettingsFile, name: &str) -> Vec<&'r C
     chain
 }
 
-/// Gives the oldest change of a file since Bailiwick was last not in it.
+/// Returns the oldest change of a file since Bailiwick was last not in it.
 fn earliest<'r>(records: &'r Records, file: &Path) -> Option<&'r Change> {
     let changes = records.changes().iter().rev().filter(|it| it.file == file && !it.undone);
     changes.take_while(|it| it.action == Action::Install).last()

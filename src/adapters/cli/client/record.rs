@@ -34,7 +34,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Gives the word for it.
+    /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Install => "install",
@@ -132,12 +132,12 @@ impl Records {
         Ok(Self { folder, changes })
     }
 
-    /// Gives the changes, oldest first.
+    /// Returns the changes, oldest first.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Gives the files that hold an entry by what was written down: the last change of each.
+    /// Returns the files that hold an entry by what was written down: the last change of each.
     pub fn installed(&self) -> Vec<&Change> {
         let mut last: Vec<&Change> = Vec::new();
         for change in self.changes.iter().filter(|it| !it.undone) {
@@ -206,7 +206,7 @@ impl Records {
         self.save()
     }
 
-    /// Gives the file as it was before a change; `None` inside where there was none.
+    /// Returns the file as it was before a change; `None` inside where there was none.
     ///
     /// # Errors
     /// `not_found` where it was not kept, or is not what it was.
@@ -220,7 +220,7 @@ impl Records {
         }
     }
 
-    /// Gives where the file as it was before a change is kept.
+    /// Returns where the file as it was before a change is kept.
     pub fn backup_path(&self, id: &str) -> PathBuf {
         self.folder.join(format!("{id}.before"))
     }

@@ -43,7 +43,7 @@ impl Made {
     }
 }
 
-/// Gives the servers that stand in a text, by name.
+/// Returns the servers that stand in a text, by name.
 ///
 /// # Errors
 /// `Syntax` and `Shape`.

@@ -64,7 +64,7 @@ impl SettingsFile {
         Ok(Self { content: Some(content), facts: Some(facts), ..absent })
     }
 
-    /// Gives the text; none for a file that does not exist.
+    /// Returns the text; none for a file that does not exist.
     ///
     /// # Errors
     /// `conflict` where it is not UTF-8.
@@ -78,7 +78,7 @@ impl SettingsFile {
         })
     }
 
-    /// Says what would keep the file from being written.
+    /// Returns what would keep the file from being written.
     ///
     /// # Errors
     /// `permission_denied`.

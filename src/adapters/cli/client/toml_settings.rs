@@ -63,7 +63,7 @@ pub fn take_out(text: &str, container: &str, name: &str, made: &Made) -> Result<
     Ok(document.to_string())
 }
 
-/// Gives the comments, sorted: an edit may move one, and must lose none.
+/// Returns the comments, sorted: an edit may move one, and must lose none.
 pub fn comments(text: &str) -> Vec<String> {
     let mut found: Vec<String> =
         text.lines().filter_map(|line| line.trim().strip_prefix('#')).map(str::to_owned).collect();
@@ -121,7 +121,7 @@ fn set(fields: &mut dyn TableLike, name: &str, wanted: &Value) {
     }
 }
 
-/// Gives the fields whose names matter, as JSON.
+/// Returns the fields whose names matter, as JSON.
 fn plain(fields: &dyn TableLike) -> Value {
     fields.iter().map(|(name, it)| (name.to_owned(), as_json(it))).collect()
 }

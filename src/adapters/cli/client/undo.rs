@@ -9,7 +9,7 @@ use super::edit::Session;
 use super::plan;
 use super::record::Records;
 
-/// Gives the ids of the changes that can be undone, newest first, and what each is about.
+/// Returns the ids of the changes that can be undone, newest first, and what each is about.
 ///
 /// # Errors
 /// `provider_unavailable` if the list is there and cannot be read.

@@ -83,14 +83,14 @@ pub struct CompletionsOutput {
     pub script: String,
 }
 
-/// Makes the completions for a shell.
+/// Creates the completions for a shell.
 pub fn run(shell: Shell) -> Report {
     let script = script(shell);
     let output = CompletionsOutput { ok: true, shell: shell.to_string(), script: script.clone() };
     Report::of(script, &output).verbatim()
 }
 
-/// Makes the script for a shell.
+/// Creates the script for a shell.
 fn script(shell: Shell) -> String {
     let mut made = Vec::new();
     clap_complete::generate(shell, &mut definition(), "bailiwick", &mut made);

@@ -36,7 +36,7 @@ pub fn asked(words: &[OsString]) -> Option<Vec<String>> {
     Some(words[4..].iter().map(|word| word.to_string_lossy().into_owned()).collect())
 }
 
-/// Gives the values that fit behind words. Where nothing is known, or anything is wrong, there are none.
+/// Returns the values that fit behind words. Where nothing is known, or anything is wrong, there are none.
 pub fn values(words: &[String]) -> String {
     let Wanted { kind: Some(kind), config } = wanted(&definition(), words) else { return String::new() };
     let found = Home::find(config.as_deref().map(Path::new)).ok().and_then(|home| of(&home, kind));

@@ -51,7 +51,7 @@ pub struct Wanted {
     pub config: Option<String>,
 }
 
-/// Tells what stands behind words, which begin behind the program.
+/// Returns what stands behind words, which begin behind the program.
 pub fn wanted(definition: &Command, words: &[String]) -> Wanted {
     let mut command = definition;
     let mut path = Vec::new();
@@ -95,7 +95,7 @@ pub fn wanted(definition: &Command, words: &[String]) -> Wanted {
     Wanted { kind, config }
 }
 
-/// Gives the name of a flag that a value follows.
+/// Returns the name of a flag that a value follows.
 fn takes_value(definition: &Command, command: &Command, word: &str) -> Option<String> {
     let of = |it: &&Arg| match word.strip_prefix("--") {
         Some(name) => {

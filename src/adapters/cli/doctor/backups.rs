@@ -107,7 +107,7 @@ fn runs(state: &Path) -> Vec<String> {
     runs
 }
 
-/// Puts back what the newest run of `--fix` changed. Gives the paths, in the order in which they were put back.
+/// Puts back what the newest run of `--fix` changed. Returns the paths, in the order in which they were put back.
 ///
 /// # Errors
 /// `not_found` where there is nothing to take back; those of the file system, with what is left kept.

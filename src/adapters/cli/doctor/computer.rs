@@ -95,7 +95,7 @@ fn sandbox(config: Option<&Config>, found: &mut Findings) {
     }
 }
 
-/// Says which setting of the system forbids namespaces, if one does.
+/// Returns which setting of the system forbids namespaces, if one does.
 fn user_namespaces() -> String {
     let is = |name: &str, value: &str| {
         std::fs::read_to_string(Path::new("/proc/sys").join(name)).is_ok_and(|text| text.trim() == value)

@@ -14,7 +14,7 @@ use super::config_text::mends;
 use super::finding::Findings;
 use super::repair::Repair;
 
-/// Looks at the config. Gives it, if it can be read.
+/// Looks at the config. Returns it, if it can be read.
 pub fn look(home: &Home, found: &mut Findings) -> Option<Config> {
     found.group("Config");
     let path = &home.config_path;

@@ -92,7 +92,7 @@ impl Findings {
         self.list.last_mut().expect("it was just added")
     }
 
-    /// Gives all of them, in the order of the groups.
+    /// Returns all of them, in the order of the groups.
     pub fn list(&self) -> &[Finding] {
         &self.list
     }

@@ -46,7 +46,7 @@ pub fn look(home: &Home, found: &mut Findings) {
     temporary(found);
 }
 
-/// Tells whether a folder is this user's alone.
+/// Returns whether a folder is this user's alone.
 fn private(name: &'static str, folder: &Path, found: &mut Findings) -> bool {
     let shown = folder.display();
     let unreadable = |error: &io::Error, found: &mut Findings| {

@@ -46,14 +46,14 @@ pub struct CheckView {
 }
 
 impl CheckView {
-    /// Gives a finding, with what a repair would change.
+    /// Returns a finding, with what a repair would change.
     pub fn with_repair(finding: &Finding) -> Self {
         let repair = finding.repair.as_ref();
         let repair = repair.map(|repair| RepairView { path: repair.path().to_owned(), diff: repair.diff() });
         Self { repair, ..Self::without_repair(finding) }
     }
 
-    /// Gives a finding alone.
+    /// Returns a finding alone.
     pub fn without_repair(finding: &Finding) -> Self {
         Self {
             group: finding.group,

@@ -59,7 +59,7 @@ impl Repair {
         }
     }
 
-    /// Makes the change, if what it changes is still as it was seen.
+    /// Creates the change, if what it changes is still as it was seen.
     ///
     /// # Errors
     /// Those of the file system, and when something else has changed it since.

@@ -45,7 +45,7 @@ pub fn run(home: &Home, printer: Printer, args: &DoctorArgs) -> Result<Report, F
     Ok(report(&found, &repaired, args, backups.id()))
 }
 
-/// Gives what every check finds, for a program, without what repairs would change.
+/// Returns what every check finds, for a program, without what repairs would change.
 pub fn found(home: &Home) -> Value {
     let checks: Vec<CheckView> = look(home).list().iter().map(CheckView::without_repair).collect();
     json!({"checks": checks})

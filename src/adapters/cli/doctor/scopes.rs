@@ -147,7 +147,7 @@ fn runs_commands(scope: &ScopeConfig) -> bool {
     scope.grants_any(&[Capability::CommandRun, Capability::PackageRun])
 }
 
-/// Says what of a scope does not run because this computer lacks the sandbox, and what to do.
+/// Returns what of a scope does not run because this computer lacks the sandbox, and what to do.
 pub fn not_run(scope: &ScopeConfig) -> Option<(String, String)> {
     let git = scope.grants_any(&[Capability::GitRead, Capability::GitWrite]);
     let what = match (runs_commands(scope), git) {

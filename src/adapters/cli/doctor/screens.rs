@@ -114,7 +114,7 @@ fn displays(sources: &Sources, listing: &Listing, scope: &str, found: &mut Findi
     }
 }
 
-/// Gives the id of what DISPLAY names: `HOST:NUMBER`, without the screen.
+/// Returns the id of what DISPLAY names: `HOST:NUMBER`, without the screen.
 fn id_of(display: &str) -> Option<String> {
     let (host, rest) = display.rsplit_once(':')?;
     let number: u16 = rest.split('.').next()?.parse().ok()?;

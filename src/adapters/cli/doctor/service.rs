@@ -134,7 +134,7 @@ fn asked(home: &Home) -> Result<Value, String> {
     asked
 }
 
-/// Tells whether the program of a process is not there any more.
+/// Returns whether the program of a process is not there any more.
 fn is_replaced(process_id: u32) -> bool {
     fs::read_link(format!("/proc/{process_id}/exe"))
         .is_ok_and(|program| program.to_string_lossy().ends_with(" (deleted)"))

@@ -70,7 +70,7 @@ pub fn unknown_scope(home: &Home, args: &HistoryArgs) -> Option<String> {
     Some(format!("\nnote: {}. {}", failure.message, failure.hints.join(" ")))
 }
 
-/// Gives the filter that the flags stand for.
+/// Returns the filter that the flags stand for.
 pub fn filter(args: &HistoryArgs) -> Filter {
     Filter {
         scope: args.scope.clone(),
@@ -116,7 +116,7 @@ fn timeline(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     })
 }
 
-/// Gives the cells of an entry: time, caller, scope, operation, target, outcome.
+/// Returns the cells of an entry: time, caller, scope, operation, target, outcome.
 pub fn row(entry: &Entry) -> [String; 6] {
     let caller = match &entry.client {
         Some(client) => format!("{} ({client})", entry.caller),
@@ -263,7 +263,7 @@ fn failed_replay(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     Ok(Report::of(text, &FailedReplayOutput { ok: true, failed: list, next_cursor: page.next }))
 }
 
-/// Makes an envelope out of what was kept, and names the fields that were not.
+/// Creates an envelope out of what was kept, and names the fields that were not.
 fn template(entry: &Entry) -> (Value, Vec<String>) {
     let kept: Value =
         entry.template.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);

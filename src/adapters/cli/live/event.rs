@@ -88,7 +88,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Makes the event of a row of the history.
+    /// Creates the event of a row of the history.
     pub fn of(entry: &Entry) -> Self {
         let standing = match (entry.state, entry.code.as_deref(), &entry.stage) {
             (State::Notice, _, _) => {

@@ -65,7 +65,7 @@ fn who(name: &str) -> String {
     if columns(&name) > WHO && !first.is_empty() { first.to_owned() } else { name }
 }
 
-/// Says what was asked, and why not: of too much, the scope goes first, then the front of the target.
+/// Returns what was asked, and why not: of too much, the scope goes first, then the front of the target.
 fn asked(
     op: &str,
     scope: Option<&str>,
@@ -113,7 +113,7 @@ const fn colour(standing: Standing) -> Paint {
     }
 }
 
-/// Gives the hours, minutes and seconds of a time in RFC 3339.
+/// Returns the hours, minutes and seconds of a time in RFC 3339.
 fn clock(time: &str) -> &str {
     time.get(11..19).unwrap_or("        ")
 }

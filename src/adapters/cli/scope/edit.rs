@@ -201,7 +201,7 @@ fn limits(policy: &mut ScopePolicy, args: &ScopeEditArgs) -> Result<(), Failure>
     Ok(())
 }
 
-/// Gives the whole path of a folder that commands are to reach.
+/// Returns the whole path of a folder that commands are to reach.
 fn whole(flag: &str, folder: &Path) -> Result<PathBuf, Failure> {
     let shown = one_line(&folder.display().to_string());
     let found = paths::real(folder)

@@ -41,7 +41,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Tells whether nothing changes.
+    /// Returns whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.added.is_empty()
     }

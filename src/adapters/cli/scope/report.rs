@@ -101,14 +101,14 @@ pub fn told(
     })
 }
 
-/// Tells whether clients may run commands in a scope.
+/// Returns whether clients may run commands in a scope.
 pub fn runs_commands(scope: &ScopeConfig) -> bool {
     [Capability::CommandRun, Capability::PackageRun]
         .iter()
         .any(|it| (scope.capabilities.contains(it) || scope.ask.contains(it)) && !scope.deny.contains(it))
 }
 
-/// Gives a scope for showing: values of environment variables may be secrets.
+/// Returns a scope for showing: values of environment variables may be secrets.
 pub fn without_values(scope: &ScopeConfig) -> ScopeConfig {
     let mut scope = scope.clone();
     scope.policy.environment.values_mut().for_each(|value| "[not shown]".clone_into(value));

@@ -26,7 +26,7 @@ const LISTS: &[(&str, &str)] = &[
 /// A statement, and what belongs to it without being shown.
 type Statement = (String, String);
 
-/// Tells what holds of one scope and not of the other, and the other way round.
+/// Returns what holds of one scope and not of the other, and the other way round.
 pub fn difference(before: Option<&ScopeConfig>, after: Option<&ScopeConfig>) -> Changes {
     let (before, after) = (before.map(statements), after.map(statements));
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());

@@ -20,7 +20,7 @@ pub fn read(path: &Path) -> Option<String> {
     decoded(&fs::read(path).ok()?)
 }
 
-/// Tells whether Bailiwick wrote a text.
+/// Returns whether Bailiwick wrote a text.
 pub fn is_ours(text: &str) -> bool {
     text.lines().take(12).any(|line| line.contains(BY))
 }
@@ -35,7 +35,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     replace_private_file(path, &encoded(text)).map_err(|error| failed(path, &error))
 }
 
-/// Makes the folder of what the service says, where its manager would not.
+/// Creates the folder of what the service says, where its manager would not.
 ///
 /// # Errors
 /// `provider_unavailable` with the file system's reason.
@@ -57,7 +57,7 @@ fn failed(path: &Path, error: &io::Error) -> Failure {
         .hint("Check the folder's owner, permissions and free space.")
 }
 
-/// Gives the bytes of a text, in the encoding that it names: `schtasks` takes XML that says UTF-16 in nothing else.
+/// Returns the bytes of a text, in the encoding that it names: `schtasks` takes XML that says UTF-16 in nothing else.
 fn encoded(text: &str) -> Vec<u8> {
     if !text.lines().next().is_some_and(|line| line.contains(UTF_16)) {
         return text.as_bytes().to_vec();

@@ -80,7 +80,7 @@ fn diff(path: &Path, before: Option<&str>, after: &str) -> String {
     text_diff((before.map(|_| name), Some(name)), &text(before.unwrap_or_default()), &text(after))
 }
 
-/// Writes the file, and has it checked. Gives what to say of that.
+/// Writes the file, and has it checked. Returns what to say of that.
 fn write(manager: &dyn Manager, before: Option<&str>, after: &str) -> Result<&'static str, Failure> {
     let path = manager.file();
     file::write(path, after)?;

@@ -62,7 +62,7 @@ impl Job {
     }
 }
 
-/// Gives the account of this user, by which managers know it.
+/// Returns the account of this user, by which managers know it.
 ///
 /// # Errors
 /// `provider_unavailable` where the system does not tell it.
@@ -72,12 +72,12 @@ pub fn account() -> Result<String, Failure> {
     })
 }
 
-/// Gives the file of what the service says, where its manager keeps no journal.
+/// Returns the file of what the service says, where its manager keeps no journal.
 pub fn said_file(home: &Home) -> PathBuf {
     home.dirs.state.join("service.log")
 }
 
-/// Gives a path as text for a manager's file.
+/// Returns a path as text for a manager's file.
 ///
 /// # Errors
 /// `invalid_request` where it is no text, or would end a line of the file.
@@ -89,12 +89,12 @@ pub fn path_text(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// Tells whether XML has no way to say a character.
+/// Returns whether XML has no way to say a character.
 const fn is_no_xml(it: char) -> bool {
     matches!(it, '\u{fffe}' | '\u{ffff}')
 }
 
-/// Takes up what a manager could not give, before anything is said. Gives the installation.
+/// Takes up what a manager could not give, before anything is said. Returns the installation.
 ///
 /// # Errors
 /// `provider_unavailable` where the file cannot be written.

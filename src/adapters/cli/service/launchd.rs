@@ -166,7 +166,7 @@ impl Manager for Launchd {
     }
 }
 
-/// Gives the agent's text.
+/// Returns the agent's text.
 fn agent(job: &Job) -> String {
     let string = |text: &str| format!("<string>{}</string>", escaped(text));
     let mut words = vec![string(&job.program), string("start")];

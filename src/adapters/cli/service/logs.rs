@@ -91,7 +91,7 @@ fn read(file: &mut File, from: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Gives the newest lines of a text.
+/// Returns the newest lines of a text.
 fn last_lines(text: &str, count: usize) -> &str {
     let whole = text.strip_suffix('\n').unwrap_or(text);
     match whole.rmatch_indices('\n').nth(count.saturating_sub(1)) {

@@ -55,13 +55,13 @@ pub trait Manager {
     /// As [`Programs::ask`].
     fn checked(&self) -> Option<Result<ProgramOutput, Failure>>;
 
-    /// Tells why it cannot be asked; none if it can.
+    /// Returns why it cannot be asked; none if it can.
     ///
     /// # Errors
     /// `unsupported_platform` where its program is missing.
     fn unreachable(&self) -> Result<Option<String>, Failure>;
 
-    /// Tells how the service stands.
+    /// Returns how the service stands.
     ///
     /// # Errors
     /// As [`Programs::ask`].
@@ -101,7 +101,7 @@ pub trait Manager {
     fn after_install(&self) -> Option<&'static str>;
 }
 
-/// Gives the manager of this system.
+/// Returns the manager of this system.
 ///
 /// # Errors
 /// `provider_unavailable` where the user has no home folder.

@@ -22,7 +22,7 @@ pub struct ProgramOutput {
 }
 
 impl ProgramOutput {
-    /// Gives its first line, as the reason of something.
+    /// Returns its first line, as the reason of something.
     pub fn reason(&self) -> String {
         let first = self.text.lines().map(str::trim).find(|line| !line.is_empty());
         first.unwrap_or("it does not say why").to_owned()

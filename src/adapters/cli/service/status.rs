@@ -12,7 +12,7 @@ use super::job::Job;
 use super::manager::{Manager, Standing};
 use super::output::{DoneOutput, StatusOutput};
 
-/// Tells how the service stands: its file, what its manager says, and what the service itself says.
+/// Returns how the service stands: its file, what its manager says, and what the service itself says.
 ///
 /// # Errors
 /// `not_found` if it is not installed.
@@ -54,7 +54,7 @@ pub fn run(home: &Home, manager: &dyn Manager) -> Result<Report, Failure> {
     Ok(Report { exit, ..Report::of(labelled(&lines), &output) })
 }
 
-/// Gives the manager's file.
+/// Returns the manager's file.
 ///
 /// # Errors
 /// `not_found` where there is none.

@@ -129,7 +129,7 @@ impl Manager for Systemd {
     }
 }
 
-/// Gives the unit's text.
+/// Returns the unit's text.
 fn unit(job: &Job) -> String {
     let mut words = vec![quoted(&job.program), "start".to_owned()];
     if let Some(config) = &job.config {

@@ -176,7 +176,7 @@ fn csv_fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Gives the task's text.
+/// Returns the task's text.
 fn task(job: &Job) -> Result<String, Failure> {
     let mut words = vec!["start".to_owned()];
     if let Some((_, home)) = job.environment.iter().find(|(name, _)| *name == "BAILIWICK_HOME") {

@@ -14,7 +14,7 @@ use super::super::open_folder::meaning;
 /// How many entries of a list are told one by one.
 const MAX_ENTRIES: usize = 6;
 
-/// Tells what differs between a scope as it is and as it is to be.
+/// Returns what differs between a scope as it is and as it is to be.
 pub fn difference(before: &ScopeConfig, after: &ScopeConfig) -> Vec<String> {
     let mut lines = Vec::new();
     let mut differ = |name: &str, before: Option<String>, after: Option<String>| {

@@ -56,23 +56,23 @@ impl Plan {
         Ok(Self { before, config, opened })
     }
 
-    /// Tells whether everything is as it is to be already.
+    /// Returns whether everything is as it is to be already.
     pub fn is_nothing(&self) -> bool {
         self.before.as_ref() == Some(&self.config)
     }
 
-    /// Tells whether there was no config before.
+    /// Returns whether there was no config before.
     pub fn is_first(&self) -> bool {
         self.before.is_none()
     }
 
-    /// Gives the scope of the folder as it is to be.
+    /// Returns the scope of the folder as it is to be.
     pub fn scope(&self) -> Option<&ScopeConfig> {
         let opened = self.opened.as_ref()?;
         self.config.scopes.iter().find(|scope| scope.id == opened.id)
     }
 
-    /// Gives the scope of the folder as it is now.
+    /// Returns the scope of the folder as it is now.
     pub fn scope_before(&self) -> Option<&ScopeConfig> {
         let opened = self.opened.as_ref()?;
         self.before.as_ref()?.scopes.iter().find(|scope| scope.id == opened.id)

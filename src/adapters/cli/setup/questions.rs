@@ -63,12 +63,12 @@ pub fn preset(home: &Home, printer: Printer, folder: &Path, how: &mut HereArgs) 
     Ok(())
 }
 
-/// Makes the failure of a question that was not answered, or answered with a no.
+/// Creates the failure of a question that was not answered, or answered with a no.
 pub fn nothing_written() -> Failure {
     Failure::new(ErrorCode::Cancelled, "nothing was set up, and nothing was written")
 }
 
-/// Makes the failure for a setup that has to ask, and cannot.
+/// Creates the failure for a setup that has to ask, and cannot.
 pub fn cannot_ask(has_folder: bool) -> Failure {
     let folder = if has_folder { "" } else { "a folder (or none), " };
     Failure::new(

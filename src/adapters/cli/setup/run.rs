@@ -92,7 +92,7 @@ fn cancelled(failure: Failure) -> Failure {
     if failure.code == ErrorCode::Cancelled { questions::nothing_written() } else { failure }
 }
 
-/// Tells what was done, or that nothing had to be.
+/// Returns what was done, or that nothing had to be.
 fn report(home: &Home, plan: &Plan) -> Report {
     let connection = Connection::new(home, &plan.config);
     let is_nothing = plan.is_nothing();

@@ -8,7 +8,7 @@ use super::super::printer::{Paint, labelled, one_line, paint};
 use super::difference::difference;
 use super::plan::Plan;
 
-/// Says what a plan opens or changes; an empty text where it does neither.
+/// Returns what a plan opens or changes; an empty text where it does neither.
 ///
 /// # Errors
 /// When a rule for commands cannot be read.

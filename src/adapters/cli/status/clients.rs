@@ -75,7 +75,7 @@ fn http_clients(home: &Home) -> Vec<HttpClient> {
         .collect()
 }
 
-/// Tells whether a request came over HTTP from somebody who was let in.
+/// Returns whether a request came over HTTP from somebody who was let in.
 fn is_of_client(entry: &Entry) -> bool {
     let is_http = [Transport::Http, Transport::JsonApi].iter().any(|it| it.as_str() == entry.transport);
     is_http && entry.op != LOGIN

@@ -24,7 +24,7 @@ const TIME: Duration = Duration::from_secs(2);
 /// How long a round trip through a public URL may take.
 const TRIP_TIME: Duration = Duration::from_secs(5);
 
-/// Tells how things stand. Exits 0 when everything is in order, 18 when something is not.
+/// Returns how things stand. Exits 0 when everything is in order, 18 when something is not.
 ///
 /// # Errors
 /// When it is not set up, or config or tokens are broken: with the place and the fix.
@@ -82,7 +82,7 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
     Ok(Report { exit, ..Report::new(text, json) })
 }
 
-/// Says what to do, the most urgent first.
+/// Returns what to do, the most urgent first.
 fn next(output: &StatusOutput, clients: &ConfiguredClients, is_silent: bool) -> Vec<String> {
     let mut next = Vec::new();
     if is_silent {

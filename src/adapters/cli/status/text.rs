@@ -80,7 +80,7 @@ pub fn text(
 
 const PROBLEM: &str = "Problem";
 
-/// Says which clients are served now.
+/// Returns which clients are served now.
 fn served(live: &LiveClients) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     let named = |client: Option<&str>| client.map_or_else(|| "a client".to_owned(), one_line);
@@ -205,7 +205,7 @@ fn everything(home: &Home, config: &Config, output: &StatusOutput) -> String {
     text
 }
 
-/// Tells how strongly commands are held here.
+/// Returns how strongly commands are held here.
 fn commands(sandbox: &Value) -> String {
     match sandbox["strongest"].as_str() {
         None | Some("none") => {

@@ -19,7 +19,7 @@ const NOT_STARTED: u8 = 127;
 /// How long a program may take to end when it was asked to by Ctrl-C, which it hears too.
 const END_TIME: Duration = Duration::from_secs(2);
 
-/// Makes the command that starts a program under a keeper.
+/// Creates the command that starts a program under a keeper.
 ///
 /// # Errors
 /// When this program cannot be found.

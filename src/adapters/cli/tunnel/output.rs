@@ -37,7 +37,7 @@ pub struct ReachableScope {
 }
 
 impl TunnelOutput {
-    /// Says what the scopes of a config would allow.
+    /// Returns what the scopes of a config would allow.
     pub fn new(config: &Config) -> Self {
         let scopes = config.scopes.iter().map(|scope| ReachableScope {
             id: scope.id.clone(),

@@ -60,7 +60,7 @@ impl TunnelProgram {
         }
     }
 
-    /// Says where the program comes from.
+    /// Returns where the program comes from.
     pub fn home_page(&self) -> &'static str {
         match self {
             Self::Cloudflare => {
@@ -126,7 +126,7 @@ impl TunnelProgram {
         }
     }
 
-    /// Makes a reader of what it prints.
+    /// Creates a reader of what it prints.
     pub fn reader(&self) -> UrlReader {
         UrlReader { program: self.clone(), is_next: false }
     }

@@ -70,22 +70,22 @@ pub struct HopReport {
 }
 
 impl HopReport {
-    /// Makes the report of a hop that was passed.
+    /// Creates the report of a hop that was passed.
     pub fn ok(hop: Hop, saw: impl Into<String>) -> Self {
         Self { hop, state: StepState::Ok, saw: saw.into(), fix: None }
     }
 
-    /// Makes the report of a hop that was not tried.
+    /// Creates the report of a hop that was not tried.
     pub fn skipped(hop: Hop, why: impl Into<String>) -> Self {
         Self { hop, state: StepState::Skipped, saw: why.into(), fix: None }
     }
 
-    /// Makes the report of a hop that fails.
+    /// Creates the report of a hop that fails.
     pub fn failed(hop: Hop, saw: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { hop, state: StepState::Failed, saw: saw.into(), fix: Some(fix.into()) }
     }
 
-    /// Makes the reports of a request that got no answer: the hops before the one that fails were passed.
+    /// Creates the reports of a request that got no answer: the hops before the one that fails were passed.
     pub fn of_network(
         host: &str,
         is_https: bool,

@@ -182,7 +182,7 @@ async fn decide(
     page::proof(&page, "That code is not valid. `bailiwick token code` makes a new one.")
 }
 
-/// Makes a code for the client, for what was chosen.
+/// Creates a code for the client, for what was chosen.
 fn allow(
     server: &LoginServer,
     form: &Form,

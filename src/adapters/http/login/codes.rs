@@ -67,7 +67,7 @@ struct Code {
 }
 
 impl Codes {
-    /// Makes a code.
+    /// Creates a code.
     ///
     /// # Errors
     /// When the system gives no random bytes.

@@ -49,7 +49,7 @@ pub struct Request<'a> {
     pub notice: &'a str,
 }
 
-/// Makes the first page, which asks for a proof. It says nothing about this computer: strangers can open it.
+/// Creates the first page, which asks for a proof. It says nothing about this computer: strangers can open it.
 pub fn proof(request: &Request<'_>, notice: &str) -> Response {
     let body = format!(
         "{header}<h1>{client} wants to use your computer</h1>\
@@ -70,7 +70,7 @@ pub fn proof(request: &Request<'_>, notice: &str) -> Response {
     page(StatusCode::OK, &body, &request.form_target)
 }
 
-/// Makes the second page, which asks what the client may use.
+/// Creates the second page, which asks what the client may use.
 pub fn choice(request: &Request<'_>, config: &Config) -> Response {
     let only = config.scopes.len() == 1;
     let scopes: String = config.scopes.iter().map(|scope| scope_line(scope, only)).collect();
@@ -101,7 +101,7 @@ pub fn choice(request: &Request<'_>, config: &Config) -> Response {
     page(StatusCode::OK, &body, &request.form_target)
 }
 
-/// Makes a page that says why there is nothing to answer.
+/// Creates a page that says why there is nothing to answer.
 pub fn problem(text: &str) -> Response {
     page(StatusCode::BAD_REQUEST, &format!("<h1>This login cannot go on</h1><p>{}</p>", escape(text)), "")
 }

@@ -188,13 +188,13 @@ fn granted(issued: &LoginTokens) -> Response {
     reply(StatusCode::OK, answer.to_string())
 }
 
-/// Makes an answer of RFC 6749 §5.2.
+/// Creates an answer of RFC 6749 §5.2.
 pub fn wrong(code: &str, problem: &str) -> Response {
     let status = if code == "invalid_client" { StatusCode::UNAUTHORIZED } else { StatusCode::BAD_REQUEST };
     reply(status, json!({"error": code, "error_description": problem}).to_string())
 }
 
-/// Makes the answer while logins cannot be kept. What is wrong with the file is nothing for strangers.
+/// Creates the answer while logins cannot be kept. What is wrong with the file is nothing for strangers.
 fn unavailable() -> Response {
     let answer = json!({"error": "temporarily_unavailable", "error_description": "the service cannot keep logins now; `bailiwick doctor` says why"});
     reply(StatusCode::SERVICE_UNAVAILABLE, answer.to_string())

@@ -143,7 +143,7 @@ fn read(field: &'static str, path: &Path, secrecy: Secrecy) -> Result<Vec<u8>, F
     })
 }
 
-/// Makes a certificate for these names, and its key. The first line of the text is a note for [`is_current`].
+/// Creates a certificate for these names, and its key. The first line of the text is a note for [`is_current`].
 fn make(names: &[String], now_ms: i64) -> Result<(String, String), rcgen::Error> {
     let key = KeyPair::generate()?;
     let now = Duration::from_millis(u64::try_from(now_ms).unwrap_or(0));

@@ -42,7 +42,7 @@ enum Stream {
 }
 
 impl Bash {
-    /// Makes the folder, without stubs yet.
+    /// Creates the folder, without stubs yet.
     pub fn new() -> Self {
         let program = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
             .into_iter()
@@ -161,7 +161,7 @@ impl Bash {
     }
 }
 
-/// Gives what a plan starts, pipeline by pipeline, when the stubs end as they do.
+/// Returns what a plan starts, pipeline by pipeline, when the stubs end as they do.
 fn expected(plan: &CommandPlan) -> Vec<Vec<Start>> {
     let mut groups = vec![starts(&plan.first)];
     let mut succeeded = succeeds(&plan.first);
@@ -208,7 +208,7 @@ fn expected_start(command: &SimpleCommand, at: usize, is_last: bool) -> Start {
     Start { argv: command.argv.clone(), streams }
 }
 
-/// Tells whether the starts are those of one pipeline. They are logged in any order, and the pipes have
+/// Returns whether the starts are those of one pipeline. They are logged in any order, and the pipes have
 /// names of their own; each expected pipe has to be one real pipe everywhere.
 fn is_same_pipeline(expected: &[Start], started: &[Start]) -> bool {
     fn place<'a>(

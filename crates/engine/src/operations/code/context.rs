@@ -377,7 +377,7 @@ fn look(target: &PermittedPath, wants: &Wants, cancel: &Cancel) -> Result<Found,
     Ok(found)
 }
 
-/// Gives when something must be done that may take so long: half of the time that is left, if that is less.
+/// Returns when something must be done that may take so long: half of the time that is left, if that is less.
 fn until(longest: Duration, cancel: &Cancel) -> Instant {
     let now = Instant::now();
     now + longest.min(cancel.deadline().saturating_duration_since(now) / 2)

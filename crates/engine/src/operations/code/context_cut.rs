@@ -57,7 +57,7 @@ const PARTS: [(Part, usize); 12] = [
     (Part::Notes, 4),
 ];
 
-/// Makes the answer that fits.
+/// Creates the answer that fits.
 pub(super) fn cut(found: &Found, room: Room) -> Output {
     let lines = instruction_lines(found);
     let portions: Vec<Portion> = PARTS
@@ -82,7 +82,7 @@ pub(super) fn cut(found: &Found, room: Room) -> Output {
     output
 }
 
-/// Gives by how much an answer is too long, 0 if it fits.
+/// Returns by how much an answer is too long, 0 if it fits.
 fn excess(output: &Output, room: Room) -> usize {
     let text = serde_json::to_string(output).unwrap_or_default();
     let characters = text.chars().count().saturating_sub(room.characters);
@@ -99,7 +99,7 @@ fn text_cost(text: &String) -> usize {
     cost(text) - 3
 }
 
-/// Gives what each piece of a part takes; the first one brings the field along.
+/// Returns what each piece of a part takes; the first one brings the field along.
 fn pieces(part: Part, found: &Found, lines: &[(usize, usize)]) -> Vec<usize> {
     fn each<T: Serialize>(list: &[T]) -> Vec<usize> {
         list.iter().map(cost).collect()
@@ -135,7 +135,7 @@ fn pieces(part: Part, found: &Found, lines: &[(usize, usize)]) -> Vec<usize> {
     pieces
 }
 
-/// Gives the order of the lines of files for agents: the first lines of all files, the nearest file first, then
+/// Returns the order of the lines of files for agents: the first lines of all files, the nearest file first, then
 /// their second ones, and so on.
 fn instruction_lines(found: &Found) -> Vec<(usize, usize)> {
     let list = &found.instructions.list;
@@ -172,7 +172,7 @@ fn instruction_head(found: &Found, at: usize) -> InstructionHead {
     }
 }
 
-/// Makes the answer that has these many pieces of each part.
+/// Creates the answer that has these many pieces of each part.
 fn render(found: &Found, lines: &[(usize, usize)], portions: &[Portion], kept: &[usize]) -> Output {
     let count = |part: Part| kept[part as usize];
     fn first<T: Clone>(list: &[T], count: usize) -> Vec<T> {
@@ -226,7 +226,7 @@ fn instructions(found: &Found, lines: &[(usize, usize)], kept: usize) -> Vec<Ins
     heads
 }
 
-/// Gives the call that tells what was left out of a part.
+/// Returns the call that tells what was left out of a part.
 fn call(part: Part, found: &Found, output: &Output) -> Call {
     let target = Some(found.path.clone()).filter(|path| path != ".");
     let map = |value: Value| match value {
@@ -258,7 +258,7 @@ fn call(part: Part, found: &Found, output: &Output) -> Call {
     }
 }
 
-/// Gives the name that most manifests have.
+/// Returns the name that most manifests have.
 fn usual_manifest(found: &Found) -> &str {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for manifest in &found.manifests {
@@ -268,7 +268,7 @@ fn usual_manifest(found: &Found) -> &str {
 }
 
 impl Part {
-    /// Gives the name of its field.
+    /// Returns the name of its field.
     fn name(self) -> &'static str {
         match self {
             Self::Languages => "languages",

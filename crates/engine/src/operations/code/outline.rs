@@ -286,7 +286,7 @@ impl Page {
         }
     }
 
-    /// Makes the entries of a file: of the kinds and levels that were asked for.
+    /// Creates the entries of a file: of the kinds and levels that were asked for.
     fn entries(&self, definitions: &Definitions) -> Vec<Entry> {
         let mut levels: Vec<usize> = Vec::with_capacity(definitions.list.len());
         let mut entries = Vec::new();

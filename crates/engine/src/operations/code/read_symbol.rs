@@ -285,7 +285,7 @@ impl Question<'_> {
         }
     }
 
-    /// Tells whether a definition has the name, stands in what the name says, and is of the kind.
+    /// Returns whether a definition has the name, stands in what the name says, and is of the kind.
     fn fits(&self, definitions: &Definitions, at: usize) -> bool {
         let definition = &definitions.list[at];
         let path = definitions.path(at);
@@ -443,14 +443,14 @@ impl Source {
 }
 
 impl Output {
-    /// Says whether the source was cut.
+    /// Returns whether the source was cut.
     fn marked(mut self) -> Self {
         self.truncated = self.symbol.as_ref().is_some_and(|symbol| symbol.next_line.is_some());
         self
     }
 }
 
-/// Tells which definitions are preferred: those with a body, then declarations, then blocks of a type.
+/// Returns which definitions are preferred: those with a body, then declarations, then blocks of a type.
 fn rank(kind: Kind, declared_only: bool) -> u8 {
     match kind {
         Kind::Implementation => 2,

@@ -125,7 +125,7 @@ impl Work {
     }
 }
 
-/// Gives what surrounds a run.
+/// Returns what surrounds a run.
 pub fn around(cx: &Context, scope: &Arc<Scope>) -> Around {
     Around {
         launcher: Arc::clone(&cx.service.launcher),
@@ -151,7 +151,7 @@ fn check_prompt(prompt: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says how writing is granted: by the scope, or by the token.
+/// Returns how writing is granted: by the scope, or by the token.
 fn writing_hint(scope: &Scope) -> String {
     match scope.standing(Capability::FsWrite) {
         Standing::Granted => format!("{FOR_USER}`bailiwick token create NAME` makes a token that may write."),

@@ -75,7 +75,7 @@ const fn is_zero(number: &u64) -> bool {
 }
 
 impl Outcome {
-    /// Makes the result of nothing yet.
+    /// Creates the result of nothing yet.
     pub fn begun(sandbox: Sandbox, codex_sandbox: CodexSandbox, codex_version: String) -> Self {
         Self {
             session_id: None,

@@ -138,7 +138,7 @@ impl Operation for Op {
     }
 }
 
-/// Gives the line from which on steps are wanted.
+/// Returns the line from which on steps are wanted.
 fn cursor(permit: &Permit) -> Result<u64, Failure> {
     let Some(cursor) = permit.common().cursor.as_deref() else { return Ok(0) };
     cursor.parse().map_err(|_| {
@@ -167,7 +167,7 @@ fn target(cx: &Context, permit: &Permit) -> Result<Started, Failure> {
     })
 }
 
-/// Gives the steps from a line on that have room, and where the next read goes on.
+/// Returns the steps from a line on that have room, and where the next read goes on.
 fn steps_from(told: &Told, from: u64, mut room: usize) -> (Vec<Step>, u64, bool) {
     let mut given = Vec::new();
     for (line, step) in told.steps.iter().filter(|(line, _)| *line >= from) {
@@ -185,7 +185,7 @@ fn step_bytes(step: &Step) -> usize {
     serde_json::to_string(step).map_or(0, |text| text.len() + 1)
 }
 
-/// Makes the result of a run that is over.
+/// Creates the result of a run that is over.
 fn result(cx: &Context, started: &Started, told: Told, detail: Detail, room: usize) -> Outcome {
     let Told { status, events, stderr, .. } = told;
     let process = &started.process;

@@ -238,7 +238,7 @@ async fn write(process: &Process, record: &Record) -> Result<(), Failure> {
     }
 }
 
-/// Gives Codex the prompt, as fast as it reads it.
+/// Returns Codex the prompt, as fast as it reads it.
 async fn give(process: &Arc<Process>, prompt: &[u8]) -> Result<(), ControlError> {
     let until = Instant::now() + READING;
     let mut control = kept::Control::connect(process.folder()).await?;

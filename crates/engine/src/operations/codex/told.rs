@@ -61,7 +61,7 @@ impl Started {
         }
     }
 
-    /// Gives the session, from the record or from what was told.
+    /// Returns the session, from the record or from what was told.
     pub fn session_id(&self) -> Option<String> {
         self.record.session_id.clone().or_else(|| self.told().ok()?.events.session_id)
     }

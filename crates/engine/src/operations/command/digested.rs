@@ -76,7 +76,7 @@ impl Recording {
         self.recorder.push(stream, bytes);
     }
 
-    /// Makes a process of the command, if that can be.
+    /// Creates a process of the command, if that can be.
     ///
     /// # Errors
     /// Those of [`RunRecorder::leave`].
@@ -91,7 +91,7 @@ impl Recording {
         })
     }
 
-    /// Gives the digest, if there is one to give, and keeps the output then. `is_whole` tells whether the output
+    /// Returns the digest, if there is one to give, and keeps the output then. `is_whole` tells whether the output
     /// fits into the answer; then only the output of a known tool is digested.
     pub async fn finish(self, end: RunEnd, is_whole: bool) -> Option<(Digest, RawOutput)> {
         let Self { digester, recorder, stdout_bytes, stderr_bytes } = self;
@@ -126,7 +126,7 @@ const SILENT: &[&str] = &[
     "unset", "wait",
 ];
 
-/// Gives the words of the command that says most about what will be printed: the first of the first pipeline that
+/// Returns the words of the command that says most about what will be printed: the first of the first pipeline that
 /// does more than show a text.
 fn telling_words(command: &PermittedCommand) -> Vec<&str> {
     let words = |argv| <[String]>::iter(argv).map(String::as_str).collect::<Vec<_>>();

@@ -277,7 +277,7 @@ fn leaving(cx: &Context, permit: &Permit, elapsed: Duration) -> Result<(Leaving,
     Ok((Leaving { lifetime, connection, max_time, max_live: policy.max_live }, max_run))
 }
 
-/// Makes the result of a command that has ended.
+/// Creates the result of a command that has ended.
 fn report(
     cx: &Context,
     ran: Ran,
@@ -352,7 +352,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Makes the result of a dry run.
+/// Creates the result of a dry run.
 fn planned(prepared: &Prepared) -> CommandOutput {
     CommandOutput {
         sandbox: Sandbox::wanted(prepared),
@@ -363,7 +363,7 @@ fn planned(prepared: &Prepared) -> CommandOutput {
 }
 
 impl CommandOutput {
-    /// Makes one of a command that printed nothing.
+    /// Creates one of a command that printed nothing.
     const fn empty() -> Self {
         Self {
             exit_code: None,
@@ -389,7 +389,7 @@ impl CommandOutput {
     }
 }
 
-/// Gives what was printed last.
+/// Returns what was printed last.
 fn end_of(kept: &Kept) -> &[u8] {
     if kept.tail.is_empty() { &kept.head } else { &kept.tail }
 }

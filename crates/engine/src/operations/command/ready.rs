@@ -55,7 +55,7 @@ pub struct Planned {
 }
 
 impl Sandbox {
-    /// Tells what is in force.
+    /// Returns what is in force.
     pub fn of(held: Held, advisory: bool) -> Self {
         let Held { level, network, degraded, layers, open } = held;
         Self { level, network, degraded, advisory, layers, open }
@@ -73,7 +73,7 @@ impl Sandbox {
         }
     }
 
-    /// Tells what would be in force.
+    /// Returns what would be in force.
     pub fn wanted(prepared: &Prepared) -> Self {
         Self {
             level: prepared.level,
@@ -95,7 +95,7 @@ pub enum Attached {
     Terminal,
 }
 
-/// Makes a command ready in the permit's target. Starts nothing.
+/// Creates a command ready in the permit's target. Starts nothing.
 ///
 /// # Errors
 /// Those of [`CommandRequest::prepare`].
@@ -132,7 +132,7 @@ fn network_group(cx: &Context, scope: &str) -> String {
     format!("{scope} {}", cx.caller.token.as_deref().unwrap_or("local user"))
 }
 
-/// Tells which commands would start.
+/// Returns which commands would start.
 pub fn plan_of(prepared: &Prepared) -> Vec<Planned> {
     prepared.plan.iter().flat_map(planned_step).collect()
 }
@@ -149,13 +149,13 @@ fn planned_step(step: &Step) -> Vec<Planned> {
         .collect()
 }
 
-/// Gives the beginning of a command's words for the history, which redacts it. No word is cut: half a secret
+/// Returns the beginning of a command's words for the history, which redacts it. No word is cut: half a secret
 /// would not be known for one.
 pub fn preview(command: &PermittedCommand) -> String {
     shortened(words(command.plan()).skip(command.own_words()))
 }
 
-/// Gives the beginning of a command's words without secrets, for what is kept or shown to others.
+/// Returns the beginning of a command's words without secrets, for what is kept or shown to others.
 pub fn clean_preview(cx: &Context, command: &PermittedCommand) -> String {
     let words: Vec<&str> = words(command.plan()).skip(command.own_words()).collect();
     shortened(cx.history.redacted_words(&words).iter().map(String::as_str))
@@ -174,7 +174,7 @@ fn shortened<'a>(words: impl Iterator<Item = &'a str>) -> String {
     text
 }
 
-/// Gives the words of a plan with what joins its commands.
+/// Returns the words of a plan with what joins its commands.
 fn words(plan: &CommandPlan) -> impl Iterator<Item = &str> {
     let rest = plan.rest.iter().map(|(joiner, pipeline)| (joiner.as_str(), pipeline));
     std::iter::once(("", &plan.first)).chain(rest).flat_map(|(joiner, pipeline)| {

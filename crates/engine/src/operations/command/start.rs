@@ -11,7 +11,7 @@ const SPEC: OperationSpec = OperationSpec {
     ..StartOp::SPEC
 };
 
-/// Gives the row.
+/// Returns the row.
 pub const fn row() -> Entry {
     Entry::alias::<StartOp>(const { &SPEC })
 }

@@ -191,7 +191,7 @@ const fn closed_files(level: Containment) -> &'static str {
     if hides_files(level) { "hidden" } else { "readable" }
 }
 
-/// Tells whether the displays can be looked at, and what each scope takes pictures of.
+/// Returns whether the displays can be looked at, and what each scope takes pictures of.
 async fn screen(cx: &Context, scopes: &[&Scope]) -> Result<Value, Failure> {
     let may = |scope: &&&Scope| {
         scope.scope_type() == ScopeType::Computer
@@ -228,7 +228,7 @@ fn programs(scope: &Scope) -> Vec<String> {
     names.take(MAX_PROGRAMS).collect()
 }
 
-/// Tells what will hold the commands of a scope, to those who may run them.
+/// Returns what will hold the commands of a scope, to those who may run them.
 async fn describe_commands(cx: &Context, scope: &Arc<Scope>) -> Option<Value> {
     let may = |capability| standing(cx, scope, capability) != Standing::Denied;
     if !may(Capability::CommandRun) && !may(Capability::PackageRun) {
@@ -316,7 +316,7 @@ async fn describe_scopes(cx: &Context, scopes: &[&Arc<Scope>]) -> Value {
     described.into()
 }
 
-/// Tells what there is of Codex, to those who may run it.
+/// Returns what there is of Codex, to those who may run it.
 async fn describe_codex(cx: &Context, scope: &Arc<Scope>) -> Value {
     match codex::look(&around_codex(cx, scope)).await {
         Ok(found) => json!({
@@ -349,7 +349,7 @@ fn standing(cx: &Context, scope: &Scope, capability: Capability) -> Standing {
     if cx.caller.capabilities.allows(capability) { scope.standing(capability) } else { Standing::Denied }
 }
 
-/// Tells whether the caller could use an operation in one of the scopes.
+/// Returns whether the caller could use an operation in one of the scopes.
 fn usable(cx: &Context, scopes: &[&Scope], entry: &Entry) -> bool {
     let granted = |scope: &Scope, group: &[Capability]| {
         group.iter().any(|capability| standing(cx, scope, *capability) != Standing::Denied)

@@ -86,7 +86,7 @@ pub fn refuse_unknown(cx: &Context, permit: &Permit, path: &str, version: &str) 
     .hint("Or set `options.overwrite` to true to replace it whatever it holds."))
 }
 
-/// Gives the content that a file had in a version, if it is held or kept.
+/// Returns the content that a file had in a version, if it is held or kept.
 pub fn content_of_version(cx: &Context, permit: &Permit, path: &str, version: &str) -> Option<Vec<u8>> {
     let scope = scope_key(permit);
     cx.service
@@ -119,7 +119,7 @@ impl<'a> Undo<'a> {
         Self { cx, permit, is_wanted: !without_undo, kept: None }
     }
 
-    /// Tells whether anything is to be kept.
+    /// Returns whether anything is to be kept.
     pub const fn is_wanted(&self) -> bool {
         self.is_wanted
     }

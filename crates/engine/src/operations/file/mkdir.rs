@@ -84,7 +84,7 @@ impl Operation for Op {
     }
 }
 
-/// Says what would be made, and makes nothing.
+/// Returns what would be made, and makes nothing.
 fn foresee(path: &PermittedPath, options: &Options) -> Result<Output, Failure> {
     let mut made = 0;
     let mut above = Some(path.clone());

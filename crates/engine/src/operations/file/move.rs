@@ -180,7 +180,7 @@ pub fn places(permit: &Permit) -> Result<(Place, Place), Failure> {
     Ok((from, to))
 }
 
-/// Tells what was moved or copied.
+/// Returns what was moved or copied.
 pub fn output(cx: &Context, from: &Place, to: &Place, done: &TransferResult, dry_run: bool) -> Output {
     let counts = done.counts;
     if counts.others > 0 && done.kind == FileKind::Dir {

@@ -222,7 +222,7 @@ fn is_zero(number: &isize) -> bool {
 }
 
 impl Input {
-    /// Gives the files of the patch, read once; `None` if there is no patch.
+    /// Returns the files of the patch, read once; `None` if there is no patch.
     pub fn parsed(&self) -> Option<&Result<Vec<FilePatch>, Failure>> {
         let patch = self.patch.as_ref()?;
         Some(self.parsed.get_or_init(|| parse_patch(patch)))

@@ -80,7 +80,7 @@ pub fn paths(input: &Input) -> Vec<InputPath> {
     paths
 }
 
-/// Makes the plan: one entry for each file.
+/// Creates the plan: one entry for each file.
 ///
 /// # Errors
 /// `invalid_request` for input that contradicts itself.
@@ -115,7 +115,7 @@ pub fn plan(
     Ok(plans)
 }
 
-/// Gives the target, if one was named.
+/// Returns the target, if one was named.
 fn target(permit: &Permit) -> Option<&PermittedPath> {
     let path = permit.path();
     (path.shown() != ".").then_some(path)
@@ -132,14 +132,14 @@ struct Planner<'a> {
 type PatchPaths = (PermittedPath, Option<PermittedPath>);
 
 impl<'a> Planner<'a> {
-    /// Gives the next judged path of the input.
+    /// Returns the next judged path of the input.
     fn next_path(&mut self) -> Result<&'a PermittedPath, Failure> {
         self.paths
             .next()
             .ok_or_else(|| Failure::new(ErrorCode::ExecutionFailed, "the paths of the input were not judged"))
     }
 
-    /// Gives the path of an edit: its own, or the target.
+    /// Returns the path of an edit: its own, or the target.
     fn path_of(&mut self, own: Option<&RawPath>, field: &str) -> Result<(PermittedPath, String), Failure> {
         match (own, self.target) {
             (Some(own), _) => Ok((self.next_path()?.clone(), own.0.clone())),
@@ -153,7 +153,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Gives the plan of a file, which is made by `empty` if there is none yet.
+    /// Returns the plan of a file, which is made by `empty` if there is none yet.
     fn plan_of(&mut self, (path, named): (PermittedPath, String), empty: Change) -> &mut Change {
         let same = |plan: &FilePlan| plan.path.same_root(&path) && plan.path.rel() == path.rel();
         let at = self.plans.iter().position(same).unwrap_or_else(|| {
@@ -357,7 +357,7 @@ fn is_folder(path: &PermittedPath) -> bool {
     path.rel().is_root() || kind().is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == FileKind::Dir))
 }
 
-/// Tells whether one path is the other's end, by whole names.
+/// Returns whether one path is the other's end, by whole names.
 fn is_end_of(name: &str, target: &str) -> bool {
     let name = name.trim_start_matches("./");
     let ends = |long: &str, short: &str| {

@@ -520,13 +520,13 @@ fn at_file(mut failure: Failure, shown: &str) -> Failure {
     failure
 }
 
-/// Gives the failures that a failure holds.
+/// Returns the failures that a failure holds.
 fn each_failure(failure: &mut Failure) -> impl Iterator<Item = &mut Map<String, Value>> {
     let all = failure.details.get_mut("failures").and_then(Value::as_array_mut);
     all.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
-/// Gives or takes the right to run, to whom may read.
+/// Returns or takes the right to run, to whom may read.
 fn run_bits(mode: u32, wanted: u32) -> u32 {
     if wanted & 0o111 == 0 { mode & !0o111 } else { mode | ((mode & 0o444) >> 2) }
 }
@@ -597,7 +597,7 @@ fn refuse_twice(opened: &[PlannedFile<'_>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the answer, with lines and diffs as far as there is room.
+/// Creates the answer, with lines and diffs as far as there is room.
 fn output(
     done: Vec<Result<PatchedFile, (String, Failure)>>,
     mut room: usize,

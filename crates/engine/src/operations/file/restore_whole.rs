@@ -230,7 +230,7 @@ fn carry_back(cx: &Context, step: &Step, undo: &Undo<'_>, locks: &Locks) -> Resu
     }
 }
 
-/// Gives what is at one place the name of another, which must be free.
+/// Returns what is at one place the name of another, which must be free.
 fn exchange_names(from: &Place, to: &Place) -> Result<(), Failure> {
     let renamed = from.dir.rename_to_free(&from.name, &to.dir, &to.name);
     renamed.and_then(|()| to.dir.sync()).and_then(|()| from.dir.sync()).map_err(|error| to.failure(&error))

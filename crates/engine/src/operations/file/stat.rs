@@ -117,7 +117,7 @@ impl Operation for Op {
     }
 }
 
-/// Tells where a link leads: the place inside the scope, or that it leads out.
+/// Returns where a link leads: the place inside the scope, or that it leads out.
 fn destination(path: &PermittedPath) -> Result<(Option<String>, bool), Failure> {
     match path.follow() {
         Ok(place) => Ok((Some(place.shown()), false)),

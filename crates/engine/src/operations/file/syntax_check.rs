@@ -84,7 +84,7 @@ pub struct Subject<'a> {
 
 /// Does the work that writes files, checks them, and warns. What is only reported is checked meanwhile.
 ///
-/// Gives one entry for each subject.
+/// Returns one entry for each subject.
 ///
 /// # Errors
 /// Those of the work; `invalid_request` for errors of syntax, if they are to be refused.
@@ -119,12 +119,12 @@ pub fn around<T>(
     Ok((done, found))
 }
 
-/// Tells whether files of this name can be checked.
+/// Returns whether files of this name can be checked.
 pub fn has_grammar(path: &str) -> bool {
     !Language::of_path(path).is_empty()
 }
 
-/// Tells whether the caller may see lines of files.
+/// Returns whether the caller may see lines of files.
 pub fn may_read(cx: &Context, permit: &Permit) -> bool {
     permit.scope().is_some_and(|scope| cx.grants(scope, Capability::FsRead))
 }
@@ -173,7 +173,7 @@ fn warning(path: &str, syntax: &Syntax) -> Option<String> {
     Some(format!("By this change `{path}` has {said}."))
 }
 
-/// Says how many errors there are, and the first of them.
+/// Returns how many errors there are, and the first of them.
 fn first_of(syntax: &Syntax) -> Option<String> {
     let first = syntax.errors.first()?;
     let SyntaxError { line, column, message, .. } = first;

@@ -58,7 +58,7 @@ impl Input {
     }
 }
 
-/// Gives the asked paths as Git is asked about them.
+/// Returns the asked paths as Git is asked about them.
 ///
 /// # Errors
 /// `invalid_request` for a path that is not in the target's repository.
@@ -79,12 +79,12 @@ pub fn pathspecs(git: &Git, permit: &Permit, all: bool) -> Result<Vec<OsString>,
     permit.input_paths().iter().map(spec).collect()
 }
 
-/// Gives an entry's name as Git knows it where it starts.
+/// Returns an entry's name as Git knows it where it starts.
 pub fn name<'a>(git: &Git, entry: &'a StatusEntry) -> Option<&'a [u8]> {
     git.repository.named_from_start(&entry.seen.rel)
 }
 
-/// Gives the asked paths below which nothing was found.
+/// Returns the asked paths below which nothing was found.
 pub fn without_any(permit: &Permit, found: &[StatusEntry]) -> Vec<String> {
     let asked = permit.input_paths().iter();
     let idle = asked.filter(|path| {
@@ -96,7 +96,7 @@ pub fn without_any(permit: &Permit, found: &[StatusEntry]) -> Vec<String> {
     idle.map(bailiwick_policy::PermittedPath::shown).collect()
 }
 
-/// Says where nothing was found: in the first of the paths, if any were asked for.
+/// Returns where nothing was found: in the first of the paths, if any were asked for.
 pub fn place(idle: &[String]) -> String {
     idle.first().map_or_else(|| "there".to_owned(), |path| format!("in `{path}`"))
 }

@@ -172,7 +172,7 @@ fn message(text: &str) -> Result<String, Failure> {
     Ok(format!("{}\n", text.replace("\r\n", "\n")))
 }
 
-/// Tells whether a merge is to be committed.
+/// Returns whether a merge is to be committed.
 fn in_progress(git: &Git) -> Result<bool, Failure> {
     let what = match busy(&git.repository)? {
         None | Some(Busy::Bisect) => return Ok(false),

@@ -211,7 +211,7 @@ fn revision(field: &str, text: Option<&str>) -> Result<Option<Revision>, Failure
     text.filter(|text| !text.is_empty()).map(|text| Revision::parse(field, text)).transpose()
 }
 
-/// Makes the words that choose commits. Each is one word, whatever the text in it.
+/// Creates the words that choose commits. Each is one word, whatever the text in it.
 fn filters(input: &Input, options: &Options) -> Result<Vec<String>, Failure> {
     let mut words = Vec::new();
     let texts = [("author", &input.author, "--author="), ("message", &input.message, "--grep=")];

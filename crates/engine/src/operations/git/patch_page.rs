@@ -107,7 +107,7 @@ pub fn check_context(lines: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the page that a request asks for, of what differs in the scope, and says how much differs in all.
+/// Creates the page that a request asks for, of what differs in the scope, and says how much differs in all.
 ///
 /// # Errors
 /// `conflict` if the difference is no longer that of the cursor; those of a call.
@@ -129,7 +129,7 @@ pub async fn show(
     Ok(page)
 }
 
-/// Makes the page at a cursor.
+/// Creates the page at a cursor.
 async fn page(
     git: &Git,
     between: &Between,
@@ -204,7 +204,7 @@ fn batch(list: &[ChangedFile], offset: usize, room: usize, with_patch: bool) -> 
     &list[..fitting.count().max(1)]
 }
 
-/// Gives the patch of each file of a batch; nothing for closed ones.
+/// Returns the patch of each file of a batch; nothing for closed ones.
 async fn texts(
     git: &Git,
     between: &Between,
@@ -262,13 +262,13 @@ fn as_text(bytes: &[u8]) -> (String, usize) {
     (text, count)
 }
 
-/// Gives how many bytes a shown text has as Git prints it. A U+FFFD that was really there counts as one byte too
+/// Returns how many bytes a shown text has as Git prints it. A U+FFFD that was really there counts as one byte too
 /// few twice; the next page then shows the end of the line again, never less.
 fn raw_length(text: &str) -> usize {
     text.len() - 2 * text.matches('\u{fffd}').count()
 }
 
-/// Gives the end of the last line that fits.
+/// Returns the end of the last line that fits.
 fn cut(text: &str, room: usize) -> usize {
     let (mut used, mut end) = (0, 0);
     for line in text.split_inclusive('\n') {

@@ -254,7 +254,7 @@ fn position(cursor: &str, object: &str) -> Result<usize, Failure> {
     })
 }
 
-/// Gives how much of a text fits as JSON, up to the end of a line if one fits.
+/// Returns how much of a text fits as JSON, up to the end of a line if one fits.
 fn fitting(text: &str, room: usize) -> usize {
     let (mut used, mut end, mut line) = (0, 0, 0);
     for c in text.chars() {

@@ -147,7 +147,7 @@ fn advice(entries: &[Entry], last_failure: Option<&Entry>) -> Vec<String> {
     next
 }
 
-/// Says what helps against a failure.
+/// Returns what helps against a failure.
 fn remedy(code: ErrorCode, stage: Option<&str>) -> &'static str {
     match code {
         ErrorCode::InvalidRequest => {

@@ -132,7 +132,7 @@ impl Shown {
     }
 }
 
-/// Gives what the history kept of the envelope's fields.
+/// Returns what the history kept of the envelope's fields.
 pub fn kept(entry: &Entry) -> Option<Value> {
     serde_json::from_str(entry.template.as_deref()?).ok()
 }
@@ -142,7 +142,7 @@ pub fn code_named(name: &str) -> Option<ErrorCode> {
     ErrorCode::ALL.iter().copied().find(|code| code.as_str() == name)
 }
 
-/// Gives the id of the permitted scope: the only one whose rows may be shown.
+/// Returns the id of the permitted scope: the only one whose rows may be shown.
 pub fn scope_id(permit: &Permit) -> Result<String, Failure> {
     let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
     Ok(scope.id().to_owned())
@@ -171,7 +171,7 @@ pub fn moment(field: &str, text: Option<&str>) -> Result<Option<i64>, Failure> {
     })
 }
 
-/// Says why the history cannot be read; a raised flag comes first.
+/// Returns why the history cannot be read; a raised flag comes first.
 pub fn unreadable(cx: &Context, error: &HistoryReadError) -> Failure {
     if let Err(stopped) = cx.cancel.check() {
         return stopped;
@@ -181,7 +181,7 @@ pub fn unreadable(cx: &Context, error: &HistoryReadError) -> Failure {
         .hint("For the user: `bailiwick status` says what is wrong with the history.")
 }
 
-/// Says how many there are of something.
+/// Returns how many there are of something.
 pub fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

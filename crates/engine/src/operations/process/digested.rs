@@ -47,7 +47,7 @@ pub fn digest(process: &Process, from: u64, room: usize) -> Result<OutputDigest,
     Ok(OutputDigest { digest: digester.finish(exit_code), status, next, skipped_bytes })
 }
 
-/// Gives the digest of a process that has ended, if its output is of a known form and nothing of it is missing.
+/// Returns the digest of a process that has ended, if its output is of a known form and nothing of it is missing.
 pub async fn digest_of_ended(process: &Arc<Process>, room: usize) -> Option<Digest> {
     let process = Arc::clone(process);
     let digested = tokio::task::spawn_blocking(move || digest(&process, 0, room)).await.ok()?.ok()?;

@@ -182,7 +182,7 @@ fn is_of(prompt: &Prompt, process: &Process, caller: &Caller) -> bool {
         && prompt.caller_id == caller.identity()
 }
 
-/// Says how a prompt has ended.
+/// Returns how a prompt has ended.
 fn ended(cx: &Context, process: &Process, progress: Progress) -> Result<SecretState, Failure> {
     let id = &process.facts.id;
     match progress {
@@ -203,7 +203,7 @@ fn ended(cx: &Context, process: &Process, progress: Progress) -> Result<SecretSt
     }
 }
 
-/// Makes the failure of input to a process while a person is asked for its secret: whoever else wrote to it then could
+/// Creates the failure of input to a process while a person is asked for its secret: whoever else wrote to it then could
 /// choose who gets the secret.
 pub(super) fn is_being_asked(process: &Process, prompt: &Prompt, caller: &Caller) -> Failure {
     let failure = Failure::new(
@@ -222,7 +222,7 @@ pub(super) fn is_being_asked(process: &Process, prompt: &Prompt, caller: &Caller
     }
 }
 
-/// Makes the failure of a folder of prompts that cannot be read.
+/// Creates the failure of a folder of prompts that cannot be read.
 pub(super) fn broken(error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::ProviderUnavailable, format!("the waiting prompts cannot be read: {error}"))
 }

@@ -34,7 +34,7 @@ pub struct Shown {
     pub problem: Option<String>,
 }
 
-/// Tells how a process stood when its status was read.
+/// Returns how a process stood when its status was read.
 pub fn of_status(process: &Process, status: Status) -> Shown {
     let excess = status.memory_excess.map(|excess| describe_memory_excess(excess, &process.facts.scope));
     Shown {
@@ -53,7 +53,7 @@ pub fn warn_of_what_is_left(cx: &Context, process: &Process) {
     process.warnings().into_iter().for_each(|warning| cx.warn(warning));
 }
 
-/// Gives the name of a state in results.
+/// Returns the name of a state in results.
 pub const fn state_name(state: State) -> &'static str {
     match state {
         State::Starting => "starting",

@@ -158,7 +158,7 @@ impl Operation for Op {
     }
 }
 
-/// Gives the grace, which must leave the call time to tell of the end.
+/// Returns the grace, which must leave the call time to tell of the end.
 fn grace(options: &Options, timeout: Duration) -> Result<Duration, Failure> {
     let most = timeout.saturating_sub(TELLING);
     let Some(seconds) = options.grace_seconds else { return Ok(GRACE.min(most)) };

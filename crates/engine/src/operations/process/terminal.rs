@@ -33,7 +33,7 @@ pub struct TerminalSize {
 }
 
 impl TerminalInput {
-    /// Gives the terminal that is asked for.
+    /// Returns the terminal that is asked for.
     ///
     /// # Errors
     /// As [`TerminalSize::check`].

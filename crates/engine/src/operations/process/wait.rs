@@ -202,7 +202,7 @@ impl Operation for Op {
     }
 }
 
-/// Gives what is waited for, and the name of the list.
+/// Returns what is waited for, and the name of the list.
 fn wanted<'a>(
     input: &'a Input,
     has_target: bool,
@@ -309,7 +309,7 @@ fn report(raw: &RawCondition, watched: &Watched) -> Report {
     report
 }
 
-/// Says how far a wait is, such as `1 of 2 conditions: port 5173 has held, exit has not`.
+/// Returns how far a wait is, such as `1 of 2 conditions: port 5173 has held, exit has not`.
 fn in_words(round: &Round, raw: &[RawCondition]) -> String {
     let standing = raw.iter().zip(round.watched()).map(|(raw, watched)| {
         let name = match (raw.until, raw.port) {

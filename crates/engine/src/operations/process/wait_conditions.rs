@@ -43,7 +43,7 @@ pub enum Until {
 }
 
 impl Until {
-    /// Gives the name on the wire, and the fields that it has.
+    /// Returns the name on the wire, and the fields that it has.
     const fn facts(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Exit => ("exit", &["process", "code"]),
@@ -57,7 +57,7 @@ impl Until {
         }
     }
 
-    /// Gives the name on the wire.
+    /// Returns the name on the wire.
     pub(super) const fn as_str(self) -> &'static str {
         self.facts().0
     }
@@ -130,7 +130,7 @@ impl RawCondition {
         }
     }
 
-    /// Gives the path that the policy has to judge, if it has one.
+    /// Returns the path that the policy has to judge, if it has one.
     pub(super) fn path(&self, field: &'static str) -> Option<InputPath> {
         let path = self.path.clone().filter(|_| self.until == Until::File)?;
         Some(InputPath { field, path: RawPath(path), access: Access::Read })

@@ -228,7 +228,7 @@ async fn cursor_keys(cx: &Context, process: &Arc<Process>, keys: &[Key]) -> Resu
         .unwrap_or_else(|_| Err(Failure::new(ErrorCode::ExecutionFailed, "the screen could not be drawn")))
 }
 
-/// Makes the failure of input that the keeper did not take.
+/// Creates the failure of input that the keeper did not take.
 pub(super) fn refused(process: &Process, error: &ControlError) -> Failure {
     let id = &process.facts.id;
     match error {

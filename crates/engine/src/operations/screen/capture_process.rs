@@ -95,7 +95,7 @@ impl Operation for Op {
     }
 }
 
-/// Tells whether a window is of the process itself.
+/// Returns whether a window is of the process itself.
 fn is_own(window: &Window, asked: &str) -> bool {
     if let Ok(pid) = asked.parse::<u32>() {
         return window.pid == Some(pid);
@@ -103,7 +103,7 @@ fn is_own(window: &Window, asked: &str) -> bool {
     same_name(&window.app, asked) || window.process.as_deref().is_some_and(|name| same_name(name, asked))
 }
 
-/// Tells how far a window is from the process: not at all if it is its own, one step if it is of a process that it
+/// Returns how far a window is from the process: not at all if it is its own, one step if it is of a process that it
 /// started, and so on; nothing if it has nothing to do with it.
 fn distance(window: &Window, asked: &str) -> Option<usize> {
     if is_own(window, asked) {

@@ -21,7 +21,7 @@ pub struct AccessState {
     pub setting: Option<String>,
 }
 
-/// Says how access stands.
+/// Returns how access stands.
 pub fn access_state(access: &Access) -> AccessState {
     let (state, why, setting) = match access {
         Access::Granted => ("granted", None, None),
@@ -41,7 +41,7 @@ pub fn access_state(access: &Access) -> AccessState {
     AccessState { state: state.to_owned(), why, setting }
 }
 
-/// Makes the failure of a picture that could not be taken.
+/// Creates the failure of a picture that could not be taken.
 pub(super) fn refused(error: ShotError) -> Failure {
     match error {
         ShotError::Withheld(window) => withheld(&format!("the window `{window}`")),
@@ -49,7 +49,7 @@ pub(super) fn refused(error: ShotError) -> Failure {
     }
 }
 
-/// Makes the failure of a window that the rules close.
+/// Creates the failure of a window that the rules close.
 pub(super) fn withheld(what: &str) -> Failure {
     Failure::denied("denied-windows", format!("{what} is of those that this scope does not show"))
         .at_stage("screen")
@@ -59,7 +59,7 @@ pub(super) fn withheld(what: &str) -> Failure {
         ))
 }
 
-/// Makes the failure of a display that gave no picture.
+/// Creates the failure of a display that gave no picture.
 pub fn unavailable(error: ScreenError) -> Failure {
     let message = error.to_string();
     match error {

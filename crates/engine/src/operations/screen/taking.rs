@@ -175,7 +175,7 @@ impl Options {
         Ok(format)
     }
 
-    /// Gives the part that is asked for.
+    /// Returns the part that is asked for.
     pub(super) fn region(&self) -> Option<Rect> {
         self.region.map(|it| Rect::new(it.x, it.y, it.width, it.height))
     }
@@ -198,7 +198,7 @@ pub(super) fn format(asked: AskedFormat, quality: Option<u8>) -> Result<Format, 
     }
 }
 
-/// Gives the largest picture that an answer can hold, in bytes of its file, and its size in pixels.
+/// Returns the largest picture that an answer can hold, in bytes of its file, and its size in pixels.
 pub(super) fn wish(
     permit: &Permit,
     format: Format,
@@ -223,7 +223,7 @@ pub(super) fn wish(
     Wish { format, max_width, max_height, limit_bytes }
 }
 
-/// Makes a picture's file as wished.
+/// Creates a picture's file as wished.
 ///
 /// # Errors
 /// `invalid_request` where nothing of it fits or the format cannot hold it.

@@ -21,7 +21,7 @@ pub type AttributeList = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Something open whose facts can be changed.
 pub trait Attributes {
-    /// Gives the handle to act on.
+    /// Returns the handle to act on.
     fn handle(&self) -> BorrowedFd<'_>;
 
     /// Sets the permission bits. Bits beyond 0777 (setuid, setgid, sticky) are never set.
@@ -32,7 +32,7 @@ pub trait Attributes {
         Ok(fchmod(self.handle(), Mode::from_bits_truncate((mode & 0o777) as rustix::fs::RawMode))?)
     }
 
-    /// Gives its facts.
+    /// Returns its facts.
     ///
     /// # Errors
     /// The usual ones.

@@ -18,7 +18,7 @@ use super::spelling::{check_entry, check_target};
 use super::{Dir, DoorError};
 
 impl Dir {
-    /// Makes an empty file that must not exist yet, open for writing. Nothing is followed.
+    /// Creates an empty file that must not exist yet, open for writing. Nothing is followed.
     ///
     /// `mode` loses the bits of the process's umask, as for any new file.
     ///
@@ -30,7 +30,7 @@ impl Dir {
         Ok(File::from(openat(self.as_fd(), name, flags, permissions(mode))?))
     }
 
-    /// Makes a folder in this one, with mode 0755 less the umask.
+    /// Creates a folder in this one, with mode 0755 less the umask.
     ///
     /// # Errors
     /// [`DoorError::Exists`] and the usual ones.
@@ -39,7 +39,7 @@ impl Dir {
         Ok(mkdirat(self.as_fd(), name, permissions(0o755))?)
     }
 
-    /// Makes a symbolic link in this folder. Where it leads is not looked at.
+    /// Creates a symbolic link in this folder. Where it leads is not looked at.
     ///
     /// # Errors
     /// [`DoorError::Exists`] and the usual ones.
@@ -85,7 +85,7 @@ impl Dir {
         }
     }
 
-    /// Gives a file or link a second name, which must be free. A link is not followed.
+    /// Returns a file or link a second name, which must be free. A link is not followed.
     ///
     /// # Errors
     /// [`DoorError::Exists`], [`DoorError::CrossDevice`] also where the file system knows no second names, and the

@@ -37,12 +37,12 @@ impl Dir {
         Ok(Self { fd, id })
     }
 
-    /// Gives the identity of the folder.
+    /// Returns the identity of the folder.
     pub fn id(&self) -> FileId {
         self.id
     }
 
-    /// Gives the open folder itself, for a program that starts in it.
+    /// Returns the open folder itself, for a program that starts in it.
     pub fn into_handle(self) -> Handle {
         self.fd
     }
@@ -73,7 +73,7 @@ impl Dir {
         Ok(())
     }
 
-    /// Gives the facts of an entry; a link is described, not followed.
+    /// Returns the facts of an entry; a link is described, not followed.
     ///
     /// # Errors
     /// The usual ones.

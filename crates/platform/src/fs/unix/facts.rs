@@ -41,7 +41,7 @@ impl FileId {
 }
 
 impl Stat {
-    /// Gives the facts of what a path leads to, links followed; `None` if it cannot be reached.
+    /// Returns the facts of what a path leads to, links followed; `None` if it cannot be reached.
     ///
     /// For configured folders and programs on the search path; never for a path from a client.
     pub fn of(path: &Path) -> Option<Self> {

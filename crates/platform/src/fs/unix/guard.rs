@@ -50,7 +50,7 @@ pub(super) fn open_own(path: &Path, secrecy: Secrecy) -> Result<(File, Stat), Ow
     Ok((file, stat))
 }
 
-/// Makes a folder (and those above it) that only this user can enter; an existing one is narrowed.
+/// Creates a folder (and those above it) that only this user can enter; an existing one is narrowed.
 ///
 /// # Errors
 /// Those of the file system; `PermissionDenied` if the folder belongs to another user.

@@ -1,6 +1,6 @@
 //! Which names files can have: on Unix every one without `/` and NUL.
 
-/// Says why no file can have this name; nothing if one can.
+/// Returns why no file can have this name; nothing if one can.
 pub(super) const fn problem(_: &[u8]) -> Option<&'static str> {
     None
 }

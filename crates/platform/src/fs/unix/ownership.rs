@@ -17,7 +17,7 @@ impl Ownership {
         Ok(Self::by(&Stat::from_system(&rustix::fs::stat(path)?)))
     }
 
-    /// Tells who owns what has these facts and was found at this path, links followed.
+    /// Returns who owns what has these facts and was found at this path, links followed.
     pub fn of_known(_: &Path, stat: &Stat) -> Self {
         Self::by(stat)
     }

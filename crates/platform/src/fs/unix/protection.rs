@@ -38,7 +38,7 @@ impl Protection {
         Self { user: facts.uid(), mode: facts.mode() & 0o7777 }
     }
 
-    /// Tells whether it belongs to this user.
+    /// Returns whether it belongs to this user.
     pub fn is_ours(&self) -> bool {
         self.user == crate::machine::user_id()
     }
@@ -52,7 +52,7 @@ impl Protection {
         }
     }
 
-    /// Gives the bits that close a file or folder to others.
+    /// Returns the bits that close a file or folder to others.
     const fn narrow_mode(is_folder: bool) -> u32 {
         if is_folder { 0o700 } else { 0o600 }
     }
@@ -65,7 +65,7 @@ impl Protection {
         fs::set_permissions(path, fs::Permissions::from_mode(Self::narrow_mode(is_folder)))
     }
 
-    /// Gives the command by which a person does so.
+    /// Returns the command by which a person does so.
     pub fn narrowing_command(path: &Path, is_folder: bool) -> String {
         format!("chmod {:o} {}", Self::narrow_mode(is_folder), quote(&path.to_string_lossy()))
     }
@@ -75,7 +75,7 @@ impl Protection {
         format!("old mode {:04o}\nnew mode {:04o}\n", self.mode, Self::narrow_mode(is_folder))
     }
 
-    /// Gives the text by which [`Protection::restore`] puts it back.
+    /// Returns the text by which [`Protection::restore`] puts it back.
     pub fn kept(&self) -> String {
         format!("{:04o}", self.mode)
     }

@@ -54,23 +54,23 @@ impl Root {
         Ok(Self { fd, id: stat.id, path: path.to_owned() })
     }
 
-    /// Gives the path by which the root was opened; for display and configuration only.
+    /// Returns the path by which the root was opened; for display and configuration only.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives the path under which this very folder is found now, links resolved; `None` if it was moved.
+    /// Returns the path under which this very folder is found now, links resolved; `None` if it was moved.
     pub fn current_path(&self) -> Option<PathBuf> {
         let path = self.path.canonicalize().ok()?;
         (FileId::of(&path) == Some(self.id)).then_some(path)
     }
 
-    /// Gives the identity of the root folder.
+    /// Returns the identity of the root folder.
     pub fn id(&self) -> FileId {
         self.id
     }
 
-    /// Tells whether the folder was removed since it was opened; it then holds nothing any more.
+    /// Returns whether the folder was removed since it was opened; it then holds nothing any more.
     pub fn is_removed(&self) -> bool {
         fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)
     }
@@ -97,7 +97,7 @@ impl Root {
         Ok(dir)
     }
 
-    /// Gives the facts of what the name itself stands for: a link is described, not followed.
+    /// Returns the facts of what the name itself stands for: a link is described, not followed.
     ///
     /// # Errors
     /// As [`Root::open_dir`] for the folder that holds it.
@@ -148,7 +148,7 @@ fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, DoorError> 
     Ok(open(path, flags | NOFOLLOW_ANY, rustix::fs::Mode::empty())?)
 }
 
-/// Tells whether a handle is on a file system whose files are the system's own doors.
+/// Returns whether a handle is on a file system whose files are the system's own doors.
 ///
 /// # Source
 /// statfs(2), the list of `*_MAGIC` numbers.

@@ -36,7 +36,7 @@ impl Volume {
         })
     }
 
-    /// Tells whether this user may write to a file or folder.
+    /// Returns whether this user may write to a file or folder.
     pub fn may_write(path: &Path) -> bool {
         access(path, Access::WRITE_OK).is_ok()
     }

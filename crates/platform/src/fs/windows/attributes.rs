@@ -20,7 +20,7 @@ pub type AttributeList = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Something open whose facts can be changed.
 pub trait Attributes {
-    /// Gives the handle to act on.
+    /// Returns the handle to act on.
     fn handle(&self) -> BorrowedHandle<'_>;
 
     /// Sets whether it may be written, which is all that the bits mean here. Of a folder it means nothing.
@@ -38,7 +38,7 @@ pub trait Attributes {
         Ok(file.set_permissions(permissions)?)
     }
 
-    /// Gives its facts.
+    /// Returns its facts.
     ///
     /// # Errors
     /// The usual ones.

@@ -69,7 +69,7 @@ pub(super) fn open_name(
     Ok((handle, stat))
 }
 
-/// Tells whether what was opened by a name has this very name.
+/// Returns whether what was opened by a name has this very name.
 fn is_spelt(folder: BorrowedHandle<'_>, file: BorrowedHandle<'_>, name: &[u16]) -> Result<bool, DoorError> {
     if sys::spelling(file).is_ok_and(|spelling| spelling == name) {
         return Ok(true);

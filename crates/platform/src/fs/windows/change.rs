@@ -20,7 +20,7 @@ const DELETE: u32 = 0x0001_0000;
 const WRITE: u32 = 0x0012_0116;
 
 impl Dir {
-    /// Makes an empty file that must not exist yet, open for writing. Nothing is followed.
+    /// Creates an empty file that must not exist yet, open for writing. Nothing is followed.
     ///
     /// Of `mode` only the owner's right to write has a meaning here.
     ///
@@ -35,7 +35,7 @@ impl Dir {
         Ok(file)
     }
 
-    /// Makes a folder in this one.
+    /// Creates a folder in this one.
     ///
     /// # Errors
     /// [`DoorError::Exists`] and the usual ones.

@@ -36,12 +36,12 @@ impl Dir {
         }
     }
 
-    /// Gives the identity of the folder.
+    /// Returns the identity of the folder.
     pub fn id(&self) -> FileId {
         self.id
     }
 
-    /// Gives the open folder itself, for a program that starts in it.
+    /// Returns the open folder itself, for a program that starts in it.
     pub fn into_handle(self) -> Handle {
         self.handle
     }
@@ -68,7 +68,7 @@ impl Dir {
         Ok(())
     }
 
-    /// Gives the facts of an entry; a link is described, not followed.
+    /// Returns the facts of an entry; a link is described, not followed.
     ///
     /// # Errors
     /// The usual ones.
@@ -101,7 +101,7 @@ impl Dir {
     }
 }
 
-/// Gives what was opened if it is a regular file.
+/// Returns what was opened if it is a regular file.
 pub(super) fn regular_file((handle, stat): (OwnedHandle, Stat)) -> Result<Opened, DoorError> {
     match stat.kind {
         FileKind::File => Ok(Opened { file: File::from(handle), stat }),

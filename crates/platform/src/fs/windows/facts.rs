@@ -52,14 +52,14 @@ impl FileId {
 }
 
 impl Stat {
-    /// Gives the facts of what a path leads to, links followed; `None` if it cannot be reached.
+    /// Returns the facts of what a path leads to, links followed; `None` if it cannot be reached.
     ///
     /// For configured folders and programs on the search path; never for a path from a client.
     pub fn of(path: &Path) -> Option<Self> {
         Self::of_open(open_by_path(path, FILE_READ_ATTRIBUTES).ok()?.as_handle()).ok()
     }
 
-    /// Gives the facts of something open.
+    /// Returns the facts of something open.
     pub(crate) fn of_open(file: BorrowedHandle<'_>) -> io::Result<Self> {
         let facts = sys::facts(file)?;
         // File systems whose numbers need more are not served: two files must never look like one.

@@ -58,7 +58,7 @@ pub(super) fn open_own(path: &Path, secrecy: Secrecy) -> Result<(File, Stat), Ow
     }
 }
 
-/// Makes a folder (and those above it) that only this user can enter; an existing one is narrowed.
+/// Creates a folder (and those above it) that only this user can enter; an existing one is narrowed.
 ///
 /// What is made in it later inherits its list.
 ///

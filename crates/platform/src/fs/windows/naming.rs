@@ -11,7 +11,7 @@ use super::{DoorError, PathProblem};
 /// "Naming Files, Paths, and Namespaces" of Microsoft's documentation. `CONIN$` and `CONOUT$` are the console's.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// Says why no file can have this name; nothing if one can.
+/// Returns why no file can have this name; nothing if one can.
 pub(super) fn problem(name: &[u8]) -> Option<&'static str> {
     let Ok(text) = std::str::from_utf8(name) else { return Some("is not UTF-8 text") };
     for character in text.chars() {
@@ -40,7 +40,7 @@ fn is_device(stem: &str) -> bool {
         && matches!(number, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³")
 }
 
-/// Gives a single name as the system has it, if a file can have it.
+/// Returns a single name as the system has it, if a file can have it.
 pub(super) fn wide(name: &OsStr) -> Result<Vec<u16>, DoorError> {
     let bytes = name.as_encoded_bytes();
     if bytes.is_empty() || bytes == b"." || bytes == b".." || bytes.contains(&b'/') {

@@ -83,12 +83,12 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Gives the folder.
+    /// Returns the folder.
     pub(super) fn folder(&self) -> BorrowedHandle<'_> {
         self.folder.as_handle()
     }
 
-    /// Gives what has changed, as a list of `FILE_NOTIFY_INFORMATION`, and listens on. An empty list means that
+    /// Returns what has changed, as a list of `FILE_NOTIFY_INFORMATION`, and listens on. An empty list means that
     /// changes were lost. `None` if nothing has happened. Does not wait.
     ///
     /// After an error it listens no more.

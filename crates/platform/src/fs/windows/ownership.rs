@@ -18,7 +18,7 @@ impl Ownership {
         Self::by(open_by_path(path, FILE_READ_ATTRIBUTES | READ_CONTROL)?.as_handle())
     }
 
-    /// Tells who owns what has these facts and was found at this path, links followed. Something else that is there
+    /// Returns who owns what has these facts and was found at this path, links followed. Something else that is there
     /// by now is not told of.
     pub fn of_known(path: &Path, stat: &Stat) -> Self {
         let told = (|| {

@@ -39,7 +39,7 @@ impl Protection {
         Ok(Self { rights: Rights::of(opened, Object::File)? })
     }
 
-    /// Tells whether it belongs to this user, or to the administrators as what an administrator makes.
+    /// Returns whether it belongs to this user, or to the administrators as what an administrator makes.
     pub fn is_ours(&self) -> bool {
         self.rights.is_ours()
     }
@@ -57,7 +57,7 @@ impl Protection {
         if is_folder { narrow_folder(path) } else { narrow_file(path) }
     }
 
-    /// Gives the command by which a person does so.
+    /// Returns the command by which a person does so.
     pub fn narrowing_command(path: &Path, is_folder: bool) -> String {
         let inherited = if is_folder { "(OI)(CI)" } else { "" };
         // By its number, as its name may be one of another computer. Where that is not told, the variable has the name.
@@ -71,7 +71,7 @@ impl Protection {
         format!("old rights {}\nnew rights for this user and the system alone{inherited}\n", self.kept())
     }
 
-    /// Gives the text by which [`Protection::restore`] puts it back.
+    /// Returns the text by which [`Protection::restore`] puts it back.
     pub fn kept(&self) -> String {
         self.rights.list().to_owned()
     }

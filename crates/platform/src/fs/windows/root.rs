@@ -43,23 +43,23 @@ impl Root {
         Self::open(path)
     }
 
-    /// Gives the path by which the root was opened; for display and configuration only.
+    /// Returns the path by which the root was opened; for display and configuration only.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives the path under which this very folder is found now, links resolved; `None` if it was moved.
+    /// Returns the path under which this very folder is found now, links resolved; `None` if it was moved.
     pub fn current_path(&self) -> Option<PathBuf> {
         let path = self.path.canonicalize().ok()?;
         (FileId::of(&path) == Some(self.id)).then_some(path)
     }
 
-    /// Gives the identity of the root folder.
+    /// Returns the identity of the root folder.
     pub fn id(&self) -> FileId {
         self.id
     }
 
-    /// Tells whether the folder was removed since it was opened; it then holds nothing any more.
+    /// Returns whether the folder was removed since it was opened; it then holds nothing any more.
     pub fn is_removed(&self) -> bool {
         sys::is_removed(self.handle.as_handle())
     }
@@ -81,7 +81,7 @@ impl Root {
         Dir::from_open(open_beneath(self.handle.as_handle(), path, ENTER)?)
     }
 
-    /// Gives the facts of what the name itself stands for: a link is described, not followed.
+    /// Returns the facts of what the name itself stands for: a link is described, not followed.
     ///
     /// # Errors
     /// As [`Root::open_dir`] for the folder that holds it.
@@ -139,7 +139,7 @@ fn leads_to(data: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::leads_to;
 
-    /// Makes the data of a link.
+    /// Creates the data of a link.
     fn link(tag: u32, flags: Option<u32>, to: &str) -> Vec<u8> {
         let text: Vec<u8> = to.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let length = u16::try_from(text.len()).expect("short");

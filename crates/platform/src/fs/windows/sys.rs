@@ -152,7 +152,7 @@ pub(super) fn facts(file: BorrowedHandle<'_>) -> io::Result<Facts> {
     })
 }
 
-/// Tells whether something open has no name any more.
+/// Returns whether something open has no name any more.
 pub(crate) fn is_removed(file: BorrowedHandle<'_>) -> bool {
     told_ex::<FILE_STANDARD_INFO>(file, FileStandardInfo)
         .is_ok_and(|told| told.DeletePending || told.NumberOfLinks == 0)
@@ -233,12 +233,12 @@ fn take_entries(bytes: &[u8], entries: &mut Vec<Entry>) {
     }
 }
 
-/// Gives the whole path of something open, as it is spelt on the disk.
+/// Returns the whole path of something open, as it is spelt on the disk.
 pub(super) fn whole_path(file: BorrowedHandle<'_>) -> io::Result<Vec<u16>> {
     path_in_form(file, 0)
 }
 
-/// Gives the name that something open has in its folder, as it is spelt on the disk.
+/// Returns the name that something open has in its folder, as it is spelt on the disk.
 pub(super) fn spelling(file: BorrowedHandle<'_>) -> io::Result<Vec<u16>> {
     const NORMALIZED_WITHOUT_VOLUME: u32 = 4;
     let mut path = path_in_form(file, NORMALIZED_WITHOUT_VOLUME)?;
@@ -247,7 +247,7 @@ pub(super) fn spelling(file: BorrowedHandle<'_>) -> io::Result<Vec<u16>> {
     Ok(path)
 }
 
-/// Gives the path of something open in one of the forms that the system has for it.
+/// Returns the path of something open in one of the forms that the system has for it.
 fn path_in_form(file: BorrowedHandle<'_>, form: u32) -> io::Result<Vec<u16>> {
     let mut buffer = vec![0_u16; 512];
     loop {
@@ -275,7 +275,7 @@ pub(super) enum Over {
     Nothing,
 }
 
-/// Gives something open another name, in an open folder of the same disk.
+/// Returns something open another name, in an open folder of the same disk.
 pub(super) fn rename(
     file: BorrowedHandle<'_>,
     folder: BorrowedHandle<'_>,
@@ -361,7 +361,7 @@ pub(super) fn reparse_data(file: BorrowedHandle<'_>) -> io::Result<Vec<u8>> {
     Ok(data)
 }
 
-/// Gives how many bytes this user can still write on the disk of a folder.
+/// Returns how many bytes this user can still write on the disk of a folder.
 pub(super) fn free_bytes(folder: &Path) -> io::Result<u64> {
     use std::os::windows::ffi::OsStrExt;
     let name: Vec<u16> = folder.as_os_str().encode_wide().chain([0]).collect();

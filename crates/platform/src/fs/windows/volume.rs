@@ -33,7 +33,7 @@ impl Volume {
         })
     }
 
-    /// Tells whether this user may write to a file or folder.
+    /// Returns whether this user may write to a file or folder.
     pub fn may_write(path: &Path) -> bool {
         /// `FILE_WRITE_DATA`, of a folder `FILE_ADD_FILE`.
         const WRITE: u32 = 0x02;

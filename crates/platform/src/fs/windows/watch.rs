@@ -74,7 +74,7 @@ impl FolderWatch {
         Ok(Self::default())
     }
 
-    /// Tells whether changes of this folder's entries are heard of, whoever makes them: on disks of this computer.
+    /// Returns whether changes of this folder's entries are heard of, whoever makes them: on disks of this computer.
     pub fn hears(dir: &Dir) -> bool {
         const LOCAL: [&str; 5] = ["NTFS", "ReFS", "exFAT", "FAT32", "FAT"];
         const SHARE: &str = r"\\?\UNC\";
@@ -215,7 +215,7 @@ fn tell(tree: &Tree, change: &Change, take: &mut impl FnMut(FolderEvent<'_>)) {
     });
 }
 
-/// Tells whether there is a folder at a path of a tree by now. Nothing is opened by it.
+/// Returns whether there is a folder at a path of a tree by now. Nothing is opened by it.
 fn is_folder(listener: &Listener, path: &[u16]) -> bool {
     let Ok(top) = whole_path(listener.folder()) else { return false };
     let whole = PathBuf::from(OsString::from_wide(&top)).join(OsString::from_wide(path));
@@ -253,7 +253,7 @@ fn read(bytes: &[u8]) -> Vec<Change> {
     changes
 }
 
-/// Makes one of paths that the file system takes for the same.
+/// Creates one of paths that the file system takes for the same.
 fn folded(path: &[u16]) -> WidePath {
     let fold = |unit: &u16| {
         let upper = char::from_u32((*unit).into()).map(char::to_uppercase).filter(|upper| upper.len() == 1);
@@ -262,7 +262,7 @@ fn folded(path: &[u16]) -> WidePath {
     path.iter().map(|unit| fold(unit).unwrap_or(*unit)).collect()
 }
 
-/// Tells whether a name may be the short one that the system makes up for a long one (`PROGRA~1`): which of the two is
+/// Returns whether a name may be the short one that the system makes up for a long one (`PROGRA~1`): which of the two is
 /// told is not known.
 fn may_be_short(name: &[u16]) -> bool {
     let is_digit = |unit: u16| (0x30..0x3a).contains(&unit);

@@ -3,7 +3,7 @@
 /// An odd number without a pattern: 2^64 divided by the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Gives the checksum of several pieces, one after the other.
+/// Returns the checksum of several pieces, one after the other.
 pub(super) fn checksum(pieces: &[&[u8]]) -> u64 {
     let mut sum = FACTOR;
     for piece in pieces {

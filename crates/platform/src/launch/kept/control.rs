@@ -47,7 +47,7 @@ impl Control {
         })
     }
 
-    /// Gives bytes to the program, all or none of them.
+    /// Returns bytes to the program, all or none of them.
     ///
     /// # Errors
     /// [`ControlError::Full`] if the program does not read what waits; `NoInput`; `TooLong`; `Gone`.
@@ -58,7 +58,7 @@ impl Control {
         self.do_it(Request::Input(bytes.to_vec())).await
     }
 
-    /// Gives bytes to the program, as [`Control::input`], which will never be kept: from now on they are
+    /// Returns bytes to the program, as [`Control::input`], which will never be kept: from now on they are
     /// masked in everything that is printed.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl Control {
         self.do_it(Request::Stop { signal, grace_ms }).await
     }
 
-    /// Tells whether something listens at a TCP port, in the network that the process has.
+    /// Returns whether something listens at a TCP port, in the network that the process has.
     ///
     /// # Errors
     /// [`ControlError::Gone`].

@@ -39,7 +39,7 @@ impl Mask {
     }
 
     /// Adds what was typed as a secret, as it is and as a terminal shows it. The line ends around it are no part
-    /// of it. Tells whether there is room for it.
+    /// of it. Returns whether there is room for it.
     pub(in super::super) fn add(&mut self, typed: &[u8]) -> bool {
         let is_line_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
         let begin = typed.iter().position(|byte| !is_line_end(byte)).unwrap_or(typed.len());
@@ -63,7 +63,7 @@ impl Mask {
         true
     }
 
-    /// Takes the next piece. Gives what can be shown.
+    /// Takes the next piece. Returns what can be shown.
     pub(in super::super) fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.held_back);
         bytes.extend_from_slice(piece);
@@ -160,7 +160,7 @@ enum Look {
     Unknown,
 }
 
-/// Gives bytes as a terminal shows their line ends.
+/// Returns bytes as a terminal shows their line ends.
 fn with_line_ends(secret: &[u8]) -> Vec<u8> {
     let mut shown = Vec::with_capacity(secret.len());
     for byte in secret {
@@ -173,7 +173,7 @@ fn with_line_ends(secret: &[u8]) -> Vec<u8> {
     shown
 }
 
-/// Gives bytes as a terminal echoes control characters, such as `^A`.
+/// Returns bytes as a terminal echoes control characters, such as `^A`.
 fn with_carets(secret: &[u8]) -> Vec<u8> {
     let mut shown = Vec::with_capacity(secret.len());
     for byte in secret {

@@ -152,7 +152,7 @@ fn message(kind: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Gives how many bytes the first message of some has, its length included; none if that is not there yet.
+/// Returns how many bytes the first message of some has, its length included; none if that is not there yet.
 pub(in super::super) fn first_length(bytes: &[u8], longest: usize) -> Result<Option<usize>, WireError> {
     let Some((length, _)) = bytes.split_first_chunk::<LENGTH_BYTES>() else { return Ok(None) };
     let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| WireError)?;

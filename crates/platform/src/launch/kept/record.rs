@@ -89,12 +89,12 @@ impl Record {
         self.has_changed = true;
     }
 
-    /// Masks a secret from now on. Tells whether there was room for it.
+    /// Masks a secret from now on. Returns whether there was room for it.
     pub(in super::super) fn mask(&mut self, secret: &[u8]) -> bool {
         self.stdout.mask.add(secret) && self.stderr.mask.add(secret)
     }
 
-    /// Tells when bytes must be written down that are held back.
+    /// Returns when bytes must be written down that are held back.
     pub(in super::super) fn due(&self) -> Option<Instant> {
         let due = [&self.stdout, &self.stderr].into_iter().filter_map(|masked| masked.since).min();
         Some(due? + MAX_HELD_BACK)
@@ -121,12 +121,12 @@ impl Record {
         self.ring.rest();
     }
 
-    /// Gives the position after the last byte.
+    /// Returns the position after the last byte.
     pub(in super::super) const fn end(&self) -> u64 {
         self.ring.end()
     }
 
-    /// Tells whether the process's folder was removed: nobody can find the process any more.
+    /// Returns whether the process's folder was removed: nobody can find the process any more.
     pub(in super::super) fn is_removed(&self) -> bool {
         self.writer.is_removed()
     }

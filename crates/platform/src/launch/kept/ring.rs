@@ -158,7 +158,7 @@ impl RingWriter {
         self.frame = Vec::new();
     }
 
-    /// Gives the position after the last byte.
+    /// Returns the position after the last byte.
     pub const fn end(&self) -> u64 {
         self.stdout_bytes + self.stderr_bytes
     }
@@ -185,7 +185,7 @@ impl RingWriter {
         written
     }
 
-    /// Empties the other file and goes on there. Gives which it is.
+    /// Empties the other file and goes on there. Returns which it is.
     fn turn(&mut self) -> io::Result<usize> {
         let next = self.active.map_or(0, |active| 1 - active);
         let generation = self.generation + 1;
@@ -294,7 +294,7 @@ pub(super) fn find_frame(bytes: &[u8], generation: u64) -> Found<'_> {
 }
 
 impl FrameHead {
-    /// Gives a part of the frame.
+    /// Returns a part of the frame.
     pub(super) fn part(self, content: &[u8], from: usize, to: usize) -> Frame {
         Frame {
             stream: self.stream,

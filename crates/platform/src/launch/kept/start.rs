@@ -32,7 +32,7 @@ pub(in super::super) struct Start {
 }
 
 impl Start {
-    /// Makes the files of a process, and takes the request apart.
+    /// Creates the files of a process, and takes the request apart.
     pub(in super::super) fn new(request: KeptRequest, life: BorrowedFd<'_>) -> Result<Self, LaunchError> {
         let status = starting(&request.hold, request.terminal);
         let files = Files::make(&request.folder, &status).map_err(step("folder of the process"))?;
@@ -70,7 +70,7 @@ impl Start {
         Ok(Self { order, parcel: Parcel { head, descriptors }, placeholders })
     }
 
-    /// Gives the descriptors that are not in the parcel.
+    /// Returns the descriptors that are not in the parcel.
     pub(in super::super) fn also(&self) -> Vec<BorrowedFd<'_>> {
         self.placeholders.descriptors().collect()
     }
@@ -86,7 +86,7 @@ pub(in super::super) struct Adopting {
 }
 
 impl Adopting {
-    /// Makes the files of a process, beside its ring.
+    /// Creates the files of a process, beside its ring.
     pub(in super::super) fn new(
         request: &AdoptRequest<'_>,
         held: Held,
@@ -127,7 +127,7 @@ impl Adopting {
     }
 }
 
-/// Opens the folder in which a temporary folder is, for who removes that. Gives its name.
+/// Opens the folder in which a temporary folder is, for who removes that. Returns its name.
 fn hand_temporary(
     temporary: Option<&Path>,
     descriptors: &mut Vec<OwnedFd>,
@@ -168,7 +168,7 @@ fn listener(folder: &OwnedFd) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Opens the folder that a path lies in. Gives it with the last name.
+/// Opens the folder that a path lies in. Returns it with the last name.
 fn parent(path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
     let (parent, name) = (path.parent().ok_or_else(invalid)?, path.file_name().ok_or_else(invalid)?);

@@ -60,7 +60,7 @@ pub struct StatusWriter {
 }
 
 impl StatusWriter {
-    /// Makes the status file in the folder of a process, and takes its lock.
+    /// Creates the status file in the folder of a process, and takes its lock.
     ///
     /// # Errors
     /// Those of the file system; `AlreadyExists` if there is one.
@@ -76,13 +76,13 @@ impl StatusWriter {
         Ok(writer)
     }
 
-    /// Goes on with a status file that another process made. Gives what it says.
+    /// Goes on with a status file that another process made. Returns what it says.
     pub(in super::super) fn resume(file: File) -> io::Result<(Self, Block)> {
         let block = read(&file)?;
         Ok((Self { file, sequence: block.sequence, key: block.key }, block))
     }
 
-    /// Tells whether the file has been removed, so that nobody can find it any more.
+    /// Returns whether the file has been removed, so that nobody can find it any more.
     pub(in super::super) fn is_removed(&self) -> bool {
         files::is_removed(&self.file)
     }
@@ -100,13 +100,13 @@ impl StatusWriter {
         Ok(())
     }
 
-    /// Gives the file, for another process to go on with.
+    /// Returns the file, for another process to go on with.
     pub(in super::super) fn into_file(self) -> File {
         self.file
     }
 }
 
-/// Gives the status of a process that is being started now.
+/// Returns the status of a process that is being started now.
 pub(in super::super) fn starting(hold: &Hold, terminal: Option<TerminalSize>) -> Status {
     let held = Held {
         level: hold.level,

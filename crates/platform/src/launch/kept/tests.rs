@@ -54,7 +54,7 @@ fn running() -> Status {
     }
 }
 
-/// Gives what a byte at a position is, so that any part can be checked by itself.
+/// Returns what a byte at a position is, so that any part can be checked by itself.
 fn byte_at(position: u64) -> u8 {
     u8::try_from(position.wrapping_mul(0x9e37_79b9) >> 7 & 0xff).expect("a byte")
 }

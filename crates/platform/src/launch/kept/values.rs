@@ -132,7 +132,7 @@ pub enum State {
 }
 
 impl State {
-    /// Tells whether nothing will change any more.
+    /// Returns whether nothing will change any more.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Ended | Self::Failed | Self::Lost)
     }

@@ -62,7 +62,7 @@ impl Kept {
         Ok(kept)
     }
 
-    /// Gives the files of the ring that there are.
+    /// Returns the files of the ring that there are.
     fn segments(&self) -> io::Result<impl Iterator<Item = &File>> {
         for (segment, name) in self.segments.iter().zip(ring::NAMES) {
             if segment.get().is_none() {
@@ -77,7 +77,7 @@ impl Kept {
         Ok(self.segments.iter().filter_map(OnceLock::get))
     }
 
-    /// Tells how things stand. Costs two system calls while the process lives, none once its end was seen.
+    /// Returns how things stand. Costs two system calls while the process lives, none once its end was seen.
     ///
     /// # Errors
     /// Those of the file system; `InvalidData` if the status was damaged.
@@ -93,7 +93,7 @@ impl Kept {
         Ok(status)
     }
 
-    /// Tells how things stand with the process of a folder, and leaves nothing open: for many that nobody reads.
+    /// Returns how things stand with the process of a folder, and leaves nothing open: for many that nobody reads.
     ///
     /// # Errors
     /// As [`Kept::open`] and [`Kept::status`]; the ring is not looked at.
@@ -101,7 +101,7 @@ impl Kept {
         current(&files::read(&folder.join(status::NAME))?)
     }
 
-    /// Gives what whoever connects to the keeper must say.
+    /// Returns what whoever connects to the keeper must say.
     pub(super) fn key(folder: &Path) -> io::Result<Key> {
         Ok(status::read(&files::read(&folder.join(status::NAME))?)?.key)
     }
@@ -138,7 +138,7 @@ impl Kept {
         self.read(from, max_bytes)
     }
 
-    /// Gives the position of the first byte that is kept; the end if none is.
+    /// Returns the position of the first byte that is kept; the end if none is.
     ///
     /// # Errors
     /// Those of the file system.
@@ -146,7 +146,7 @@ impl Kept {
         self.find(|_| true)
     }
 
-    /// Gives the position of the first kept byte that was printed at a time or later; the end if none was.
+    /// Returns the position of the first kept byte that was printed at a time or later; the end if none was.
     ///
     /// # Errors
     /// Those of the file system.
@@ -289,7 +289,7 @@ impl Reading {
         }
     }
 
-    /// Takes what is wanted of a frame. Tells whether nothing more is wanted after it.
+    /// Takes what is wanted of a frame. Returns whether nothing more is wanted after it.
     fn take(&mut self, head: ring::FrameHead, content: &[u8]) -> bool {
         let after = head.position + head.length as u64;
         if after <= self.at {

@@ -52,7 +52,7 @@ pub(super) fn failed<E: std::fmt::Display>(step: &str) -> impl Fn(E) -> LaunchEr
     move |error| LaunchError::Step { step: step.to_owned(), reason: error.to_string() }
 }
 
-/// Makes a pipe, of which programs that are executed get nothing. Gives the end to read from first.
+/// Creates a pipe, of which programs that are executed get nothing. Returns the end to read from first.
 pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
     let (reader, writer) = std::io::pipe().map_err(failed("pipe"))?;
     Ok((reader.into(), writer.into()))
@@ -119,7 +119,7 @@ pub(super) fn finish(
 }
 
 impl Prepared {
-    /// Gives the report that the plan runs.
+    /// Returns the report that the plan runs.
     pub(super) fn running(&self) -> Report {
         Report::Running {
             level: hold::reported_level(self.level, self.open),

@@ -50,7 +50,7 @@ impl Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Abandoned;
 
-/// Runs one job, from the order to the end. Gives the exit code of this process.
+/// Runs one job, from the order to the end. Returns the exit code of this process.
 pub(super) fn supervise(
     kit: &Kit,
     signals: &Signals,

@@ -15,19 +15,19 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Who waits for the processes of a plan.
 pub(super) trait Waiting {
-    /// Gives how its processes are told from others.
+    /// Returns how its processes are told from others.
     fn reach(&self) -> &Reach;
 
-    /// Gives when the rest is killed; set once it is asked to end.
+    /// Returns when the rest is killed; set once it is asked to end.
     fn deadline(&mut self) -> &mut Option<Instant>;
 
-    /// Gives what measures the memory of its processes.
+    /// Returns what measures the memory of its processes.
     fn memory(&mut self) -> &mut MemoryWatch;
 
     /// Waits until something happens or is due, but no longer than given, and does what is to be done.
     fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned>;
 
-    /// Waits until the processes of a step have ended. Gives how the last of them did.
+    /// Waits until the processes of a step have ended. Returns how the last of them did.
     fn wait_for_step(&mut self, mut running: Vec<Pid>) -> Result<Status, Abandoned> {
         let last = running.last().copied();
         let mut status = Status { exit_code: None, signal: None };

@@ -18,7 +18,7 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-/// Gives a text as the system wants it: with a zero at its end, and none in it.
+/// Returns a text as the system wants it: with a zero at its end, and none in it.
 pub(super) fn zero_ended(text: &OsStr) -> io::Result<Vec<u16>> {
     let units: Vec<u16> = text.encode_wide().chain([0]).collect();
     if units[..units.len() - 1].contains(&0) { Err(invalid("it holds a NUL")) } else { Ok(units) }
@@ -91,7 +91,7 @@ pub(super) fn environment_block(variables: &[(OsString, OsString)]) -> io::Resul
     Ok(block)
 }
 
-/// Gives the path of a folder as programs expect that of their working folder: without the prefix that stands for no
+/// Returns the path of a folder as programs expect that of their working folder: without the prefix that stands for no
 /// limit of length, where it has none of its own meaning.
 pub(super) fn plain(path: &Path) -> std::path::PathBuf {
     let text = path.to_string_lossy();

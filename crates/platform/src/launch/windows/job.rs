@@ -77,7 +77,7 @@ impl Job {
         Err(LaunchError::Lost)
     }
 
-    /// Tells what holds the plan.
+    /// Returns what holds the plan.
     pub fn held(&self) -> &Held {
         &self.held
     }

@@ -24,12 +24,12 @@ impl Default for Launcher {
 }
 
 impl Launcher {
-    /// Makes a launcher that starts this program itself where it needs another process.
+    /// Creates a launcher that starts this program itself where it needs another process.
     pub fn new() -> Self {
         Self::with_program(std::env::current_exe().unwrap_or_default())
     }
 
-    /// Makes a launcher with another `bailiwick` program; for tests and benches, which are not.
+    /// Creates a launcher with another `bailiwick` program; for tests and benches, which are not.
     pub fn with_program(program: PathBuf) -> Self {
         Self { program }
     }
@@ -71,7 +71,7 @@ impl Launcher {
     }
 
     /// Starts a plan that lasts, under a keeper. Its first pipeline runs when this returns. Dropping the future
-    /// before kills what was started. Gives what holds it.
+    /// before kills what was started. Returns what holds it.
     ///
     /// # Errors
     /// [`LaunchError`]; nothing is running then.

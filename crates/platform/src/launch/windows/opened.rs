@@ -96,7 +96,7 @@ fn identify(file: &OwnedHandle) -> io::Result<FileId> {
     if stat.kind == FileKind::Symlink { Err(io::ErrorKind::InvalidInput.into()) } else { Ok(stat.id) }
 }
 
-/// Makes the error of a step of the preparation.
+/// Creates the error of a step of the preparation.
 pub(super) fn step(step: &str, reason: impl ToString) -> LaunchError {
     LaunchError::Step { step: step.to_owned(), reason: reason.to_string() }
 }

@@ -59,7 +59,7 @@ impl Streams {
         }
     }
 
-    /// Gives standard input, output and error; none for what is the terminal.
+    /// Returns standard input, output and error; none for what is the terminal.
     fn each<'a>(&'a self, nothing: &'a Nothing) -> [Option<BorrowedHandle<'a>>; 3] {
         match self {
             Self::Terminal(_) => [None; 3],
@@ -130,7 +130,7 @@ impl Reins {
         }
     }
 
-    /// Gives the numbers of the processes that the plan's running step began with.
+    /// Returns the numbers of the processes that the plan's running step began with.
     pub(super) fn running(&self) -> Vec<u32> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -139,7 +139,7 @@ impl Reins {
         *self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whether the grace of a wanted end is over.
+    /// Returns whether the grace of a wanted end is over.
     fn is_over(&self) -> bool {
         self.deadline().is_some_and(|deadline| deadline <= Instant::now())
     }
@@ -148,7 +148,7 @@ impl Reins {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = ids;
     }
 
-    /// Waits until a process has ended. Gives none if its time is over before.
+    /// Waits until a process has ended. Returns none if its time is over before.
     fn wait_for(&self, process: BorrowedHandle<'_>) -> Result<Option<Status>, LaunchError> {
         let failed = |error: io::Error| step("wait", error);
         loop {
@@ -188,7 +188,7 @@ impl Reins {
         }
     }
 
-    /// Kills what is left. Gives how many processes that were.
+    /// Kills what is left. Returns how many processes that were.
     fn kill_all(&self) -> u32 {
         if self.is_over() {
             // What was started while it was killed is not waited for.
@@ -203,7 +203,7 @@ impl Reins {
 }
 
 impl Plan {
-    /// Makes a plan from what a request has.
+    /// Creates a plan from what a request has.
     pub(super) fn new(
         steps: Vec<Step>,
         environment: &[(std::ffi::OsString, std::ffi::OsString)],
@@ -215,7 +215,7 @@ impl Plan {
         Ok(Self { steps, environment, folder, streams, held: held(hold) })
     }
 
-    /// Tells whether its programs share one terminal.
+    /// Returns whether its programs share one terminal.
     pub(super) fn has_terminal(&self) -> bool {
         self.streams.terminal().is_some()
     }
@@ -271,7 +271,7 @@ impl Plan {
     }
 }
 
-/// Waits until the processes of a step have ended. Gives how the last of them did.
+/// Waits until the processes of a step have ended. Returns how the last of them did.
 fn wait_for_step(
     processes: &[Made],
     reins: &Reins,
@@ -376,7 +376,7 @@ impl Nothing {
     }
 }
 
-/// Tells what is in force around a plan: a job that leaves nothing behind, and limits; no sandbox.
+/// Returns what is in force around a plan: a job that leaves nothing behind, and limits; no sandbox.
 fn held(hold: &Hold) -> Held {
     let shut = |is_open: bool, name: u32| if is_open { name } else { 0 };
     let bits = open::FILES

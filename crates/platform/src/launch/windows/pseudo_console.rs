@@ -31,7 +31,7 @@ impl ConsoleHandle<'_> {
 }
 
 impl PseudoConsole {
-    /// Makes a console that takes what is typed from one pipe and draws into another. It has copies of both, which must not
+    /// Creates a console that takes what is typed from one pipe and draws into another. It has copies of both, which must not
     /// be of the kind that is not waited for.
     pub(super) fn new(
         size: TerminalSize,
@@ -92,7 +92,7 @@ fn in_cells(size: TerminalSize) -> COORD {
     COORD { X: cells(size.columns), Y: cells(size.rows) }
 }
 
-/// Gives how much of a console's screen is seen.
+/// Returns how much of a console's screen is seen.
 #[cfg(test)]
 pub(super) fn size_of(screen: BorrowedHandle<'_>) -> io::Result<TerminalSize> {
     use windows_sys::Win32::System::Console::{CONSOLE_SCREEN_BUFFER_INFO, GetConsoleScreenBufferInfo};

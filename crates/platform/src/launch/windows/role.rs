@@ -38,7 +38,7 @@ pub fn serve_if_asked() -> Option<ExitCode> {
     play_if_asked().map(|done| if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Tells whether it was done, if something was to be.
+/// Returns whether it was done, if something was to be.
 fn play_if_asked() -> Option<bool> {
     if std::env::args_os().next()? != LAUNCHER_NAME {
         return None;
@@ -83,7 +83,7 @@ const fn name_of(typed: Typed) -> &'static str {
     }
 }
 
-/// Types what the words say. Tells whether any process got it: some may have ended already.
+/// Types what the words say. Returns whether any process got it: some may have ended already.
 fn type_as_told(words: &str) -> Option<bool> {
     let mut words = words.split(' ');
     let called = words.next()?;

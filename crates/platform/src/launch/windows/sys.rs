@@ -87,7 +87,7 @@ pub(in super::super) fn lock(file: BorrowedHandle<'_>) -> io::Result<()> {
     take_lock(file, LOCKFILE_EXCLUSIVE_LOCK)
 }
 
-/// Tells whether another handle has the lock of a file.
+/// Returns whether another handle has the lock of a file.
 pub(in super::super) fn is_locked(file: BorrowedHandle<'_>) -> io::Result<bool> {
     match take_lock(file, LOCKFILE_FAIL_IMMEDIATELY) {
         Ok(()) => {
@@ -127,7 +127,7 @@ impl Event {
     }
 }
 
-/// Waits until one of a few things is set or has ended. Gives which; none when the time was over.
+/// Waits until one of a few things is set or has ended. Returns which; none when the time was over.
 pub(super) fn wait(things: &[BorrowedHandle<'_>], time: Option<Duration>) -> io::Result<Option<usize>> {
     let handles: Vec<HANDLE> = things.iter().map(AsRawHandle::as_raw_handle).collect();
     let count = u32::try_from(handles.len()).unwrap_or(u32::MAX);
@@ -172,7 +172,7 @@ fn table_of_listeners(family: u16) -> io::Result<Vec<u32>> {
     Err(io::ErrorKind::ResourceBusy.into())
 }
 
-/// Gives the TCP ports at which something of this computer listens.
+/// Returns the TCP ports at which something of this computer listens.
 pub(super) fn listening_ports() -> io::Result<Vec<u16>> {
     /// Numbers of 32 bits in a row, and which of them is the local port.
     const FOUR: (usize, usize) = (size_of::<MIB_TCPROW_OWNER_PID>() / 4, 2);
@@ -360,7 +360,7 @@ impl Drop for Attributes {
     }
 }
 
-/// Makes a copy of a handle that a new process can be given.
+/// Creates a copy of a handle that a new process can be given.
 fn inheritable(handle: BorrowedHandle<'_>) -> io::Result<OwnedHandle> {
     let mut copy: HANDLE = null_mut();
     // SAFETY: the handle is open, both processes are this one, and the pointer is to a handle.
@@ -372,7 +372,7 @@ fn inheritable(handle: BorrowedHandle<'_>) -> io::Result<OwnedHandle> {
     Ok(unsafe { OwnedHandle::from_raw_handle(copy) })
 }
 
-/// Makes a process, which runs when this returns.
+/// Creates a process, which runs when this returns.
 pub(super) fn make(making: Making<'_>) -> io::Result<Made> {
     let Making { program, mut command_line, environment, folder, streams, console, job, flags } = making;
     let all_end = [program, &command_line, environment, folder].iter().all(|text| text.last() == Some(&0));
@@ -444,7 +444,7 @@ pub(super) fn make(making: Making<'_>) -> io::Result<Made> {
     Ok(Made { process, id: told.dwProcessId })
 }
 
-/// Gives the exit code of a process that has ended.
+/// Returns the exit code of a process that has ended.
 pub(super) fn exit_code(process: BorrowedHandle<'_>) -> io::Result<u32> {
     let mut code = 0;
     // SAFETY: the handle is that of a process; the pointer is to a number.

@@ -27,7 +27,7 @@ const SETTING: &str = "System Settings > Privacy & Security > Screen & System Au
 /// Facts about a window or the session, by their names.
 type Facts = CFDictionary<CFString, CFType>;
 
-/// Tells how the session stands. macOS does not say whether the person has refused or was never asked.
+/// Returns how the session stands. macOS does not say whether the person has refused or was never asked.
 pub(super) fn access() -> Access {
     let Some(session) = CGSessionCopyCurrentDictionary() else {
         let why = "this process does not run in the session of somebody who is logged in at the screen";
@@ -54,12 +54,12 @@ pub(super) fn display_id(_: &str, number: u32) -> String {
     format!("display-{number}")
 }
 
-/// Says why nothing can be listed.
+/// Returns why nothing can be listed.
 pub(super) fn unreachable(why: String) -> Access {
     Access::NoDisplay { why }
 }
 
-/// Says why there is no picture.
+/// Returns why there is no picture.
 pub(super) fn refused(display: &str, why: String) -> ScreenError {
     ScreenError::Failed { display: display.to_owned(), step: "the capture", why }
 }
@@ -122,7 +122,7 @@ fn value<T: ConcreteType>(facts: &Facts, key: &str) -> Option<CFRetained<T>> {
     facts.get(&CFString::from_str(key))?.downcast::<T>().ok()
 }
 
-/// Gives the whole units that hold a rectangle.
+/// Returns the whole units that hold a rectangle.
 fn rect(of: &CGRect) -> Rect {
     #[expect(clippy::cast_possible_truncation, reason = "such a cast goes to the nearest number there is")]
     let whole = |value: f64| value as i32;

@@ -14,7 +14,7 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
-    /// Gives the pixels of a rectangle, counted from the display's upper left corner. A pixel that the rectangle
+    /// Returns the pixels of a rectangle, counted from the display's upper left corner. A pixel that the rectangle
     /// holds in part is in it.
     pub(super) fn pixels(&self, of: Rect) -> Rect {
         let (left, width) = span(of.x, of.width, self.place.x, self.place.width, self.width);

@@ -70,7 +70,7 @@ fn plain(error: &XCapError) -> String {
 }
 
 impl Image {
-    /// Gives a part, which must lie within.
+    /// Returns a part, which must lie within.
     pub(super) fn part(self, part: Rect) -> Self {
         let whole = Rect::new(0, 0, self.width, self.height);
         if part == whole || !whole.contains(&part) {
@@ -83,7 +83,7 @@ impl Image {
         Self { width: part.width, height: part.height, rgba }
     }
 
-    /// Gives the pixels without the byte that says nothing.
+    /// Returns the pixels without the byte that says nothing.
     pub(in crate::screen) fn rgb(&self) -> Vec<u8> {
         self.rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
     }

@@ -34,12 +34,12 @@ impl Scene {
         Ok(Self { monitors, windows })
     }
 
-    /// Gives the display that `primary` means.
+    /// Returns the display that `primary` means.
     pub(super) fn primary(&self) -> Option<&pixels::Told> {
         self.monitors.iter().find(|monitor| monitor.primary).or(self.monitors.first())
     }
 
-    /// Gives the display that most of a rectangle lies on.
+    /// Returns the display that most of a rectangle lies on.
     pub(super) fn monitor_of(&self, place: Rect) -> Option<&pixels::Told> {
         let shared =
             |monitor: &pixels::Told| monitor.place.intersection(&place).map_or(0, |part| part.pixels());
@@ -49,13 +49,13 @@ impl Scene {
 }
 
 impl pixels::Told {
-    /// Gives the id by which it is asked for; `session` is the Wayland session's name.
+    /// Returns the id by which it is asked for; `session` is the Wayland session's name.
     pub(super) fn id(&self, session: Option<&str>) -> String {
         let id = system::display_id(&plain(&self.name), self.number);
         session.map_or_else(|| id.clone(), |session| format!("{session}/{id}"))
     }
 
-    /// Tells how units become pixels, as far as the system says.
+    /// Returns how units become pixels, as far as the system says.
     pub(super) fn mapping(&self) -> Mapping {
         let pixels = |units: u32| {
             let pixels = (f64::from(units) * self.density).round().clamp(0.0, f64::from(u32::MAX));
@@ -84,7 +84,7 @@ impl pixels::Told {
 }
 
 impl Told {
-    /// Gives the id by which it is asked for.
+    /// Returns the id by which it is asked for.
     pub(super) fn id(&self) -> String {
         id_of(self.number)
     }

@@ -193,7 +193,7 @@ fn capture_window(session: Option<&str>, number: u64, region: Option<Rect>) -> R
     Err(unsteady(&display))
 }
 
-/// Gives the part of a picture that is asked for: all of it, unless a region is named.
+/// Returns the part of a picture that is asked for: all of it, unless a region is named.
 fn part_of(image: &pixels::Image, region: Option<Rect>) -> Result<Rect, ScreenError> {
     let bounds = Rect::new(0, 0, image.width, image.height);
     let region = region.unwrap_or(bounds);

@@ -28,7 +28,7 @@ pub(super) fn display_id(name: &str, _: u32) -> String {
     name.to_owned()
 }
 
-/// Says why nothing can be listed.
+/// Returns why nothing can be listed.
 pub(super) fn unreachable(why: String) -> Access {
     let why = format!(
         "the Wayland session does not tell its displays: {why}; they are asked for through its X server (Xwayland), so \
@@ -37,7 +37,7 @@ pub(super) fn unreachable(why: String) -> Access {
     Access::Unsupported { why }
 }
 
-/// Says why there is no picture.
+/// Returns why there is no picture.
 pub(super) fn refused(_: &str, why: String) -> ScreenError {
     let setting = "let Bailiwick take screenshots: answer the desktop's question, or in its settings under Apps or \
                    Privacy; it takes them by the GNOME shell, the desktop portal (xdg-desktop-portal) or wlr-screencopy, \

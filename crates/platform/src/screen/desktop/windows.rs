@@ -40,7 +40,7 @@ const MENU_CLASS: &str = "#32768";
 /// The longest text that is read, in units of UTF-16.
 const TEXT_UNITS: usize = 1024;
 
-/// Tells whether the desktop that takes input is one that this process may look at. It is another while the session
+/// Returns whether the desktop that takes input is one that this process may look at. It is another while the session
 /// is locked, or while a question for an administrator is shown.
 pub(super) fn access() -> Access {
     // SAFETY: it takes no pointers, and what it opens is closed below.
@@ -67,12 +67,12 @@ pub(super) fn display_id(name: &str, _: u32) -> String {
     name.trim_start_matches(r"\\.\").to_owned()
 }
 
-/// Says why nothing can be listed.
+/// Returns why nothing can be listed.
 pub(super) fn unreachable(why: String) -> Access {
     Access::NoDisplay { why }
 }
 
-/// Says why there is no picture.
+/// Returns why there is no picture.
 pub(super) fn refused(display: &str, why: String) -> ScreenError {
     ScreenError::Failed { display: display.to_owned(), step: "the capture", why }
 }
@@ -177,7 +177,7 @@ fn text(call: impl FnOnce(*mut u16, i32) -> i32) -> String {
     String::from_utf16_lossy(&units[..usize::try_from(length).unwrap_or(0).min(TEXT_UNITS)])
 }
 
-/// Gives the name of a process's program file.
+/// Returns the name of a process's program file.
 fn program(pid: u32) -> Option<String> {
     // SAFETY: it takes no pointers, and what it opens is closed below.
     let process = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid) };
@@ -197,7 +197,7 @@ fn program(pid: u32) -> Option<String> {
     (done != 0).then(|| name.to_owned())
 }
 
-/// Gives the name of a program file without its ending.
+/// Returns the name of a program file without its ending.
 fn stem(name: &str) -> &str {
     match name.rsplit_once('.') {
         Some((stem, ending)) if ending.eq_ignore_ascii_case("exe") => stem,
@@ -210,7 +210,7 @@ fn rect(of: &RECT) -> Rect {
     Rect::new(of.left, of.top, length(of.left, of.right), length(of.top, of.bottom))
 }
 
-/// Gives the smallest rectangle that holds both.
+/// Returns the smallest rectangle that holds both.
 fn hull(one: Rect, other: Rect) -> Rect {
     let (left, top) = (one.x.min(other.x), one.y.min(other.y));
     let end = |at: i32, length: u32| i64::from(at) + i64::from(length);

@@ -33,7 +33,7 @@ const FAMILY_WILD: u16 = 65_535;
 const METHOD: &[u8] = b"MIT-MAGIC-COOKIE-1";
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Gives the cookie for a server, if the file has one.
+/// Returns the cookie for a server, if the file has one.
 pub(super) fn cookie(file: Option<&Path>, address: &Address) -> Option<Cookie> {
     let mut bytes = Vec::new();
     fs::File::open(file?).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;

@@ -128,7 +128,7 @@ fn display_area(
     area_of(whole, region)
 }
 
-/// Gives the place of a region of something, which must hold it.
+/// Returns the place of a region of something, which must hold it.
 fn area_of(whole: Rect, region: Option<Rect>) -> Result<Rect, Trouble> {
     let bounds = Rect::new(0, 0, whole.width, whole.height);
     let region = region.unwrap_or(bounds);
@@ -300,7 +300,7 @@ fn no_composite(server: &Server) -> Trouble {
     ScreenError::Failed { display: server.id.clone(), step: "the capture", why }.into()
 }
 
-/// Tells which windows lie before a part of one.
+/// Returns which windows lie before a part of one.
 fn covers(scene: &Scene, shown: &Shown, area: Rect) -> Vec<Cover> {
     let above = scene.pile.iter().skip_while(|layer| layer.number != shown.top).skip(1);
     above

@@ -57,7 +57,7 @@ impl<'a> Questions<'a> {
         Ok(questions)
     }
 
-    /// Gives the question about all that is told of a window.
+    /// Returns the question about all that is told of a window.
     pub(super) fn tell(&mut self, number: WindowNumber) -> Result<told::Asked<'a>, Trouble> {
         self.needed.told.insert(number);
         match self.told.remove(&number) {
@@ -66,7 +66,7 @@ impl<'a> Questions<'a> {
         }
     }
 
-    /// Gives the question about what a window lies in and holds.
+    /// Returns the question about what a window lies in and holds.
     pub(super) fn tree(&mut self, number: WindowNumber) -> Result<Answer<'a, QueryTreeReply>, Trouble> {
         self.needed.trees.insert(number);
         match self.trees.remove(&number) {
@@ -75,7 +75,7 @@ impl<'a> Questions<'a> {
         }
     }
 
-    /// Gives the question about the processes of the server's clients. The early one serves only if it was about
+    /// Returns the question about the processes of the server's clients. The early one serves only if it was about
     /// exactly these: a client that is gone could spoil the answer about the others.
     pub(super) fn pids(
         &mut self,

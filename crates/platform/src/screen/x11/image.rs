@@ -54,13 +54,13 @@ impl Layout {
         })
     }
 
-    /// Gives how many bytes a row takes.
+    /// Returns how many bytes a row takes.
     pub(super) fn row_bytes(&self, width: u32) -> u64 {
         let unit = u64::from(self.row_unit_bits);
         (u64::from(width) * u64::from(self.bits_per_pixel)).div_ceil(unit) * unit / 8
     }
 
-    /// Tells whether a pixel is four bytes: blue, green, red and one without meaning.
+    /// Returns whether a pixel is four bytes: blue, green, red and one without meaning.
     fn is_usual(&self) -> bool {
         self.bits_per_pixel == 32
             && self.little_endian
@@ -84,7 +84,7 @@ impl Layout {
     }
 }
 
-/// Gives one colour of a pixel in eight bits, whether it has more or fewer.
+/// Returns one colour of a pixel in eight bits, whether it has more or fewer.
 fn component(pixel: u32, mask: u32) -> u8 {
     let most = u64::from(mask >> mask.trailing_zeros());
     let value = u64::from((pixel & mask) >> mask.trailing_zeros());
@@ -93,7 +93,7 @@ fn component(pixel: u32, mask: u32) -> u8 {
 
 /// Four pixels at a time, as three numbers instead of twelve bytes.
 fn convert_usual_row(row: &[u8], rgb: &mut [u8]) {
-    /// Gives red in the lowest byte, green and blue above it, nothing in the highest.
+    /// Returns red in the lowest byte, green and blue above it, nothing in the highest.
     fn turned(pixel: &[u8]) -> u32 {
         match pixel {
             [blue, green, red, _] => u32::from_be_bytes([0, *blue, *green, *red]),

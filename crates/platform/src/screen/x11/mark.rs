@@ -81,7 +81,7 @@ impl Mark {
         Ok(Self { root, at, masks, server })
     }
 
-    /// Gives the colour that the display has where the mark is, if it has one there.
+    /// Returns the colour that the display has where the mark is, if it has one there.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Mark {
     }
 }
 
-/// Gives one colour of a pixel; its mask has eight bits.
+/// Returns one colour of a pixel; its mask has eight bits.
 fn component(pixel: u32, mask: u32) -> u8 {
     u8::try_from((pixel & mask) >> mask.trailing_zeros()).expect("a mask of eight bits")
 }

@@ -194,7 +194,7 @@ fn showing(server: &Server, tops: &[WindowNumber]) -> Result<BTreeSet<WindowNumb
     Ok(showing)
 }
 
-/// Gives the client that made something: the part of its number that the server gives out.
+/// Returns the client that made something: the part of its number that the server gives out.
 fn owner(server: &Server, number: WindowNumber) -> u32 {
     number & !server.connection.setup().resource_id_mask
 }
@@ -239,7 +239,7 @@ fn choose(
     chosen
 }
 
-/// Tells whether a window can be seen; nothing for a hidden one without a name, which is a toolkit's own.
+/// Returns whether a window can be seen; nothing for a hidden one without a name, which is a toolkit's own.
 fn state(told: &Told, has_manager: bool) -> Option<WindowState> {
     let state = if told.minimised || (told.iconic && !has_manager) {
         WindowState::Minimised

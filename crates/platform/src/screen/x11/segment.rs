@@ -29,7 +29,7 @@ impl Segment {
         Ok((Self { number, file: file.into(), bytes }, server))
     }
 
-    /// Tells whether so many bytes have room.
+    /// Returns whether so many bytes have room.
     pub(super) fn holds(&self, bytes: u64) -> bool {
         bytes <= self.bytes
     }
@@ -72,7 +72,7 @@ impl Lease {
         Self { segment: Some(segment), pool }
     }
 
-    /// Gives the number that the server knows it by.
+    /// Returns the number that the server knows it by.
     pub(super) fn number(&self) -> u32 {
         self.segment.as_ref().map_or(0, |segment| segment.number)
     }

@@ -140,17 +140,17 @@ impl Server {
         Ok(())
     }
 
-    /// Gives the server's screens as the connection began with them.
+    /// Returns the server's screens as the connection began with them.
     pub(super) fn roots(&self) -> &[Screen] {
         &self.connection.setup().roots
     }
 
-    /// Gives the id of a screen: the display's own for the first.
+    /// Returns the id of a screen: the display's own for the first.
     pub(super) fn screen_id(&self, screen: usize) -> String {
         if screen == 0 { self.id.clone() } else { format!("{}.{screen}", self.id) }
     }
 
-    /// Gives the questions that it took to read a screen the last time.
+    /// Returns the questions that it took to read a screen the last time.
     pub(super) fn foreseen(&self, root: WindowNumber) -> ScreenQueries {
         self.foreseen.borrow().get(&root).cloned().unwrap_or_default()
     }
@@ -318,7 +318,7 @@ fn introduce(connection: &RustConnection<TimedStream>, local: bool) -> Result<(A
 /// The extension by which an Xwayland says that it is one.
 const WAYLAND_EXTENSION_NAME: &str = "XWAYLAND";
 
-/// Says what a refusal at the beginning means.
+/// Returns what a refusal at the beginning means.
 fn refusal(error: ConnectError, address: &Address) -> Trouble {
     let display = address.id.clone();
     let denied = |why: String| {

@@ -90,7 +90,7 @@ impl Servers {
         Ok(listing)
     }
 
-    /// Says why nothing can be looked at: the best reason there is.
+    /// Returns why nothing can be looked at: the best reason there is.
     fn no_access(&self, unreachable: &[Unreachable]) -> Access {
         let sources = &self.kept.sources;
         let telling = |access: &&Access| !matches!(access, Access::NoDisplay { .. });
@@ -317,7 +317,7 @@ impl OpenConnections {
         Arc::clone(slots.entry(id.to_owned()).or_insert_with(empty))
     }
 
-    /// Has a thread close what is not used any more. Tells whether there is one: without it nothing is kept.
+    /// Has a thread close what is not used any more. Returns whether there is one: without it nothing is kept.
     fn watch(self: &Arc<Self>) -> bool {
         let mut watched = lock(&self.watched);
         if !*watched {
@@ -330,7 +330,7 @@ impl OpenConnections {
 }
 
 impl Slot {
-    /// Gives what a failure is to the outside.
+    /// Returns what a failure is to the outside.
     fn failed(&mut self, error: Trouble, address: &Address) -> ScreenError {
         if error.is_timeout() {
             self.late = Some(Instant::now());

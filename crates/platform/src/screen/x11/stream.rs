@@ -42,12 +42,12 @@ impl TimedStream {
         *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
     }
 
-    /// Gives when waiting ends.
+    /// Returns when waiting ends.
     pub(super) fn deadline(&self) -> Instant {
         *self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives how long may still be waited.
+    /// Returns how long may still be waited.
     pub(super) fn remaining(&self) -> Duration {
         self.deadline().saturating_duration_since(Instant::now())
     }

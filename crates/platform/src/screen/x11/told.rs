@@ -70,7 +70,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// Tells whether it says nothing of a program: it may be a frame around a window that does.
+    /// Returns whether it says nothing of a program: it may be a frame around a window that does.
     pub(super) fn is_bare(&self) -> bool {
         self.title.is_empty() && self.app.is_empty() && !self.managed
     }

@@ -22,7 +22,7 @@ pub(super) enum Trouble {
 }
 
 impl Trouble {
-    /// Tells whether the connection must be given up.
+    /// Returns whether the connection must be given up.
     pub(super) fn is_fatal(&self) -> bool {
         match self {
             Self::Connection(_) | Self::TooLongAlone => true,
@@ -31,17 +31,17 @@ impl Trouble {
         }
     }
 
-    /// Tells whether the server ended the connection: it died, or was replaced.
+    /// Returns whether the server ended the connection: it died, or was replaced.
     pub(super) fn is_loss(&self) -> bool {
         self.is_fatal() && !self.is_timeout() && !matches!(self, Self::TooLongAlone)
     }
 
-    /// Tells whether what was asked for does not fit what is there, any more or at all.
+    /// Returns whether what was asked for does not fit what is there, any more or at all.
     pub(super) fn is_mismatch(&self) -> bool {
         matches!(self, Self::Refused(error) if error.error_kind == ErrorKind::Match)
     }
 
-    /// Tells whether the time was over.
+    /// Returns whether the time was over.
     pub(super) fn is_timeout(&self) -> bool {
         match self {
             Self::Connection(ConnectionError::IoError(error)) => error.kind() == io::ErrorKind::TimedOut,

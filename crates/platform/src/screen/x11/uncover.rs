@@ -40,7 +40,7 @@ pub(super) fn keep(server: &Server, screen: usize, top: WindowNumber, pile: &[La
     Ok(())
 }
 
-/// Tells which parts of a window the screen has no pixels of.
+/// Returns which parts of a window the screen has no pixels of.
 fn unseen(server: &Server, screen: usize, layer: &Layer, pile: &[Layer]) -> Result<Vec<Rect>, Trouble> {
     let geometry = server.connection.get_geometry(server.roots()[screen].root)?.reply()?;
     let mut parts = layer.outer.without(&Rect::new(0, 0, geometry.width.into(), geometry.height.into()));

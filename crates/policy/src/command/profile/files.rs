@@ -232,7 +232,7 @@ const FIND_ROWS: &[Row] = &[
     held(What::Option(At::Any, &["-files0-from"]), "reads a file of any name", "find -files0-from x"),
 ];
 
-/// Tells whether a script does more than print, delete, quit or replace.
+/// Returns whether a script does more than print, delete, quit or replace.
 fn sed_does_more(reading: &Reading<'_>) -> bool {
     let given: Vec<&str> = reading
         .options

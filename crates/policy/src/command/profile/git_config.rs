@@ -46,7 +46,7 @@ const READS: &[&str] = &[
 const WRITES: &[&str] =
     &["--add", "--replace-all", "--unset", "--unset-all", "--rename-section", "--remove-section", "--append"];
 
-/// Tells whether a `git config` writes a setting that is not known to be harmless.
+/// Returns whether a `git config` writes a setting that is not known to be harmless.
 pub fn writes_more_than_harmless(reading: &Reading<'_>) -> bool {
     if !reading.has_sub(&["config"]) {
         return false;

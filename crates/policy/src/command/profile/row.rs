@@ -42,12 +42,12 @@ impl Profile {
         ordinary: &[],
     };
 
-    /// Gives the name that messages use.
+    /// Returns the name that messages use.
     pub fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
     }
 
-    /// Gives the full name of a subcommand that may be an alias or an abbreviation.
+    /// Returns the full name of a subcommand that may be an alias or an abbreviation.
     pub fn subcommand<'a>(&self, word: &'a str) -> &'a str
     where
         'static: 'a,
@@ -68,7 +68,7 @@ impl Profile {
         }
     }
 
-    /// Tells why the program can run any code, with any arguments or with some.
+    /// Returns why the program can run any code, with any arguments or with some.
     pub fn why_code(&self) -> Option<&'static str> {
         self.code.or_else(|| self.rows.iter().find(|row| row.then == Then::Code).map(|row| row.why))
     }

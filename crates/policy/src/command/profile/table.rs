@@ -23,7 +23,7 @@ const PROFILES: &[&[Profile]] = &[
     wrappers::PROFILES,
 ];
 
-/// Gives every profile, family after family.
+/// Returns every profile, family after family.
 pub fn all() -> impl Iterator<Item = &'static Profile> {
     PROFILES.iter().copied().flatten()
 }

@@ -136,7 +136,7 @@ fn build() -> String {
     format!("{FORMAT}, {}, {languages}, {kinds}, {:?}", env!("CARGO_PKG_VERSION"), Access::Search)
 }
 
-/// Writes the names that are used, sorted. Gives the new number of each.
+/// Writes the names that are used, sorted. Returns the new number of each.
 fn names(out: &mut Vec<u8>, table: &Table) -> Vec<u32> {
     let mut used = vec![false; table.names.len()];
     for symbol in table.files.values().flat_map(|entry| &entry.symbols) {

@@ -19,7 +19,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Makes the stamp of a file whose facts were asked at this moment.
+    /// Creates the stamp of a file whose facts were asked at this moment.
     pub fn of(stat: &Stat) -> Self {
         let narrow = |time: i128| i64::try_from(time).unwrap_or(0);
         Self {
@@ -30,7 +30,7 @@ impl Stamp {
         }
     }
 
-    /// Gives the stamp to keep for a content that is read now.
+    /// Returns the stamp to keep for a content that is read now.
     pub fn to_keep(self, now_ns: i128) -> Self {
         let young = now_ns - i128::from(self.changed_ns.max(self.modified_ns)) < CLOCK_STEP_NS;
         Self { inode: if young { 0 } else { self.inode }, ..self }
@@ -72,7 +72,7 @@ impl Outcome {
         Self::Failed,
     ];
 
-    /// Gives the name on the wire of what an answer tells; `None` for what needs no word.
+    /// Returns the name on the wire of what an answer tells; `None` for what needs no word.
     pub const fn as_str(self) -> Option<&'static str> {
         match self {
             Self::Whole | Self::NoSource => None,

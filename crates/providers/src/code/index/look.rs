@@ -31,7 +31,7 @@ const MAX_SCRIPT_BYTES: u64 = 256 << 10;
 pub(super) struct Needle(AhoCorasick);
 
 impl Needle {
-    /// Makes a needle; `None` for a text whose case cannot be told byte by byte, or that nearly every file has.
+    /// Creates a needle; `None` for a text whose case cannot be told byte by byte, or that nearly every file has.
     pub fn new(text: &str) -> Option<Self> {
         if !text.is_ascii() || text.len() < 2 {
             return None;
@@ -110,7 +110,7 @@ impl Look<'_> {
     }
 }
 
-/// Gives the place of a path that a walk has met, judged again.
+/// Returns the place of a path that a walk has met, judged again.
 ///
 /// # Errors
 /// As [`PermittedPath::child`]; `invalid_request` for what is no path.
@@ -119,7 +119,7 @@ pub(in crate::code) fn below(root: &PermittedPath, path: &[u8]) -> Result<Permit
     path.components().try_fold(root.clone(), |folder, name| folder.child(OsStr::from_bytes(name)))
 }
 
-/// Tells whether a file of this name may define something.
+/// Returns whether a file of this name may define something.
 pub(super) fn may_define(name: &OsStr) -> bool {
     language_of(name.as_bytes(), b"").is_some() || !name.as_bytes().contains(&b'.')
 }
@@ -139,7 +139,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Tells whether a file is worth opening, by its name and facts.
+    /// Returns whether a file is worth opening, by its name and facts.
     fn is_candidate(file: &WalkedFile<'_>, stat: &Stat) -> bool {
         let is_script = stat.mode & 0o111 != 0 && stat.size <= MAX_SCRIPT_BYTES;
         stat.kind == FileKind::File && (is_script || language_of(file.name.as_bytes(), b"").is_some())
@@ -242,7 +242,7 @@ impl Visitor for Reader<'_> {
     fn skipped(&mut self, _: &[u8], _: Skip) {}
 }
 
-/// Gives the time of the clock that files' times are of, or a little later.
+/// Returns the time of the clock that files' times are of, or a little later.
 pub(super) fn now_ns() -> i128 {
     SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)

@@ -21,7 +21,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Gives the number of a name, which is held from now on; `None` if there is no room for it.
+    /// Returns the number of a name, which is held from now on; `None` if there is no room for it.
     pub fn intern(&mut self, name: &str) -> Option<u32> {
         if name.is_empty() || name.len() > MAX_NAME_BYTES || self.text.len() + name.len() > MAX_TEXT_BYTES {
             return None;
@@ -39,14 +39,14 @@ impl Names {
         Some(self.table[at])
     }
 
-    /// Gives a name by its number.
+    /// Returns a name by its number.
     pub fn get(&self, number: u32) -> &str {
         let number = number as usize;
         let start = if number == 0 { 0 } else { self.ends[number - 1] as usize };
         &self.text[start..self.ends[number] as usize]
     }
 
-    /// Tells how many there are.
+    /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -83,7 +83,7 @@ impl Names {
     }
 }
 
-/// Gives which letters and digits a text has, a bit for each, whatever their case. Others share a bit.
+/// Returns which letters and digits a text has, a bit for each, whatever their case. Others share a bit.
 ///
 /// A text that lacks one of another's bits cannot contain it, nor its characters in order.
 pub(super) fn letters_of(text: &str) -> u64 {

@@ -73,7 +73,7 @@ impl WantedName {
     }
 }
 
-/// Gives the innermost of several containers, without type arguments.
+/// Returns the innermost of several containers, without type arguments.
 fn last_part(text: &str) -> &str {
     let text = text.split('<').next().unwrap_or(text);
     text.rsplit([':', '.', '#', '>', '/']).next().unwrap_or(text)
@@ -178,7 +178,7 @@ fn weight(symbol: &Symbol) -> u64 {
     (of_kind + 8 * u64::from(symbol.declared_only)) << 16
 }
 
-/// Tells whether a definition is in something of this name.
+/// Returns whether a definition is in something of this name.
 fn is_in(table: &Table, path: &[u8], entry: &Entry, symbol: &Symbol, wanted: &str) -> bool {
     let container = match symbol.within {
         Within::File => None,
@@ -191,7 +191,7 @@ fn is_in(table: &Table, path: &[u8], entry: &Entry, symbol: &Symbol, wanted: &st
     }
 }
 
-/// Gives the name that a file's module usually has.
+/// Returns the name that a file's module usually has.
 fn module_name(path: &[u8]) -> Option<&str> {
     let path = str::from_utf8(path).ok()?;
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -269,7 +269,7 @@ impl<'a> Text<'a> {
         Self { text, lower: text.to_lowercase(), letters, has_upper }
     }
 
-    /// Gives how a name has the text: 0 and 1 as a whole, 2 and 3 at its beginning, in the same case and in any;
+    /// Returns how a name has the text: 0 and 1 as a whole, 2 and 3 at its beginning, in the same case and in any;
     /// 4 where a word of it begins, 5 anywhere.
     fn class(&self, name: &str) -> Option<u64> {
         if !(name.is_ascii() && self.text.is_ascii()) {

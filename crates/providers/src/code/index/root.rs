@@ -112,7 +112,7 @@ enum Due {
 }
 
 impl RootIndex {
-    /// Makes an index that is not loaded yet.
+    /// Creates an index that is not loaded yet.
     pub fn new(key: String, id: FileId, path: PathBuf, parsers: Arc<ParserPool>) -> Self {
         Self {
             key,
@@ -207,7 +207,7 @@ impl RootIndex {
         question::find(&lock(&self.table), folder, query)
     }
 
-    /// Tells whether nobody has asked for a while, and nothing runs.
+    /// Returns whether nobody has asked for a while, and nothing runs.
     pub fn is_idle(&self, for_at_least: Duration) -> bool {
         let progress = lock(&self.progress);
         progress.running.is_none() && progress.waiting == 0 && progress.used.elapsed() >= for_at_least
@@ -330,7 +330,7 @@ impl RootIndex {
         }
     }
 
-    /// Looks at what is due. Gives how many files have changed.
+    /// Looks at what is due. Returns how many files have changed.
     fn work(
         &self,
         root: &PermittedPath,

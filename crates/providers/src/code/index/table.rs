@@ -34,12 +34,12 @@ pub(super) struct Read {
 }
 
 impl Table {
-    /// Tells how many definitions there are.
+    /// Returns how many definitions there are.
     pub fn symbols(&self) -> usize {
         self.symbols
     }
 
-    /// Tells whether a file is held in this state, and notes that it was met.
+    /// Returns whether a file is held in this state, and notes that it was met.
     pub fn meet(&mut self, path: &[u8], stamp: &Stamp, look: u32) -> bool {
         match self.files.get_mut(path) {
             Some(entry) if entry.stamp == *stamp => {

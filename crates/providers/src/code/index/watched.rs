@@ -52,7 +52,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Tells whether every folder that was entered is watched.
+    /// Returns whether every folder that was entered is watched.
     pub fn hears(&self) -> bool {
         self.watch.is_some() && !self.deaf
     }
@@ -98,7 +98,7 @@ impl Watched {
         }
     }
 
-    /// Tells whether a folder is known.
+    /// Returns whether a folder is known.
     pub fn knows(&self, path: &[u8]) -> bool {
         self.ids.contains_key(path)
     }
@@ -186,7 +186,7 @@ fn note(
     *known = (*known).max(depth);
 }
 
-/// Gives the facts of a repository's `.git/info/exclude`; the outer `None` means that it is no repository.
+/// Returns the facts of a repository's `.git/info/exclude`; the outer `None` means that it is no repository.
 fn exclude_of(dir: &Dir) -> Option<Option<Stamp>> {
     let git = dir.stat(OsStr::new(".git")).ok()?;
     if git.kind != bailiwick_platform::fs::FileKind::Dir {

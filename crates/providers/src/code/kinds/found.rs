@@ -30,28 +30,28 @@ pub(in crate::code) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// Gives a node's text.
+    /// Returns a node's text.
     pub fn text(&self, node: Node<'_>) -> String {
         let bytes = self.source.get(node.byte_range()).unwrap_or_default();
         String::from_utf8_lossy(bytes).into_owned()
     }
 
-    /// Tells whether a node has this text.
+    /// Returns whether a node has this text.
     pub fn is_text(&self, node: Node<'_>, text: &str) -> bool {
         self.source.get(node.byte_range()) == Some(text.as_bytes())
     }
 
-    /// Tells whether functions here are methods.
+    /// Returns whether functions here are methods.
     pub fn has_methods(&self) -> bool {
         self.inside.is_some_and(Kind::has_methods)
     }
 
-    /// Gives the kind of a function here.
+    /// Returns the kind of a function here.
     pub fn function(&self) -> Kind {
         if self.has_methods() { Kind::Method } else { Kind::Function }
     }
 
-    /// Tells whether it stands in no function.
+    /// Returns whether it stands in no function.
     pub fn is_outside_functions(&self) -> bool {
         !self.inside.is_some_and(Kind::is_callable)
     }
@@ -83,7 +83,7 @@ pub(in crate::code) struct Found<'t> {
 }
 
 impl<'t> Found<'t> {
-    /// Makes one of a node and the node of its name.
+    /// Creates one of a node and the node of its name.
     pub fn new(kind: Kind, whole: Node<'t>, name: Node<'t>) -> Self {
         Self {
             whole,

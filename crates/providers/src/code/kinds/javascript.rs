@@ -195,7 +195,7 @@ fn variables<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>
     Step::Found
 }
 
-/// Makes a definition of a value that has parts: a function, a class, an object.
+/// Creates a definition of a value that has parts: a function, a class, an object.
 fn of_value<'t>(whole: Node<'t>, name: Node<'t>, value: Node<'t>) -> Option<Found<'t>> {
     match value.kind() {
         "class" => Some(Found::new(Kind::Class, whole, name).holds(value.child_by_field_name("body"))),
@@ -228,7 +228,7 @@ fn plain(mut node: Node<'_>) -> Node<'_> {
     node
 }
 
-/// Tells whether a value is what another module exports.
+/// Returns whether a value is what another module exports.
 fn is_import(value: Node<'_>, around: &Around<'_>) -> bool {
     around.source.get(value.byte_range()).is_some_and(|text| text.starts_with(b"require("))
 }
@@ -245,7 +245,7 @@ fn statement<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>
     }
 }
 
-/// Tells whether a call is of a function that is written where it is called, or of `define`.
+/// Returns whether a call is of a function that is written where it is called, or of `define`.
 fn calls_where_it_stands(call: Node<'_>, around: &Around<'_>) -> bool {
     let Some(mut callee) = call.child_by_field_name("function") else { return false };
     if callee.kind() == "member_expression" {

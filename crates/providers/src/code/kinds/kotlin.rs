@@ -94,7 +94,7 @@ fn function<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>)
     definition.add(found)
 }
 
-/// Tells whether a body is an expression behind `=`.
+/// Returns whether a body is an expression behind `=`.
 fn is_expression(body: Node<'_>, around: &Around<'_>) -> bool {
     around.source.get(body.start_byte()) == Some(&b'=')
 }

@@ -57,7 +57,7 @@ fn class<'t>(whole: Node<'t>, node: Node<'t>, found: &mut Vec<Found<'t>>) -> Ste
     definition.holds(node.child_by_field_name("body")).add(found)
 }
 
-/// Tells whether a function is decorated as a property, or as what sets one.
+/// Returns whether a function is decorated as a property, or as what sets one.
 fn is_property(decorated: Node<'_>, around: &Around<'_>) -> bool {
     let mut cursor = decorated.walk();
     decorated.children(&mut cursor).filter(|child| child.kind() == "decorator").any(|decorator| {

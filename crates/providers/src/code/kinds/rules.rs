@@ -6,7 +6,7 @@ use super::{Around, Found, Step};
 use super::{bash, c, c_sharp, go, java, javascript, kotlin, php, python, ruby, rust, swift};
 use crate::syntax::Language;
 
-/// Tells whether definitions can be found in a language.
+/// Returns whether definitions can be found in a language.
 pub(in crate::code) const fn has_rules(language: Language) -> bool {
     !matches!(language, Language::Json | Language::Yaml | Language::Toml | Language::Html | Language::Css)
 }
@@ -35,7 +35,7 @@ pub(in crate::code) fn look<'t>(
     }
 }
 
-/// Gives the first child of one of these kinds.
+/// Returns the first child of one of these kinds.
 pub(super) fn child_of_kind<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).find(|child| kinds.contains(&child.kind()))

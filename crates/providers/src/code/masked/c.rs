@@ -21,7 +21,7 @@ pub(super) enum Brace {
 /// How many tokens a header has that are looked at.
 const MAX_HEADER: usize = 120;
 
-/// Says what the curly bracket holds that is the last of the tokens.
+/// Returns what the curly bracket holds that is the last of the tokens.
 pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) -> Brace {
     let within = match inside {
         Some(Bracket::Curly(Brace::Values | Brace::Enum)) => return Brace::Values,

@@ -2,7 +2,7 @@
 
 use crate::syntax::Language;
 
-/// Makes a text with what was left out; `None` where nothing can be.
+/// Creates a text with what was left out; `None` where nothing can be.
 pub(in crate::code) fn completed(language: Language, text: &[u8]) -> Option<Vec<u8>> {
     if !matches!(language, Language::TypeScript | Language::Tsx) {
         return None;

@@ -26,7 +26,7 @@ pub(in crate::code) struct MaskedText<'s> {
     pub macros: Vec<(Range<usize>, usize)>,
 }
 
-/// Makes a text that the grammar of a language can read.
+/// Creates a text that the grammar of a language can read.
 pub(in crate::code) fn masked(language: Language, source: &[u8]) -> MaskedText<'_> {
     let text = match language {
         Language::C | Language::Cpp => return of_c(source),
@@ -36,7 +36,7 @@ pub(in crate::code) fn masked(language: Language, source: &[u8]) -> MaskedText<'
     MaskedText { text, other: None, bodies: Vec::new(), functions: Vec::new(), macros: Vec::new() }
 }
 
-/// Makes the bodies of functions blank.
+/// Creates the bodies of functions blank.
 pub(in crate::code) fn without_bodies(text: &[u8], bodies: &[Range<usize>]) -> Vec<u8> {
     let edits: Vec<Edit> = bodies.iter().cloned().map(Edit::blank).collect();
     edited(text, &edits).into_owned()

@@ -286,7 +286,7 @@ fn is_source(file: &str) -> bool {
     SOURCES.iter().any(|end| file.ends_with(end)) || file.contains("/include/")
 }
 
-/// Tells whether a line is one of a source with its number, as GCC shows it: `   10 | int x;`.
+/// Returns whether a line is one of a source with its number, as GCC shows it: `   10 | int x;`.
 fn is_margin(line: &str) -> bool {
     let Some((before, _)) = line.split_once('|') else { return false };
     before.len() >= 3 && before.ends_with(' ') && before.trim().bytes().all(|byte| byte.is_ascii_digit())

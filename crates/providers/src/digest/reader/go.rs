@@ -330,7 +330,7 @@ impl Reader for Go {
     }
 }
 
-/// Tells whether a file belongs to Go itself.
+/// Returns whether a file belongs to Go itself.
 fn is_of_go(file: &str) -> bool {
     let own =
         ["/src/testing/", "/src/runtime/", "/src/time/", "/src/sync/", "/src/internal/", "_testmain.go"];

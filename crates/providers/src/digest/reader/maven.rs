@@ -245,7 +245,7 @@ fn of_compiler(told: &str) -> Option<Found> {
     is_file.then(|| Found::saying(message).at(file, line, column))
 }
 
-/// Reads a frame of Java: `at shop.PriceTest.adds(PriceTest.java:12)`. Gives the class, the file and the line.
+/// Reads a frame of Java: `at shop.PriceTest.adds(PriceTest.java:12)`. Returns the class, the file and the line.
 pub fn of_frame(line: &str) -> Option<(&str, &str, u64)> {
     let (method, at) = line.trim().strip_prefix("at ")?.strip_suffix(')')?.split_once('(')?;
     let at = place::whole(at)?;

@@ -38,7 +38,7 @@ impl Phpunit {
         }
     }
 
-    /// `There were 2 failures:`, `There was 1 risky test:`, `1 test triggered 1 warning:`. Says whether these failed.
+    /// `There were 2 failures:`, `There was 1 risky test:`, `1 test triggered 1 warning:`. Returns whether these failed.
     fn list(line: &str) -> Option<bool> {
         let told = line.strip_suffix(':')?;
         if let Some(told) = told.strip_prefix("There was ").or_else(|| told.strip_prefix("There were ")) {

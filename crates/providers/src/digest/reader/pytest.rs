@@ -225,7 +225,7 @@ impl Reader for Pytest {
     }
 }
 
-/// Gives what stands between two rows of a mark, such as `==== FAILURES ====`.
+/// Returns what stands between two rows of a mark, such as `==== FAILURES ====`.
 fn framed(line: &str, mark: char) -> Option<&str> {
     if !line.starts_with(mark) || !line.ends_with(mark) || line.len() < 3 {
         return None;
@@ -237,7 +237,7 @@ fn framed(line: &str, mark: char) -> Option<&str> {
     Some(if inner.chars().all(|c| c == mark || c == ' ') { "" } else { inner })
 }
 
-/// Tells whether what follows a place makes it one of a traceback.
+/// Returns whether what follows a place makes it one of a traceback.
 fn is_frame(rest: &str) -> bool {
     rest.is_empty()
         || rest.starts_with("in ")

@@ -25,7 +25,7 @@ pub enum Take {
 pub trait Reader: Send {
     /// Looks at the next line.
     fn line(&mut self, line: &str) -> Take;
-    /// Gives what was found when the stream has ended.
+    /// Returns what was found when the stream has ended.
     fn finish(self: Box<Self>) -> Facts;
 }
 
@@ -88,7 +88,7 @@ impl Router {
         }
     }
 
-    /// Gives what every reader found, and the lines that are none's.
+    /// Returns what every reader found, and the lines that are none's.
     pub fn finish(self) -> (Vec<Facts>, Fold, u64) {
         let facts = self.readers.into_iter().map(Reader::finish).collect();
         (facts, self.other, self.other_bytes)

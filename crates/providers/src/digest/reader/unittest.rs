@@ -181,7 +181,7 @@ impl Reader for Unittest {
     }
 }
 
-/// Gives the name by which a test can be run, out of `method (module.Class.method) (part=1)`.
+/// Returns the name by which a test can be run, out of `method (module.Class.method) (part=1)`.
 fn of_test(told: &str) -> String {
     let shorter = told.split_once(" (").and_then(|(method, rest)| {
         let (path, rest) = rest.split_once(')')?;

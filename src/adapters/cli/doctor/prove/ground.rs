@@ -87,7 +87,7 @@ fn screens() -> ScopeConfig {
     scope
 }
 
-/// Makes an envelope for a scope.
+/// Creates an envelope for a scope.
 pub fn ask(scope: &str, op: &str, target: &str, input: Value, options: Value) -> Value {
     json!({"scope": scope, "op": op, "target": target, "input": input, "options": options})
 }

@@ -45,7 +45,7 @@ impl Folder {
         Ok(rustix::fs::openat(&self.0, name, READ, Mode::empty())?.into())
     }
 
-    /// Makes a file in it that is not there yet.
+    /// Creates a file in it that is not there yet.
     pub(in super::super) fn create(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o600))?.into())
@@ -74,7 +74,7 @@ pub(in super::super) fn lock(file: &File) -> io::Result<()> {
     Ok(file.try_lock()?)
 }
 
-/// Tells whether somebody has the lock of a file.
+/// Returns whether somebody has the lock of a file.
 pub(in super::super) fn is_locked(file: &File) -> io::Result<bool> {
     match file.try_lock_shared() {
         Ok(()) => file.unlock().map(|()| false),
@@ -83,7 +83,7 @@ pub(in super::super) fn is_locked(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Tells whether a file has been removed, so that nobody can find it any more.
+/// Returns whether a file has been removed, so that nobody can find it any more.
 pub(in super::super) fn is_removed(file: &File) -> bool {
     rustix::fs::fstat(file).is_ok_and(|facts| facts.st_nlink == 0)
 }

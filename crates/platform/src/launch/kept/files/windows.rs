@@ -27,7 +27,7 @@ impl Folder {
         read(&self.0.join(name))
     }
 
-    /// Makes a file in it that is not there yet.
+    /// Creates a file in it that is not there yet.
     pub(in super::super) fn create(&self, name: &str) -> io::Result<File> {
         new_private_file(&self.0.join(name))
     }
@@ -49,12 +49,12 @@ pub(in super::super) fn lock(file: &File) -> io::Result<()> {
     sys::lock(file.as_handle())
 }
 
-/// Tells whether somebody has the lock of a file.
+/// Returns whether somebody has the lock of a file.
 pub(in super::super) fn is_locked(file: &File) -> io::Result<bool> {
     sys::is_locked(file.as_handle())
 }
 
-/// Tells whether a file has been removed, so that nobody can find it any more.
+/// Returns whether a file has been removed, so that nobody can find it any more.
 pub(in super::super) fn is_removed(file: &File) -> bool {
     crate::fs::is_removed(file.as_handle())
 }

@@ -74,7 +74,7 @@ impl Line {
         self.handed = None;
     }
 
-    /// Gives the connection to a port that came with an answer; the keeper has begun it in the network of the process.
+    /// Returns the connection to a port that came with an answer; the keeper has begun it in the network of the process.
     #[expect(clippy::unused_async, reason = "other systems connect here")]
     pub(super) async fn take_dialled(&mut self, _: u16) -> io::Result<TcpStream> {
         let handed = self.handed.take().ok_or(io::ErrorKind::NotConnected)?;

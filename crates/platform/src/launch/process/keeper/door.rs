@@ -67,7 +67,7 @@ impl Door {
         Self { listener, key, connections: Vec::new() }
     }
 
-    /// Gives what is to be polled: the listener, then each connection.
+    /// Returns what is to be polled: the listener, then each connection.
     pub(super) fn polled(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let connections = self.connections.iter().map(|connection| {
             // Whoever does not take answers is not heard.
@@ -115,7 +115,7 @@ impl Door {
         }
     }
 
-    /// Gives the next request of all, and the connection that it came from.
+    /// Returns the next request of all, and the connection that it came from.
     pub(super) fn next_request(&mut self) -> Option<(usize, Request)> {
         for (at, connection) in self.connections.iter_mut().enumerate() {
             if let Some(request) = connection.next_request(&self.key) {
@@ -158,7 +158,7 @@ impl Door {
         }
     }
 
-    /// Tells when the next watcher is to be told.
+    /// Returns when the next watcher is to be told.
     pub(super) fn due(&self, end: u64) -> Option<Instant> {
         let waiting = self.connections.iter().filter(|connection| connection.unsent.is_empty());
         let behind = waiting.filter_map(|connection| connection.watch).filter(|watch| watch.end < end);

@@ -54,7 +54,7 @@ pub(super) enum Refused {
 }
 
 impl Ends {
-    /// Opens pipes or a terminal. Gives the program's ends, and the terminal, too.
+    /// Opens pipes or a terminal. Returns the program's ends, and the terminal, too.
     pub(super) fn open(
         order: &KeptOrder,
         cwd: OwnedFd,
@@ -99,7 +99,7 @@ impl Ends {
         }
     }
 
-    /// Gives the descriptor from which a stream is read; none once it is closed.
+    /// Returns the descriptor from which a stream is read; none once it is closed.
     pub(super) fn output(&self, stream: Stream) -> Option<BorrowedFd<'_>> {
         match stream {
             Stream::Stdout => {
@@ -152,7 +152,7 @@ impl Ends {
         self.chunk = Vec::new();
     }
 
-    /// Gives the descriptor to which waiting input is written; none if none waits.
+    /// Returns the descriptor to which waiting input is written; none if none waits.
     pub(super) fn waiting_input(&self) -> Option<BorrowedFd<'_>> {
         if self.waiting.is_empty() { None } else { self.input_end() }
     }
@@ -218,7 +218,7 @@ impl Ends {
         }
     }
 
-    /// Changes the size of the terminal. Tells whether there is one.
+    /// Changes the size of the terminal. Returns whether there is one.
     pub(super) fn resize(&mut self, size: TerminalSize) -> Result<bool, Errno> {
         let Some(terminal) = &mut self.terminal else { return Ok(false) };
         tcsetwinsize(&terminal.master, window(size))?;

@@ -221,7 +221,7 @@ impl Keeper {
         self.door.answer(at, reply);
     }
 
-    /// Gives the address at which something listens at a port, if the program itself could connect to it.
+    /// Returns the address at which something listens at a port, if the program itself could connect to it.
     fn listening(&self, port: u16) -> Option<std::net::SocketAddr> {
         // At the partial level this process has a network that the program has not.
         if self.record.status.held.network == Network::None { None } else { listening(port) }

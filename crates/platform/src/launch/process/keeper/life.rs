@@ -37,7 +37,7 @@ pub(in super::super) struct KeptParcel {
     pub(in super::super) rest: Vec<OwnedFd>,
 }
 
-/// Keeps one process, from the order to the end. Gives the exit code of this process.
+/// Keeps one process, from the order to the end. Returns the exit code of this process.
 pub(in super::super) fn keep(kit: &mut Kit, reach: Reach, control: OwnedFd, parcel: KeptParcel) -> i32 {
     match Keeper::begin(reach, control, parcel) {
         Ok((mut keeper, arrival)) => {

@@ -107,7 +107,7 @@ impl<'a> Shelf<'a> {
         }
     }
 
-    /// Makes a file that nobody can read, or with nothing to read in it. Git takes it for the file that it covers by its
+    /// Creates a file that nobody can read, or with nothing to read in it. Git takes it for the file that it covers by its
     /// length and time.
     fn file_like(&self, stat: &Stat, number: usize, reads_blank: bool) -> io::Result<OwnedFd> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;

@@ -24,7 +24,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 pub(in super::super) struct Trace;
 
 impl Trace {
-    /// Makes one for a new job.
+    /// Creates one for a new job.
     #[expect(clippy::unnecessary_wraps, reason = "other systems need more for it")]
     pub(in super::super) const fn new() -> std::io::Result<Self> {
         Ok(Self)
@@ -54,18 +54,18 @@ pub(in super::super) enum Reach {
 }
 
 impl Reach {
-    /// Gives how those of the job are told whose supervisor this process is.
+    /// Returns how those of the job are told whose supervisor this process is.
     pub(in super::super) fn of(_: &Trace) -> Self {
         if getpid().is_init() { Self::Namespace } else { Self::Below }
     }
 
-    /// Gives the mark that the processes of the job carry in their environment: none is needed.
+    /// Returns the mark that the processes of the job carry in their environment: none is needed.
     #[expect(clippy::unused_self, reason = "other systems need one")]
     pub(in super::super) const fn mark(self) -> Option<std::ffi::CString> {
         None
     }
 
-    /// Tells whether nothing of the job runs any more, once this process has no child.
+    /// Returns whether nothing of the job runs any more, once this process has no child.
     #[expect(clippy::unused_self, reason = "other systems must look")]
     pub(in super::super) const fn is_over(self) -> bool {
         true
@@ -102,7 +102,7 @@ impl Reach {
         all
     }
 
-    /// Kills all processes of the job and waits until they are gone. Gives how many there were.
+    /// Kills all processes of the job and waits until they are gone. Returns how many there were.
     pub(in super::super) fn kill_all(self) -> u32 {
         let (mut killed, mut pause) = (0, FIRST_PAUSE);
         // What had ended by itself is not counted.
@@ -144,7 +144,7 @@ fn reap(killed: &mut u32) -> ReapResult {
     }
 }
 
-/// Signals everything below a process, parents before children. Gives how many there were.
+/// Signals everything below a process, parents before children. Returns how many there were.
 fn signal_below(top: Pid, spared: &HashSet<Pid>, signal: Signal) -> usize {
     let mut signalled = 0;
     let mut parents = vec![top];

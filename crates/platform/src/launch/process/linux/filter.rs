@@ -232,12 +232,12 @@ const OF_WORKERS: &[libc::c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// Tells whether there is a filter for this processor.
+/// Returns whether there is a filter for this processor.
 pub(super) const fn exists() -> bool {
     ARCHITECTURE.is_some()
 }
 
-/// Makes the filter for a level and a kind of network. None where there is none for this processor.
+/// Creates the filter for a level and a kind of network. None where there is none for this processor.
 pub(super) fn filter(
     level: Containment,
     network: Network,
@@ -335,7 +335,7 @@ impl Span {
     }
 }
 
-/// Makes the part that finds the rule of a number, by halves.
+/// Creates the part that finds the rule of a number, by halves.
 fn search(spans: &[Span], others: Answer, refused_bits: u32) -> Option<Vec<Instruction>> {
     match spans {
         [] => Some(vec![give(others)]),
@@ -365,7 +365,7 @@ fn search(spans: &[Span], others: Answer, refused_bits: u32) -> Option<Vec<Instr
     }
 }
 
-/// Makes the part that answers one system call. It always answers. `refused_bits` are those that no mode gets.
+/// Creates the part that answers one system call. It always answers. `refused_bits` are those that no mode gets.
 fn decide(rule: Rule, refused_bits: u32) -> Option<Vec<Instruction>> {
     let not_permitted = give(Answer::Error(libc::EPERM));
     let no_family = give(Answer::Error(libc::EAFNOSUPPORT));

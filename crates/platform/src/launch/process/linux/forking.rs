@@ -122,7 +122,7 @@ pub(in super::super) const fn go_within_if_asked() -> Option<ExitCode> {
     None
 }
 
-/// Gives the number of this process outside of its namespace, as long as the old `/proc` is there.
+/// Returns the number of this process outside of its namespace, as long as the old `/proc` is there.
 pub(in super::super) fn own_number() -> u32 {
     let link = rustix::fs::readlink("/proc/self", Vec::new()).ok();
     link.and_then(|link| link.to_str().ok()?.parse().ok()).unwrap_or(0)

@@ -103,7 +103,7 @@ pub(in super::super) fn shut(
     })
 }
 
-/// Builds the sandbox around this process, which is the init of its namespaces. Gives its layers.
+/// Builds the sandbox around this process, which is the init of its namespaces. Returns its layers.
 fn enter_namespaces(kit: &Kit, order: &Order) -> Result<u32, LaunchError> {
     match order.hold.inner {
         InnerSandboxes::Refused => kit.owner.map(),
@@ -126,7 +126,7 @@ fn enter_namespaces(kit: &Kit, order: &Order) -> Result<u32, LaunchError> {
     Ok(layers)
 }
 
-/// Tells whether the plan makes sandboxes of its own: only in a tree of its own, which holds it without Landlock.
+/// Returns whether the plan makes sandboxes of its own: only in a tree of its own, which holds it without Landlock.
 fn inner_sandboxes(hold: &Hold) -> InnerSandboxes {
     match hold.level {
         Containment::Full => hold.inner,
@@ -134,7 +134,7 @@ fn inner_sandboxes(hold: &Hold) -> InnerSandboxes {
     }
 }
 
-/// Gives the network that can be had at a level. It is never more than what was asked for, unless nothing is
+/// Returns the network that can be had at a level. It is never more than what was asked for, unless nothing is
 /// held at all: without a namespace there is no loopback of its own, so there is none.
 const fn network_in_force(level: Containment, wanted: Network) -> Network {
     match (level, wanted) {
@@ -194,7 +194,7 @@ pub(in super::super) const fn reported_level(level: Containment, open: Names) ->
     }
 }
 
-/// Gives the limits as they are set: on the number of processes, only where it would bind this job alone.
+/// Returns the limits as they are set: on the number of processes, only where it would bind this job alone.
 fn own_limits(kit: &Kit, level: Containment, limits: ProcessLimits) -> ProcessLimits {
     let processes = limits.processes.map(|limit| match level {
         // Counted within the namespace of users; the supervisor is one of them.

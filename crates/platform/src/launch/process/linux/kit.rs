@@ -129,17 +129,17 @@ impl Kit {
         self.filters = Vec::new();
     }
 
-    /// Tells how many processes and threads this user runs, roughly.
+    /// Returns how many processes and threads this user runs, roughly.
     pub(super) fn tasks_of_user(&self) -> u64 {
         self.tasks.map_or(0, |(_, tasks)| tasks)
     }
 
-    /// Gives the places that every program may read.
+    /// Returns the places that every program may read.
     pub(super) fn readable(&self) -> impl Iterator<Item = std::os::fd::BorrowedFd<'_>> {
         self.readable.iter().map(AsFd::as_fd)
     }
 
-    /// Gives the filter for a level and a kind of network.
+    /// Returns the filter for a level and a kind of network.
     pub(super) fn filter(
         &self,
         level: Containment,
@@ -161,7 +161,7 @@ impl Kit {
         }
     }
 
-    /// Gives what of the system only its owner may read, where that owner is root, whom this is. Landlock closes it
+    /// Returns what of the system only its owner may read, where that owner is root, whom this is. Landlock closes it
     /// otherwise.
     pub(super) fn private_places(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
@@ -171,13 +171,13 @@ impl Kit {
         found
     }
 
-    /// Gives the limit that a namespace of processes sets itself, for root, whom no other limit binds.
+    /// Returns the limit that a namespace of processes sets itself, for root, whom no other limit binds.
     pub(super) fn own_process_limit(&self, processes: Option<u64>) -> Option<u64> {
         processes
             .filter(|limit| self.owner.user() == 0 && self.limits_namespaces && *limit >= LEAST_OWN_LIMIT)
     }
 
-    /// Tells whether a limit on processes binds this user in a sandbox of its own.
+    /// Returns whether a limit on processes binds this user in a sandbox of its own.
     pub(super) fn binds(&self, processes: Option<u64>, in_namespace: bool) -> bool {
         match processes {
             None => true,
@@ -318,7 +318,7 @@ enum Whole {
     No,
 }
 
-/// Tells whether each namespace of processes has a limit of its own. In older kernels the same file is the
+/// Returns whether each namespace of processes has a limit of its own. In older kernels the same file is the
 /// limit of the whole machine, which must not be touched.
 ///
 /// # Source

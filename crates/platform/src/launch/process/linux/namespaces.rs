@@ -13,7 +13,7 @@ use bailiwick_contract::command::{Containment, Network};
 /// The number of a user who is not root.
 const FIRST_USER: u32 = 1_000;
 
-/// Gives the flags of the namespaces that a level needs.
+/// Returns the flags of the namespaces that a level needs.
 pub(in super::super) const fn flags(level: Containment, network: Network) -> i32 {
     match level {
         Containment::None | Containment::Partial => 0,
@@ -39,7 +39,7 @@ impl Owner {
         Self { user: rustix::process::geteuid().as_raw(), group: rustix::process::getegid().as_raw() }
     }
 
-    /// Gives the number of the user.
+    /// Returns the number of the user.
     pub(super) const fn user(self) -> u32 {
         self.user
     }

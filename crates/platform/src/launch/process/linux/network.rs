@@ -8,7 +8,7 @@ use rustix::io::Errno;
 /// What tells that a socket listens: the state `TCP_LISTEN` of the kernel's tables.
 const LISTENING: &str = "0A";
 
-/// Gives the local address at which something listens at a port.
+/// Returns the local address at which something listens at a port.
 pub(in super::super) fn listening(port: u16) -> Option<SocketAddr> {
     let (any, local) = (Ipv4Addr::UNSPECIFIED.octets(), Ipv4Addr::LOCALHOST.octets());
     let four = [any, local].map(|octets| word(&octets));

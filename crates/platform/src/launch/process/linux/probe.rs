@@ -42,7 +42,7 @@ pub(in super::super::super) fn probe() -> Levels {
     Levels { strongest, full_missing, partial_missing, landlock_abi }
 }
 
-/// Makes the namespaces of a sandbox in a process of its own. Gives why that fails.
+/// Creates the namespaces of a sandbox in a process of its own. Returns why that fails.
 fn try_namespaces() -> Option<String> {
     let owner = Owner::current();
     let forked = match sys::fork_into(flags(Containment::Full, Network::Loopback)) {

@@ -74,7 +74,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Gives the ruleset, to be put in force.
+    /// Returns the ruleset, to be put in force.
     pub(super) fn finish(self) -> RulesetCreated {
         self.0
     }

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
-/// Opens a terminal. Gives the keeper's end and the program's.
+/// Opens a terminal. Returns the keeper's end and the program's.
 pub(in super::super) fn open_terminal() -> Result<(OwnedFd, OwnedFd), Errno> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let master = openpt(flags)?;

@@ -207,7 +207,7 @@ impl Tree {
         }
     }
 
-    /// Makes the folders that only this job has. They share one file system in memory with the new root,
+    /// Creates the folders that only this job has. They share one file system in memory with the new root,
     /// and can be written although it cannot.
     fn private_places(&self) -> io::Result<()> {
         for path in ["tmp", "dev/shm"] {
@@ -310,7 +310,7 @@ impl Tree {
         Ok(move_mount(&mount, "", &place, "", flags)?)
     }
 
-    /// Makes the new tree the only one.
+    /// Creates the new tree the only one.
     fn enter(self) -> io::Result<()> {
         sys::set_mount_attributes(self.top.as_fd(), READ_ONLY, false)?;
         rustix::process::fchdir(&self.top)?;
@@ -321,13 +321,13 @@ impl Tree {
     }
 }
 
-/// Makes a mount of what a path leads to, with all that is mounted below it.
+/// Creates a mount of what a path leads to, with all that is mounted below it.
 fn clone_of(path: &Path) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     Ok(open_tree(CWD, path, flags | OpenTreeFlags::AT_RECURSIVE)?)
 }
 
-/// Gives a path relative to the top of the new tree.
+/// Returns a path relative to the top of the new tree.
 fn inside(path: &Path) -> &Path {
     let bytes = path.as_os_str().as_bytes();
     Path::new(OsStr::from_bytes(bytes.strip_prefix(b"/").unwrap_or(bytes)))

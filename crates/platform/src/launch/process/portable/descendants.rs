@@ -34,7 +34,7 @@ pub(in super::super) struct Trace {
 }
 
 impl Trace {
-    /// Makes one for a new job.
+    /// Creates one for a new job.
     pub(in super::super) fn new() -> io::Result<Self> {
         let mut number = [0; 16];
         getrandom::fill(&mut number).map_err(io::Error::other)?;
@@ -59,7 +59,7 @@ pub(in super::super) struct Reach {
 }
 
 impl Reach {
-    /// Gives how those of the job are told whose supervisor this process is.
+    /// Returns how those of the job are told whose supervisor this process is.
     pub(in super::super) fn of(trace: &Trace) -> Self {
         Self::begin(trace.clone(), Some(getpid()))
     }
@@ -71,12 +71,12 @@ impl Reach {
         Self { family: RefCell::new(family), mark: trace.mark }
     }
 
-    /// Gives the mark that the processes of the job carry in their environment.
+    /// Returns the mark that the processes of the job carry in their environment.
     pub(in super::super) fn mark(&self) -> Option<CString> {
         Some(self.mark.clone())
     }
 
-    /// Tells whether nothing of the job runs any more.
+    /// Returns whether nothing of the job runs any more.
     pub(in super::super) fn is_over(&self) -> bool {
         self.find().is_empty()
     }
@@ -88,7 +88,7 @@ impl Reach {
         }
     }
 
-    /// Kills all processes of the job and waits until they are gone. Gives how many there were.
+    /// Kills all processes of the job and waits until they are gone. Returns how many there were.
     pub(in super::super) fn kill_all(&self) -> u32 {
         self.kill_found(reap)
     }

@@ -29,7 +29,7 @@ pub(in super::super) fn fork_supervisor(
     sys::fork()
 }
 
-/// Gives the number of this process.
+/// Returns the number of this process.
 pub(in super::super) fn own_number() -> u32 {
     std::process::id()
 }

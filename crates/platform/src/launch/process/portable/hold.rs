@@ -47,7 +47,7 @@ pub(in super::super) struct OpenProgram {
 }
 
 impl OpenProgram {
-    /// Tells whether the path still leads to the file that was checked. Between this and its execution another one
+    /// Returns whether the path still leads to the file that was checked. Between this and its execution another one
     /// could take its place: this system executes files by path only.
     pub(super) fn is_same(&self) -> io::Result<bool> {
         let facts = stat(&self.path)?;
@@ -133,7 +133,7 @@ fn open_at(kit: &Kit, hold: &Hold, limits: &ProcessLimits, has_own_memory_limit:
         }
 }
 
-/// Tells whether a name that must stay as it is does not exist: where letters' case does not count, it could be made
+/// Returns whether a name that must stay as it is does not exist: where letters' case does not count, it could be made
 /// under another spelling.
 fn is_any_missing(hold: &Hold) -> bool {
     hold.lacks_protected || hold.protected.iter().any(|name| name.path.symlink_metadata().is_err())
@@ -161,12 +161,12 @@ fn shutting(kit: &Kit, hold: &Hold, terminal: Option<&OwnedFd>) -> Result<Shutti
     Ok(Shutting { words: words.collect::<Result<_, _>>().map_err(failed(step))? })
 }
 
-/// Gives a path without links, as the system compares it; the path itself where nothing is there.
+/// Returns a path without links, as the system compares it; the path itself where nothing is there.
 pub(super) fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Gives the working folder that was opened.
+/// Returns the working folder that was opened.
 pub(in super::super) fn open_working_folder(_: &Order, streams: &Streams) -> Result<OwnedFd, LaunchError> {
     rustix::io::fcntl_dupfd_cloexec(&streams.cwd, 3).map_err(failed("working folder"))
 }
@@ -199,7 +199,7 @@ pub(in super::super) const fn shut_in(_: &Shutting) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Tells whether a command is shut in after this program was left, and says so then.
+/// Returns whether a command is shut in after this program was left, and says so then.
 pub(in super::super) const fn is_shut_in_later(prepared: &Prepared) -> bool {
     prepared.shutting.is_some()
 }

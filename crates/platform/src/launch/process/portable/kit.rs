@@ -47,7 +47,7 @@ impl Kit {
     #[expect(clippy::unused_self, clippy::needless_pass_by_ref_mut, reason = "other systems have more in it")]
     pub(in super::super) const fn let_go(&mut self) {}
 
-    /// Tells how many processes this user runs, roughly.
+    /// Returns how many processes this user runs, roughly.
     pub(super) fn tasks_of_user(&self) -> u64 {
         self.tasks.map_or(0, |(_, tasks)| tasks)
     }

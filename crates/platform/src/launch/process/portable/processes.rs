@@ -6,7 +6,7 @@ use crate::launch::process::family::Row;
 
 pub(super) use system::{carries, look, of_user};
 
-/// Sends a signal to a process, if it is still the same. Tells whether it was sent.
+/// Sends a signal to a process, if it is still the same. Returns whether it was sent.
 pub(super) fn send(row: Row, signal: Signal) -> bool {
     // Without a handle for processes another one could take the number between the two calls.
     look(row.pid).is_some_and(|now| now.started == row.started)
@@ -20,14 +20,14 @@ mod system {
     use super::Row;
     use crate::libproc;
 
-    /// Gives all that runs; what has ended and is not waited for is left out.
+    /// Returns all that runs; what has ended and is not waited for is left out.
     pub(in super::super) fn of_user() -> Vec<Row> {
         let user = rustix::process::geteuid().as_raw();
         let all = libproc::process_ids().into_iter();
         all.filter_map(|pid| row(pid, Some(user))).collect()
     }
 
-    /// Gives one process, if it runs.
+    /// Returns one process, if it runs.
     pub(in super::super) fn look(pid: i32) -> Option<Row> {
         row(pid, None)
     }
@@ -47,7 +47,7 @@ mod system {
         })
     }
 
-    /// Tells whether a process has a line in its environment. Of some of the system's own programs it is not told.
+    /// Returns whether a process has a line in its environment. Of some of the system's own programs it is not told.
     pub(in super::super) fn carries(pid: i32, line: &[u8]) -> bool {
         libproc::start(pid).is_some_and(|start| start.split(|byte| *byte == 0).any(|it| it == line))
     }
@@ -59,7 +59,7 @@ mod system {
 
     use super::Row;
 
-    /// Gives all that runs; what has ended and is not waited for is left out.
+    /// Returns all that runs; what has ended and is not waited for is left out.
     pub(in super::super) fn of_user() -> Vec<Row> {
         let user = rustix::process::geteuid().as_raw();
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -69,7 +69,7 @@ mod system {
             .collect()
     }
 
-    /// Gives one process, if it runs.
+    /// Returns one process, if it runs.
     pub(in super::super) fn look(pid: i32) -> Option<Row> {
         let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
         // The name before it may hold anything.
@@ -84,7 +84,7 @@ mod system {
         Some(Row { pid, parent, session, started: started.parse().ok()?, birth: None })
     }
 
-    /// Tells whether a process has a line in its environment.
+    /// Returns whether a process has a line in its environment.
     pub(in super::super) fn carries(pid: i32, line: &[u8]) -> bool {
         std::fs::read(format!("/proc/{pid}/environ"))
             .is_ok_and(|lines| lines.split(|byte| *byte == 0).any(|it| it == line))

@@ -58,12 +58,12 @@ impl Signals {
         Ok(())
     }
 
-    /// Gives what can be read when there is a signal.
+    /// Returns what can be read when there is a signal.
     pub(in super::super) fn as_fd(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
     }
 
-    /// Takes note of all signals that came. Tells whether one of them asks to end.
+    /// Takes note of all signals that came. Returns whether one of them asks to end.
     pub(in super::super) fn take(&self) -> bool {
         let mut is_asked_to_end = false;
         let mut told = [0; 64];

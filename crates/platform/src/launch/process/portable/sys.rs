@@ -148,13 +148,13 @@ pub(in super::super) fn execute(program: &CStr, argv: &[CString], environment: &
     }
 }
 
-/// Gives the user whose process is at the other end of a socket with a path.
+/// Returns the user whose process is at the other end of a socket with a path.
 #[cfg(target_os = "linux")]
 pub(in super::super) fn peer_user(socket: BorrowedFd<'_>) -> io::Result<u32> {
     Ok(rustix::net::sockopt::socket_peercred(socket)?.uid.as_raw())
 }
 
-/// Gives the user whose process is at the other end of a socket with a path.
+/// Returns the user whose process is at the other end of a socket with a path.
 #[cfg(not(target_os = "linux"))]
 pub(in super::super) fn peer_user(socket: BorrowedFd<'_>) -> io::Result<u32> {
     let (mut user, mut group) = (0, 0);
@@ -168,7 +168,7 @@ pub(in super::super) fn peer_user(socket: BorrowedFd<'_>) -> io::Result<u32> {
 /// Does nothing: the system takes back what is not used when it is short of memory.
 pub(in super::super) const fn give_back_memory() {}
 
-/// Tells whether a sandbox holds this process.
+/// Returns whether a sandbox holds this process.
 ///
 /// # Source
 /// `libsystem_sandbox`, part of every program's system library: without an operation `sandbox_check` tells whether

@@ -6,7 +6,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// Opens a terminal. Gives the keeper's end and the program's.
+/// Opens a terminal. Returns the keeper's end and the program's.
 pub(in super::super) fn open_terminal() -> Result<(OwnedFd, OwnedFd), Errno> {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     fcntl_setfd(&master, FdFlags::CLOEXEC)?;

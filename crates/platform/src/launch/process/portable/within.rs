@@ -29,7 +29,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Gives the words that tell it, before the program's own arguments.
+    /// Returns the words that tell it, before the program's own arguments.
     pub(super) fn words(self, program: &OpenProgram) -> Vec<CString> {
         let OpenProgram { path, identity } = program;
         let numbers = [i64::from(self.say).to_string(), i64::from(self.wait.unwrap_or(-1)).to_string()];
@@ -41,7 +41,7 @@ impl Task {
         words.chain([path.clone()]).collect()
     }
 
-    /// Reads such words. Gives the program and its arguments, too.
+    /// Reads such words. Returns the program and its arguments, too.
     fn read(words: Vec<OsString>) -> Option<(Self, OpenProgram, Vec<CString>)> {
         let mut words = words.into_iter();
         let mut number = || words.next()?.into_string().ok();

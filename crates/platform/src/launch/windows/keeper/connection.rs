@@ -64,7 +64,7 @@ pub(super) async fn serve(
     }
 }
 
-/// Tells what is new to whoever watches. Tells whether the connection goes on.
+/// Returns what is new to whoever watches. Returns whether the connection goes on.
 async fn tell(writer: &mut WriteHalf<NamedPipeServer>, now: Progress, is_watching: bool) -> bool {
     if is_watching {
         let mut events = Answer::Output(now.end).encode();
@@ -85,7 +85,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// Gives the next request; none when the connection is over, or what is said is not understood.
+    /// Returns the next request; none when the connection is over, or what is said is not understood.
     async fn next(&mut self, longest: usize) -> Option<Request> {
         loop {
             if let Some(length) = first_length(&self.received, longest).ok()?

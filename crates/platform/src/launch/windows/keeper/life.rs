@@ -57,7 +57,7 @@ enum Event {
     Abandoned,
 }
 
-/// Keeps one process, from the order to the end. Tells whether it came so far as to run.
+/// Keeps one process, from the order to the end. Returns whether it came so far as to run.
 pub(in super::super) fn keep() -> bool {
     let Some((place, order)) = read_order() else { return false };
     sys::hear_ctrl_c();
@@ -148,7 +148,7 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// Makes the files of the process, opens the door, and starts the plan.
+    /// Creates the files of the process, opens the door, and starts the plan.
     fn begin(place: Place, order: Order) -> Result<Self, LaunchError> {
         let Order { plan, environment, cwd_path, hold, limits, kept, .. } = order;
         let kept: KeptOrder = kept.ok_or_else(|| step("order", "it is none for a keeper"))?;

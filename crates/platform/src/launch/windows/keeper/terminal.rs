@@ -22,7 +22,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Opens one. Gives what it draws, what it takes as typed, and the streams of a plan.
+    /// Opens one. Returns what it draws, what it takes as typed, and the streams of a plan.
     pub(super) fn open(
         size: TerminalSize,
     ) -> Result<(Self, pipe::Receiver, pipe::Sender, Streams), LaunchError> {
@@ -35,7 +35,7 @@ impl Terminal {
         Ok((Self { console, answers: Answers::new(size) }, output, input, streams))
     }
 
-    /// Takes in what was drawn. Gives what is typed in answer; nothing as a rule.
+    /// Takes in what was drawn. Returns what is typed in answer; nothing as a rule.
     pub(super) fn answer(&mut self, drawn: &[u8]) -> Vec<u8> {
         self.answers.take(drawn)
     }

@@ -35,7 +35,7 @@ fn measured() -> String {
     format!("{rows} rows, {columns} columns")
 }
 
-/// Does what a variable says, in a terminal. Tells whether that is anything.
+/// Does what a variable says, in a terminal. Returns whether that is anything.
 pub(super) fn play(role: &str, words: &[String]) -> bool {
     let say = |text: &str| screen().write_all(text.as_bytes()).expect("it is drawn");
     match role {
@@ -96,7 +96,7 @@ async fn start(place: &Place, be: &str, plan: Option<Vec<Step>>) -> Control {
     Control::connect(&place.0).await.expect("its keeper listens")
 }
 
-/// Gives all that was drawn, as it came.
+/// Returns all that was drawn, as it came.
 fn drawn(place: &Place) -> Vec<u8> {
     let read = Kept::open(&place.0).and_then(|kept| kept.read(0, usize::MAX)).expect("its files are there");
     assert!(read.frames.iter().all(|frame| frame.stream == Stream::Stdout), "a terminal is one stream");
