@@ -6,7 +6,7 @@
 //! cargo bench --bench code -- FOLDER     the sources of a real one
 //! ```
 //!
-//! Through `Service::handle` with the history on. The tree lies below the temporary folder and is removed at the end.
+//! Through `Service::handle` with the history on. The tree is below the temporary folder and is removed at the end.
 //! Ends with 1 if an answer lacks what the tree was made with.
 
 #![expect(

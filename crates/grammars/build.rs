@@ -85,7 +85,7 @@ fn main() {
 /// Reads the tables of states with many and with few symbols.
 fn tables(function: LanguageFn) -> (&'static [u16], &'static [u16]) {
     // SAFETY: what tree-sitter's generator makes takes nothing and returns a constant of the program, which begins so;
-    // the version is looked at before all else.
+    // the version is checked before all else.
     let head = unsafe { &*function.into_raw()().cast::<Head>() };
     assert!(
         [14, 15].contains(&head.abi_version),
@@ -113,7 +113,7 @@ fn tables(function: LanguageFn) -> (&'static [u16], &'static [u16]) {
     (large, unsafe { slice::from_raw_parts(head.small_parse_table, small) })
 }
 
-/// Finds the sources of a package, which lie where those of tree-sitter do.
+/// Finds the sources of a package, which are where those of tree-sitter do.
 fn package_folder(package: &str) -> PathBuf {
     let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
     let lock = fs::read_to_string(lock).expect("the workspace has a lock file");
@@ -122,7 +122,7 @@ fn package_folder(package: &str) -> PathBuf {
     let (version, _) = entry.split_once('"').expect("a version is a text");
     let headers =
         PathBuf::from(env::var_os("DEP_TREE_SITTER_INCLUDE").expect("tree-sitter names its headers"));
-    let packages = headers.ancestors().nth(2).expect("they lie in a folder of its package");
+    let packages = headers.ancestors().nth(2).expect("they are in a folder of its package");
     // As in cargo's registry, and as `cargo vendor` lays them.
     let places = [packages.join(format!("{package}-{version}")), packages.join(package)];
     places

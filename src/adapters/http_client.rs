@@ -1,7 +1,7 @@
 //! A small HTTP client, for the question whether a URL leads to this computer. Each request has a connection of its own, so
 //! that a failure has one place: the name, the connection, its encryption, or the answer.
 //!
-//! `HTTPS_PROXY` and `NO_PROXY` are honoured. Redirects are not followed: whoever asks decides.
+//! `HTTPS_PROXY` and `NO_PROXY` are honoured. Redirects are not followed: anyone who asks decides.
 
 use std::env;
 use std::fmt;

@@ -133,7 +133,7 @@ const FENCES: &[Fence] = &[
             "crates/platform/src/screen/x11/",
             "src/adapters/cli/doctor/",
         ],
-        because: "nothing connects to the network by itself: a process's own ports, displays and doctor's look at the own \
+        because: "nothing connects to the network on its own: a process's own ports, displays and doctor's look at the own \
                   service are all",
     },
 ];
@@ -285,7 +285,7 @@ fn fenced_names_stay_inside_their_fences() {
                 let places =
                     if fence.inside.is_empty() { "nowhere".to_owned() } else { fence.inside.join(", ") };
                 problems.push(format!(
-                    "{}:{number}: `{}` may stand only in {places}: {}",
+                    "{}:{number}: `{}` may be only in {places}: {}",
                     file.path,
                     line.trim(),
                     fence.because
@@ -423,7 +423,7 @@ fn every_operation_has_one_file_of_its_name() {
     for family in FAMILIES {
         for entry in family.operations {
             if entry.spec.family() != family.name {
-                problems.push(format!("{} stands in the table of `{}`", entry.spec.name, family.name));
+                problems.push(format!("{} is in the table of `{}`", entry.spec.name, family.name));
             }
             if !found.remove(entry.spec.name) {
                 problems.push(format!(

@@ -151,7 +151,7 @@ fn a_running_service_takes_up_a_changed_config_and_refuses_all_while_it_is_broke
     );
     assert!(!error.to_string().contains(place.folder.path().to_str().expect("UTF-8")), "{error}");
     fs::write(place.config(), good).expect("written");
-    assert_eq!(place.run(&stat).exit, 0, "it goes on when the config is whole again");
+    assert_eq!(place.run(&stat).exit, 0, "it continues when the config is whole again");
     drop(service);
 }
 

@@ -246,7 +246,7 @@ fn allowing_git_does_not_allow_arbitrary_code() {
         ],
         Decision::Deny,
     );
-    // Named by the person, it is what the person meant; it is said that this is any code.
+    // Named by the user, it is what the user meant; it is said that this is any code.
     let meant = rules(json!({"allowedCommands": ["git *", "git bisect run *"]}));
     let verdict = judge(&meant, "git bisect run make");
     assert_eq!(verdict.decision, Decision::Allow);

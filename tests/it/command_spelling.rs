@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::temporary::TemporaryFolder;
 
-/// What may stand between `git` and its subcommand, and what only looks so.
+/// What may be between `git` and its subcommand, and what only looks so.
 const GIT_WORDS: &[&str] = &[
     "-C",
     ".",
@@ -55,7 +55,7 @@ const GIT_WORDS: &[&str] = &[
     "HEAD",
 ];
 
-/// What may stand between a wrapper and the program that it starts.
+/// What may be between a wrapper and the program that it starts.
 const WRAPPER_WORDS: &[&str] = &[
     "env",
     "timeout",

@@ -55,8 +55,8 @@ fn event(target: &str, phase: Phase, has_effect: bool) -> EventDraft {
     }
 }
 
-/// Writes rows and says each id once it is acknowledged. Run by itself it writes a few; as the child of
-/// another test it goes on until it is killed.
+/// Writes rows and says each id once it is acknowledged. Run on its own it writes a few; as the child of
+/// another test it continues until it is killed.
 #[test]
 fn acknowledged_rows_are_in_the_history() {
     let own = TemporaryFolder::new();
@@ -212,7 +212,7 @@ async fn without_a_history_effects_are_refused_and_reads_are_answered_with_a_war
         assert!(reply["warnings"][0].as_str().is_some_and(|it| it.contains("not in the history")), "{reply}");
     }
 
-    // It heals by itself once the folder can be made.
+    // It heals on its own once the folder can be made.
     std::fs::remove_file(&host.dirs.state).expect("removed");
     eventually_some("changes are made again", async || {
         call(&host, &caller, json!({"op": "file.mkdir", "target": "made"})).await.result.ok()

@@ -12,9 +12,9 @@ use crate::system::Need;
 use support::scope::TestScope;
 use support::service::call;
 
-/// What stands only in files outside the scope's folder.
+/// What is only in files outside the scope's folder.
 const OUTSIDE: &str = "marker-of-the-outside";
-/// What stands only in closed files inside it.
+/// What is only in closed files inside it.
 const CLOSED: &str = "marker-of-a-closed-file";
 
 /// Paths that lead out, to something closed, or to nothing good.
@@ -89,7 +89,7 @@ impl HostileFolder {
         self.scope.beside(name)
     }
 
-    /// Makes the content of the scope's folder anew; the folder itself stays, as its root is open.
+    /// Makes the content of the scope's folder again; the folder itself stays, as its root is open.
     fn lay_out(&self) {
         let app = self.path("app");
         for entry in fs::read_dir(&app).expect("the scope's folder exists") {
@@ -260,7 +260,7 @@ fn no_operation_reaches_outside_or_into_closed_files_by_any_path() {
                 assert!(!text.contains(OUTSIDE), "{shown} read outside:\n{text}");
                 assert!(!text.contains(CLOSED), "{shown} read a closed file:\n{text}");
                 let done = outcome["ok"] == true;
-                // Looking takes long elsewhere: before all is laid out anew it tells as much, and not always which it was.
+                // Looking takes long elsewhere: before all is laid out again it tells as much, and not always which it was.
                 if cfg!(target_os = "linux") || done || at == last {
                     assert_eq!(ground.untouchable(), before, "{shown} changed what it must not:\n{text}");
                 }

@@ -174,7 +174,7 @@ fn every_promise_of_protection_stands_where_it_is_said_and_names_a_test_that_exi
             continue;
         };
         let said = fs::read_to_string(repository().join(place)).unwrap_or_default();
-        // A text in source may go on behind a backslash.
+        // A text in source may continue behind a backslash.
         let said = on_one_line(&said.replace("\\\n", " ").replace("\\n", " "));
         if !said.contains(promise) {
             problems.push(format!("{place} does not say: {promise}"));

@@ -34,6 +34,7 @@ mod drills;
 mod edits;
 mod fixtures;
 mod git;
+mod glossary;
 mod history;
 // The launcher itself: namespaces, Landlock, seccomp, control groups and signals.
 #[cfg(target_os = "linux")]

@@ -394,7 +394,7 @@ fn ask_never_runs_anything() {
         let target = example["target"].as_str().unwrap_or_default();
         if entry.spec.family() == "file" && target.contains('.') {
             let path = ground.root().join(target);
-            fs::create_dir_all(path.parent().expect("it lies in the root")).expect("it can be made");
+            fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
             fs::write(path, "text\n").expect("it can be written");
         }
     }

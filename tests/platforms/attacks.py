@@ -5,7 +5,7 @@ import json
 from harness.report import Report
 from harness.wire import Stdio, envelope_of, tool_call
 
-OUTSIDE = "what lies outside"
+OUTSIDE = "what is outside"
 INSIDE = "A line to find: cobalt"
 
 # What it is, the paths, and the codes of which one has to come.

@@ -36,15 +36,15 @@ def is_there() -> bool:
 
 
 def refused(report: Report, stdio) -> None:
-    """Before the person says that programs run without a sandbox, Git does not run."""
+    """Before the user says that programs run without a sandbox, Git does not run."""
     got = ask(stdio, "computer_query", {"op": "git.status"})
     error = got.get("error", {})
     shown = error.get("code") == "provider_unavailable" and '"none"' in json.dumps(error.get("hints", [])).replace("\\", "")
-    report.check("git: without a word of the person it is refused, and the answer says which", shown, got)
+    report.check("git: without a word of the user it is refused, and the answer says which", shown, got)
 
 
 class Ground:
-    """The project's repository, the person's own Git beside it, and a program that leaves a mark."""
+    """The project's repository, the user's own Git beside it, and a program that leaves a mark."""
 
     def __init__(self, product) -> None:
         self.product = product
@@ -59,7 +59,7 @@ class Ground:
         self.program = product.written(self.marker).replace("\\", "/")
 
     def git(self, *words: str) -> subprocess.CompletedProcess:
-        """Runs Git as the person does, in the project's folder."""
+        """Runs Git as the user does, in the project's folder."""
         return self.product.windows(GIT, *words)
 
     def ran(self) -> bool:
@@ -83,7 +83,7 @@ def run(report: Report, product, stdio) -> None:
 
 
 def work(report: Report, product, stdio, ground: Ground) -> None:
-    """The day's work with a repository, and line ends as the person has them."""
+    """The day's work with a repository, and line ends as the user has them."""
 
     def does(name: str, op: str, holds: str, **fields) -> dict:
         tool = "computer_query" if {"op": op} in [{"op": read["op"]} for read in READS] else "computer_operation"
@@ -97,7 +97,7 @@ def work(report: Report, product, stdio, ground: Ground) -> None:
     does("git.status shows what is new", "git.status", "lines.txt")
     does("git.stage stages it", "git.stage", "lines.txt", input={"paths": ["lines.txt", "größer file.txt"]})
     does("git.diff shows what is staged", "git.diff", "+two", input={"staged": True})
-    does("git.commit commits it by the person's name", "git.commit", "Ada", input={"message": "lines: two of them"})
+    does("git.commit commits it by the user's name", "git.commit", "Ada", input={"message": "lines: two of them"})
     does("git.log lists the commit", "git.log", "lines: two of them")
     does("git.show shows it", "git.show", "+two")
     does("git.blame tells who wrote a line", "git.blame", "Ada", target="lines.txt")
@@ -179,7 +179,7 @@ def programs(report: Report, product, stdio, ground: Ground) -> None:
             report.check(f"git: {call['op']} runs nothing of them", got.get("ok") is True and not ground.ran(), got)
             if call["op"] == "git.commit":
                 told = json.dumps(got.get("warnings", []))
-                report.check("git: it tells which hooks were not run", "pre-commit" in told and "post-commit" in told, got)
+                report.check("git: it shows which hooks were not run", "pre-commit" in told and "post-commit" in told, got)
         got = ask(stdio, "computer_operation", {"op": "git.stage", "input": {"paths": ["README.md"]}})
         rule = got.get("error", {}).get("details", {}).get("rule")
         report.check("git: a file with a filter is not staged", rule == "git-filter" and not ground.ran(), got)
@@ -228,7 +228,7 @@ def places(report: Report, product, stdio) -> None:
     config.write_bytes(before + f"\n[blame]\n\tignoreRevsFile = {product.written(outside)}\\secret\n".replace("\\", "/").encode())
     (outside / "secret").write_text("secret words\n")
     got = ask(stdio, "computer_query", {"op": "git.blame", "target": "README.md"})
-    report.check("git: a list for git.blame that lies outside is not read", got.get("ok") is False and "secret words" not in json.dumps(got), got)
+    report.check("git: a list for git.blame that is outside is not read", got.get("ok") is False and "secret words" not in json.dumps(got), got)
     config.write_bytes(before)
     got = ask(stdio, "computer_query", {"op": "git.status"})
     report.check("git: afterwards it works again", got.get("ok") is True, got)

@@ -1,4 +1,4 @@
-//! Why a file of the person's decisions is not accepted.
+//! Why a file of the user's decisions is not accepted.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -35,24 +35,24 @@ impl ConfigError {
         }
     }
 
-    /// Tells the person: with the file.
+    /// Tells the user: with the file.
     pub fn for_person(&self) -> Failure {
         Failure::new(ErrorCode::ProviderUnavailable, self.to_string()).hint(self.fix.clone())
     }
 
-    /// Tells a client: with the place, without the file's path and without the person's own words.
+    /// Tells a client: with the place, without the file's path and without the user's own words.
     pub fn for_client(&self) -> Failure {
         let name = self.file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         let place = if self.place.is_empty() { String::new() } else { format!(" at {}", self.place) };
         Failure::new(ErrorCode::ProviderUnavailable, format!("nothing is served: {name} is broken{place}"))
             .detail("rule", "broken-config")
             .hint(
-                "For the user: `bailiwick status` says what is wrong; the service goes on when it is fixed.",
+                "For the user: `bailiwick status` says what is wrong; the service continues when it is fixed.",
             )
     }
 }
 
-/// The field of a place, which stands in backquotes.
+/// The field of a place, which is in backquotes.
 fn quoted(place: &str) -> Option<&str> {
     place.strip_prefix('`')?.strip_suffix('`')
 }

@@ -1,4 +1,4 @@
-//! The person's decisions: `config.json` and what it says about this computer and its scopes.
+//! The user's decisions: `config.json` and what it says about this computer and its scopes.
 //!
 //! Reading is strict: a config that is broken in any part is refused as a whole.
 

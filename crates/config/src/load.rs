@@ -73,7 +73,7 @@ impl Config {
         let text = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
         let config = match parse_strict(text) {
             Ok(config) => config,
-            // The older key is looked at only when the strict reading failed, and must then be there.
+            // The older key is checked only when the strict reading failed, and must then be there.
             Err(wrong) => match legacy(text) {
                 Some(value) => serde_path_to_error::deserialize(value).map_err(|error| {
                     let place = error.path().to_string();
@@ -98,7 +98,7 @@ impl Config {
         text
     }
 
-    /// Writes the config: a new file of mode 0600 that replaces the old one.
+    /// Writes the config: a new file private (0600) that replaces the old one.
     ///
     /// # Errors
     /// When the config itself would be refused, or the file cannot be written; the old file is then
@@ -107,7 +107,7 @@ impl Config {
         check(path, self)?;
         let text = self.text();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // A link in the file's place is the person's choice: what it leads to is replaced.
+        // A link in the file's place is the user's choice: what it leads to is replaced.
         #[expect(clippy::disallowed_methods, reason = "the config is no scope's file")]
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let written = || {
@@ -198,7 +198,7 @@ pub(super) fn broken(path: &Path, field: &str, error: &serde_json::Error) -> Con
     ConfigError::new(path, &place.join(", "), text, fix)
 }
 
-/// Returns the one of the expected words that is nearest to the one that stands there.
+/// Returns the one of the expected words that is nearest to the one that is there.
 fn meant(text: &str) -> Option<String> {
     let mut words = text.strip_prefix("unknown variant ")?.split('`').skip(1).step_by(2);
     let word = words.next()?;

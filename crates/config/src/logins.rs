@@ -1,4 +1,4 @@
-//! Logins: tokens that a client obtains by OAuth after the owner has agreed, and renews by itself.
+//! Logins: tokens that a client obtains by OAuth after the owner has agreed, and renews on its own.
 //!
 //! A login is a token whose secret changes every hour. The refresh token that renews it is used once: one that comes a
 //! second time was copied, and ends the login.

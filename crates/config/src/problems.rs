@@ -89,7 +89,7 @@ impl Search<'_> {
                     }
                 },
             };
-            if !self.mend(steps, error) {
+            if !self.repair(steps, error) {
                 break;
             }
         }
@@ -97,7 +97,7 @@ impl Search<'_> {
     }
 
     /// Notes a mistake and sets aside what is wrong. Returns whether that changed anything.
-    fn mend(&mut self, steps: Vec<Step>, error: ConfigError) -> bool {
+    fn repair(&mut self, steps: Vec<Step>, error: ConfigError) -> bool {
         let missing = error.problem.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
         let missing = missing.map(str::to_owned);
         let mut at = self.original(&steps);

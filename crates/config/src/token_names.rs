@@ -2,7 +2,7 @@
 //!
 //! A name is all that the history shows of who asked.
 
-/// Names by which the history calls the user, Bailiwick itself, and those who are not let in.
+/// Names by which the history calls the user, Bailiwick itself, and those who are refused.
 const RESERVED: &[&str] = &["local", "bailiwick", "(unknown)"];
 /// The most characters of a name.
 const MAX_CHARS: usize = 64;

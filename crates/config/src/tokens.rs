@@ -148,7 +148,7 @@ impl Tokens {
                             Protection::narrowing_command(&path, false)
                         )
                     }
-                    OwnFileError::Link => "Put the file itself in its place, of mode 0600.".to_owned(),
+                    OwnFileError::Link => "Put the file itself in its place, private (0600).".to_owned(),
                     _ => "Check the file's kind, owner and permissions.".to_owned(),
                 };
                 return Err(ConfigError::new(&path, "", error.to_string(), fix));
@@ -293,7 +293,7 @@ impl Tokens {
             .ok_or_else(|| wrong(format!("there is no token `{name}`"), "See `bailiwick token list`."))?;
         if self.records[place].login.is_some() {
             return Err(wrong(
-                format!("`{name}` is a login: its client renews it by itself"),
+                format!("`{name}` is a login: its client renews it automatically"),
                 &format!(
                     "End it with `bailiwick token revoke {}`; the client then asks to log in.",
                     quote(name)
@@ -313,7 +313,7 @@ impl Tokens {
         }
     }
 
-    /// Writes the tokens: a new file of mode 0600 that replaces the old one.
+    /// Writes the tokens: a new file private (0600) that replaces the old one.
     ///
     /// # Errors
     /// When the file cannot be written; the old one is then untouched.
@@ -321,7 +321,7 @@ impl Tokens {
         let file = File { tokens: self.records.clone() };
         let mut text = serde_json::to_vec_pretty(&file).expect("token records have a JSON form");
         text.push(b'\n');
-        let folder = self.path.parent().expect("the token file lies in a folder");
+        let folder = self.path.parent().expect("the token file is in a folder");
         create_private_dir(folder).and_then(|()| replace_private_file(&self.path, &text)).map_err(
             |error| {
                 ConfigError::new(

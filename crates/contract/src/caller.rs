@@ -76,7 +76,7 @@ impl CapabilityGrant {
 /// An authenticated sender of envelopes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The name of the token or profile, as the person gave it; `local` for the local user.
+    /// The name of the token or profile, as the user gave it; `local` for the local user.
     pub name: String,
     /// The id of the token, which no other token gets; `None` for the local user.
     pub token: Option<String>,
@@ -90,12 +90,12 @@ pub struct Caller {
     pub client: Option<String>,
     /// Groups the requests of one connection in the history; made by the adapter.
     pub session: Option<String>,
-    /// The connection by which the envelope arrived, where the adapter tells the service of its end.
+    /// The connection by which the envelope arrived, where the adapter shows the service of its end.
     pub connection: Option<String>,
 }
 
 impl Caller {
-    /// Creates the caller that stands for the person at this computer: every scope, every capability.
+    /// Creates the caller that stands for the user at this computer: every scope, every capability.
     pub fn local(transport: Transport) -> Self {
         Self {
             name: "local".to_owned(),
@@ -109,7 +109,7 @@ impl Caller {
         }
     }
 
-    /// Creates the caller that stands for somebody who is not let in.
+    /// Creates the caller that stands for somebody who is refused.
     pub fn unknown(transport: Transport) -> Self {
         Self {
             name: "(unknown)".to_owned(),

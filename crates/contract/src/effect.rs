@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Changes nothing; clients need not ask the person.
+    /// Changes nothing; clients need not ask the user.
     ReadOnly,
     /// Changes or adds files, in a way that keeps or replaces single files.
     Writes,

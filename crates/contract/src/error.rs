@@ -18,7 +18,7 @@ pub enum ErrorCode {
     UnknownScope,
     /// No operation has that name.
     UnknownOperation,
-    /// The policy refuses; the person can change the policy.
+    /// The policy refuses; the user can change the policy.
     PermissionDenied,
     /// The path leads out of the scope's folders.
     PathOutOfScope,
@@ -38,7 +38,7 @@ pub enum ErrorCode {
     Cancelled,
     /// No process of that id is known.
     ProcessNotFound,
-    /// The operating system withholds a permission that only the person can give.
+    /// The operating system withholds a permission that only the user can give.
     OsPermissionRequired,
     /// The operation was tried and failed.
     ExecutionFailed,
@@ -149,7 +149,7 @@ impl fmt::Display for ErrorCode {
 
 /// What begins a hint that only the user can follow: a client cannot, and passes it on.
 pub const FOR_USER: &str = "For the user: ";
-/// What stands in a hint's command for the id of the scope, where the hint is made by what knows no scope;
+/// What is in a hint's command for the id of the scope, where the hint is made by what knows no scope;
 /// [`in_scope`] puts the id there before anybody reads it.
 pub const SCOPE: &str = "SCOPE";
 /// The detail of [`Failure::asked`]; it does not reach clients.

@@ -21,7 +21,7 @@ pub const SCOPE_OUTPUT_BYTES: u64 = 1_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {
-    /// What a client needs to go on (the default).
+    /// What a client needs to continue (the default).
     #[default]
     Concise,
     /// Everything that is known.
@@ -37,7 +37,7 @@ pub enum CommonOption {
     MaxOutputBytes,
     /// `dryRun`: say what would be done and do nothing.
     DryRun,
-    /// `cursor`: go on where an earlier result was cut.
+    /// `cursor`: continue where an earlier result was cut.
     Cursor,
     /// `detail`: `concise` or `full`.
     Detail,
@@ -71,7 +71,7 @@ impl CommonOption {
                 "Bound the result to this many bytes (1000 or more; default 45000, cut to the scope's limit)."
             }
             Self::DryRun => "Say what would be done, and do nothing.",
-            Self::Cursor => "The `nextCursor` of an earlier result: go on from there.",
+            Self::Cursor => "The `nextCursor` of an earlier result: continue from there.",
             Self::Detail => "`concise` (default) or `full`.",
         };
         text.to_owned()
@@ -107,7 +107,7 @@ pub struct CommonOptions {
     pub max_output_bytes: Option<u64>,
     /// Whether nothing may be done.
     pub dry_run: bool,
-    /// Where to go on.
+    /// Where to continue.
     pub cursor: Option<String>,
     /// How much to say.
     pub detail: Detail,

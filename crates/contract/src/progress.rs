@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A board on which a running operation writes how far it is. Cheap to clone; all clones share the board.
 ///
-/// Whoever wants to know looks; nothing is sent. So an operation may write as often as it likes.
+/// Anyone who wants to know looks; nothing is sent. So an operation may write as often as it likes.
 #[derive(Debug, Clone, Default)]
 pub struct Progress(Arc<Mutex<Option<String>>>);
 

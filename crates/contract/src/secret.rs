@@ -28,7 +28,7 @@ impl Secret {
 
     /// Takes the last character away, all of its bytes.
     pub fn erase_character(&mut self) {
-        // Bytes of the form 10xxxxxx go on with a character.
+        // Bytes of the form 10xxxxxx continue with a character.
         while self.0.pop().is_some_and(|byte| byte & 0xc0 == 0x80) {}
     }
 

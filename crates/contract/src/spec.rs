@@ -86,7 +86,7 @@ pub enum Threads {
     /// It waits: it runs on the asynchronous threads.
     Async,
     /// It holds until something happens elsewhere: as [`Threads::Async`], but it takes no turn from others,
-    /// and when its time is over it answers by itself.
+    /// and when its time is over it answers on its own.
     Held,
 }
 

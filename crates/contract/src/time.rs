@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Returns the present time in milliseconds since the Unix epoch; 0 if the clock stands before it.
+/// Returns the present time in milliseconds since the Unix epoch; 0 if the clock is before it.
 pub fn now_ms() -> i64 {
     to_ms(SystemTime::now())
 }

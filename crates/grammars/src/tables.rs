@@ -24,7 +24,7 @@ impl Grammar {
     /// Returns the function by which tree-sitter takes the grammar.
     pub fn function(&self) -> LanguageFn {
         self.inflated.call_once(|| {
-            // SAFETY: so many numbers lie there, each of which may have any value. Only this closure writes them, once,
+            // SAFETY: so many numbers are there, each of which may have any value. Only this closure writes them, once,
             // and nobody reads them before it, since the grammar's function is given out behind it alone.
             let tables = unsafe { slice::from_raw_parts_mut((self.tables)().cast::<u8>(), 2 * self.length) };
             let inflated = decompress_slice_iter_to_slice(tables, iter::once(self.packed), false, true);

@@ -81,7 +81,7 @@ impl StoreState {
         self.health().head
     }
 
-    /// Notes what the person should know although the store works.
+    /// Notes what the user should know although the store works.
     pub fn has_notice(&self, said: String) {
         self.health().notices.push(said);
     }

@@ -1,6 +1,6 @@
 //! The store's file: opening it, bringing its schema up to date, setting a damaged one aside.
 //!
-//! Files, all of mode 0600 in a folder of mode 0700: `history.db` (with `-wal` and `-shm`),
+//! Files, all private (0600) in a folder of mode 0700: `history.db` (with `-wal` and `-shm`),
 //! `history.anchor` (see `anchor.rs`), `history.lock` (held while the store is opened or set aside),
 //! `history.key` (see `redact`). A damaged store is renamed to `history.db.damaged-<time>`.
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use super::database::StoreError;
 use super::row::Kind;
 
-/// How many rows are looked at for one answer.
+/// How many rows are checked for one answer.
 const MAX_ROWS: usize = 20_000;
 
 /// By what operations are counted.
@@ -47,7 +47,7 @@ pub struct Group {
 pub struct Groups {
     /// The groups, the latest first.
     pub groups: Vec<Group>,
-    /// Where the next answer goes on, if there were more rows than one answer looks at.
+    /// Where the next answer continues, if there were more rows than one answer looks at.
     pub next: Option<String>,
 }
 

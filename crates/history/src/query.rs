@@ -1,8 +1,8 @@
 //! Reading the history: one entry for each operation, newest first, a page at a time.
 //!
-//! Pages go on by key (the operation's id, which sorts by time), never by counting, so that a page costs
+//! Pages continue by key (the operation's id, which sorts by time), never by counting, so that a page costs
 //! the same at the end of a million rows. A filter that finds little stops after a bounded number of rows
-//! and says where to go on. Readers have connections of their own and never wait for the writer.
+//! and says where to continue. Readers have connections of their own and never wait for the writer.
 
 use std::path::Path;
 
@@ -43,7 +43,7 @@ pub struct Filter {
     pub since_ms: Option<i64>,
     /// Only those that began at this time or earlier.
     pub until_ms: Option<i64>,
-    /// Where to go on: the `next` of an earlier page.
+    /// Where to continue: the `next` of an earlier page.
     pub cursor: Option<String>,
     /// How many at most; 0 stands for 50.
     pub limit: usize,
@@ -117,7 +117,7 @@ pub struct Entry {
 pub struct Page {
     /// The operations, newest first.
     pub entries: Vec<Entry>,
-    /// Where to go on; `None` at the end.
+    /// Where to continue; `None` at the end.
     pub next: Option<String>,
 }
 

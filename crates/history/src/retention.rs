@@ -29,7 +29,7 @@ pub struct Removed {
     pub end_hash: String,
 }
 
-/// Removes one batch of rows if there are any to remove, and tells whether there may be more.
+/// Removes one batch of rows if there are any to remove, and shows whether there may be more.
 ///
 /// # Errors
 /// See [`StoreError`]; nothing is removed then.
@@ -52,7 +52,7 @@ pub fn remove_batch(
         return Ok(false);
     }
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-    // The newest row always stays: it is what the chain goes on from.
+    // The newest row always stays: it is what the chain continues from.
     let (head, _) = database.head()?;
     let through: i64 = if too_large {
         (first + BATCH - 1).min(head - 1)

@@ -1,5 +1,5 @@
 //! The way to the store: an idle store is written at once, a busy one by the writing thread, in groups.
-//! Either way the caller goes on when the row is on disk.
+//! Either way the caller continues when the row is on disk.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -155,7 +155,7 @@ impl HistoryHandle {
         self.link.board.redactor().words(words)
     }
 
-    /// Returns whether the history is in order: `{"ok", "headSeq", "headHash", "problem"?, "notices"?}`.
+    /// Returns whether the history is valid: `{"ok", "headSeq", "headHash", "problem"?, "notices"?}`.
     pub fn status(&self) -> serde_json::Value {
         self.link.board.status()
     }

@@ -422,7 +422,7 @@ fn retention_by_age_keeps_the_chain() {
             history.append(event(&format!("new/{at}"))).expect("written");
         }
     }
-    // Opening looks at the age; removing goes on in batches while nothing else is to do.
+    // Opening looks at the age; removing continues in batches while nothing else is to do.
     let history = folder.start();
     history.append(event("newest")).expect("written");
     let gone = (0..100).any(|_| {

@@ -1,6 +1,6 @@
 //! Checking the chain: finds a row that was edited, removed, moved, and a tail that was cut.
 //!
-//! Whoever can write the state folder can build another chain, with an anchor to it. What this finds is
+//! Anyone who can write the state folder can build another chain, with an anchor to it. What this finds is
 //! every change by someone who did not: damage, a stray tool, an edit of the file alone. The head that
 //! `bailiwick status` tells, kept elsewhere, finds the rest.
 

@@ -29,7 +29,7 @@ const RETRY: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(1);
 /// About how many pages the log may hold before it is written back although requests wait.
 const MAX_LOG_PAGES: usize = 8_192;
-/// How often retention is looked at when nothing else happens.
+/// How often retention is checked when nothing else happens.
 const RETENTION_INTERVAL: Duration = Duration::from_secs(3_600);
 /// How often an answered group is checked against retention.
 const RETENTION_ROWS: usize = 4_096;
@@ -146,7 +146,7 @@ impl Writer {
         self.board.redactor();
     }
 
-    /// Writes one row from the thread that made it, and tells whether the writing thread has to look.
+    /// Writes one row from the thread that made it, and shows whether the writing thread has to look.
     pub fn commit_one(&mut self, row: &Row) -> (Result<(), HistoryError>, bool) {
         let had_chores = self.has_chores();
         let result = self.commit(std::slice::from_ref(&row));

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-/// The folders of one installation. Neither may lie inside a scope, nor a scope inside them.
+/// The folders of one installation. Neither may be inside a scope, nor a scope inside them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dirs {
     /// `config.json` and `tokens.json`.
@@ -53,7 +53,7 @@ impl Dirs {
 pub const BASE: &str = if cfg!(windows) { "LOCALAPPDATA" } else { "HOME" };
 
 /// Returns the folders that hold the settings, keys and sessions of all programs of this user, beside the home folder
-/// itself: on Windows alone they have a place of their own that can lie outside it.
+/// itself: on Windows alone they have a place of their own that can be outside it.
 pub fn settings_of_all() -> Vec<PathBuf> {
     if cfg!(windows) {
         ["APPDATA", "LOCALAPPDATA"].into_iter().filter_map(absolute).collect()

@@ -44,7 +44,7 @@ impl Emulator {
     /// Takes in what a program printed. Characters and sequences may be cut anywhere between two calls.
     ///
     /// Returns how much work it was, in cells that may have been written: a few bytes can be a whole screen of them,
-    /// so that whoever feeds what it does not trust looks at this.
+    /// so that anyone who feeds what it does not trust looks at this.
     pub fn feed(&mut self, bytes: &[u8]) -> u64 {
         if self.unfinished.is_empty() {
             self.feed_text(bytes)

@@ -56,7 +56,7 @@ mod windows {
         None
     }
 
-    /// Returns 1: users have no numbers on this system, and this one stands for whoever runs this process.
+    /// Returns 1: users have no numbers on this system, and this one stands for anyone who runs this process.
     pub const fn user_id() -> u32 {
         1
     }
@@ -70,7 +70,7 @@ pub fn needed_environment() -> impl Iterator<Item = (&'static str, OsString)> {
     NEEDED.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)))
 }
 
-/// The variable that tells the home folder.
+/// The variable that shows the home folder.
 pub const HOME: &str = NAMES[2];
 
 /// Returns how long the computer has been running, at least: a measure of time that no change of its clock moves.
@@ -104,7 +104,7 @@ pub fn memory_bytes() -> u64 {
     0
 }
 
-/// Returns the home folder of the person, where the environment tells it.
+/// Returns the home folder of the user, where the environment tells it.
 pub fn home_folder() -> Option<PathBuf> {
     std::env::var_os(HOME).map(PathBuf::from).filter(|home| home.is_absolute() && home != Path::new("/"))
 }
@@ -117,7 +117,7 @@ pub fn user_name() -> String {
     fitting.next().unwrap_or_else(|| if user_id() == 0 { "root" } else { "user" }.to_owned())
 }
 
-/// Returns whether a program is a stand-in that would ask the person to install the real one: those of macOS for
+/// Returns whether a program is a stand-in that would ask the user to install the real one: those of macOS for
 /// developers' tools, Git among them.
 ///
 /// # Source

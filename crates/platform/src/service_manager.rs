@@ -1,4 +1,4 @@
-//! Which program of this system keeps services of a person's own session, how it names the person, and how a process
+//! Which program of this system keeps services of a person's own session, how it names the user, and how a process
 //! that it starts takes leave of its terminal.
 
 use std::fs::File;

@@ -43,9 +43,9 @@ pub trait Candidate: Sync {
 pub struct Parsed {
     /// The operation's own typed input and options.
     pub fields: Box<dyn Any + Send + Sync>,
-    /// The paths in them that must be permitted for the call to go on.
+    /// The paths in them that must be permitted for the call to continue.
     pub paths: Vec<InputPath>,
-    /// The command in them that must be permitted for the call to go on.
+    /// The command in them that must be permitted for the call to continue.
     pub command: Option<CommandInput>,
     /// The shared options.
     pub common: CommonOptions,

@@ -1,4 +1,4 @@
-//! Judging a case: stage after stage, the first refusal ends it; `explain` goes on and tells all.
+//! Judging a case: stage after stage, the first refusal ends it; `explain` continues and tells all.
 
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ pub fn decide(case: &Case<'_>) -> Result<Permit, Box<Denial>> {
     Ok(draft.into_permit())
 }
 
-/// Judges a request by the same stages, and tells what each says.
+/// Judges a request by the same stages, and shows what each says.
 pub fn explain(case: &Case<'_>) -> Vec<StageVerdict> {
     let mut draft = Draft::default();
     let mut so_far = Verdicts::default();

@@ -1,6 +1,6 @@
 //! The policy: an ordered list of stages whose only product is a [`Permit`].
 //!
-//! [`decide`] judges a request; [`explain`] runs the same stages and tells each verdict. Nothing else
+//! [`decide`] judges a request; [`explain`] runs the same stages and shows each verdict. Nothing else
 //! makes a permit, and providers accept only what a permit holds. No stage touches the disk: names
 //! come before rights, and rights before anything that could tell what exists.
 

@@ -37,9 +37,9 @@ pub struct PathRules {
     judged: JudgedFolders,
 }
 
-/// The folders that are none of Bailiwick's own and lie in none, for a moment: by root and path.
+/// The folders that are none of Bailiwick's own and are in none, for a moment: by root and path.
 ///
-/// Without it each folder on the way to a file would be looked at for each file.
+/// Without it each folder on the way to a file would be checked for each file.
 #[derive(Debug, Default)]
 struct JudgedFolders(Mutex<HashMap<(FileId, Vec<u8>), Instant>>);
 

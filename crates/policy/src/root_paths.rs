@@ -2,7 +2,7 @@
 //!
 //! A command may do in a root what it likes: it can replace a folder in it by a link to anywhere. Where that folder is
 //! the root of another scope, or another root of the same one, that scope would be whatever the link leads to. So a
-//! link is followed only where it lies above every root, and so is the user's own.
+//! link is followed only where it is above every root, and so is the user's own.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ impl RootPaths {
                 }
             }
         }
-        // First what is certain: a root that no link leads to is where its path says, and so is what lies below the path
+        // First what is certain: a root that no link leads to is where its path says, and so is what is below the path
         // of another root. Only those that are left can be in each other's way.
         let certain: Vec<FileId> = roots
             .iter()
@@ -102,12 +102,12 @@ impl RootPaths {
     }
 }
 
-/// Returns the link in a resolved path of the config that lies in one of the roots, if there is one.
+/// Returns the link in a resolved path of the config that is in one of the roots, if there is one.
 pub(super) fn link_in_roots<'a>(path: &'a ResolvedPath, roots: &[FileId]) -> Option<&'a Path> {
     path.links.iter().find(|link| is_below(&link.folder, roots)).map(|link| link.shown.as_path())
 }
 
-/// Returns whether a folder is one of others, or lies in one: by identity, whatever leads there.
+/// Returns whether a folder is one of others, or is in one: by identity, whatever leads there.
 fn is_below(folder: &Path, others: &[FileId]) -> bool {
     folder.ancestors().filter_map(FileId::of).any(|id| others.contains(&id))
 }

@@ -78,7 +78,7 @@ impl OwnFolders {
         Self::new([&dirs.config, &dirs.state, &dirs.runtime].map(Clone::clone))
     }
 
-    /// Returns whether a root contains one of the folders or lies inside one.
+    /// Returns whether a root contains one of the folders or is inside one.
     ///
     /// Compared by identity, from each folder up to the top, so that links, other spellings of the
     /// path and bind mounts make no difference.
@@ -237,7 +237,7 @@ impl Scope {
     /// Finds the root and the path beneath it that a client's text means. Touches no disk.
     ///
     /// `rootName:path` chooses a root where the scope has several; an absolute path is taken if it
-    /// spells one of the roots and then goes on beneath it (it is still opened beneath the root's handle).
+    /// spells one of the roots and then continues beneath it (it is still opened beneath the root's handle).
     ///
     /// # Errors
     /// `path_out_of_scope` or `invalid_request`.
@@ -304,7 +304,7 @@ fn open_root(path: &Path, paths: &RootPaths, own: &OwnFolders) -> Result<Root, F
         }
         return Err(Failure::denied(
             "own-folders",
-            "the scope's folder contains Bailiwick's own config or state, or lies inside it",
+            "the scope's folder contains Bailiwick's own config or state, or is inside it",
         )
         .hint("For the user: give the scope a narrower folder, or move Bailiwick's with BAILIWICK_HOME."));
     }
@@ -369,7 +369,7 @@ impl Scopes {
     /// Resolves a path of the config that is no root, such as one of `readPaths`; `None` where nothing is there.
     ///
     /// # Errors
-    /// `permission_denied` for a path through a link that lies in a root of any scope.
+    /// `permission_denied` for a path through a link that is in a root of any scope.
     pub fn resolve(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
         let Ok(resolved) = ResolvedPath::new(path) else { return Ok(None) };
         let roots: Vec<FileId> =
@@ -397,7 +397,7 @@ impl Scopes {
         self.list.iter().find(|scope| scope.id == id)
     }
 
-    /// Returns every scope, whoever may name it.
+    /// Returns every scope, no matter who may name it.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Scope>> {
         self.list.iter()
     }

@@ -140,7 +140,7 @@ pub const SENSITIVE: &[SensitiveRow] = &[
     row(Form::Name("ntds.dit"), "system-accounts", &["Windows/NTDS/ntds.dit"]),
     row(Form::Name("unattend.xml"), "system-accounts", &["Windows/Panther/Unattend.xml"]),
     row(Form::Name("autounattend.xml"), "system-accounts", &["autounattend.xml"]),
-    // Whole profiles: passwords, cookies that stand for logins, and where the person has been.
+    // Whole profiles: passwords, cookies that stand for logins, and where the user has been.
     row(Form::Start("login data"), "browser-profile", &["Login Data", "Login Data For Account"]),
     row(Form::Name("local state"), "browser-profile", &["Local State"]),
     row(Form::Name("cookies.sqlite"), "browser-profile", &["cookies.sqlite"]),
@@ -404,7 +404,7 @@ pub const SENSITIVE: &[SensitiveRow] = &[
         "shell-history",
         &["AppData/Roaming/Microsoft/Windows/PowerShell/PSReadLine/ConsoleHost_history.txt"],
     ),
-    // Programs that stand here are started by AI clients, outside every sandbox; tokens stand here too.
+    // Programs that are here are started by AI clients, outside every sandbox; tokens are here too.
     row(Form::Name(".mcp.json"), "client-settings", &[".mcp.json", "sub/.MCP.json"]),
     row(Form::Name(".claude.json"), "client-settings", &[".claude.json"]),
     row(Form::Name("claude_desktop_config.json"), "client-settings", &["claude_desktop_config.json"]),

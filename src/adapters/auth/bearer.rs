@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
-/// The longest token that is looked at.
+/// The longest token that is checked.
 const MAX_TOKEN_BYTES: usize = 512;
 
 /// What a request presents.

@@ -1,4 +1,4 @@
-//! `approve`: what waits for the person, who answers it here, in a terminal of their own.
+//! `approve`: what waits for the user, who answers it here, in a terminal of their own.
 //!
 //! A secret goes from here to the keeper of its process, and nowhere else: not through a service, a file or a log.
 
@@ -35,7 +35,7 @@ const SHOWN_CHARS: usize = 300;
 /// What is asked. It says what each key does, since nothing is shown of what is typed.
 const QUESTION: &str = "Secret, hidden (Enter alone: later, Ctrl-R: refuse, Ctrl-C: stop): ";
 
-/// What waits for the person.
+/// What waits for the user.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingOutput {
@@ -91,7 +91,7 @@ struct Waiting {
     process: Arc<Process>,
 }
 
-/// What the person has done with a prompt.
+/// What the user has done with a prompt.
 enum Decision {
     Answered,
     Refused,
@@ -226,7 +226,7 @@ impl Approver {
 
     async fn decide(&self, tty: &Tty, it: &Waiting) -> Result<Decision, Failure> {
         tty.write(&self.described(it)).await.map_err(|error| terminal_gone(&error))?;
-        // One question, and what is typed at it is never shown: whoever expects to be asked for the password types it at
+        // One question, and what is typed at it is never shown: anyone who expects to be asked for the password types it at
         // the first question there is.
         let mut secret = match ask(tty, QUESTION).await? {
             Line::Typed(secret) if secret.bytes().is_empty() => return Ok(Decision::Later),
@@ -260,7 +260,7 @@ impl Approver {
         }
     }
 
-    /// Returns who asks for what. Everything that a client or a program chose stands in a line of its own, and cannot
+    /// Returns who asks for what. Everything that a client or a program chose is in a line of its own, and cannot
     /// leave it.
     fn described(&self, it: &Waiting) -> String {
         let Waiting { prompt, process } = it;
@@ -336,7 +336,7 @@ async fn ask(tty: &Tty, question: &str) -> Result<Line, Failure> {
     tty.ask(question).await.map_err(|error| terminal_gone(&error))
 }
 
-/// Tells of a prompt that could not be answered, and goes on with the next.
+/// Tells of a prompt that could not be answered, and continues with the next.
 async fn told(tty: &Tty, failure: &Failure) -> Result<Decision, Failure> {
     let words = format!("{} {}\n\n", paint(Paint::Bad, "error:"), one_line(&failure.message));
     tty.write(&words).await.map_err(|error| terminal_gone(&error))?;

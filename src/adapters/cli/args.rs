@@ -32,7 +32,7 @@ pub struct Arguments {
 /// Flags of every command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Shared {
-    /// Use this config file, and what lies beside it
+    /// Use this config file, and what is beside it
     #[arg(long, global = true, value_name = "PATH")]
     pub config: Option<PathBuf>,
     /// Print one JSON object instead of text
@@ -62,7 +62,7 @@ pub enum Command {
     /// Serve clients over HTTP and the local socket, until Ctrl-C
     ///
     /// At a terminal it shows requests as they come, a line each, and what waits for you. Ctrl-C ends it within
-    /// two seconds; processes that clients started go on.
+    /// two seconds; processes that clients started keep running.
     #[command(verbatim_doc_comment)]
     Start(StartArgs),
     /// Serve one MCP client over standard input and output
@@ -72,14 +72,14 @@ pub enum Command {
     Call(CallArgs),
     /// Tell whether it is set up and running, and what is open
     Status(StatusArgs),
-    /// Say what is wrong, and mend what is clear
+    /// Say what is wrong, and fix what is safe to fix
     ///
-    /// Changes nothing without `--fix`, which mends only what can mean one thing, shows each change as a diff, and
+    /// Changes nothing without `--fix`, which fixes only what can mean one thing, shows each change as a diff, and
     /// keeps what was there: `doctor --undo` puts it back. `--prove` does each kind of operation for real in a
-    /// throw-away installation and tells what it saw. Exits with 1 if something fails.
+    /// throw-away installation and shows what it saw. Exits with 1 if something fails.
     #[command(verbatim_doc_comment)]
     Doctor(DoctorArgs),
-    /// Make one file for whoever helps you, without secrets
+    /// Make one file for anyone who helps you, without secrets
     Bundle(BundleArgs),
     /// Enter the passwords and other secrets that programs wait for
     ///
@@ -94,7 +94,7 @@ pub enum Command {
     /// which exits with 16 if a row was changed, removed or reordered.
     #[command(verbatim_doc_comment)]
     History(HistoryArgs),
-    /// Show what was started and goes on; read what it prints; end it
+    /// Show what was started and continues; read what it prints; end it
     Processes(ProcessesArgs),
     /// Have your session start the service and keep it running
     ///
@@ -163,7 +163,7 @@ pub enum Preset {
     ReadOnly,
     /// And change files, and use Git
     Coding,
-    /// And run common programs of projects, held in a sandbox
+    /// And run common programs of projects, in a sandbox
     Full,
 }
 
@@ -203,7 +203,7 @@ pub struct HereArgs {
     /// What clients may do there; default coding, for a folder that is not open yet
     #[arg(long, value_enum)]
     pub preset: Option<Preset>,
-    /// Let clients run common programs of projects there, held in a sandbox
+    /// Let clients run common programs of projects there, in a sandbox
     #[arg(long)]
     pub commands: bool,
     /// Ask nothing: take what the flags say, and the defaults
@@ -275,7 +275,7 @@ pub struct StatusArgs {
 /// `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Mend what is clear
+    /// Fix what is safe to fix
     #[arg(long)]
     pub fix: bool,
     /// With --fix: show the repairs, and change nothing
@@ -352,7 +352,7 @@ pub struct HistoryArgs {
     /// At most this many rows
     #[arg(long, default_value_t = 20)]
     pub limit: u32,
-    /// Go on where an earlier answer ended
+    /// Continue where an earlier answer ended
     #[arg(long)]
     pub cursor: Option<String>,
     /// Stay, and show each operation as it ends, until Ctrl-C
@@ -384,7 +384,7 @@ pub enum ProcessesCommand {
 pub struct ProcessReadArgs {
     /// The process's id
     pub id: String,
-    /// Go on until it ends
+    /// Continue until it ends
     #[arg(long, short)]
     pub follow: bool,
     /// Begin with the last so many lines
@@ -412,9 +412,9 @@ pub enum ServiceCommand {
     Install(ServiceInstallArgs),
     /// Start the service
     Start,
-    /// End the service; processes that clients started go on
+    /// End the service; processes that clients started keep running
     Stop,
-    /// Tell how it stands, by asking it
+    /// Tell its state, by asking it
     Status,
     /// Show what it said
     Logs(ServiceLogsArgs),
@@ -436,7 +436,7 @@ pub struct ServiceLogsArgs {
     /// The newest so many lines
     #[arg(long, default_value_t = 50)]
     pub lines: u32,
-    /// Go on until Ctrl-C
+    /// Continue until Ctrl-C
     #[arg(long, short)]
     pub follow: bool,
 }
@@ -498,7 +498,7 @@ pub enum TunnelCommand {
     /// Have Cloudflare forward a URL to this computer, until Ctrl-C
     ///
     /// Runs `cloudflared`, which you install before. No account is needed. The URL is a new one each time, and clients have to
-    /// be connected anew then: for a lasting one, set up a tunnel of your own and use `tunnel manual`.
+    /// be connected again then: for a lasting one, set up a tunnel of your own and use `tunnel manual`.
     #[command(verbatim_doc_comment)]
     Cloudflare(TunnelCare),
     /// Have Tailscale forward the name that this computer has there, until Ctrl-C
@@ -508,7 +508,7 @@ pub enum TunnelCommand {
     Tailscale(TunnelCare),
     /// Have OpenAI's Secure MCP Tunnel reach this computer, until Ctrl-C
     ///
-    /// Runs `tunnel-client`, which you install before. There is no public URL: ChatGPT reaches it by the tunnel's id. Whoever
+    /// Runs `tunnel-client`, which you install before. There is no public URL: ChatGPT reaches it by the tunnel's id. Anyone who
     /// may use the tunnel in your organization gets the rights of the token in the variable BAILIWICK_TOKEN, so make one for it:
     /// `bailiwick token create openai --scope ID`. CONTROL_PLANE_API_KEY holds the key that OpenAI gave you.
     #[command(verbatim_doc_comment)]
@@ -677,8 +677,8 @@ pub enum ConfigCommand {
     /// Change the config in your editor ($VISUAL or $EDITOR)
     ///
     /// The editor gets a copy. What it leaves is checked, shown as a diff, and written only if it is in
-    /// order and you say yes. A copy that is not in order is kept, and named.
-    /// Exits with 1 if the copy is not in order, and with 14 if there is nobody to ask.
+    /// order and you say yes. A copy that is not valid is kept, and named.
+    /// Exits with 1 if the copy is not valid, and with 14 if there is nobody to ask.
     #[command(verbatim_doc_comment)]
     Edit(ConfigEditArgs),
     /// Put back the config as it was before the last change
@@ -718,7 +718,7 @@ pub struct ConfigValidateArgs {
 /// `config edit`.
 #[derive(Debug, Args)]
 pub struct ConfigEditArgs {
-    /// Go on with this copy, which an earlier edit has left
+    /// Continue with this copy, which an earlier edit has left
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Write without asking

@@ -1,4 +1,4 @@
-//! Questions to the person at the terminal, each answered by a line.
+//! Questions to the user at the terminal, each answered by a line.
 //!
 //! The terminal stays in its own mode, in which it lets the line be edited itself: nothing has to be put back,
 //! however a question ends, and nothing is needed of a terminal that the simplest one cannot do.
@@ -39,13 +39,13 @@ pub fn line(printer: Printer, question: &str) -> Result<String, Failure> {
     });
     runtime.shutdown_background();
     answer.ok_or_else(|| {
-        // The cursor stands behind the question.
+        // The cursor is behind the question.
         printer.talk("");
         Failure::new(ErrorCode::Cancelled, "the question was left without an answer")
     })
 }
 
-/// Asks for a yes, which an empty line is too.
+/// Asks for an approval, which an empty line is too.
 ///
 /// # Errors
 /// As [`line`].

@@ -57,7 +57,7 @@ pub fn run_to_end(command: &mut Command, limit: &Limit, time: Duration) -> Resul
     let err = child.stderr.take().map(read_aside);
     let ended = limit.wait_for(time, || child.try_wait().transpose());
     let Some(Ok(status)) = ended else {
-        // It may have ended by itself meanwhile.
+        // It may have ended on its own meanwhile.
         let _ = child.kill();
         let _ = child.wait();
         return Err(Unfinished::TookTooLong);

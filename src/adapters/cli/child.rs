@@ -21,7 +21,7 @@ use super::printer::one_line;
 const ANSWER_TIME: Duration = Duration::from_secs(10);
 /// How long the child may take to end when its input has closed.
 const END_TIME: Duration = Duration::from_secs(5);
-/// How often it is looked whether the person has ended it.
+/// How often it is looked whether the user has ended it.
 const LOOK: Duration = Duration::from_millis(50);
 /// More than this is not kept of what the child says beside the protocol, in bytes.
 const KEPT_TALK: u64 = 4_096;
@@ -109,7 +109,7 @@ impl McpChild {
         }
     }
 
-    /// Waits for the next line, in short pieces, so that the person can end it.
+    /// Waits for the next line, in short pieces, so that the user can end it.
     fn line(&self, method: &str, began: Instant) -> Result<String, Failure> {
         loop {
             let left = self.limit.left(ANSWER_TIME.saturating_sub(began.elapsed()));

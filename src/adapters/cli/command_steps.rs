@@ -22,7 +22,7 @@ pub fn run(scope: &str, command: Value) -> Value {
 pub fn a_command(steps: &mut Steps, child: &mut McpChild, scope: &str) {
     let envelope = run(scope, json!(["printf", "%s", "held; $HOME"]));
     if unheld().is_some() {
-        // Nothing runs unheld unless the person writes so.
+        // Nothing runs unheld unless the user writes so.
         let refusal = Expect::Refusal(ErrorCode::ProviderUnavailable);
         steps.envelope("a command", child, envelope, refusal, |_| Ok(String::new()));
         return;
@@ -35,18 +35,18 @@ pub fn a_command(steps: &mut Steps, child: &mut McpChild, scope: &str) {
         if *level != json!(levels().strongest) {
             return Err(wrong(format!("it was held at {level}")));
         }
-        Ok(format!("held at `{}`, network `{}`", text(level), text(network)))
+        Ok(format!("sandboxed at `{}`, network `{}`", text(level), text(network)))
     });
 }
 
-/// Returns why no command can be held here; none if they can.
+/// Returns why no command can be sandboxed here; none if they can.
 pub fn unheld() -> Option<String> {
     let levels = levels();
     if levels.strongest >= Containment::Partial {
         return None;
     }
     let why = levels.missing(Containment::Partial).unwrap_or("the system does not say why");
-    Some(format!("commands cannot be held here, and none runs unheld: {why}"))
+    Some(format!("commands cannot be sandboxed here, and none runs unheld: {why}"))
 }
 
 /// Tries to run what no rule allows.
@@ -66,15 +66,12 @@ pub fn write_outside(steps: &mut Steps, child: &mut McpChild, scope: &str, outsi
     steps.envelope("a write outside", child, touch, Expect::Success, |data| judge_write(data, outside));
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the file lies in the throw-away folder, and must not be there"
-)]
+#[expect(clippy::disallowed_methods, reason = "the file is in the throw-away folder, and must not be there")]
 fn judge_write(data: &Value, outside: &Path) -> Result<String, Failure> {
     if outside.exists() {
         return Err(wrong("it wrote outside the scope"));
     }
-    // The folder lies in the temporary folder, and a full sandbox has one of its own, gone with it.
+    // The folder is in the temporary folder, and a full sandbox has one of its own, gone with it.
     Ok(format!("nothing was written there: exit {}", data["exitCode"]))
 }
 

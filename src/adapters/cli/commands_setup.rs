@@ -212,7 +212,7 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
     Ok(said)
 }
 
-/// The toolchains of the account that lie outside the system's folders.
+/// The toolchains of the account that are outside the system's folders.
 #[derive(Debug, Default)]
 struct Toolchains {
     search_path: Vec<PathBuf>,
@@ -336,7 +336,7 @@ impl Toolchains {
 
 /// Reads `name` and `email` of the section `user` of a Git configuration, as `NAME` and `EMAIL`.
 ///
-/// Plain values only: what is quoted within, continued or included is left for the person to set.
+/// Plain values only: what is quoted within, continued or included is left for the user to set.
 fn identity(config: &str) -> BTreeMap<&'static str, String> {
     let mut identity = BTreeMap::new();
     let mut in_user = false;
@@ -359,7 +359,7 @@ fn identity(config: &str) -> BTreeMap<&'static str, String> {
     identity
 }
 
-/// Returns whether a place exists, lies outside the roots, and only its owner and root can change it.
+/// Returns whether a place exists, is outside the roots, and only its owner and root can change it.
 fn is_safe(roots: &[PathBuf], folder: &Path) -> bool {
     let Ok(real) = folder.canonicalize() else { return false };
     let inside = |root: &PathBuf| real.starts_with(root.canonicalize().as_ref().unwrap_or(root));

@@ -94,7 +94,7 @@ impl Connection {
     /// Returns the few lines that fit everyone.
     pub fn short(&self) -> String {
         format!(
-            "Connect a client on this computer:\n  by itself     bailiwick client install CLIENT  (see `bailiwick client list`)\n  Claude Code   {}\n  Codex         {}\n  others        {}\nSnippets for more clients, and over HTTP: `bailiwick connect`\n",
+            "Connect a client on this computer:\n  automatic     bailiwick client install CLIENT  (see `bailiwick client list`)\n  Claude Code   {}\n  Codex         {}\n  others        {}\nSnippets for more clients, and over HTTP: `bailiwick connect`\n",
             self.claude_code(),
             self.codex(),
             self.command_line(),
@@ -116,7 +116,7 @@ On this computer, over standard input and output (no token needed):
 {}  any other client: this command
     {}
 
-Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN holds a token):
+Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN contains a token):
   Claude Code
     {}
   Codex

@@ -10,13 +10,13 @@ use super::args::Arguments;
 use super::examples::examples;
 use super::topics;
 
-/// Where the flags of every command stand among its flags.
+/// Where the flags of every command are among its flags.
 const SHARED_ORDER: usize = 900;
 
 /// Returns the definition of the command line.
 pub fn definition() -> Command {
     let command = Arguments::command();
-    // What every command has stands below what is its own.
+    // What every command has is below what is its own.
     let flags = ["config", "json"].into_iter().zip(SHARED_ORDER..);
     laid_out(
         flags.fold(command, |command, (flag, order)| command.mut_arg(flag, |arg| arg.display_order(order))),

@@ -3,14 +3,14 @@
 use super::columns::columns;
 use super::table::width;
 
-/// How far the text of a labelled line stands in.
+/// How far the text of a labelled line is in.
 const INDENT: usize = 16;
-/// The same on a narrow terminal, where the text stands below its label.
+/// The same on a narrow terminal, where the text is below its label.
 const NARROW_INDENT: usize = 4;
 /// Below so many columns a terminal is narrow.
 const NARROW: usize = 60;
 
-/// Lays out lines of a label and a text, whose further lines stand below its first, no wider than the terminal.
+/// Lays out lines of a label and a text, whose further lines are below its first, no wider than the terminal.
 pub fn labelled(lines: &[(&str, String)]) -> String {
     labelled_to(lines, width())
 }
@@ -36,7 +36,7 @@ fn labelled_to(lines: &[(&str, String)], room: Option<usize>) -> String {
     text
 }
 
-/// Folds lines that are wider than the terminal; further parts of a line stand below its text.
+/// Folds lines that are wider than the terminal; further parts of a line are below its text.
 pub fn folded(text: &str) -> String {
     width().map_or_else(|| text.to_owned(), |room| folded_to(text, room))
 }
@@ -51,7 +51,7 @@ pub fn folded_to(text: &str, room: usize) -> String {
         let (front, rest) = line.split_at(indent);
         // Colours take no room.
         let indent = columns(front);
-        // A command goes on as a shell has it, so that it can be copied.
+        // A command continues as a shell has it, so that it can be copied.
         let is_command = ["bailiwick ", "--"].iter().any(|word| rest.starts_with(word));
         let (end, further) = if is_command { (" \\", indent + 2) } else { ("", indent) };
         let parts = wrapped(rest, room.saturating_sub(further + end.len()).max(1));

@@ -68,7 +68,7 @@ impl Home {
         };
         let config_path = std::path::absolute(named)
             .map_err(|error| Failure::invalid("--config", format!("`{}`: {error}", named.display())))?;
-        // Everything of a named config lies beside it, so that it meets neither the socket nor the
+        // Everything of a named config is beside it, so that it meets neither the socket nor the
         // history of another one. No scope may reach any of it.
         if config_path != Config::path(&dirs)
             && let (Some(folder), Some(stem)) = (config_path.parent(), config_path.file_stem())

@@ -1,11 +1,11 @@
-//! How long work may go on: until a moment, and until the person ends it.
+//! How long work may continue: until a moment, and until the user ends it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often something that cannot tell of itself is looked at.
+/// How often something that cannot tell of itself is checked.
 const LOOK: Duration = Duration::from_millis(4);
 
 /// A bound of time that several waits share, and that can be ended from another thread.

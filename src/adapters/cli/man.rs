@@ -142,13 +142,13 @@ fn of_the_program(page: &mut Roff) {
     item(
         page,
         "1",
-        "What was looked at is not in order; or an operation was tried, and failed (execution_failed).",
+        "What was checked is not valid; or an operation was tried, and failed (execution_failed).",
     );
     for facts in ErrorCode::ALL.iter().map(|code| code.facts()).filter(|facts| facts.exit_code > 1) {
         item(page, &facts.exit_code.to_string(), &format!("{}: {}", facts.name, facts.meaning));
     }
     page.control("SH", ["ENVIRONMENT"]);
-    item(page, "BAILIWICK_HOME", "Config, state and socket lie in this folder.");
+    item(page, "BAILIWICK_HOME", "Config, state and socket are in this folder.");
     item(page, "XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR", "Where they lie else.");
     item(page, "NO_COLOR", "No colour is used if this is set.");
     page.control("SH", ["FILES"]);

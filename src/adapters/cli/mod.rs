@@ -3,7 +3,7 @@
 //! The only place that changes the config and the tokens. Errors are [`Failure`]s, whose code gives the
 //! exit code; a person's mistake never shows a stack trace.
 
-#![expect(clippy::disallowed_methods, reason = "a person's commands deal with the person's own paths")]
+#![expect(clippy::disallowed_methods, reason = "a person's commands deal with the user's own paths")]
 
 mod approve;
 mod args;

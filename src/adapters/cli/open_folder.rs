@@ -47,9 +47,9 @@ pub enum Change {
 /// Whether the home folder, or one that contains it, may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WholeHome {
-    /// The person did not say so.
+    /// The user did not say so.
     Refused,
-    /// The person said so.
+    /// The user said so.
     Meant,
 }
 
@@ -87,7 +87,7 @@ pub fn find_folder(home: &Home, named: &Path, whole_home: WholeHome) -> Result<P
     if paths::is_system_folder(&folder) {
         return Err(Failure::denied(
             "system-folder",
-            format!("`{shown}` is a folder of the system or of all programs, or lies in one"),
+            format!("`{shown}` is a folder of the system or of all programs, or is in one"),
         )
         .hint("Name the folder of one project."));
     }
@@ -96,7 +96,7 @@ pub fn find_folder(home: &Home, named: &Path, whole_home: WholeHome) -> Result<P
     if whole_home == WholeHome::Refused && holds_a_home {
         return Err(Failure::denied(
             "whole-home",
-            format!("`{shown}` is your home folder or contains it: keys, mail and browsers lie there"),
+            format!("`{shown}` is your home folder or contains it: keys, mail and browsers are there"),
         )
         .hint("Name the folder of one project.")
         .hint("If you mean it, `bailiwick setup FOLDER --whole-home` opens it all the same."));
@@ -104,7 +104,7 @@ pub fn find_folder(home: &Home, named: &Path, whole_home: WholeHome) -> Result<P
     if OwnFolders::of(&home.dirs).touches(&folder) {
         return Err(Failure::denied(
             "own-folders",
-            format!("`{shown}` contains Bailiwick's own config or state, or lies inside it"),
+            format!("`{shown}` contains Bailiwick's own config or state, or is inside it"),
         )
         .hint("Name a narrower folder, or move Bailiwick's own with BAILIWICK_HOME."));
     }

@@ -1,4 +1,4 @@
-//! Where text for the person goes. The only place of the crate that writes to the terminal.
+//! Where text for the user goes. The only place of the crate that writes to the terminal.
 //!
 //! Standard output carries data, standard error carries talk. A reader that closes its end early is
 //! no error. Text from files, clients and the history passes [`printable`] first, so that it cannot
@@ -110,7 +110,7 @@ impl Printer {
         let _ = self.try_data(text);
     }
 
-    /// As [`Printer::data`], for commands that go on until nobody reads any more.
+    /// As [`Printer::data`], for commands that continue until nobody reads any more.
     ///
     /// # Errors
     /// When standard output is closed, or full.
@@ -119,7 +119,7 @@ impl Printer {
         out.write_all(text.as_bytes()).and_then(|()| out.flush())
     }
 
-    /// Writes a question to standard error, behind which the person answers.
+    /// Writes a question to standard error, behind which the user answers.
     pub fn prompt(self, question: &str) {
         let mut out = io::stderr().lock();
         let _ = out.write_all(folded(question).as_bytes()).and_then(|()| out.flush());
@@ -174,7 +174,7 @@ pub fn with_nearest<'a>(
 pub enum Paint {
     /// Something is wrong.
     Bad,
-    /// Something is in order.
+    /// Something is valid.
     Good,
     /// Advice.
     Hint,

@@ -1,4 +1,4 @@
-//! `processes`: what was started and goes on, in all scopes, for the person at this computer.
+//! `processes`: what was started and continues, in all scopes, for the user at this computer.
 //!
 //! Reads the folders of the processes directly and needs no running service; what is ended is ended by the service
 //! where it may, so that the history knows. Clients have `process.*`, scope by scope.
@@ -74,7 +74,7 @@ pub struct ProcessOutput {
 pub struct ProcessListOutput {
     /// Always true.
     pub ok: bool,
-    /// The processes; those that go on first.
+    /// The processes; those that continue first.
     pub processes: Vec<ProcessOutput>,
 }
 
@@ -115,7 +115,7 @@ pub struct ProcessStopOutput {
     pub ok: bool,
     /// The processes as they are now.
     pub stopped: Vec<ProcessOutput>,
-    /// When that was looked at (RFC 3339).
+    /// When that was checked (RFC 3339).
     pub at: String,
 }
 
@@ -352,7 +352,7 @@ fn stop(home: &Home, processes: &Arc<Processes>, args: &ProcessStopArgs) -> Resu
             let home = home.clone();
             tokio::spawn(async move {
                 let by_service = by_service(&home, &process, grace).await;
-                // A scope that is gone, or that does not let anyone, must not keep the person from it.
+                // A scope that is gone, or that does not let anyone, must not keep the user from it.
                 let result = if by_service { process.status() } else { end(&process, grace).await };
                 (process, result)
             })

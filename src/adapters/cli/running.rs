@@ -1,4 +1,4 @@
-//! Where a running service can be reached, by a note that `start` leaves beside the socket; and what goes on without it.
+//! Where a running service can be reached, by a note that `start` leaves beside the socket; and what continues without it.
 
 use std::fs::{OpenOptions, TryLockError};
 use std::io;

@@ -45,7 +45,7 @@ pub struct ScreenScopeOutput {
 pub struct ScreenStatusOutput {
     /// Always true.
     pub ok: bool,
-    /// Whether the displays can be looked at.
+    /// Whether the displays can be read.
     pub access: AccessState,
     /// The displays.
     pub displays: Vec<DisplayOutput>,
@@ -53,7 +53,7 @@ pub struct ScreenStatusOutput {
     pub scopes: Vec<ScreenScopeOutput>,
 }
 
-/// Asks the displays, and tells what each scope shows of them. Exits 22 where the system refuses.
+/// Asks the displays, and shows what each scope shows of them. Exits 22 where the system refuses.
 ///
 /// # Errors
 /// When a scope cannot be compiled.
@@ -85,7 +85,7 @@ pub fn status(home: &Home) -> Result<Report, Failure> {
     text.push_str(&table(&rows));
     for it in &listing.unreachable {
         let state = access_state(&it.access);
-        text.push_str(&format!("  {} cannot be looked at: {}\n", one_line(&it.display), state.state));
+        text.push_str(&format!("  {} cannot be read: {}\n", one_line(&it.display), state.state));
         for words in [&state.why, &state.setting].into_iter().flatten() {
             text.push_str(&format!("    {}\n", one_line(words)));
         }

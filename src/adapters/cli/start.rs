@@ -35,7 +35,7 @@ const GOODBYE_TIMEOUT: Duration = Duration::from_millis(150);
 /// How many ports are tried for one that is free.
 const PORTS_TRIED: u16 = 50;
 
-/// What stands before the owner's token.
+/// What is before the owner's token.
 const FIRST_TOKEN: &str = "There was no token yet, so this is the owner's. With it an HTTP client may do all that your scopes grant. \
                            It is shown this once, and kept as a hash:";
 
@@ -203,7 +203,7 @@ fn announce(
         printer.text(&format!("  SHA-256 of the certificate\n    {sha256}\n"));
     }
     if !needs_token {
-        printer.talk("Every program of this computer is let in over HTTP without a token, as `http.allowLoopbackWithoutToken` says.");
+        printer.talk("Every program of this computer is allowed in over HTTP without a token, as `http.allowLoopbackWithoutToken` says.");
     } else if let Some(secret) = secret {
         printer.text(&format!("\n{FIRST_TOKEN}\n"));
         printer.data(&format!("  {secret}\n\n"));
@@ -216,13 +216,13 @@ fn announce(
         let who = url.reached_by();
         printer.talk(&format!("By {url} {who} can log in: `bailiwick token code` lets one in."));
     }
-    printer.talk("`bailiwick connect` tells how to connect a client. Ctrl-C ends it.");
+    printer.talk("`bailiwick connect` shows how to connect a client. Ctrl-C ends it.");
     if form == Some(Form::Terminal) {
         printer.talk("\nRequests as they come, times in UTC:");
     }
 }
 
-/// Says what goes on without the service. On a thread of its own: where nobody reads, the process ends all the same.
+/// Says what continues without the service. On a thread of its own: where nobody reads, the process ends all the same.
 fn goodbye(home: &Home, printer: Printer, view: Option<LiveView>, in_time: bool) {
     if !in_time && !printer.json {
         say(printer, "What was running was cut off.".to_owned());

@@ -133,7 +133,7 @@ impl Steps {
 
     fn tell(&mut self, name: &str, state: StepState, saw: String, took: Duration) {
         if self.limit.is_ended() {
-            // The person has ended it: what was cut off says nothing about this computer.
+            // The user has ended it: what was cut off says nothing about this computer.
             return;
         }
         if !self.printer.json {

@@ -50,7 +50,7 @@ impl Throwaway {
         self.base.join("home")
     }
 
-    /// Returns the folder that holds the installation and what lies beside it.
+    /// Returns the folder that holds the installation and what is beside it.
     pub fn base(&self) -> &Path {
         &self.base
     }
@@ -106,7 +106,7 @@ impl Drop for Throwaway {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => None,
             Ok(()) | Err(_) => Some(()),
         };
-        // What cannot be removed lies in the temporary folder, for the system to remove.
+        // What cannot be removed is in the temporary folder, for the system to remove.
         let _ = Limit::default().wait_for(REMOVAL_TIME, gone);
     }
 }

@@ -260,7 +260,7 @@ fn list(home: &Home) -> Result<Report, Failure> {
         let says = if record.is_expired(now) { "has expired" } else { "expires soon" };
         if record.login.is_some() {
             return report.note(format!(
-                "\nhint: the login `{name}` {says}: its client renews it by itself, or logs in again."
+                "\nhint: the login `{name}` {says}: its client renews it automatically, or logs in again."
             ));
         }
         report.note(format!(

@@ -1,4 +1,4 @@
-//! `try`: a real MCP conversation over a real folder, told step by step. Changes nothing of the person's.
+//! `try`: a real MCP conversation over a real folder, told step by step. Changes nothing of the user's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ const NOTE: &str = "Written by an MCP client through Bailiwick.\n";
 pub struct TryOutput {
     /// Whether all steps went as they must.
     pub ok: bool,
-    /// The folder that was looked at.
+    /// The folder that was checked.
     pub folder: PathBuf,
     /// The steps, in their order.
     pub steps: Vec<Step>,
@@ -213,7 +213,7 @@ pub fn leave(steps: &mut Steps, child: McpChild, place: &Throwaway) {
     steps.step("the client leaves", || {
         let status = child.end()?;
         if status.success() {
-            Ok(((), "the server ended by itself".to_owned()))
+            Ok(((), "the server ended on its own".to_owned()))
         } else {
             Err(wrong(status.to_string()))
         }
@@ -222,7 +222,7 @@ pub fn leave(steps: &mut Steps, child: McpChild, place: &Throwaway) {
     steps.step("history verify", || verify(place, &limit));
 }
 
-/// Checks the chain by the person's own command.
+/// Checks the chain by the user's own command.
 fn verify(place: &Throwaway, limit: &Limit) -> Result<((), String), Failure> {
     let program = std::env::current_exe().map_err(|error| wrong(error.to_string()))?;
     let mut command = Command::new(program);

@@ -50,7 +50,7 @@ impl Host {
     }
 }
 
-/// Returns whether a text can stand in `http.allowedHosts`.
+/// Returns whether a text can be in `http.allowedHosts`.
 pub fn is_host(text: &str) -> bool {
     Host::parse(text).is_some()
 }

@@ -18,7 +18,7 @@ const CLIENTS: &[(&str, u64)] = &[
     ("python-httpx2", 4),
     ("claude-code", 600),
     ("gemini-cli-mcp-client", 600),
-    // It begins anew with each notification of progress.
+    // It starts over with each notification of progress.
     ("opencode", 600),
 ];
 

@@ -17,7 +17,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// How long an answer waits for a notification that is on its way, so that none comes after the answer.
 const LAST_WORD: Duration = Duration::from_millis(250);
 
-/// Waits for the work, and meanwhile tells the client what stands on the board.
+/// Waits for the work, and meanwhile shows the client what is on the board.
 pub(super) async fn told<T>(
     work: impl Future<Output = T>,
     progress: &Progress,

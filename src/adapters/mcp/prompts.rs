@@ -88,8 +88,8 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "codex_continue",
-        title: "Go on with Codex",
-        description: "Have Codex go on in one of its sessions",
+        title: "Continue with Codex",
+        description: "Have Codex continue in one of its sessions",
         arguments: &[
             needed("session", "The session's id, as codex.run or codex.list gave it"),
             needed("task", "What is to be done next"),

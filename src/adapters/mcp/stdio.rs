@@ -14,7 +14,7 @@ use super::super::backend::Backend;
 use super::stdio_transport::{Closing, StdioTransport};
 use super::{Handler, OnClient};
 
-/// How long requests in the works go on after the client has closed its side.
+/// How long requests in the works continue after the client has closed its side.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How a conversation ended.

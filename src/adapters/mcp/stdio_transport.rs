@@ -50,7 +50,7 @@ pub(super) struct StdioTransport<R, W> {
 
 /// What is done when the client closes its side.
 pub(super) struct Closing {
-    /// How long requests in the works may go on.
+    /// How long requests in the works may continue.
     pub after: Duration,
     /// Cancels them then.
     pub stop: CancellationToken,

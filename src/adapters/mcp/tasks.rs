@@ -1,4 +1,4 @@
-//! Tasks: what takes long goes on after its call was answered, for clients that declare the extension.
+//! Tasks: what takes long continues after its call was answered, for clients that declare the extension.
 //!
 //! A task is a thin skin over a request in the works: its end, its bounds and its record are those of the request.
 //! It belongs to the caller who began it; to every other there is no such task.
@@ -150,7 +150,7 @@ async fn go_on(
     progress: Progress,
     form: Form,
 ) -> Result<rmcp::model::CallToolResult, TaskExit> {
-    // Its result is handed out by itself: no transport splices into that.
+    // Its result is handed out on its own: no transport splices into that.
     let form = match form {
         Form::Whole(_) => Form::Whole(StructuredContent::Held),
         Form::Text => Form::Text,

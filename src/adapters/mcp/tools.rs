@@ -15,13 +15,13 @@ use bailiwick_engine::requests;
 
 use super::super::offer::Offer;
 
-/// The tool that tells what this computer is.
+/// The tool that shows what this computer is.
 pub const GET_COMPUTER_INFO: &str = "get_computer_info";
 /// The tool for operations without effect.
 pub const COMPUTER_QUERY: &str = "computer_query";
 /// The tool for every operation.
 pub const COMPUTER_OPERATION: &str = "computer_operation";
-/// The tool that tells what was done.
+/// The tool that shows what was done.
 pub const GET_OPERATION_HISTORY: &str = "get_operation_history";
 
 static TOOLS: LazyLock<[Tool; 4]> = LazyLock::new(|| {

@@ -105,7 +105,7 @@ impl Client {
         self.submit_told(origin, envelope, gone, None).await
     }
 
-    /// As [`Client::submit`]; what the operation says about itself comes to stand on `progress`.
+    /// As [`Client::submit`]; what the operation says about itself comes to be on `progress`.
     ///
     /// # Errors
     /// As [`Client::submit`].
@@ -240,7 +240,7 @@ async fn read_answers(mut lines: LineReader<ReadHalf>, waiting: Arc<Waiting>, st
         };
         let awaited = lock(&waiting).as_mut().and_then(|waiting| waiting.remove(&id));
         if let Some(awaited) = awaited {
-            // Whoever asked may have stopped waiting.
+            // Anyone who asked may have stopped waiting.
             let _ = awaited.answer.send(answer);
         }
     }

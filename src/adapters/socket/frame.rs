@@ -75,7 +75,7 @@ pub(super) struct Request {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Answer {
-    /// The caller is let in.
+    /// The caller is allowed in.
     Welcome { protocol: u32, version: String },
     /// The caller is not; the connection closes.
     Refused(WireFailure),

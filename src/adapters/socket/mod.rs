@@ -1,6 +1,6 @@
 //! The local socket: how the CLI and stdio adapters of the same user reach a running service.
 //!
-//! Newline-delimited JSON over a Unix socket of mode 0600 in a folder of mode 0700; the other side's user
+//! Newline-delimited JSON over a Unix socket private (0600) in a folder of mode 0700; the other side's user
 //! is checked. Must never answer another user, and never widen what a named profile may do.
 
 mod client;

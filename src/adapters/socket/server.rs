@@ -228,7 +228,7 @@ impl SocketPeer {
             (Some(refusal), _, _) => Err(refusal),
             (None, Some(value), None) => Envelope::from_value(value),
             (None, None, Some(failure)) => Err(failure.into()),
-            _ => Err(Failure::invalid("envelope", "a request holds either an envelope or a failure")),
+            _ => Err(Failure::invalid("envelope", "a request contains either an envelope or a failure")),
         };
         let token = self.gone.child_token();
         lock(&self.running).insert(id, token.clone());

@@ -39,9 +39,9 @@ def run(report: Report, product: Product) -> None:
     report.check("Python: reads over TLS, as strict as it can be", "cobalt" in ask(strict))
     try:
         ask(ssl.create_default_context())
-        report.check("Python: does not trust the certificate by itself", False)
+        report.check("Python: does not trust the certificate on its own", False)
     except urllib.error.URLError as error:
-        report.check("Python: does not trust the certificate by itself", "CERTIFICATE_VERIFY_FAILED" in str(error), error)
+        report.check("Python: does not trust the certificate on its own", "CERTIFICATE_VERIFY_FAILED" in str(error), error)
     status = json.loads(product.cli("status", "--json"))["service"]
     with socket.create_connection(("127.0.0.1", product.port)) as raw, strict.wrap_socket(raw, server_hostname="localhost") as made:
         report.check("Python: speaks TLS 1.3", made.version() == "TLSv1.3", made.version())
@@ -63,7 +63,7 @@ def run(report: Report, product: Product) -> None:
     trusted = curl("--cacert", str(certificate), url)
     report.check("curl: reads over TLS", "cobalt" in trusted.stdout, trusted)
     unknown = curl(url)
-    report.check("curl: does not trust the certificate by itself", unknown.returncode == 60 and not unknown.stdout, unknown)
+    report.check("curl: does not trust the certificate on its own", unknown.returncode == 60 and not unknown.stdout, unknown)
     plain = curl(url.replace("https:", "http:"))
     report.check("curl: plain HTTP is answered with what to do", "use https instead" in plain.stdout, plain)
     old = curl("--cacert", str(certificate), "--tls-max", "1.1", url)

@@ -144,7 +144,7 @@ class Load:
         self.written: set = set()
 
     def note(self, reply: dict, target: str | None) -> bool:
-        """Notes an answer; tells whether there was one."""
+        """Notes an answer; shows whether there was one."""
         outcome = envelope_of(reply or {})
         if outcome.get("ok") is not True:
             return False

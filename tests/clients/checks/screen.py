@@ -68,7 +68,7 @@ def judge(report: Report, name: str, seen: dict) -> None:
     facts = (told.get("width"), told.get("scale"), told.get("blackedOut"))
     report.check(f"{name}: reads beside it what the picture shows", facts == (320, 1.0, 1), told)
     bare = "structuredContent" not in results["capture"] or results["capture"]["structuredContent"] is None
-    report.check(f"{name}: nothing stands in the image's way", bare, list(results["capture"]))
+    report.check(f"{name}: nothing is in the image's way", bare, list(results["capture"]))
     part = picture(results["region"])
     right = len(part) == 10 and part[0][0] == BLUE and part[9][9] == RED
     report.check(f"{name}: gets a part of it", right, str(results["region"])[:800])
@@ -104,7 +104,7 @@ def run(report: Report, clients: Clients, folder: Path, binary: Path) -> None:
         with ScreenProduct(binary, folder / "screen", display) as product:
             product.start()
             status = product.cli("screen", "status")
-            report.check("`bailiwick screen status` tells the display and the scope", display.name in status and "displays, windows" in status, status)
+            report.check("`bailiwick screen status` shows the display and the scope", display.name in status and "displays, windows" in status, status)
             for client in CLIENTS:
                 lacking = clients.missing(client)
                 names = [f"{client.name} {client.mode} {way}" for way in WAYS]

@@ -1,6 +1,6 @@
 """What `bailiwick client` writes, read back by the real programs: Claude Code, Codex, and the tools for bundles.
 
-Each starts or reaches the real binary by what stands in its settings, and nothing else tells it where Bailiwick is.
+Each starts or reaches the real binary by what is in its settings, and nothing else tells it where Bailiwick is.
 """
 
 import json
@@ -30,7 +30,7 @@ class Person:
         self.environment = {**product.environment, "HOME": str(home), "PATH": path, "CODEX_HOME": str(home / ".codex")}
 
     def run(self, *command, given: str = "", cwd: Path = None, token: str = "", **variables) -> subprocess.CompletedProcess:
-        """Runs a program as the person, with these variables."""
+        """Runs a program as the user, with these variables."""
         environment = {**self.environment, **({"BAILIWICK_TOKEN": token} if token else {}), **variables}
         return subprocess.run(
             [str(part) for part in command], input=given, capture_output=True, text=True, timeout=3 * PATIENCE, env=environment,
@@ -73,7 +73,7 @@ def claude_code(report: Report, installed: Clients, person: Person, token: str) 
     nothing = person.bailiwick("client", "install", "claude-code")
     report.check("claude-code: there is nothing to change then", "nothing to change" in nothing.stdout, nothing.stdout)
     person.bailiwick("client", "remove", "claude-code", "--yes")
-    # A project's settings: read, and left to the person's approval.
+    # A project's settings: read, and left to the user's approval.
     done = person.bailiwick("client", "install", "claude-code", "--project", ".", "--yes")
     seen = person.run(claude, "mcp", "list")
     report.check("claude-code project: the entry is read", "bailiwick" in seen.stdout, done.stderr + seen.stdout)

@@ -107,7 +107,7 @@ def judge(report: Report, name: str, client: Client, seen: dict) -> None:
 
 
 def judge_tasks(report: Report, product: Product) -> None:
-    """A long wait becomes a task for whoever declares the extension; no other caller knows it."""
+    """A long wait becomes a task for anyone who declares the extension; no other caller knows it."""
     meta = {**META, "io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS: {}}}}
     own, other = product.http(product.token("tasks-own")), product.http(product.token("tasks-other"))
 
@@ -124,7 +124,7 @@ def judge_tasks(report: Report, product: Product) -> None:
     task = begun.get("taskId", "")
     report.check("tasks: a long wait becomes one", begun.get("resultType") == "task" and task, begun)
     working = ask(own, "tasks/get", task)
-    report.check("tasks: it is told how it stands", working.get("result", {}).get("status") == "working", working)
+    report.check("tasks: it is told its state", working.get("result", {}).get("status") == "working", working)
     foreign = ask(other, "tasks/get", task)
     report.check("tasks: another caller knows no such task", foreign.get("error", {}).get("code") == -32602, foreign)
     ask(own, "tasks/cancel", task)

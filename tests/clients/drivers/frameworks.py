@@ -97,7 +97,7 @@ async def mcp_session(stack: AsyncExitStack, transport: dict):
 
 
 async def google_genai(transport: dict, models: str) -> str:
-    """Google's library, which calls the tools of a session by itself."""
+    """Google's library, which calls the tools of a session on its own."""
     from google import genai
 
     async with AsyncExitStack() as stack:

@@ -1,1 +1,1 @@
-"""What the checks stand on: the report, the product under test, the wire, the clients' plans."""
+"""What the checks are on: the report, the product under test, the wire, the clients' plans."""

@@ -137,7 +137,7 @@ class Page:
         self.ask("Input.insertText", text=text)
 
     def focus(self, expression: str, most: int = 60) -> bool:
-        """Goes on by Tab until the expression holds of what has the focus, called `it`."""
+        """Continues by Tab until the expression holds of what has the focus, called `it`."""
         for _ in range(most):
             if self.value(f"(it => Boolean({expression}))(document.activeElement)"):
                 return True

@@ -55,7 +55,7 @@ NODE_PARTS = {
     "codex": ["@openai/codex@0.169.0"],
     # Logs in for clients that know only stdio.
     "remote": ["mcp-remote@0.15.1"],
-    # Agents whose models are looked at at night: together about 700 MB.
+    # Agents whose models are checked at night: together about 700 MB.
     "gemini-cli": ["@google/gemini-cli@0.61.0"],
     "qwen-code": ["@qwen-code/qwen-code@0.24.4"],
     "opencode": ["opencode-ai@1.18.33"],
@@ -128,7 +128,7 @@ def install(part: str) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if is_installed(part):
             return
-        # Left by an installation that was interrupted: whoever has the lock is the only one at work.
+        # Left by an installation that was interrupted: anyone who has the lock is the only one at work.
         for left in folder.parent.glob(f"{folder.name}.new-*"):
             shutil.rmtree(left, ignore_errors=True)
         fresh = Path(tempfile.mkdtemp(prefix=f"{folder.name}.new-", dir=folder.parent))

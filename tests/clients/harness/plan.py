@@ -6,7 +6,7 @@ A plan goes to a driver as JSON on standard input:
     transport: {"kind": "stdio", "command": [...], "env": {...}} | {"kind": "http", "url": "…", "token": "…"}
     step: {"name": "…", "tool": "…", "arguments": {...}}
 
-`<processId>` in a step stands for the last process id that an answer had. A step with `"cancelWhen": FILE` calls, and cancels
+`<processId>` in a step means the last process id that an answer had. A step with `"cancelWhen": FILE` calls, and cancels
 the call as soon as FILE is there. A step with `"progress": FILE` asks for progress, and writes FILE at each report.
 
 The driver has the conversations one after another. In each it connects by its own client library, lists the tools, and makes the

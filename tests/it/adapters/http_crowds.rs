@@ -139,7 +139,7 @@ async fn an_answer_before_the_body_was_read_says_that_the_connection_closes() {
     stream.read_to_string(&mut answer).await.expect("an answer, and the end");
     assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
     assert!(answer.to_ascii_lowercase().contains("\r\nconnection: close\r\n"), "{answer}");
-    // Without a body the connection goes on.
+    // Without a body the connection continues.
     let mut stream = TcpStream::connect(address).await.expect("accepted");
     let get =
         request("GET", "/api/v1/info", &[("Host", "localhost")], "").replace("Connection: close\r\n", "");
@@ -147,7 +147,7 @@ async fn an_answer_before_the_body_was_read_says_that_the_connection_closes() {
         stream.write_all(get.as_bytes()).await.expect("written");
         let mut seen = Vec::new();
         while !seen.ends_with(b"\"ok\":false}") {
-            seen.push(stream.read_u8().await.expect("it goes on"));
+            seen.push(stream.read_u8().await.expect("it continues"));
         }
         let seen = String::from_utf8_lossy(&seen);
         assert!(seen.contains(" 401 ") && !seen.to_ascii_lowercase().contains("connection: close"), "{seen}");

@@ -1,4 +1,4 @@
-//! What stands in for the internet in tests of tunnels: a proxy on loopback that takes connections to any name, has a
+//! What replaces the internet in tests of tunnels: a proxy on loopback that takes connections to any name, has a
 //! certificate for the names of tunnels, and passes what comes on to a port of this computer.
 
 use std::net::SocketAddr;
@@ -55,7 +55,7 @@ impl Internet {
         self.forward_to.store(port, Ordering::SeqCst);
     }
 
-    /// Cuts the tunnel, as seen from outside, or mends it: its maker answers instead.
+    /// Cuts the tunnel, as seen from outside, or fixes it: its maker answers instead.
     pub fn cut(&self, is_cut: bool) {
         self.is_cut.store(is_cut, Ordering::SeqCst);
     }

@@ -260,7 +260,7 @@ async fn a_page_sends_nobody_to_an_address_that_was_not_registered() {
         assert_eq!((reply.status, answer(back, "error").as_deref()), (303, Some(wanted)), "{change:?}");
         assert_eq!(answer(back, "code"), None);
     }
-    // Everybody can register an address of the web; a wrong request does not lead there by itself.
+    // Everybody can register an address of the web; a wrong request does not lead there on its own.
     let web = "https://evil.example/callback";
     let stranger = login.register(web).await;
     let wrong = Login::link(&stranger, &[("redirect_uri", web), ("response_type", "token")]);

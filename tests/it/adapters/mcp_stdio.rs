@@ -98,7 +98,7 @@ async fn a_second_initialize_is_refused_and_what_was_agreed_counts() {
     assert_eq!(answer["error"]["code"], -32600, "{answer}");
     assert!(
         client.ask("ping", json!({})).await.get("result").is_some(),
-        "the conversation goes on as it was"
+        "the conversation continues as it was"
     );
 }
 

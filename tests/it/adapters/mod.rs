@@ -12,7 +12,7 @@ mod http_limits;
 // The Unix socket, its file and its mode; the named pipe has tests beside its code.
 #[cfg(target_os = "linux")]
 mod local_socket;
-// Shell scripts stand in for the programs of tunnels, and processes are looked at in /proc.
+// Shell scripts replace the programs of tunnels, and processes are checked in /proc.
 #[cfg(target_os = "linux")]
 mod internet;
 mod login;

@@ -76,7 +76,7 @@ async fn the_api_takes_requests_that_follow() {
         both.json()["answers"].as_array().expect("answers").iter().map(|it| it["op"].clone()).collect();
     assert_eq!((both.status, ops), (200, vec!["file.read".into(), "file.stat".into(), "file.list".into()]));
     assert_eq!(both.json()["notRun"], serde_json::json!([]));
-    // Each is judged by itself: what follows has no more rights, and what follows that is not run.
+    // Each is judged on its own: what follows has no more rights, and what follows that is not run.
     let refused = send(r#"{"op":"file.read","target":"nope.md"},{"op":"file.list"}"#).await;
     let answer = refused.json();
     assert_eq!((refused.status, &answer["ok"]), (404, &false.into()), "{answer}");

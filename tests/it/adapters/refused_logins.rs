@@ -1,4 +1,4 @@
-//! Who is not let in leaves a row: where they came from and why, and never a token.
+//! Who is refused leaves a row: where they came from and why, and never a token.
 
 use bailiwick::adapters::socket::{Hello, connect};
 use bailiwick::config::Tokens;

@@ -88,7 +88,7 @@ async fn a_key_that_is_there_twice_is_refused_on_every_transport() {
         assert_eq!(answer["error"]["code"], "invalid_request", "{answer}");
         assert!(answer["error"]["message"].to_string().contains("is there twice"), "{answer}");
 
-        // Of MCP the doubled key lies deep in the arguments of a tool.
+        // Of MCP the doubled key is deep in the arguments of a tool.
         let call = json!({
             "jsonrpc": "2.0", "id": 7, "method": "tools/call",
             "params": {"name": "computer_query", "arguments": {"_": 0}, "_meta": meta()},

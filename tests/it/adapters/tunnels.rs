@@ -1,4 +1,4 @@
-//! `bailiwick tunnel …` with programs that stand in for cloudflared, tailscale and tunnel-client, and what asks through the
+//! `bailiwick tunnel …` with programs that replace cloudflared, tailscale and tunnel-client, and what asks through the
 //! URL: round trips, `client check`, `connect`. All of it on loopback.
 
 use std::fs;
@@ -29,7 +29,7 @@ const REDIRECT: &str = "http://127.0.0.1:7777/callback";
 const NO_PROXY: &str = "http://127.0.0.1:1";
 const OPENAI: &str = "tunnel_0123456789abcdef0123456789abcdef";
 
-/// A command that goes on, with what it prints.
+/// A command that continues, with what it prints.
 struct RunningCommand {
     child: Child,
     lines: Receiver<String>,

@@ -173,7 +173,7 @@ fn answers_follow_their_schemas() {
     assert!(unasked.is_empty(), "{unasked:?}");
 }
 
-// Following goes on until a signal ends it.
+// Following continues until a signal ends it.
 #[cfg(unix)]
 #[test]
 fn the_history_is_followed_with_and_without_a_service() {
@@ -182,7 +182,7 @@ fn the_history_is_followed_with_and_without_a_service() {
     let mut child = place.command(&["history", "--follow", "--json"]).spawn().expect("the binary runs");
     let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
     let mut next = || -> Value {
-        let line = lines.next().expect("it goes on").expect("readable");
+        let line = lines.next().expect("it continues").expect("readable");
         let line = serde_json::from_str(&line).expect("JSON");
         holds("history.follow", &line);
         line

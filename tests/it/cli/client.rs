@@ -51,7 +51,7 @@ impl Desk {
 
     fn write(&self, path: &str, text: &str) -> PathBuf {
         let file = self.path(path);
-        fs::create_dir_all(file.parent().expect("it lies in a folder")).expect("made");
+        fs::create_dir_all(file.parent().expect("it is in a folder")).expect("made");
         fs::write(&file, text).expect("written");
         file
     }

@@ -1,4 +1,4 @@
-//! With what `call` exits that runs a command: a shell must be able to go on by it.
+//! With what `call` exits that runs a command: a shell must be able to continue by it.
 
 use crate::installation::Installation;
 use crate::system::{Need, lacks};
@@ -63,7 +63,7 @@ fn requests_that_follow_are_run_in_order_and_the_call_exits_as_the_last() {
     let whole = write(fails, &["--json"]).json();
     assert_eq!((&whole["ok"], &whole["notRun"]), (&true.into(), &serde_json::json!(["file.read"])));
     assert_eq!(whole["answers"][1]["data"]["exitCode"], 2);
-    // Each is judged by itself, and none is run where one cannot be read.
+    // Each is judged on its own, and none is run where one cannot be read.
     let outside = r#"{"op": "file.read", "target": "/etc/passwd"}"#;
     let refused = write(outside, &["--json"]);
     assert_eq!(refused.json()["ok"], false);

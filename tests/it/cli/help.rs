@@ -84,7 +84,7 @@ fn no_line_of_help_or_of_an_error_breaks_in_a_word() {
         for columns in [80, 100] {
             let [whole, narrow] = folded(&place, &words, columns);
             let text = |text: &str| -> Vec<String> {
-                // A command goes on behind a backslash.
+                // A command continues behind a backslash.
                 text.replace("\\\n", " ").split_whitespace().map(str::to_owned).collect()
             };
             // Tables are laid out for their terminal: cells are cut there, and end so.
@@ -156,7 +156,7 @@ fn filled(place: &Installation, words: &[String]) -> Option<Vec<String>> {
                 place.run(&["scope", "allow", "app", "command:run", "process:manage"]);
                 let start = json!({"scope": "app", "op": "command.start", "input": {"command": ["true"]}});
                 let ran = place.run(&["call", &start.to_string(), "--json"]);
-                // Where commands cannot be held there is no process.
+                // Where commands cannot be sandboxed there is no process.
                 *word = ran.json()["data"]["processId"].as_str()?.to_owned();
             }
             "OPERATION" => {
@@ -177,7 +177,7 @@ fn filled(place: &Installation, words: &[String]) -> Option<Vec<String>> {
     Some(filled)
 }
 
-/// The exit codes that are in order on any computer.
+/// The exit codes that are valid on any computer.
 #[cfg(unix)]
 fn expected(words: &[String]) -> &'static [i32] {
     match words[0].as_str() {
@@ -185,14 +185,14 @@ fn expected(words: &[String]) -> &'static [i32] {
         "service" => &[0, 1, 15, 18, 20],
         // There may be no display.
         "screen" => &[0, 18, 20, 22],
-        // It tells what this computer lacks.
+        // It shows what this computer lacks.
         "doctor" | "self-test" | "try" => &[0, 1],
         "status" => &[0, 18],
         _ => &[0],
     }
 }
 
-/// Runs a command that goes on until Ctrl-C.
+/// Runs a command that continues until Ctrl-C.
 #[cfg(unix)]
 fn run_until_interrupted(place: &Installation, words: &[&str]) {
     let mut child = place.command(words).spawn().expect("the binary runs");
@@ -204,7 +204,7 @@ fn run_until_interrupted(place: &Installation, words: &[&str]) {
     assert!(child.wait().expect("it ends").success(), "{words:?}");
 }
 
-// Examples start programs of Unix, and those that go on are ended by a signal.
+// Examples start programs of Unix, and those that continue are ended by a signal.
 #[cfg(unix)]
 #[test]
 fn every_command_has_examples_and_they_run() {

@@ -1,4 +1,4 @@
-//! A hint that names a command: at this terminal the command is run as it stands there, and the refused call succeeds.
+//! A hint that names a command: at this terminal the command is run as it is there, and the refused call succeeds.
 
 use std::fs;
 

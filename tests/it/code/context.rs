@@ -103,7 +103,7 @@ async fn a_repository_tells_its_state_and_what_is_worked_on() {
     assert_eq!(data["hotCommits"], 3);
     assert!(!data.to_string().contains(".env") && !data.to_string().contains("hunter2"), "{data:#}");
 
-    // What was counted is held; a new commit is counted anew.
+    // What was counted is held; a new commit is counted again.
     ground.write("app/b.txt", "again\n");
     ground.git("app", &["commit", "-q", "-a", "-m", "four"]);
     fs::remove_file(ground.path("app/a.txt")).expect("it is removed");
@@ -270,7 +270,7 @@ async fn five_hundred_packages_fit_and_the_rest_is_counted() {
 #[tokio::test]
 async fn every_call_that_is_named_works() {
     let ground = GitScope::new("app", json!({}));
-    let long = "A line that says something of some length to whoever reads it.\n".repeat(60);
+    let long = "A line that says something of some length to anyone who reads it.\n".repeat(60);
     for folder in ["app", "app/a", "app/b"] {
         ground.write(&format!("{folder}/AGENTS.md"), &long);
         ground.write(&format!("{folder}/README.md"), &long.replace('\n', "\n\n"));

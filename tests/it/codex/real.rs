@@ -36,8 +36,8 @@ async fn codex_answers_in_a_full_sandbox() {
     let asked = ground.provider.asked();
     assert_eq!(asked.len(), 1);
     assert!(asked[0]["input"].to_string().contains("What is the answer?"));
-    assert_eq!(asked[0]["model"], "fake-1", "the person's own model is asked");
-    assert!(!ground.folder().join("person/evil").exists(), "no MCP server of the person is started");
+    assert_eq!(asked[0]["model"], "fake-1", "the user's own model is asked");
+    assert!(!ground.folder().join("person/evil").exists(), "no MCP server of the user is started");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -61,7 +61,7 @@ impl CodexScope {
         fs::create_dir_all(folder.join("person")).expect("made");
         let provider = Provider::new(replies);
         let port = provider.port();
-        // The person's own settings, with what must not be taken over.
+        // The user's own settings, with what must not be taken over.
         let evil = folder.join("person/evil");
         fs::write(
             folder.join("person/config.toml"),

@@ -460,7 +460,7 @@ async fn a_file_of_variables_reads_blank_where_git_would_not_add_it() {
     let length = SECRET.len() + 1;
     let read = "f=.en; f=${f}v; head -c 1 sub/deep/s*.pem || echo no key; cat $f > /dev/null || echo closed; \
                 [ -r $f ] && [ -z \"$(cat $f)\" ] && wc -c < $f; (echo x >> $f) || echo kept";
-    // What loads variables goes on without them; a key is another matter.
+    // What loads variables continues without them; a key is another matter.
     let blank = format!("no key\n{length}\nkept\n");
     let closed = "no key\nclosed\nkept\n";
     assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], blank, "no repository");

@@ -1,6 +1,6 @@
-//! What a held command could leave behind for the Git of the person, who runs it later and outside the sandbox.
+//! What a held command could leave behind for the Git of the user, who runs it later and outside the sandbox.
 //!
-//! After each attack the person's Git works in every repository. A program that it is made to run leaves a mark.
+//! After each attack the user's Git works in every repository. A program that it is made to run leaves a mark.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -41,7 +41,7 @@ fn yard() -> TestService {
     yard
 }
 
-/// Runs Git as the person does, in a terminal. Whether it succeeds makes no difference.
+/// Runs Git as the user does, in a terminal. Whether it succeeds makes no difference.
 fn person(folder: &Path, words: &[&str]) -> String {
     let mut command = Command::new("git");
     command
@@ -101,7 +101,7 @@ async fn attack(yard: &TestService, target: &str, lines: &str) -> Value {
     answer
 }
 
-/// Ways to change what the Git of the person runs in a repository that is there. Where a command runs makes no
+/// Ways to change what the Git of the user runs in a repository that is there. Where a command runs makes no
 /// difference.
 const IN_PLACE: &[(&str, &str)] = &[
     ("settings", "setting >> one/.git/config"),
@@ -267,7 +267,7 @@ async fn git_itself_works_in_a_command_and_beside_it_and_nothing_stands_in_after
         assert!(printed.ends_with("done\n"), "{folder}: {answer:#}");
         assert_eq!(answer["warnings"], json!([]), "{folder}: {answer:#}");
     }
-    // While a command runs, the person's own Git does what it always does.
+    // While a command runs, the user's own Git does what it always does.
     let running = attack(&yard, "one", "touch begun; while [ ! -e go ]; do sleep 0.01; done");
     let beside = async {
         crate::patience::eventually_async("it runs", || yard.path("begun").exists()).await;
@@ -284,7 +284,7 @@ async fn git_itself_works_in_a_command_and_beside_it_and_nothing_stands_in_after
             let said = person(&one, words);
             assert!(!said.contains("fatal") && !said.contains("error"), "{words:?}: {said}");
         }
-        fs::write(one.join(".git/hooks/post-commit"), "#!/bin/sh\n").expect("the person writes a hook");
+        fs::write(one.join(".git/hooks/post-commit"), "#!/bin/sh\n").expect("the user writes a hook");
         fs::write(yard.path("go"), "").expect("written");
     };
     let _ = tokio::join!(running, beside);
@@ -315,7 +315,7 @@ async fn repositories_beyond_those_that_are_held_by_name_are_read_only() {
     for number in 0..40 {
         person(&yard.path(""), &["init", "-q", &format!("r{number}")]);
     }
-    // Git keeps its refs there in a form for which nothing can stand in.
+    // Git keeps its refs there in a form for which nothing can be in.
     person(&yard.path(""), &["init", "-q", "--ref-format=reftable", "r40"]);
     let lines = "for r in r*; do setting >> $r/.git/config; hook $r/.git/hooks; evil $r/.git/evil; \
                  echo evil > $r/.git/commondir; done 2>/dev/null; touch r39/file; cd r39; git add file; \

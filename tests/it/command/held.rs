@@ -1,4 +1,4 @@
-//! What a held command can reach, and that nothing runs where it cannot be held as the scope wants.
+//! What a held command can reach, and that nothing runs where it cannot be sandboxed as the scope wants.
 
 use std::fs;
 use std::net::TcpListener;

@@ -20,7 +20,7 @@ fn yard() -> TestService {
     }))
 }
 
-/// Does what the person may have done before: nothing that a client could do here.
+/// Does what the user may have done before: nothing that a client could do here.
 fn git(yard: &TestService, folder: &str, words: &[&str]) {
     let status = Command::new("git").args(words).current_dir(yard.path(folder)).status().expect("git runs");
     assert!(status.success(), "{words:?}");
@@ -56,11 +56,11 @@ async fn no_program_that_a_repository_names_runs() {
     git(&yard, ".", &["config", "core.hooksPath", ".husky"]);
     yard.out(json!("git add a.txt && git commit -q -m one")).await;
     assert!(!canary.exists(), "a hook of the working tree ran");
-    // Hooks where no file operation can write are the person's.
+    // Hooks where no file operation can write are the user's.
     let hook = program(&yard, ".git/hooks/pre-commit");
     assert!(hook.ends_with("hooks/pre-commit"));
     yard.out(json!("git commit -q --allow-empty -m two")).await;
-    assert!(canary.exists(), "the person's own hook did not run");
+    assert!(canary.exists(), "the user's own hook did not run");
     fs::remove_file(&canary).expect("it is there");
     // An alias is no subcommand.
     git(&yard, ".", &["config", "alias.st", "!touch canary"]);

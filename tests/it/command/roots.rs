@@ -45,7 +45,7 @@ async fn run(host: &TestService) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_root_that_is_exchanged_for_a_link_while_commands_start_opens_nothing_outside() {
     for level in available().into_iter().filter(|level| *level > Containment::None) {
-        // With one root the working folder lies in it; with two it can lie in the other. What can be read alone is opened
+        // With one root the working folder is in it; with two it can be in the other. What can be read alone is opened
         // in the same way.
         for (roots, readable) in
             [(&["x/second"][..], &[][..]), (&["y", "x/second"], &[]), (&["y"], &["x/second"])]

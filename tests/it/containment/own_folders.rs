@@ -85,5 +85,5 @@ fn no_operation_opens_a_pipe_or_a_device() {
     let mut room = [MaybeUninit::uninit(); 4096];
     assert!(Reader::new(&watch, &mut room).next().is_err(), "nothing was opened");
     assert!(ok(&call(&service, json!({"op": "file.read", "target": "file"}))));
-    assert!(Reader::new(&watch, &mut room).next().is_ok(), "the watch tells what is opened");
+    assert!(Reader::new(&watch, &mut room).next().is_ok(), "the watch shows what is opened");
 }

@@ -1,4 +1,4 @@
-//! Roots that lie in the roots of other scopes, whose commands put links in their place.
+//! Roots that are in the roots of other scopes, whose commands put links in their place.
 
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{SECRET, assert_silent, call};
 use support::scope::TestScope;
 
-/// A scope `outer`, a scope `inner` whose root `proj` lies in its root, and a folder outside both.
+/// A scope `outer`, a scope `inner` whose root `proj` is in its root, and a folder outside both.
 struct NestedScopes {
     scope: TestScope,
 }

@@ -13,7 +13,7 @@ use super::samples::{RealHunk, between, blobs, context, git, history, printed, s
 use crate::system::{Need, lacks};
 use crate::temporary::TemporaryFolder;
 
-/// How many commits with two parents are looked at.
+/// How many commits with two parents are checked.
 const MERGES: usize = 400;
 
 /// Three versions of a file, and the hunks that make ours of the base.

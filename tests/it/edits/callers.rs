@@ -114,7 +114,7 @@ fn files_that_were_written_are_put_back_when_a_later_one_fails() {
         fs::write(root.join(name), content).expect("the scope can be written");
     }
     set_mode(&root.join("a.txt"), 0o640).expect("modes can be set");
-    // What fails cannot be seen before: the last file would lie in a folder that the one before it is.
+    // What fails cannot be seen before: the last file would be in a folder that the one before it is.
     let patch = "*** Begin Patch\n*** Update File: a.txt\n-one\n+1\n*** Delete File: gone.txt\n\
                  *** Update File: from.txt\n*** Move to: to.txt\n-two\n+2\n*** Add File: deep/er\n+file\n\
                  *** Add File: deep/er/new.txt\n+new\n*** End Patch\n";

@@ -82,7 +82,7 @@ fn run(dialect: &str, seen: &Change, real: &[u8]) -> Option<Result<Landing, Stri
     })
 }
 
-/// Compares without some bytes, and what lies before and behind all changes byte for byte.
+/// Compares without some bytes, and what is before and behind all changes byte for byte.
 fn same_but(without: &[u8], got: &[u8], expected: &[u8], real: &Change) -> bool {
     let plain =
         |bytes: &[u8]| bytes.iter().copied().filter(|byte| !without.contains(byte)).collect::<Vec<_>>();

@@ -331,7 +331,7 @@ impl Sample {
         );
         add("fence, cut off", &whole, Request::Patch(format!("```diff\n{diff}")), Right::Refuse);
 
-        // What stands behind the signs.
+        // What is behind the signs.
         if let Some(line) = opener(file, hunk.first_change()).filter(|line| file[*line].trim().len() > 8) {
             let header = file[line].trim();
             let named = places(file, &file[line..=line]) == 1;

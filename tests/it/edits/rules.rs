@@ -116,7 +116,7 @@ proptest! {
         }
     }
 
-    /// A mail is the diff in it, whatever Git's version is and whoever wrote it.
+    /// A mail is the diff in it, whatever Git's version is and no matter who wrote it.
     #[test]
     fn a_mail_says_what_its_diff_says(
         lines in words(3..8),

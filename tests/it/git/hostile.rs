@@ -68,7 +68,7 @@ fn hostile(ground: &GitScope) {
     for (name, value) in SETTINGS {
         ground.git("app", &["config", name, &value.replace("PROGRAM", &program)]);
     }
-    // One more filter by way of a file of the working tree. Where such a file could lie on another computer, a
+    // One more filter by way of a file of the working tree. Where such a file could be on another computer, a
     // repository that includes one is not opened.
     if !HAS_DRIVES {
         let settings = format!("[filter \"y\"]\n\tclean = {program}\n\trequired = true\n");

@@ -359,7 +359,7 @@ async fn a_repository_that_changes_is_read_as_it_was_at_some_moment() {
         assert!(log["commits"].as_array().is_some_and(|commits| !commits.is_empty()), "{log:#}");
     }
     stop.store(true, Ordering::Relaxed);
-    assert!(changing.join().expect("it goes on to the end") > 0);
+    assert!(changing.join().expect("it continues to the end") > 0);
     for read in reads() {
         ground.data(read).await;
     }

@@ -81,7 +81,7 @@ async fn parts_of_gits_own_folder_that_lead_out_are_refused() {
     ground.write("app/.git/objects/info/alternates", "../../../other/.git/objects\n");
     all_refuse(&ground, "relative alternates").await;
     if !lacks(Need::Names) {
-        // Git takes the quotes off; as it stands there is such a folder inside.
+        // Git takes the quotes off; as it is there is such a folder inside.
         let decoy = ground.path("app/.git/objects").join(format!("\"{objects}\""));
         fs::create_dir_all(&decoy).expect("a folder is made");
         ground.write("app/.git/objects/info/alternates", &format!("\"{objects}\"\n"));
@@ -199,7 +199,7 @@ async fn a_scope_in_a_repository_shows_nothing_of_the_rest() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     assert!(staged(&ground).contains("hidden-staged.txt"));
-    assert!(!staged(&ground).contains("hidden-new.txt"), "git.stage took in what lies outside");
+    assert!(!staged(&ground).contains("hidden-new.txt"), "git.stage took in what is outside");
     ground.data(json!({"op": "git.unstage", "input": {"all": true}})).await;
     assert!(staged(&ground).contains("hidden-staged.txt"), "git.unstage reached outside");
     assert!(!staged(&ground).contains("part/a.txt"));

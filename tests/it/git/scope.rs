@@ -1,4 +1,4 @@
-//! A service in a temporary folder, and the Git of the person beside it.
+//! A service in a temporary folder, and the Git of the user beside it.
 
 use std::fs;
 use std::ops::Deref;
@@ -70,7 +70,7 @@ impl GitScope {
         fs::write(path, text).expect("a file is written");
     }
 
-    /// Does with Git what the person did before.
+    /// Does with Git what the user did before.
     pub fn git(&self, folder: &str, words: &[&str]) {
         let output = person_git(&self.path(folder), words);
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));

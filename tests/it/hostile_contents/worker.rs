@@ -19,7 +19,7 @@ pub(super) fn peak_kb(process: u32) -> u64 {
 pub(super) fn computed(process: u32) -> Duration {
     /// Of every Linux.
     const TICKS_A_SECOND: u64 = 100;
-    /// The children that were found last: all processes are looked at only when one of them is gone.
+    /// The children that were found last: all processes are checked only when one of them is gone.
     static CHILDREN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
     let of_it = |child: u32| stat(child).filter(|child| child.parent == process);
     let mut children = CHILDREN.lock().expect("no panic");

@@ -210,7 +210,7 @@ fn what_a_killed_service_left_in_the_place_of_a_name_is_removed_by_the_next_job(
     assert!(git.join("hooks").exists());
     fs::remove_dir(git.join("hooks")).expect("removed");
     let job = wait_for(place.start(Containment::Full, shell("read x"))).expect("started");
-    fs::write(git.join("hooks/pre-commit"), "").expect("the person writes a hook");
+    fs::write(git.join("hooks/pre-commit"), "").expect("the user writes a hook");
     wait_for(job.end()).expect("ended");
     assert!(git.join("hooks/pre-commit").exists());
 }
@@ -223,7 +223,7 @@ fn a_dropped_job_cannot_make_a_missing_name_before_it_dies() {
         let script = "while :; do mkdir .git/hooks; mkdir .git; echo x > .git/config; done 2> /dev/null";
         let running = wait_for(place.start(Containment::Full, shell(script))).expect("started");
         drop(running);
-        eventually("what stood for it is gone", || !place.root().join(".git").exists());
+        eventually("what meant it is gone", || !place.root().join(".git").exists());
     }
 }
 

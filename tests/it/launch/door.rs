@@ -32,7 +32,7 @@ fn message(content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Returns what the first message must be: the key lies in the status.
+/// Returns what the first message must be: the key is in the status.
 fn hello(process: &Lasting) -> Vec<u8> {
     let status = std::fs::read(process.folder.join("status")).expect("read");
     message(&[&[0][..], &status[24..40]].concat())

@@ -208,7 +208,7 @@ fn the_temporary_folder_and_placeholders_are_gone_after_the_end() {
         eventually("the folder is gone", || !temporary.exists());
         assert!(place.root().join("stays").exists(), "{level}");
         if level == Containment::Full {
-            eventually("what stood for the name is gone", || !place.root().join(".git").exists());
+            eventually("what meant the name is gone", || !place.root().join(".git").exists());
         } else {
             fs::remove_dir_all(place.root().join(".git")).expect("the program made it");
         }
@@ -229,11 +229,11 @@ fn a_protected_name_stays_protected_when_other_jobs_and_the_service_end() {
     let launcher = wait_for(place.launcher.process_id()).expect("it runs");
     place.launcher = bailiwick::platform::launch::Launcher::with_program(super::place::bailiwick_program());
     place.run(Containment::Full, single(&["true"]));
-    assert!(place.root().join(".git").is_dir(), "something stands for the name");
+    assert!(place.root().join(".git").is_dir(), "something means the name");
     fs::write(place.root().join("go"), "").expect("written");
     process.ended();
     assert_eq!(process.out(), "refused\n");
-    eventually("what stood for the name is gone", || !place.root().join(".git").exists());
+    eventually("what meant the name is gone", || !place.root().join(".git").exists());
     eventually("the launcher is gone", || !lives(launcher));
 }
 
@@ -255,5 +255,5 @@ fn many_protected_names_that_do_not_exist_are_held_or_refused_as_a_whole() {
         Err(LaunchError::Step { step, .. }) => assert_eq!(step, "protect names"),
         other => panic!("{:?}", other.map(|process| process.status())),
     }
-    eventually("nothing stands for the names", || fs::read_dir(place.root()).expect("listed").count() == 0);
+    eventually("nothing means the names", || fs::read_dir(place.root()).expect("listed").count() == 0);
 }

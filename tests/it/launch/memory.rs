@@ -72,7 +72,7 @@ fn a_job_that_takes_more_memory_than_it_may_is_ended_however_it_takes_it() {
     let scripts = [
         // One process, and what comes after it is not started.
         format!("python3 -c \"{takes}; input()\" < /dev/zero | sleep 1000; sleep 1000"),
-        // A process that goes on taking.
+        // A process that continues taking.
         "tail /dev/zero".to_owned(),
         // Four that take less than the limit each.
         "for at in 1 2 3 4; do python3 -c \"b = b'x' * (40 << 20); import time; time.sleep(1000)\" & done; wait".to_owned(),

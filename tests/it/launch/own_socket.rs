@@ -14,7 +14,7 @@ use super::place::{LEVELS, Place, probe_program, shell, single, wait_for};
 struct Socket(PathBuf);
 
 impl Socket {
-    /// Serves whoever is let in, and says so.
+    /// Serves anyone who is allowed in, and says so.
     fn new() -> Self {
         let folder = std::env::temp_dir().join(format!("s{}", std::process::id()));
         wait_for(async {
@@ -48,7 +48,7 @@ fn what_bailiwick_started_is_not_the_user_at_its_socket() {
         |place: &Place, level| place.run(level, single(&[program, "connect", socket])).out().to_owned();
 
     let own = Command::new(program).args(["connect", socket]).output().expect("it starts");
-    assert_eq!(String::from_utf8_lossy(&own.stdout), "let in\n\n", "the user's own programs are let in");
+    assert_eq!(String::from_utf8_lossy(&own.stdout), "let in\n\n", "the user's own programs are allowed in");
     for level in LEVELS {
         let answer = connect(&place, level);
         let expected = if level == Containment::Full { "No such file" } else { "closed" };

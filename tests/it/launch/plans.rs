@@ -58,7 +58,7 @@ fn wires_pipes_and_ends_a_writer_whose_reader_is_gone() {
     for level in LEVELS {
         let plan = vec![step(None, &[&["printf", "b\\na\\nc\\n"], &["sort"], &["head", "-n", "1"]])];
         assert_eq!(place.run(level, plan).out(), "a\n", "{level}");
-        // `yes` never ends by itself: it needs the default answer to SIGPIPE.
+        // `yes` never ends on its own: it needs the default answer to SIGPIPE.
         let plan = vec![step(None, &[&["yes"], &["head", "-n", "2"]])];
         assert_eq!(place.run(level, plan).out(), "y\ny\n", "{level}");
     }

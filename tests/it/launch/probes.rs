@@ -120,7 +120,7 @@ const PREAMBLE: &str = "# What a held command can do
 
 A program (`examples/probe.rs`) tries each of these inside each level. `open` means that it succeeded.
 `UPDATE=1 cargo test --test it launch::probes` writes this table; read it then. The test fails where more is
-open than stands here, or where a row that begins `works` is shut. It may be that less is open on your machine: no
+open than is here, or where a row that begins `works` is shut. It may be that less is open on your machine: no
 virtual machine around it, no root.
 
 ";
@@ -190,7 +190,7 @@ fn the_full_level_is_shut_but_for_what_it_is_for() {
 
 #[test]
 fn an_ordinary_user_is_held_as_root_is() {
-    // The other tests run as whoever runs them. Where that is root, they run once more as nobody.
+    // The other tests run as anyone who runs them. Where that is root, they run once more as nobody.
     if lacks_root() {
         return;
     }

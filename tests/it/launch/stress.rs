@@ -44,7 +44,7 @@ fn a_process_whose_folder_is_removed_ends() {
     // Keepers look every half minute, and the program takes no notice of being asked.
     let deadline = Instant::now() + Duration::from_secs(30) + *PATIENCE;
     while processes.into_iter().any(lives) {
-        assert!(Instant::now() < deadline, "processes go on that nobody can find");
+        assert!(Instant::now() < deadline, "processes continue that nobody can find");
         std::thread::sleep(Duration::from_millis(100));
     }
 }

@@ -19,7 +19,7 @@ async fn a_process_of_another_scope_does_not_exist() {
         answer["error"].to_string().replace(id, "…")
     };
     for op in ["process.read", "process.stop"] {
-        assert_eq!(ask(&id, op).await, ask(missing, op).await, "nothing tells the two apart");
+        assert_eq!(ask(&id, op).await, ask(missing, op).await, "nothing shows the two apart");
     }
     let list = host.data(json!({"scope": "other", "op": "process.list"})).await;
     assert_eq!(list["processes"], json!([]));

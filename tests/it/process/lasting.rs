@@ -1,4 +1,4 @@
-//! What goes on without the service that started it, and is found again by the next.
+//! What continues without the service that started it, and is found again by the next.
 
 use std::collections::BTreeSet;
 
@@ -89,7 +89,7 @@ async fn a_process_whose_keeper_is_killed_is_lost_and_what_it_printed_stays() {
         let mut changes = process.changes();
         let keeper = i32::try_from(process.status().expect("it runs").process_id).expect("a small number");
         kill_process(Pid::from_raw(keeper).expect("not 0"), Signal::KILL).expect("it is ours");
-        // Whoever listens is told.
+        // Anyone who listens is told.
         let _ = changes.wait_for(|change| change.ended).await;
         let read = host.read(&id, json!({})).await;
         assert_eq!((&read["status"], &read["stdout"]), (&json!("lost"), &json!("up\n")), "{level}: {read:#}");

@@ -51,7 +51,7 @@ async fn a_process_of_the_client_ends_with_its_connection_and_the_service_goes_o
         eventually_async(&format!("it runs: {answer:#}"), || processes_with(&ground.word) == 1).await;
         drop(client);
         eventually_async("it has ended with the client", || processes_with(&ground.word) == 0).await;
-        assert!(service.0.try_wait().expect("it can be asked").is_none(), "the service goes on");
+        assert!(service.0.try_wait().expect("it can be asked").is_none(), "the service continues");
         let list = ground.call(&json!({"scope": "app", "op": "process.list"}));
         assert_eq!(list["data"]["processes"][0]["status"], "ended", "{list:#}");
     }

@@ -1,4 +1,4 @@
-//! Processes through the whole service: what goes on, what is found again, and that nothing is left in the end.
+//! Processes through the whole service: what continues, what is found again, and that nothing is left in the end.
 
 mod damage;
 mod finding;

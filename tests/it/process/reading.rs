@@ -314,11 +314,11 @@ async fn lines_of_both_streams_come_in_their_order_and_an_open_one_goes_on() {
     let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
     ground.write(
         "Makefile",
-        "talk:\n\t@echo one; echo two >&2; echo three; printf 'go on? '; while [ ! -e go ]; do sleep 0.05; done; echo yes\n",
+        "talk:\n\t@echo one; echo two >&2; echo three; printf 'continue? '; while [ ! -e go ]; do sleep 0.05; done; echo yes\n",
     );
     let host = ground.host();
     let id = host.start(json!(["make", "talk"])).await;
-    host.printed(&id, "go on? ").await;
+    host.printed(&id, "continue? ").await;
     let read = host.read(&id, json!({"stream": "merged"})).await;
     let shown: Vec<String> = read["lines"]
         .as_array()
@@ -329,7 +329,7 @@ async fn lines_of_both_streams_come_in_their_order_and_an_open_one_goes_on() {
     // The two streams are two pipes: between them the order is that of their arrival.
     let (err, out): (Vec<&str>, Vec<&str>) =
         shown.iter().map(String::as_str).partition(|line| line.contains("stderr"));
-    assert_eq!(out, [r#""stdout" "one" null"#, r#""stdout" "three" null"#, r#""stdout" "go on? " true"#]);
+    assert_eq!(out, [r#""stdout" "one" null"#, r#""stdout" "three" null"#, r#""stdout" "continue? " true"#]);
     assert!(err.is_empty() || err == [r#""stderr" "two" null"#], "{err:?}");
     ground.write("go", "");
     host.over(&id).await;

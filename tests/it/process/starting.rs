@@ -179,7 +179,7 @@ async fn neither_facts_nor_history_hold_a_secret_of_the_command_or_what_it_print
     let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
     let host = ground.host();
     let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
-    // What is printed stands together nowhere in the words.
+    // What is printed is together nowhere in the words.
     let (words, printed) = (["rosebud-was", "-the-sledge"], "rosebud-was-the-sledge");
     let id = host.start(json!(["printf", "%s", words[0], words[1], "--password", secret])).await;
     assert!(host.over(&id).await["stdout"].as_str().is_some_and(|stdout| stdout.starts_with(printed)));

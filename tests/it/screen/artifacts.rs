@@ -23,7 +23,7 @@ async fn a_kept_picture_has_every_pixel_and_is_read_in_parts() {
     let id = told["captureId"].as_str().expect("an id").to_owned();
     assert_eq!(told["file"]["sha256"].as_str().expect("a hash").len(), 64);
 
-    // The screen goes on; the kept picture does not.
+    // The screen continues; the kept picture does not.
     client.window(Rect::new(0, 0, 2000, 1000), 0xff_ff_ff);
     let region = json!({"x": 110, "y": 120, "width": 50, "height": 40});
     let part = desk.ask("screen.read_capture", Some(&id), json!({"region": region})).await;

@@ -54,7 +54,7 @@ fn a_region_is_counted_from_the_corner_of_what_is_captured() {
 
     for region in [Rect::new(600, 0, 41, 1), Rect::new(-1, 0, 5, 5), Rect::new(0, 0, 0, 5)] {
         let bounds = Rect::new(0, 0, 640, 480);
-        let error = displays.capture_display(&server.id(), Some(region)).expect_err("it lies outside");
+        let error = displays.capture_display(&server.id(), Some(region)).expect_err("it is outside");
         assert_eq!(error, ScreenError::Outside { region, bounds });
     }
 }

@@ -90,7 +90,7 @@ async fn password_managers_are_closed_without_a_word_in_the_config_and_so_is_all
     }
     desk.change(json!({"openSensitiveWindows": [{"app": "keepassxc"}]}));
     let answer = desk.ask("screen.capture", None, json!({})).await;
-    assert_eq!(count(&image(&answer), SECRET), 20_000, "the person can open it");
+    assert_eq!(count(&image(&answer), SECRET), 20_000, "the user can open it");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -134,7 +134,7 @@ async fn titles_are_judged_at_the_instant_of_the_picture() {
     pictures_while_a_title_changes(8).await;
 }
 
-/// Takes so many pictures at least, and goes on until the window was both shown and hidden.
+/// Takes so many pictures at least, and continues until the window was both shown and hidden.
 pub(super) async fn pictures_while_a_title_changes(at_least: usize) {
     let server = XServer::start();
     let client = server.client();

@@ -76,7 +76,7 @@ impl Manager {
         }
     }
 
-    /// Runs a program where the manager is, as the person whose manager it is.
+    /// Runs a program where the manager is, as the user whose manager it is.
     pub fn run(&self, program: &str, words: &[&str]) -> Ran {
         let mut command = Command::new("nsenter");
         command.args(["--mount", "--cgroup", "--target", &self.child.id().to_string(), "--"]);

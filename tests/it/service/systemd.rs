@@ -97,7 +97,7 @@ fn a_service_is_installed_killed_stopped_started_and_removed_by_a_real_user_mana
     let victim = Pid::from_raw(i32::try_from(first).expect("small")).expect("a process");
     kill_process(victim, Signal::KILL).expect("it runs");
     let second = serving(&manager, first);
-    assert_eq!(keeper(), kept, "what clients started goes on without the service");
+    assert_eq!(keeper(), kept, "what clients started keeps running without the service");
 
     well(&manager, "service.stop", &["service", "stop"]);
     assert!(!is_alive(second));

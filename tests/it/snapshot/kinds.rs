@@ -31,7 +31,7 @@ fn what_was_added_modified_deleted_and_renamed_is_told_with_its_lines() {
     ground.write("data.bin", b"\0\x01");
     symlink("same.txt", ground.path("link")).expect("a link is made");
     let before = ground.take();
-    assert_eq!(ground.left_over(), 0, "contents lie in a file without a name");
+    assert_eq!(ground.left_over(), 0, "contents are in a file without a name");
     ground.write("edited.txt", "one\n2\nthree\nfour");
     ground.write("new.txt", "n\nn\nn");
     ground.write("new.bin", b"x\0");

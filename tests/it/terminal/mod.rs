@@ -1,4 +1,4 @@
-//! Programs in terminals, through the whole service: keys in, screens out, and secrets that only the person knows.
+//! Programs in terminals, through the whole service: keys in, screens out, and secrets that only the user knows.
 
 mod scope;
 mod programs;

@@ -34,7 +34,7 @@ async fn the_repl_of_python_takes_lines_blocks_an_interrupt_and_its_end() {
     python.ends_with(">>>").await;
     // It ends by the signal itself if nothing comes after an interrupt.
     python.press(&["print('goes', 'on')", "Enter"]).await;
-    python.shows("goes on").await;
+    python.shows("continues").await;
     python.press(&["C-d"]).await;
     let ended = python.ended().await;
     assert_eq!(ended["exitCode"], 0, "{ended:#}");
@@ -177,7 +177,7 @@ async fn a_screen_whose_beginning_is_not_kept_says_so() {
          sys.stdout.write('over> ')\nsys.stdout.flush()\ntime.sleep(1000)\n",
     );
     let prints = desk.start(&["python3", "prints.py"], json!({"rows": 4, "columns": 60})).await;
-    // Whoever has looked all the time misses nothing; nobody has.
+    // Anyone who has looked all the time misses nothing; nobody has.
     let began = Instant::now();
     while !prints.tail().await.contains("over>") {
         assert!(began.elapsed() < *PATIENCE, "it prints for ever");

@@ -40,7 +40,7 @@ impl TerminalScope {
         let programs = ["python3 *", "vim *", "less *", "npm *", "node *", "cat *", "sleep *"];
         let person = json!({
             "sandbox": "none",
-            "searchPath": [binary.parent().expect("it lies in a folder"), "/usr/bin"],
+            "searchPath": [binary.parent().expect("it is in a folder"), "/usr/bin"],
             "allowedCommands": ["bailiwick *", "python3 *"],
         });
         let capabilities = ["fs:read", "fs:write", "command:run", "process:manage", "history:read"];
@@ -60,7 +60,7 @@ impl TerminalScope {
         self.start_in("app", command, terminal).await
     }
 
-    /// Starts `bailiwick approve` in a terminal, as the person does.
+    /// Starts `bailiwick approve` in a terminal, as the user does.
     pub async fn approve(&self, words: &[&str]) -> Program<'_> {
         let config = self.config_path();
         let config = config.to_str().expect("UTF-8");
@@ -68,7 +68,7 @@ impl TerminalScope {
         self.start_in("person", &command, json!({"rows": 40, "columns": 150})).await
     }
 
-    /// Starts a script of Python in a terminal of the person's, with words that begin with the config's path.
+    /// Starts a script of Python in a terminal of the user's, with words that begin with the config's path.
     pub async fn person_python(&self, script: &str, words: &[&str]) -> Program<'_> {
         let binary = env!("CARGO_BIN_EXE_bailiwick");
         let config = self.config_path();
@@ -89,14 +89,14 @@ impl TerminalScope {
         self.command(words).output().expect("the binary runs")
     }
 
-    /// Returns what waits for the person, as `bailiwick approve --list --json` tells it.
+    /// Returns what waits for the user, as `bailiwick approve --list --json` tells it.
     pub fn waiting(&self) -> Vec<Value> {
         let ran = self.cli(&["approve", "--list", "--json"]);
         let told: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
         told["waiting"].as_array().expect("a list").clone()
     }
 
-    /// Waits until so many prompts wait for the person.
+    /// Waits until so many prompts wait for the user.
     pub async fn until_waiting(&self, count: usize) -> Vec<Value> {
         let began = Instant::now();
         loop {
@@ -205,7 +205,7 @@ impl Program<'_> {
             if data["status"] != "running" && data["status"] != "starting" {
                 return data.clone();
             }
-            assert!(began.elapsed() < *PATIENCE, "it goes on: {data:#} {:#?}", self.lines().await);
+            assert!(began.elapsed() < *PATIENCE, "it continues: {data:#} {:#?}", self.lines().await);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }

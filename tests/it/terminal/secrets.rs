@@ -1,4 +1,4 @@
-//! Secrets that a program asks for: the person types them at `bailiwick approve`, and nobody else learns them.
+//! Secrets that a program asks for: the user types them at `bailiwick approve`, and nobody else learns them.
 
 use bailiwick::adapters::auth::KeyRing;
 use bailiwick::contract::{Caller, Transport};
@@ -11,7 +11,7 @@ use crate::needs::require_program;
 use crate::patience::eventually;
 use support::service::data;
 
-/// Asks for a password as sudo does, and tells what it got without telling it; then it repeats it aloud, at once and
+/// Asks for a password as sudo does, and shows what it got without telling it; then it repeats it aloud, at once and
 /// in parts.
 const ASKS: &str = "import getpass, hashlib, sys, time\n\
     secret = getpass.getpass('[sudo] password for tester: ')\n\
@@ -105,7 +105,7 @@ async fn a_prompt_that_outlasts_its_call_is_only_its_callers() {
     let other = Caller { name: "other".to_owned(), ..Caller::local(Transport::Http) };
     let never = CancellationToken::new();
 
-    // Whoever may write to the process cannot choose what reads the secret, nor see, answer or end the prompt.
+    // Anyone who may write to the process cannot choose what reads the secret, nor see, answer or end the prompt.
     for (secret, code) in [
         (json!({"prompt": "Another"}), "conflict"),
         (json!({"pending": id}), "not_found"),
@@ -134,7 +134,7 @@ async fn a_prompt_that_outlasts_its_call_is_only_its_callers() {
     assert_eq!(data(&answer)["secret"], "answered");
     asks.shows(&format!("sha256 {SECRET_HASH}")).await;
     let again = desk.send(secret_request(&asks, json!({"pending": id}), 5)).await;
-    assert_eq!(data(&again)["secret"], "answered", "whoever asks late learns it too");
+    assert_eq!(data(&again)["secret"], "answered", "anyone who asks late learns it too");
     asks.press(&["Enter"]).await;
     asks.ended().await;
 }
@@ -202,7 +202,7 @@ async fn a_person_who_stays_is_asked_whatever_comes() {
     assert!(approve.printed().await.contains("2 answered, 0 refused, 0 left waiting"));
 }
 
-/// Runs `bailiwick approve`, perhaps ends it by a signal when it asks for the secret, and tells how it ended and whether
+/// Runs `bailiwick approve`, perhaps ends it by a signal when it asks for the secret, and shows how it ended and whether
 /// the terminal is as it was.
 const WATCHED: &str = "import signal, subprocess, sys, termios, time\n\
     before = termios.tcgetattr(0)\n\
@@ -323,7 +323,7 @@ async fn nobody_is_asked_for_what_could_not_be_written() {
         let malformed = desk.send(request("app", &id, secret)).await;
         assert_eq!(malformed["error"]["code"], "invalid_request", "{malformed:#}");
     }
-    // A few may wait in a scope, so that a client cannot bury the person in prompts.
+    // A few may wait in a scope, so that a client cannot bury the user in prompts.
     for _ in 0..8 {
         let sleeper = desk.start(&["sleep", "1000"], json!(false)).await;
         pending(&desk, &sleeper).await;

@@ -1,4 +1,4 @@
-//! The lists: what is open, who may come, what was done, what goes on.
+//! The lists: what is open, who may come, what was done, what continues.
 
 use std::fs;
 

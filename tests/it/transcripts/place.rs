@@ -62,7 +62,7 @@ impl Place {
         &self.home
     }
 
-    /// Creates a command of the person's.
+    /// Creates a command of the user's.
     pub fn command(&self, words: &[&str]) -> Command {
         let program = self.path("bin/bailiwick");
         let mut whole = self.starter.iter().chain([&program]);

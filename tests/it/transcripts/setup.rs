@@ -11,7 +11,7 @@ const OPEN: &str = "Open it? [Y/n]";
 const CHANGE: &str = "Change it? [Y/n]";
 const CLIENTS: &str = "Connect which?";
 
-/// Returns the person two clients.
+/// Returns the user two clients.
 fn with_clients() -> Place {
     let place = Place::new();
     for folder in [".cursor", ".gemini"] {

@@ -1,4 +1,4 @@
-//! `start`: the view of what comes, the end by Ctrl-C, and what stands in its way.
+//! `start`: the view of what comes, the end by Ctrl-C, and what is in its way.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

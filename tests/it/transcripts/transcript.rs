@@ -170,7 +170,7 @@ fn without_volatile(printed: &[u8], place: &Place) -> Vec<u8> {
     replace(r"\b20\d\d-\d\d-\d\d", &|_| "2026-01-01".to_owned());
     replace(r"\b\d\d:\d\d:\d\d\b", &|_| "12:00:00".to_owned());
     replace(r"\.\d{3}Z", &|_| ".000Z".to_owned());
-    // Each of these stands at the end of a line, or in a column that is wide enough for all of them.
+    // Each of these is at the end of a line, or in a column that is wide enough for all of them.
     replace(r"[ \d.]{5} ms", &|_| "  1.0 ms".to_owned());
     // A narrow terminal has the number on the next line.
     replace(r"process(\s+)\d+", &|found| format!("process{}4242", &found[1]));

@@ -66,7 +66,7 @@ async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() 
         let seen = only(&data);
         assert_eq!((&seen["line"], &seen["stream"]), (&json!("ready on 5173 now"), &json!("stdout")));
         assert_eq!(seen["position"], 17);
-        // Python may write the line's end by itself.
+        // Python may write the line's end on its own.
         assert!(seen["next"] == 34 || seen["next"] == 35, "{seen:#}");
     }
     let text = json!({"until": "text", "text": "warm"});

@@ -1,4 +1,4 @@
-//! A client that asks for it is told that its wait goes on, and how far it is.
+//! A client that asks for it is told that its wait continues, and how far it is.
 
 use std::fs;
 use std::time::Instant;

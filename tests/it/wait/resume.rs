@@ -1,4 +1,4 @@
-//! A wait whose time is over goes on later, and loses nothing in between.
+//! A wait whose time is over continues later, and loses nothing in between.
 
 use serde_json::{Value, json};
 

@@ -45,9 +45,9 @@ pub fn program() -> PathBuf {
     if let Some(path) = variables.into_iter().find_map(env::var_os) {
         return path.into();
     }
-    // Test programs lie in the folder `deps`, beside which the program lies.
+    // Test programs are in the folder `deps`, beside which the program lies.
     let own = env::current_exe().expect("the test program has a path");
-    let folder = own.ancestors().nth(2).expect("the test program lies in a folder of cargo's");
+    let folder = own.ancestors().nth(2).expect("the test program is in a folder of cargo's");
     folder.join(format!("bailiwick{}", env::consts::EXE_SUFFIX))
 }
 

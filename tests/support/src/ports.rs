@@ -1,7 +1,7 @@
 //! Ports of the loopback interface that belong to one test.
 //!
 //! Binding port 0 and closing the listener frees the port for everyone: another test can take it before it is used.
-//! These ports lie below the range that systems hand out, and each is locked for as long as the test process runs.
+//! These ports are below the range that systems hand out, and each is locked for as long as the test process runs.
 
 use std::env::temp_dir;
 use std::fs::{self, File, OpenOptions};

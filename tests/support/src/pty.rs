@@ -55,7 +55,7 @@ impl Pty {
         Self { main: File::from(main), other: other.into(), child, before, printed: Vec::new(), answered: 0 }
     }
 
-    /// Waits until this was printed since the last key, presses keys, and goes on.
+    /// Waits until this was printed since the last key, presses keys, and continues.
     pub fn answer(&mut self, question: &str, keys: &str) {
         self.until(question);
         self.press(keys);
@@ -90,7 +90,7 @@ impl Pty {
                 break status;
             }
             self.read();
-            assert!(began.elapsed() < *PATIENCE, "it goes on: {}", self.text());
+            assert!(began.elapsed() < *PATIENCE, "it continues: {}", self.text());
         };
         while self.read() {}
         let after = tcgetattr(&self.other).expect("its mode");

@@ -29,7 +29,7 @@ pub struct TestScope {
     home: PathBuf,
     scopes: Vec<Value>,
     folder: Arc<Folder>,
-    /// The config as the program is told it, where it does not lie below the home folder.
+    /// The config as the program is told it, where it is not below the home folder.
     config_path: Option<PathBuf>,
 }
 
@@ -228,7 +228,7 @@ impl TestScope {
 }
 
 impl Drop for TestScope {
-    /// However a test ends, nothing of it goes on.
+    /// However a test ends, nothing of it continues.
     fn drop(&mut self) {
         let is_last = Arc::strong_count(&self.folder) == 1;
         let has_started = || fs::read_dir(self.dirs.state.join("processes")).is_ok_and(|it| it.count() > 0);

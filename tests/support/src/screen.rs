@@ -1,4 +1,4 @@
-//! What the tests of screens stand on: X servers of their own, and a client that makes windows.
+//! What the tests of screens are on: X servers of their own, and a client that makes windows.
 
 use std::fs;
 use std::os::unix::fs::symlink;

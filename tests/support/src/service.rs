@@ -261,7 +261,7 @@ impl TestService {
         self.data(wait_envelope(&input)).await
     }
 
-    /// Waits for the conditions, acts as soon as they were looked at for the first time, and returns `data`.
+    /// Waits for the conditions, acts as soon as they were checked for the first time, and returns `data`.
     pub async fn wait_and(&self, input: Value, act: impl AsyncFnOnce()) -> Value {
         self.wait_and_when("", input, act).await
     }

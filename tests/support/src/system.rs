@@ -176,7 +176,7 @@ pub fn tell(line: &str) {
     let _ = io::stdout().write_all(format!("\n{line}\n").as_bytes());
 }
 
-/// Returns whether this system can hold a program at all: where it cannot, the person has to say that it runs so.
+/// Returns whether this system can hold a program at all: where it cannot, the user has to say that it runs so.
 pub fn has_sandbox() -> bool {
     levels().missing(Containment::Partial).is_none()
 }

@@ -23,7 +23,7 @@ pub fn page() -> String {
          The list is closed. `error.code` is for programs, `error.message` says what was asked and what stood in\n\
          the way, `error.hints` are the smallest changes that would make it work, and `error.details` has facts:\n\
          `stage` and `rule` for a refusal by the policy, `field` for a request of the wrong form.\n\n\
-         \"Retry\" tells whether the same request can succeed later without a change. The HTTP status is that of\n\
+         \"Retry\" shows whether the same request can succeed later without a change. The HTTP status is that of\n\
          the JSON API; over MCP an error is a result with `isError`. The exit code is that of `bailiwick call`;\n\
          `call command.run` and `call package.run` exit as the command did, and with 125 where it did not run.\n\n{}",
         table(&["code", "meaning", "retry", "HTTP", "exit"], &rows)

@@ -33,7 +33,7 @@ pub struct ServiceFacts {
     pub launcher: Arc<Launcher>,
     /// The started processes of this computer.
     pub processes: Arc<Processes>,
-    /// The screens of processes that were looked at.
+    /// The screens of processes that were checked.
     pub screens: Arc<Screens>,
     /// The displays of this computer.
     pub displays: Arc<Displays>,

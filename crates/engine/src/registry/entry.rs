@@ -27,10 +27,10 @@ pub trait Operation: 'static {
     /// The `data` of its result.
     type Output: Serialize + JsonSchema;
 
-    /// Names the paths in `input` that must be permitted for the call to go on; see [`no_paths`].
+    /// Names the paths in `input` that must be permitted for the call to continue; see [`no_paths`].
     fn paths(input: &Self::Input) -> Vec<InputPath>;
 
-    /// Names the command in `input` that must be permitted for the call to go on; see [`no_command`].
+    /// Names the command in `input` that must be permitted for the call to continue; see [`no_command`].
     fn command(input: &Self::Input) -> Option<CommandInput>;
 
     /// Does it. `permit` holds the judged target, paths and limits.

@@ -48,7 +48,7 @@ const MAX_NESTED: usize = 4;
 pub enum SignatureLength {
     /// One of many: the options that calls have most often.
     Short,
-    /// One of a family: as many options as go on a line.
+    /// One of a family: as many options as continue a line.
     Long,
 }
 

@@ -9,7 +9,7 @@ use bailiwick_contract::json::read_unambiguous;
 use super::names::fold;
 use super::places;
 
-/// How many fields an object may have to be looked at: no operation takes as many.
+/// How many fields an object may have to be checked: no operation takes as many.
 pub(super) const MAX_FIELDS: usize = 256;
 
 /// The forms that a schema accepts.
@@ -297,7 +297,7 @@ pub(super) fn path(text: String) -> String {
         bytes.push(decoded);
     }
     match String::from_utf8(bytes) {
-        // `file:///C:/work`: the drive stands after the slash.
+        // `file:///C:/work`: the drive is after the slash.
         Ok(path) if path.as_bytes().get(2) == Some(&b':') => path[1..].to_owned(),
         Ok(path) => path,
         Err(_) => text,

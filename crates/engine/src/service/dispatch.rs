@@ -15,9 +15,9 @@ use bailiwick_policy::Permit;
 use super::near;
 use super::record::{Finishing, Record, Unfinished};
 
-/// How long an operation that was told to stop may take to stop by itself.
+/// How long an operation that was told to stop may take to stop on its own.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long an operation that ends by itself when its time is over may take for that: to end the programs
+/// How long an operation that ends on its own when its time is over may take for that: to end the programs
 /// that it runs, or to tell what it has seen.
 const ENDING: Duration = Duration::from_secs(5);
 
@@ -45,8 +45,8 @@ pub(super) async fn run(
                 };
                 match failure {
                     Ok(result) => result,
-                    // What runs programs ends them itself when its time is over, and tells what they said;
-                    // what holds tells what it has seen.
+                    // What runs programs ends them itself when its time is over, and shows what they said;
+                    // what holds shows what it has seen.
                     Err(failure) if ends_itself && !gone.is_cancelled() => {
                         tokio::select! {
                             result = &mut work => result,
@@ -73,7 +73,7 @@ pub(super) async fn run(
             let unfinished = record.unfinished();
             let record = Arc::new(Mutex::new(Some(record)));
             let shared = Arc::clone(&record);
-            // The record travels with the work: whoever stops waiting, the row of an effect is written.
+            // The record travels with the work: anyone who stops waiting, the row of an effect is written.
             let mut work = tokio::task::spawn_blocking(move || {
                 let result = bounded(Handle::current().block_on(caught(start(&cx, &permit))), &permit);
                 let record = take(&shared)?;
@@ -93,7 +93,7 @@ pub(super) async fn run(
             };
             match tokio::time::timeout(GRACE, &mut work).await {
                 Ok(Ok(Some(ended))) => finished(ended).await,
-                // It goes on until it looks at the flag. What it still does is for its own row to tell; where
+                // It continues until it looks at the flag. What it still does is for its own row to tell; where
                 // it does nothing but read, the row is written before the answer, as for every other.
                 Ok(Ok(None) | Err(_)) | Err(_) if has_effect => unfinished.abandon(failure),
                 Ok(Ok(None) | Err(_)) => end(take(&record), unfinished, failure).await,

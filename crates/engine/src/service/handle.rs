@@ -51,7 +51,7 @@ impl Service {
         let record = Record::begin(began, caller, self.history().clone(), ended.clone());
         let unfinished = record.unfinished();
         let (service, caller, progress) = (Arc::clone(self), caller.clone(), progress.clone());
-        // A task of its own: it goes on to its last row whatever becomes of the transport.
+        // A task of its own: it continues to its last row whatever becomes of the transport.
         let request = tokio::spawn(async move {
             let lease = service.keys.lease(&caller);
             let mut answer = pin!(service.answer(caller, envelope, record, gone.clone(), progress));

@@ -7,7 +7,7 @@ use bailiwick_policy::{Permit, PermittedPath, PermittedTarget, Scope, Standing};
 
 use crate::registry::Context;
 
-/// How many names of a folder are looked at.
+/// How many names of a folder are checked.
 const MAX_NAMES: usize = 5_000;
 /// How many are named.
 const MAX_SHOWN: usize = 3;

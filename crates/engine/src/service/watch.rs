@@ -1,4 +1,4 @@
-//! Noticing that the person changed `config.json`, and putting it in force.
+//! Noticing that the user changed `config.json`, and putting it in force.
 //!
 //! Fails closed: while the file is broken or gone, every operation is refused with the reason.
 
@@ -32,7 +32,7 @@ impl Service {
         let _ = self.watch.set(ConfigWatch { path, seen });
     }
 
-    /// Puts a changed config in force, and tells why nothing may be served, if so.
+    /// Puts a changed config in force, and shows why nothing may be served, if so.
     pub(super) fn refresh(&self) -> Option<Failure> {
         let watch = self.watch.get()?;
         let mut seen = watch.seen.lock().unwrap_or_else(PoisonError::into_inner);

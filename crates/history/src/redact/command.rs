@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 3;
 struct Program {
     /// Its names; one that ends in `*` is the beginning of names.
     names: &'static [&'static str],
-    /// Words of which one must stand between the program and the secret; none if it needs none.
+    /// Words of which one must be between the program and the secret; none if it needs none.
     subcommands: &'static [&'static str],
     /// Where its secrets are.
     secrets: &'static [SecretPosition],
@@ -270,7 +270,7 @@ fn is_joiner(word: &str) -> bool {
 }
 
 fn in_command(words: &[&str], offset: usize, found: &mut Vec<Secret>) {
-    // Each row is tried once, at its first place: what follows a second one was looked at by then.
+    // Each row is tried once, at its first place: what follows a second one was checked by then.
     let mut done = 0_u64;
     for (at, word) in words.iter().enumerate() {
         let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
@@ -364,7 +364,7 @@ fn of_option(name: &str, part: Part, words: &[&str], start: usize, offset: usize
     }
 }
 
-/// Adds the secret part of a word from a byte on, unless a placeholder stands there.
+/// Adds the secret part of a word from a byte on, unless a placeholder is there.
 fn push(found: &mut Vec<Secret>, at: usize, word: &str, from: usize, part: Part) {
     let value = &word[from..];
     let start = match part {

@@ -18,7 +18,7 @@ const TARGET_BYTES: usize = 4_096;
 const SENTENCE_BYTES: usize = 2_048;
 /// How many bytes of a template are kept; a longer one is left out whole.
 const TEMPLATE_BYTES: usize = 16_384;
-/// How far beyond its end a long text is looked at, so that no secret is cut before it is known.
+/// How far beyond its end a long text is checked, so that no secret is cut before it is known.
 const OVERLAP_BYTES: usize = 8_192;
 /// How deep a template may nest.
 const MAX_DEPTH: usize = 32;
@@ -153,7 +153,7 @@ impl Redactor {
             _ if depth == 0 => Value::Null,
             Value::String(text) => Value::String(self.text(&text, TEMPLATE_BYTES, found).0),
             Value::Array(items) => {
-                // What stands among the texts of a command is judged with them, as they are one line.
+                // What is among the texts of a command is judged with them, as they are one line.
                 let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
                 let mut words = self.clipped_words(&words, found).into_iter();
                 let mut after_flag = false;

@@ -1,4 +1,4 @@
-//! What stands where a secret would be, but is none: variables, templates, calls, types, words of examples.
+//! What is where a secret would be, but is none: variables, templates, calls, types, words of examples.
 
 use std::sync::LazyLock;
 

@@ -12,11 +12,11 @@ pub struct Rule {
     /// Words of which one must occur, in lower case, or the rule is not tried.
     pub words: &'static [&'static str],
     /// The pattern. The secret is the group that took part, or all of it. No pattern needs something
-    /// to follow the secret: secrets are cut, and stand before any character.
+    /// to follow the secret: secrets are cut, and are before any character.
     pub pattern: &'static str,
     /// A further condition on the secret. Of a header the pattern finds only where its value begins.
     pub holds: fn(Candidate<'_>) -> bool,
-    /// An example: what stands before the secret, and the parts of the secret.
+    /// An example: what is before the secret, and the parts of the secret.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests of the table read it"))]
     pub sample: (&'static str, &'static [&'static str]),
 }
@@ -342,7 +342,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "telegram",
         words: &[":aa", "%3aaa"],
-        // In a URL `bot` stands before the digits, without a boundary between.
+        // In a URL `bot` is before the digits, without a boundary between.
         pattern: r"(?i)(?:\b|bot)([0-9]{8,10}(?::|%3A)AA[A-Za-z0-9_-]{30,})",
         holds: always,
         sample: ("https://api.telegram.org/bot", &["110201543:AA", "HdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"]),

@@ -152,7 +152,7 @@ impl Redactor {
                             kind: span.kind,
                         });
                     }
-                    // What reaches into the next word is looked at again there.
+                    // What reaches into the next word is checked again there.
                     if span.end > end {
                         break;
                     }
@@ -327,7 +327,7 @@ impl JoinedText {
     }
 }
 
-/// Drops finds that lie within marks of an earlier redaction, and what others have of marks at their start.
+/// Drops finds that are within marks of an earlier redaction, and what others have of marks at their start.
 fn leave_marks(text: &str, spans: &mut Vec<Span>) {
     static WHOLE_MARK: LazyLock<Regex> = LazyLock::new(|| compile(r"\[redacted:[a-z-]{1,24}:[0-9a-f]{8}\]"));
     for mark in WHOLE_MARK.find_iter(text) {

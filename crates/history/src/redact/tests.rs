@@ -108,7 +108,7 @@ fn equal_secrets_have_equal_marks_in_one_installation_only() {
 proptest::proptest! {
     #[test]
     fn samples_vanish_within_any_text(before in "\\PC{0,40}", after in "\\PC{0,40}", rule in 0..RULES.len()) {
-        // The secret of a row is found whatever stands around it, with a blank between.
+        // The secret of a row is found whatever is around it, with a blank between.
         let (lead, parts) = RULES[rule].sample;
         let secret = parts.concat();
         let end = if RULES[rule].name.starts_with("url-") { "@db.example/app" } else { "" };

@@ -268,7 +268,7 @@ fn a_store_that_is_removed_while_it_is_used_is_missed() {
     for at in 0..20 {
         history.append(event(&format!("src/{at}.rs"))).expect("written");
     }
-    // Moved away at once: while it is removed file by file, the history goes on writing there.
+    // Moved away at once: while it is removed file by file, the history continues writing there.
     std::fs::rename(&state, folder.0.join("gone")).expect("own folder");
     history.append(event("after")).expect("written");
     assert_eq!(history.status()["notices"], json!(["rows up to 20 were in the history and are gone"]));

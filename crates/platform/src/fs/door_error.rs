@@ -10,7 +10,7 @@ pub enum DoorError {
     /// Nothing has that name.
     #[error("it does not exist")]
     NotFound,
-    /// A symbolic link stands where none may be followed.
+    /// A symbolic link is where none may be followed.
     #[error("a symbolic link is in the way")]
     Symlink,
     /// A step leads out of the root.
@@ -19,7 +19,7 @@ pub enum DoorError {
     /// A part of the path that must be a folder is none.
     #[error("a part of the path is not a folder")]
     NotADirectory,
-    /// A folder stands where a file is needed.
+    /// A folder is where a file is needed.
     #[error("it is a folder")]
     IsADirectory,
     /// It is neither file nor folder; it was not opened, or closed again unread.

@@ -90,7 +90,7 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// Orders entries so that a walk meets files in the order of the bytes of their paths: a folder's name goes on with `/`.
+/// Orders entries so that a walk meets files in the order of the bytes of their paths: a folder's name continues with `/`.
 fn in_path_order(left: EntryPair<'_>, right: EntryPair<'_>) -> Ordering {
     let (a, b) = (left.0.as_bytes(), right.0.as_bytes());
     let common = a.len().min(b.len());

@@ -1,7 +1,7 @@
 //! Who owns something, and what others can do with it: by numbers and bits on Unix, by accounts and lists of rights
 //! on Windows.
 //!
-//! It is asked for by path, for what the person chose: never for a path from a client. What cannot be found out is
+//! It is asked for by path, for what the user chose: never for a path from a client. What cannot be found out is
 //! nobody's, and open to all.
 
 /// Who owns something.

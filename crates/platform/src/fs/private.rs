@@ -1,4 +1,4 @@
-//! Bailiwick's own files: folders of mode 0700, files of mode 0600, replaced as a whole.
+//! Bailiwick's own files: folders of mode 0700, files private (0600), replaced as a whole.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::guard::narrow_new_file;
 use super::modes::{OpenOptionsExt, set_mode, sync_folder};
 
-/// Creates a file of mode 0600 under a name that nothing has yet, to write and read it.
+/// Creates a file private (0600) under a name that nothing has yet, to write and read it.
 ///
 /// # Errors
 /// Those of the file system; `AlreadyExists` if something has the name.
@@ -17,7 +17,7 @@ pub fn new_private_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Creates an empty file of mode 0600, unless something of that name is there already.
+/// Creates an empty file private (0600), unless something of that name is there already.
 ///
 /// An existing file is not opened: closing it again would drop the locks that this process holds on it.
 ///
@@ -30,7 +30,7 @@ pub fn create_private_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Replaces a file of Bailiwick's own as a whole, by one of mode 0600.
+/// Replaces a file of Bailiwick's own as a whole, by one private (0600).
 ///
 /// # Errors
 /// Those of the file system; the old file is then untouched.

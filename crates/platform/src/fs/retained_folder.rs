@@ -181,7 +181,7 @@ impl RetainedFolder {
         parts
     }
 
-    /// Takes a part away at once. What is in one that many things share is removed while the caller goes on.
+    /// Takes a part away at once. What is in one that many things share is removed while the caller continues.
     fn remove(&self, part: &Part) -> io::Result<()> {
         let removing = self.lock(REMOVING)?;
         // What a process that was killed has left half removed.
@@ -232,7 +232,7 @@ fn read_used(folder: &Path) -> Option<PartUsage> {
     text.ends_with('\n').then_some(used)
 }
 
-/// Writes in place, always as many bytes: whoever is killed meanwhile leaves the old numbers or the new ones.
+/// Writes in place, always as many bytes: anyone who is killed meanwhile leaves the old numbers or the new ones.
 fn write_used(folder: &Path, used: PartUsage) -> io::Result<()> {
     let text = format!("{:020} {:020}\n", used.bytes, used.things);
     let mut file =

@@ -79,7 +79,7 @@ mod linux {
             Ok(Self { fd })
         }
 
-        /// Returns whether changes of this folder's entries are heard of, whoever makes them.
+        /// Returns whether changes of this folder's entries are heard of, no matter who makes them.
         ///
         /// Not on file systems that other computers or programs change beneath the system.
         ///

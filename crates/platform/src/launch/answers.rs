@@ -1,4 +1,4 @@
-//! What a terminal answers by itself: programs ask it what it is, and where its cursor stands.
+//! What a terminal answers on its own: programs ask it what it is, and where its cursor stands.
 //!
 //! A program in a terminal that nobody looks at asks as well, and some wait: shells and line editors for seconds, or
 //! with a complaint. Only fixed forms and numbers are answered. Nothing that a program printed is ever given back
@@ -18,7 +18,7 @@ const MAX_CELLS: u32 = 20_000;
 /// How much work output may be, in cells: so much for each byte, and so many whole screens for each piece.
 const WORK_PER_BYTE: u64 = 64;
 const SCREENS_PER_PIECE: u64 = 128;
-/// How much is taken in before the work is looked at.
+/// How much is taken in before the work is checked.
 const SLICE_BYTES: usize = 1 << 10;
 /// How many answers one piece of output gets at most.
 const MAX_ANSWERS: usize = 64;

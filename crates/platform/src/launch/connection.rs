@@ -35,7 +35,7 @@ pub(super) struct Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // By this it learns that nothing will come any more. The jobs' supervisors go on; each looks at its own
+        // By this it learns that nothing will come any more. The jobs' supervisors continue; each looks at its own
         // control socket.
         drop(self.socket.take());
         if let Some(mut process) = self.process.take()

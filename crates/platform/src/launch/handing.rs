@@ -87,7 +87,7 @@ mod system {
 
     pub(super) const CLOSE_ON_EXEC: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 
-    /// Whether the launcher's socket keeps messages apart by itself.
+    /// Whether the launcher's socket keeps messages apart on its own.
     #[cfg(not(feature = "portable-launch"))]
     const OF_LAUNCHER: SocketType = SocketType::SEQPACKET;
     #[cfg(feature = "portable-launch")]

@@ -7,7 +7,7 @@ use bailiwick_contract::command::Containment;
 /// What this computer can do, found out once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Levels {
-    /// The strongest level that commands can be held at; at `none` they only run where the person wants no sandbox.
+    /// The strongest level that commands can be sandboxed at; at `none` they only run where the user wants no sandbox.
     pub strongest: Containment,
     /// Why `full` cannot be had.
     pub full_missing: Option<String>,

@@ -25,7 +25,7 @@ use crate::fs::FileId;
 /// since some file systems keep every other second.
 const MARK: Timespec = Timespec { tv_sec: 946_684_806, tv_nsec: 0 };
 
-/// Placeholders that this job needs; removed with the value, by whoever is the last.
+/// Placeholders that this job needs; removed with the value, by anyone who is the last.
 #[derive(Debug, Default)]
 pub(super) struct Placeholders(Vec<Placeholder>);
 
@@ -155,7 +155,7 @@ fn protect_one(
                     }
                     // Nobody can make the name where nothing can be written.
                     Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
-                    // Not every file system can have one, and whoever owns the folder could make it one that can be
+                    // Not every file system can have one, and no matter who owns the folder could make it one that can be
                     // written: then the folder stays as it is.
                     Err(_) if parent != root => pins.push(Pin { path: parent, read_only: true }),
                     Err(error) => return Err(error),
@@ -180,9 +180,7 @@ fn protect_one(
                 return Ok(());
             }
             Some(_) => {
-                return Err(io::Error::other(
-                    "it is neither a file nor a folder, and stands in the root itself",
-                ));
+                return Err(io::Error::other("it is neither a file nor a folder, and is in the root itself"));
             }
         }
     }
@@ -210,7 +208,7 @@ fn hold_placeholder(parent: OwnedFd, name: &Path, stand_in: &StandIn) -> io::Res
     for _ in 0..100 {
         let lock = match openat(&parent, name, flags, Mode::empty()) {
             Ok(found) => {
-                // Whoever was the last may remove it before it is locked here: look again after the lock.
+                // Anyone who was the last may remove it before it is locked here: look again after the lock.
                 if flock(&found, FlockOperation::NonBlockingLockShared).is_err() {
                     continue;
                 }

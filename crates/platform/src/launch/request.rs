@@ -127,7 +127,7 @@ pub struct Closed {
 pub struct Protected {
     /// The absolute path.
     pub path: PathBuf,
-    /// What stands in its place while it is missing.
+    /// What is in its place while it is missing.
     pub stand_in: StandIn,
 }
 

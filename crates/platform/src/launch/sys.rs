@@ -29,7 +29,7 @@ fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
 /// In a process with several threads the child may make system calls only: [`super::levels`] does so.
 pub(super) fn fork_into(namespaces: i32) -> io::Result<Forked> {
     let flags = libc::c_long::from(namespaces | libc::SIGCHLD);
-    // SAFETY: without CLONE_VM the child has a copy of all memory, and a null stack means that it goes on
+    // SAFETY: without CLONE_VM the child has a copy of all memory, and a null stack means that it continues
     // with this one, as fork does. No memory is shared, so nothing of the parent can be disturbed.
     let pid = checked(unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) })?;
     Ok(match i32::try_from(pid) {

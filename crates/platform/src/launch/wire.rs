@@ -22,7 +22,7 @@ pub(super) const MAX_MESSAGE_BYTES: usize = 32 << 20;
 /// What the service sends to the supervisor to stop, before the milliseconds of grace.
 pub(super) const STOP: u8 = 1;
 
-/// What the service sends to a keeper that has reported that the plan runs: it is to go on by itself.
+/// What the service sends to a keeper that has reported that the plan runs: it is to continue on its own.
 pub(super) const KEEP: u8 = 2;
 
 /// What the service sends to a supervisor to make a process that lasts of its job, before the length of an [`Adoption`].
@@ -173,7 +173,7 @@ impl Head {
 
 /// What a keeper is to do beside running the plan.
 ///
-/// Its descriptors come in this order: the pipe that tells the service's end if it is not `is_durable`, the
+/// Its descriptors come in this order: the pipe that shows the service's end if it is not `is_durable`, the
 /// parent of `temporary` if there is one, then those of the placeholders, which are held and not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KeptOrder {

@@ -46,7 +46,7 @@ impl Worker {
         !matches!(self.0.try_wait(), Ok(None))
     }
 
-    /// Kills it. Whoever reads from it gets the end of its output.
+    /// Kills it. Anyone who reads from it gets the end of its output.
     pub fn kill(&mut self) {
         // It may have ended already.
         let _ = self.0.kill();
@@ -67,7 +67,7 @@ fn widen(pipe: &ChildStdin) {
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);
 }
 
-/// Does nothing: pipes grow by themselves, or have one size.
+/// Does nothing: pipes grow on their own, or have one size.
 #[cfg(not(target_os = "linux"))]
 const fn widen(_: &ChildStdin) {}
 

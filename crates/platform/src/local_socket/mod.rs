@@ -1,6 +1,6 @@
 //! The local socket: a place where only programs of this user are heard.
 //!
-//! A Unix socket of mode 0600 in a folder of mode 0700; on Windows a named pipe whose list names this user alone. Both
+//! A Unix socket private (0600) in a folder of mode 0700; on Windows a named pipe whose list names this user alone. Both
 //! sides look who the other is. Knows nothing of what is said.
 
 #[cfg(target_os = "linux")]
@@ -23,7 +23,7 @@ pub enum BindError {
     /// Another service holds it.
     #[error("another service is running for this installation")]
     Running,
-    /// Something else lies at its place.
+    /// Something else is at its place.
     #[error("{0} is not a socket of this user; remove it")]
     Occupied(std::path::PathBuf),
     /// The file system says no.

@@ -129,6 +129,6 @@ mod tests {
         assert!(!above.iter().any(|pid| is_launcher(*pid)));
         // No process has the largest number that there can be.
         assert!(matches!(Ancestors::of(i32::MAX), Ancestors::Gone));
-        assert!(is_sandboxed(i32::MAX), "what cannot be looked at is not let in");
+        assert!(is_sandboxed(i32::MAX), "what cannot be read is refused");
     }
 }

@@ -111,7 +111,7 @@ impl Drop for Listener {
     }
 }
 
-/// Returns whether a numeric user id is the one that this process runs as. Root is not let in either.
+/// Returns whether a numeric user id is the one that this process runs as. Root is refused either.
 pub fn is_own_user(uid: u32) -> bool {
     uid == machine::user_id()
 }

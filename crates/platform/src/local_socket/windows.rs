@@ -124,7 +124,7 @@ pub fn is_own_user(uid: u32) -> bool {
     uid == machine::user_id()
 }
 
-/// Pipes lie in no folder: the name is made of the whole path.
+/// Pipes are in no folder: the name is made of the whole path.
 fn pipe_name(path: &Path) -> String {
     let sum = Sha256::digest(path.as_os_str().as_encoded_bytes());
     format!(r"\\.\pipe\bailiwick-{}", hex(&sum[..16]))

@@ -1,7 +1,7 @@
 //! Paths as people and clients write them in this system's form, and as they are written back.
 //!
-//! What a client wrote is parted into a root and what lies beneath it as text: nothing is opened for it. Only what the person
-//! named is looked at.
+//! What a client wrote is parted into a root and what lies beneath it as text: nothing is opened for it. Only what the user
+//! named is checked.
 
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]

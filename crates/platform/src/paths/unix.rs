@@ -17,7 +17,7 @@ pub fn is_absolute(text: &str) -> bool {
     text.starts_with('/')
 }
 
-/// Returns the rest of an absolute text that spells a root and then goes on beneath it.
+/// Returns the rest of an absolute text that spells a root and then continues beneath it.
 pub fn beneath<'a>(root: &Path, text: &'a str) -> Option<&'a str> {
     let rest = text.strip_prefix(root.to_str()?.trim_end_matches('/'))?;
     (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/'))
@@ -33,7 +33,7 @@ pub fn client_bytes(text: &str) -> Vec<u8> {
     decode_name(text)
 }
 
-/// Returns the path by which an existing folder or file is found without links, as the person would write it.
+/// Returns the path by which an existing folder or file is found without links, as the user would write it.
 ///
 /// # Errors
 /// Those of the file system.

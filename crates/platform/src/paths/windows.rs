@@ -18,7 +18,7 @@ pub fn is_absolute(text: &str) -> bool {
         || matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
-/// Returns the rest of an absolute text that spells a root, in whatever case, and then goes on beneath it.
+/// Returns the rest of an absolute text that spells a root, in whatever case, and then continues beneath it.
 ///
 /// What lies beneath is opened beneath the root's handle and must be spelt as on the disk.
 pub fn beneath<'a>(root: &Path, text: &'a str) -> Option<&'a str> {
@@ -46,7 +46,7 @@ pub fn client_bytes(text: &str) -> Vec<u8> {
     with_slashes(text).into_owned().into_bytes()
 }
 
-/// Returns the path by which an existing folder or file is found without links, as the person would write it: without
+/// Returns the path by which an existing folder or file is found without links, as the user would write it: without
 /// `\\?\`, unless only that form leads there.
 ///
 /// # Errors
@@ -80,7 +80,7 @@ pub fn of_programs(told: &Path) -> PathBuf {
 }
 
 /// Returns whether a text, as a path, may lead to another computer: asking for such a file tells that computer who
-/// asks. One with a drive leads at most to a share that the person has connected.
+/// asks. One with a drive leads at most to a share that the user has connected.
 pub fn may_be_remote(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let is_separator = |byte: u8| matches!(byte, b'/' | b'\\');
@@ -115,7 +115,7 @@ pub fn not_served(path: &Path) -> Option<&'static str> {
 }
 
 /// Why no folder of another computer is served.
-const ELSEWHERE: &str = "it lies on another computer, whose rights and locks this one cannot vouch for";
+const ELSEWHERE: &str = "it is on another computer, whose rights and locks this one cannot vouch for";
 
 fn prefix(path: &Path) -> Option<Prefix<'_>> {
     match path.components().next() {
@@ -128,7 +128,7 @@ fn is_elsewhere(prefix: &Prefix<'_>) -> bool {
     matches!(prefix, Prefix::UNC(..) | Prefix::VerbatimUNC(..))
 }
 
-/// Returns whether a folder is that of the system or lies in it, or holds it or the folders of all programs.
+/// Returns whether a folder is that of the system or is in it, or holds it or the folders of all programs.
 pub fn is_system_folder(folder: &Path) -> bool {
     let named = |name: &str| real(Path::new(&env::var_os(name)?)).ok();
     let holds = ["SystemRoot", "ProgramFiles", "ProgramFiles(x86)", "ProgramW6432", "ProgramData"];

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::fs::Stat;
 
-/// What stands between the folders of a search path.
+/// What is between the folders of a search path.
 pub const SEARCH_PATH_SEPARATOR: &str = ":";
 
 /// What every program takes for an empty file, where there is such a name.

@@ -7,7 +7,7 @@ use crate::dirs::absolute;
 use crate::fs::Stat;
 use crate::machine::user_name;
 
-/// What stands between the folders of a search path.
+/// What is between the folders of a search path.
 pub const SEARCH_PATH_SEPARATOR: &str = ";";
 
 /// What every program takes for an empty file, where there is such a name: programs that were made on another system
@@ -56,7 +56,7 @@ pub fn usual_folders() -> Vec<PathBuf> {
 /// `cmd` sets variables for a terminal and starts the real one, which takes as long again.
 ///
 /// # Source
-/// Git's `compat/mingw.c`: a `git.exe` that is started by itself sets what it lacks of these variables.
+/// Git's `compat/mingw.c`: a `git.exe` that is started on its own sets what it lacks of these variables.
 pub fn folders_behind(program: &Path) -> Vec<PathBuf> {
     let Some(folder) =
         program.parent().filter(|folder| folder.file_name().is_some_and(|it| it.eq_ignore_ascii_case("cmd")))

@@ -1,4 +1,4 @@
-//! Whether the displays of this computer can be looked at, as they answered when they were asked.
+//! Whether the displays of this computer can be read, as they answered when they were asked.
 
 /// Whether this process can look at a display. Probed by doing it, never guessed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Access {
         /// What a person has to change, in words.
         setting: String,
     },
-    /// The system has not been asked yet, and would ask the person. macOS only.
+    /// The system has not been asked yet, and would ask the user. macOS only.
     NotDetermined {
         /// What a person has to do.
         setting: String,
@@ -31,7 +31,7 @@ pub enum Access {
     },
 }
 
-/// A display that is there but cannot be looked at.
+/// A display that is there but cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreachable {
     /// The display's id.

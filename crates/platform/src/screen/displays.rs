@@ -12,13 +12,13 @@ use super::x11::Servers;
 /// What there is to look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listing {
-    /// Granted if any display can be looked at; else why not.
+    /// Granted if any display can be read; else why not.
     pub access: Access,
-    /// The displays that can be looked at, by number.
+    /// The displays that can be read, by number.
     pub displays: Vec<Display>,
     /// Their windows, by display and from the bottom of the pile to its top.
     pub windows: Vec<Window>,
-    /// Displays that are there but cannot be looked at.
+    /// Displays that are there but cannot be read.
     pub unreachable: Vec<Unreachable>,
 }
 

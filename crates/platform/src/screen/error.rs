@@ -5,8 +5,8 @@ use super::{Access, Rect};
 /// Why displays or windows could not be listed or captured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScreenError {
-    /// No display can be looked at; [`Access`] has the reason and the setting.
-    #[error("no display can be looked at")]
+    /// No display can be read; [`Access`] has the reason and the setting.
+    #[error("no display can be read")]
     NoAccess(Access),
     /// No display has this id.
     #[error("there is no display `{0}`")]
@@ -14,8 +14,8 @@ pub enum ScreenError {
     /// No window has this id, or it has been closed.
     #[error("there is no window `{0}`")]
     UnknownWindow(String),
-    /// The region does not lie within what is captured.
-    #[error("the region {region} does not lie within {bounds}")]
+    /// The region is not within what is captured.
+    #[error("the region {region} is not within {bounds}")]
     Outside {
         /// What was asked for.
         region: Rect,

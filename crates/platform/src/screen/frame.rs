@@ -5,7 +5,7 @@ use super::{Point, Rect, ScreenError, Window};
 /// What a picture of a window shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// What stands on the display there, whatever covers it. Of a display, and of a window that nothing covers.
+    /// What is on the display there, whatever covers it. Of a display, and of a window that nothing covers.
     Display,
     /// The window itself, as it would look with nothing before it and all of it on the display.
     Window,

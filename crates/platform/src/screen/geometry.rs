@@ -57,12 +57,12 @@ impl Rect {
         (width > 0 && height > 0).then_some(Self { x: left, y: top, width, height })
     }
 
-    /// Returns whether every pixel of the other lies in this one.
+    /// Returns whether every pixel of the other is in this one.
     pub fn contains(&self, other: &Self) -> bool {
         !other.is_empty() && self.intersection(other) == Some(*other)
     }
 
-    /// Returns what of this rectangle lies outside of the other, as up to four rectangles.
+    /// Returns what of this rectangle is outside of the other, as up to four rectangles.
     pub fn without(&self, other: &Self) -> Vec<Self> {
         let Some(inner) = self.intersection(other) else {
             return if self.is_empty() { Vec::new() } else { vec![*self] };

@@ -1,7 +1,7 @@
 //! What this computer's displays show: which displays and windows there are, and pictures of them.
 //!
 //! Mechanism without opinion: it does not know who may look at what. A picture comes with the geometry of every
-//! window at the moment it was taken, so that whoever judges can black out what must not be seen.
+//! window at the moment it was taken, so that anyone who judges can black out what must not be seen.
 //!
 //! The only place that speaks to a display server. Nothing is opened before the first question.
 

@@ -13,7 +13,7 @@ pub struct Display {
     pub name: String,
     /// Whether it is the one that `primary` means. At most one of a listing is.
     pub primary: bool,
-    /// Where it lies on its display, in the display's pixels. A display begins at 0,0; its monitors lie on it.
+    /// Where it is on its display, in the display's pixels. A display begins at 0,0; its monitors are on it.
     pub bounds: Rect,
     /// How much larger than usual programs are told to draw, 1 for not at all. X11: `Xft.dpi` / 96.
     pub scale: f64,
@@ -22,9 +22,9 @@ pub struct Display {
 /// Whether a window can be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowState {
-    /// It is shown. Others may cover it, and it may lie outside the display.
+    /// It is shown. Others may cover it, and it may be outside the display.
     Visible,
-    /// The person or a program has minimised it.
+    /// The user or a program has minimised it.
     Minimised,
     /// It is not shown, and not said to be minimised.
     Hidden,
@@ -59,7 +59,7 @@ pub struct Window {
     pub state: WindowState,
     /// Whether the display has it on the screen, whatever is said of its state: that programs can say of any window.
     pub mapped: bool,
-    /// Whether it is the one that the person works in.
+    /// Whether it is the one that the user works in.
     pub active: bool,
     /// Whether it is a menu, a hint or another window that the window manager does not manage.
     pub unmanaged: bool,

@@ -69,7 +69,7 @@ pub(super) fn forget(console: BorrowedHandle<'_>) -> io::Result<()> {
     told(unsafe { FlushConsoleInputBuffer(console.as_raw_handle()) })
 }
 
-/// Writes units of UTF-16, and tells how many it has written.
+/// Writes units of UTF-16, and shows how many it has written.
 pub(super) fn write(console: BorrowedHandle<'_>, units: &[u16]) -> io::Result<usize> {
     let length = u32::try_from(units.len()).unwrap_or(u32::MAX);
     let mut written = 0;
@@ -129,7 +129,7 @@ pub(super) mod staged {
         Ok(())
     }
 
-    /// Returns what stands on the screen.
+    /// Returns what is on the screen.
     pub(in super::super) fn shown(console: BorrowedHandle<'_>) -> io::Result<String> {
         let mut facts = CONSOLE_SCREEN_BUFFER_INFO::default();
         // SAFETY: the handle is open, the pointer is to the structure that is asked for.

@@ -1,4 +1,4 @@
-//! The terminal of the person who runs a command: asking there, where nothing that is typed is shown.
+//! The terminal of the user who runs a command: asking there, where nothing that is typed is shown.
 
 #[cfg(windows)]
 mod console;

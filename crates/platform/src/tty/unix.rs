@@ -1,6 +1,6 @@
 //! `/dev/tty`.
 //!
-//! It is opened anew, so that what is set on it (not to block) holds for nobody else, and given back as it was found:
+//! It is opened again, so that what is set on it (not to block) holds for nobody else, and given back as it was found:
 //! also when the wait is given up, which dropping the future does.
 
 use std::io;

@@ -13,7 +13,7 @@ use super::Line;
 use super::console;
 use super::typing::{Step, Typing};
 
-/// How long keys wait at most until they are looked at.
+/// How long keys wait at most until they are checked.
 const PAUSE: Duration = Duration::from_millis(15);
 /// `ENABLE_PROCESSED_INPUT`, `ENABLE_LINE_INPUT`, `ENABLE_ECHO_INPUT`, `ENABLE_VIRTUAL_TERMINAL_INPUT`: what makes
 /// signals, lines and sequences of keys.

@@ -157,7 +157,7 @@ fn own_name() -> Option<&'static str> {
     OWN.get_or_init(find).as_deref()
 }
 
-/// Returns the owner, this user, and the list that names this user and the system, alone; `inherited` is what tells whether what is made in a
+/// Returns the owner, this user, and the list that names this user and the system, alone; `inherited` is what shows whether what is made in a
 /// folder inherits it.
 fn private_list(inherited: &str, rights: &str) -> io::Result<String> {
     let own = sys::own_account()?;

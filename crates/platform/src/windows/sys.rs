@@ -155,7 +155,7 @@ impl Descriptor {
     fn list(&self) -> io::Result<*mut ACL> {
         let (mut present, mut defaulted) = (0, 0);
         let mut found: *mut ACL = null_mut();
-        // SAFETY: the descriptor is a good one; what is found lies within it.
+        // SAFETY: the descriptor is a good one; what is found is within it.
         let done = unsafe {
             GetSecurityDescriptorDacl(self.0.0, &raw mut present, &raw mut found, &raw mut defaulted)
         };

@@ -28,7 +28,7 @@ const MIN_JOB_MEMORY_BYTES: u64 = 2 << 30;
 /// How large a file a command may write, unless a scope says otherwise.
 const MAX_FILE_MEGABYTES: u64 = 4_096;
 
-/// Adds what keeps Git from running what a repository says, unless the person set such things.
+/// Adds what keeps Git from running what a repository says, unless the user set such things.
 fn environment(fixed: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut environment = fixed.clone();
     if !fixed.keys().any(|name| name.starts_with("GIT_CONFIG")) {

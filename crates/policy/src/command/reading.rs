@@ -20,7 +20,7 @@ pub struct Found<'a> {
     pub global: bool,
     /// It may belong to the subcommand.
     pub local: bool,
-    /// It stands after `--`.
+    /// It is after `--`.
     pub after_dashes: bool,
     /// The program takes one dash for two, and abbreviates even then.
     pub any_dashes: bool,

@@ -378,7 +378,7 @@ fn texts_in(word: &str) -> Vec<&str> {
     texts
 }
 
-/// Calls `see` for the commands that a text can hold; the words after the text go on its last one.
+/// Calls `see` for the commands that a text can hold; the words after the text continue its last one.
 fn visit_text(
     text: &str,
     rest: &[&str],

@@ -94,7 +94,7 @@ impl Scanner<'_> {
                 None => "",
                 Some(b'\n') => "\n",
                 Some(b';') => match self.peek(1) {
-                    Some(b';' | b'&') => return Err(Refusal::malformed("`;;` stands where no `case` is")),
+                    Some(b';' | b'&') => return Err(Refusal::malformed("`;;` is outside of a `case`")),
                     _ => ";",
                 },
                 Some(b'&') => match self.peek(1) {
@@ -284,7 +284,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Takes one character as it stands, after a backslash or because it means nothing to a shell.
+    /// Takes one character as it is, after a backslash or because it means nothing to a shell.
     fn literal_character(&mut self, word: &mut Word) -> Result<(), Refusal> {
         let Some(character) = self.text[self.at..].chars().next() else { return Ok(()) };
         if is_unusual(character) {

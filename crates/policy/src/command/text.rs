@@ -1,6 +1,6 @@
 //! Reading texts roughly: the words of a line, and what in a shell's text looks like commands.
 //!
-//! [`words`] reads what the person writes in rules. [`pieces`] is advice: it finds what it can in a text that
+//! [`words`] reads what the user writes in rules. [`pieces`] is advice: it finds what it can in a text that
 //! a shell would read, so that a rule that denies can say so. Nothing is ever allowed by what it finds.
 
 use super::reading::names_of;
@@ -233,7 +233,7 @@ impl Scanner {
         self.start()
     }
 
-    /// Reads what a letter begins that stands within a word.
+    /// Reads what a letter begins that is within a word.
     fn part(&mut self, letter: char, now: &mut Partial, depth: usize) -> Option<()> {
         match letter {
             '\'' => loop {

@@ -53,7 +53,7 @@ impl Draft<'_> {
     }
 }
 
-/// Which stages have refused, for `explain`, which goes on after a refusal.
+/// Which stages have refused, for `explain`, which continues after a refusal.
 #[derive(Default)]
 pub struct Verdicts {
     refused: Vec<&'static str>,

@@ -1,4 +1,4 @@
-//! Do all paths lie in the scope's roots?
+//! Are all paths in the scope's roots?
 
 use bailiwick_contract::{Access, Failure, RawPath, TargetRule};
 
@@ -7,7 +7,7 @@ use super::{Draft, Stage};
 
 pub const STAGE: Stage = Stage {
     name: "path",
-    asks: "Do all paths lie in the scope's folders?",
+    asks: "Are all paths in the scope's folders?",
     builds_on: &["scope", "operation", "scope_type", "input"],
     check,
     note: |_, draft| match (&draft.target, draft.paths.as_slice()) {

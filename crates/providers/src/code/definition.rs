@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Kind;
 
-/// What stands between the names of an owner.
+/// What is between the names of an owner.
 const SEPARATORS: [char; 3] = [':', '.', '\\'];
 
 /// A place in a text.
@@ -27,7 +27,7 @@ pub struct Definition {
     pub kind: Kind,
     /// The definition that it is in, as an index of the same list; it comes before.
     pub container: Option<u32>,
-    /// The type that it belongs to by its own words, where it does not stand in it: `A` of `void A::b()` in C++,
+    /// The type that it belongs to by its own words, where it does not be in it: `A` of `void A::b()` in C++,
     /// `T` of `func (t *T) b()` in Go.
     pub owner: Option<String>,
     /// One line: the header without its body, blanks collapsed, at most 200 characters.
@@ -51,7 +51,7 @@ pub struct Definition {
 pub struct Definitions {
     /// The definitions.
     pub list: Vec<Definition>,
-    /// False for a text with syntax errors, or with more than is looked at: what was found is there all the same.
+    /// False for a text with syntax errors, or with more than is checked: what was found is there all the same.
     pub parsed_whole: bool,
 }
 

@@ -19,7 +19,7 @@ use crate::syntax::Language;
 
 /// How many definitions of one text are told.
 const MAX_DEFINITIONS: usize = 50_000;
-/// How many nodes of one text are looked at.
+/// How many nodes of one text are checked.
 const MAX_NODES: usize = 2_000_000;
 /// How long a name can be, in bytes.
 const MAX_NAME_BYTES: usize = 500;
@@ -52,7 +52,7 @@ pub(super) fn with_tree(
     let (text, tree) = read(language, &masked.text, stop)?;
     let parsed_whole = !tree.root_node().has_error();
     let look = |text: &[u8], tree: &Tree| of_tree(language, tree, (source, text), &masked.bodies, stop);
-    // Where something is wrong outside of them, the bodies of functions may hide what stands behind them.
+    // Where something is wrong outside of them, the bodies of functions may hide what is behind them.
     let without = |text: &[u8]| -> Result<(Vec<u8>, Tree), Unread> {
         let outer = without_bodies(text, &masked.bodies);
         let tree = source::parse(language, &outer, stop)?;
@@ -163,10 +163,10 @@ fn of_tree(
     Ok(Definitions { list: walk.list, parsed_whole: !root.has_error() })
 }
 
-/// A node that is to be looked at.
+/// A node that is to be checked.
 struct Pending<'t> {
     node: Node<'t>,
-    /// What stands above it.
+    /// What is above it.
     lead: Option<Lead>,
     container: Option<u32>,
     outer: Option<Outer<'t>>,
@@ -309,7 +309,7 @@ impl<'t> Walk<'t, '_> {
     }
 }
 
-/// Returns whether a comment is about what it stands in.
+/// Returns whether a comment is about what it is in.
 fn is_inner(comment: Node<'_>, language: Language, source: &[u8]) -> bool {
     let text = &source[comment.start_byte()..];
     language == Language::Rust && (text.starts_with(b"//!") || text.starts_with(b"/*!"))

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 /// How far back is looked for what was left out of a text, in bytes.
 const MAX_BLANKS: usize = 400;
 
-/// Comments and attributes that stand above something, without an empty line between.
+/// Comments and attributes that are above something, without an empty line between.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lead {
     start: usize,
@@ -42,7 +42,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Returns the extent of a node and what stands above it.
+    /// Returns the extent of a node and what is above it.
     pub fn of(node: Node<'_>, lead: Option<Lead>) -> Self {
         let (start, start_row) =
             lead.map_or((node.start_byte(), node.start_position().row), |lead| (lead.start, lead.start_row));

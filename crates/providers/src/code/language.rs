@@ -2,7 +2,7 @@
 
 use crate::syntax::Language;
 
-/// How much of a header is looked at to tell C from C++.
+/// How much of a header is checked to tell C from C++.
 const HEADER_BYTES: usize = 64 << 10;
 
 /// Tells in which language a file is written; `None` where its definitions cannot be found.

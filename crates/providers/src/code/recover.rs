@@ -1,5 +1,5 @@
 //! Definitions that a tree with errors has lost, found again by their lines: a header begins its line, and indentation
-//! tells how far it reaches.
+//! shows how far it reaches.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,9 +13,9 @@ use super::extent::narrow;
 use super::kind::Kind;
 use crate::syntax::Language;
 
-/// How long a line can be that is looked at, in bytes.
+/// How long a line can be that is checked, in bytes.
 const MAX_LINE_BYTES: usize = 1_000;
-/// How many headers of one text are looked at.
+/// How many headers of one text are checked.
 const MAX_HEADERS: usize = 20_000;
 
 /// A line that may begin a definition.
@@ -57,7 +57,7 @@ impl<'s> Lines<'s> {
         (!text.trim_ascii().is_empty()).then_some(blanks)
     }
 
-    /// Returns the last line of a definition whose header stands at a line.
+    /// Returns the last line of a definition whose header is at a line.
     fn last_of(&self, header: usize, language: Language) -> usize {
         let own = self.indentation(header).unwrap_or(0);
         let is_complete = |text: &[u8]| {
@@ -350,7 +350,7 @@ fn keyword_end(line: &[u8], keyword: &[u8]) -> usize {
     memchr::memmem::find(line, keyword).map_or(0, |at| at + keyword.len())
 }
 
-/// Returns whether a word is no name in any language where it could stand in a header.
+/// Returns whether a word is no name in any language where it could be in a header.
 fn is_reserved(word: &[u8]) -> bool {
     matches!(
         word,
@@ -378,7 +378,7 @@ fn is_reserved(word: &[u8]) -> bool {
     )
 }
 
-/// Keeps the headers that stand in no comment, no text, and not in the middle of code that the tree has understood.
+/// Keeps the headers that are in no comment, no text, and not in the middle of code that the tree has understood.
 fn keep_unread(tree: &Tree, lines: &Lines<'_>, list: &[Definition], headers: &mut Vec<Header>) {
     let mut code: Vec<Range<usize>> = list
         .iter()
@@ -499,7 +499,7 @@ fn nest(list: &mut Vec<Definition>, recovered: Vec<Definition>) {
         open.push(at);
     }
     if left_out.contains(&true) {
-        // What lies in one that is left out loses its container.
+        // What is in one that is left out loses its container.
         for definition in list.iter_mut() {
             definition.container = definition.container.filter(|container| !left_out[*container as usize]);
         }

@@ -17,7 +17,7 @@ use crate::syntax::Language;
 
 /// How many references of one text are told.
 const MAX_REFERENCES: usize = 20_000;
-/// How far up a token's surroundings are looked at.
+/// How far up a token's surroundings are checked.
 const LEVELS: usize = 6;
 /// After how many nodes the caller is asked whether to stop.
 const NODES_BETWEEN_QUESTIONS: usize = 4_096;
@@ -260,7 +260,7 @@ fn is_name(kind: &str) -> bool {
         )
 }
 
-/// Returns how a name is used by what stands around it, the nearest last.
+/// Returns how a name is used by what is around it, the nearest last.
 fn role((node, field): NamedNode<'_>, above: &[NamedNode<'_>]) -> Role {
     let around = || above.iter().rev().take(LEVELS);
     let is_import = |kind: &str| {

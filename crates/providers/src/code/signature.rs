@@ -1,4 +1,4 @@
-//! The one line that tells what a definition is.
+//! The one line that shows what a definition is.
 
 use std::ops::Range;
 

@@ -83,7 +83,7 @@ pub(super) fn parse(language: Language, source: &[u8], stop: &dyn Fn() -> bool) 
         let options = ParseOptions::new().progress_callback(&mut progress);
         let tree = parser.parse_with_options(&mut rest, None, Some(options));
         if tree.is_none() {
-            // A parse that was stopped would go on with the next source.
+            // A parse that was stopped would continue with the next source.
             parser.reset();
         }
         tree.ok_or(Unread::Stopped)

@@ -34,7 +34,7 @@ pub struct UsedQuery {
     pub globs: Globs,
     /// How many uses are wanted.
     pub keep: usize,
-    /// Where to go on.
+    /// Where to continue.
     pub after: Option<Place>,
 }
 

@@ -45,7 +45,7 @@ pub struct CommandRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileRow {
-    /// The path in the scope; its name alone if it lies elsewhere.
+    /// The path in the scope; its name alone if it is elsewhere.
     pub path: String,
     /// `add`, `update` or `delete`, as Codex tells it.
     pub change: String,
@@ -301,7 +301,7 @@ impl Events {
                 shown if shown.ends_with([':', '/']) => format!("{shown}{within}"),
                 shown => format!("{shown}/{within}"),
             },
-            // Where it lies outside of the scope is not for clients.
+            // Where it is outside of the scope is not for clients.
             None => path.rsplit(std::path::is_separator).next().unwrap_or_default().to_owned(),
         };
         clip(&joined, MAX_COMMAND_BYTES)

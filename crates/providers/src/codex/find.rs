@@ -1,4 +1,4 @@
-//! Finding the person's Codex: on the scope's search path, then where its installers put it.
+//! Finding the user's Codex: on the scope's search path, then where its installers put it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use bailiwick_policy::{Scope, Scopes};
 pub const NAME: &str = "codex";
 /// How it is installed.
 pub const INSTALL: &str = "npm install -g @openai/codex";
-/// The folders below the person's home in which installers put it.
+/// The folders below the user's home in which installers put it.
 const BELOW_HOME: &[&str] =
     &[".local/bin", ".npm-global/bin", ".bun/bin", ".volta/bin", ".cargo/bin", "bin", ".codex/bin"];
 /// Folders of package managers outside of the system's own.
@@ -36,7 +36,7 @@ impl Installation {
     /// Finds Codex for a scope. Where the scope names its own search path, nowhere else.
     ///
     /// # Errors
-    /// `provider_unavailable` with the rule `codex-missing`; `permission_denied` where the only one lies in a place
+    /// `provider_unavailable` with the rule `codex-missing`; `permission_denied` where the only one is in a place
     /// that clients or strangers can change.
     pub fn find(scope: &Scope, scopes: &Scopes, dirs: &Dirs) -> Result<Self, Failure> {
         let policy = scope.commands().hold();
@@ -117,7 +117,7 @@ fn usual_folders() -> Vec<PathBuf> {
 
 /// Returns the folders of programs of each Node that nvm installed, newest first.
 fn of_node_versions(versions: &Path) -> Vec<PathBuf> {
-    #[expect(clippy::disallowed_methods, reason = "a folder of the person's tools, not of a scope")]
+    #[expect(clippy::disallowed_methods, reason = "a folder of the user's tools, not of a scope")]
     let entries = std::fs::read_dir(versions);
     let mut found: Vec<(Vec<u32>, PathBuf)> = entries
         .into_iter()

@@ -1,6 +1,6 @@
-//! Codex's home of a scope, in Bailiwick's state folder: settings, the way to the person's login, and its sessions.
+//! Codex's home of a scope, in Bailiwick's state folder: settings, the way to the user's login, and its sessions.
 //!
-//! Each scope has its own, so that no scope sees or goes on with the sessions of another, or of the person.
+//! Each scope has its own, so that no scope sees or continues with the sessions of another, or of the user.
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
@@ -19,7 +19,7 @@ pub(super) fn folder(dirs: &Dirs, scope: &str) -> PathBuf {
     dirs.state.join("codex").join(format!("scope-{scope}"))
 }
 
-/// Creates the home with these settings, and lets Codex find the login of the person.
+/// Creates the home with these settings, and lets Codex find the login of the user.
 ///
 /// # Errors
 /// `provider_unavailable` where the state folder cannot be written.
@@ -63,7 +63,7 @@ fn try_make(folder: &Path, settings: &str, person: Option<&Path>, login: Login) 
     }
 }
 
-/// Returns whether Codex is let in by what its file holds.
+/// Returns whether Codex is allowed in by what its file holds.
 pub(super) const fn reads_file(login: Login) -> bool {
     matches!(login, Login::Account | Login::KeyFile)
 }

@@ -11,14 +11,14 @@ use bailiwick_platform::machine::home_folder;
 
 use super::settings::Provider;
 
-/// The variables by which Codex takes a login that lies in no file.
+/// The variables by which Codex takes a login that is in no file.
 pub(super) const LOGIN_VARIABLES: &[&str] = &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"];
 /// The file of the login in Codex's home.
 pub(super) const AUTH_FILE: &str = "auth.json";
 /// The largest such file that is read.
 const LIMIT_BYTES: u64 = 1 << 20;
 
-/// By what Codex is let in at its provider.
+/// By what Codex is allowed in at its provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Login {
     /// An account; Codex renews what it keeps of it.
@@ -97,7 +97,7 @@ fn logged_out(why: String) -> Failure {
         .detail("rule", "codex-logged-out")
 }
 
-/// Returns the person's own Codex home: what the scope's environment names, or `.codex` in their home.
+/// Returns the user's own Codex home: what the scope's environment names, or `.codex` in their home.
 pub(super) fn person_home(environment: &BTreeMap<String, String>) -> Option<PathBuf> {
     let named = environment.get("CODEX_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     named.or_else(|| home_folder().map(|home| home.join(".codex")))

@@ -1,6 +1,6 @@
-//! Codex: finding the person's Codex CLI, making a run of it ready, and reading what it tells while it works.
+//! Codex: finding the user's Codex CLI, making a run of it ready, and reading what it tells while it works.
 //!
-//! Codex gets a home of its own for each scope, with settings that Bailiwick writes: of the person's it keeps which
+//! Codex gets a home of its own for each scope, with settings that Bailiwick writes: of the user's it keeps which
 //! model is asked and how, and nothing that would run programs. Whether it may run is the policy's to say.
 
 mod events;

@@ -78,9 +78,9 @@ impl Mode {
 pub struct Asked {
     /// What its commands may do.
     pub mode: Mode,
-    /// The model, if not the one of the person's settings.
+    /// The model, if not the one of the user's settings.
     pub model: Option<String>,
-    /// The session to go on with.
+    /// The session to continue with.
     pub resume: Option<String>,
     /// Whether Codex keeps no session.
     pub ephemeral: bool,
@@ -116,7 +116,7 @@ pub struct Ready {
     pub prepared: Prepared,
     /// The version of Codex.
     pub version: Version,
-    /// By what it is let in.
+    /// By what it is allowed in.
     pub login: Login,
     /// Whether its commands may reach the network.
     pub network: bool,
@@ -129,7 +129,7 @@ pub struct Ready {
 pub struct Available {
     /// The version.
     pub version: Version,
-    /// By what it is let in.
+    /// By what it is allowed in.
     pub login: Login,
     /// The level at which it would be held.
     pub level: Containment,
@@ -139,7 +139,7 @@ pub struct Available {
 struct FoundCodex {
     installation: Installation,
     level: Containment,
-    /// The person's own home of Codex.
+    /// The user's own home of Codex.
     person: Option<PathBuf>,
     taken: Taken,
     login: Login,
@@ -261,7 +261,7 @@ struct RunEnvironment {
     hold: Hold,
     environment: Vec<(OsString, OsString)>,
     readable: Vec<PathBuf>,
-    /// The homes of Codex, the scope's and the person's, where they lie in a root or among temporary files.
+    /// The homes of Codex, the scope's and the user's, where they are in a root or among temporary files.
     denied: Vec<PathBuf>,
     /// The home of the scope's commands, which is that of Codex's commands too.
     commands_home: PathBuf,
@@ -307,7 +307,7 @@ impl RunEnvironment {
         read_only.extend(readable(&around.scopes, &policy.read_paths)?);
         let granted_to_codex = read_only.iter().chain(&roots).map(|grant| grant.path.clone());
         let mut readable: Vec<PathBuf> = granted_to_codex.collect();
-        // Codex itself writes its home, and the person's where a login is renewed; neither can its commands see.
+        // Codex itself writes its home, and the user's where a login is renewed; neither can its commands see.
         let mut read_write = vec![granted(&commands_home)?];
         if let Some(person) = found.person.as_ref().filter(|_| home::reads_file(found.login)) {
             // The file alone, which Codex writes in its place: beside it are settings that start programs.

@@ -10,7 +10,7 @@ use bailiwick_platform::dirs::Dirs;
 use super::home;
 use super::ready::is_session_id;
 
-/// How deep the files lie below the folder of sessions: year, month, day.
+/// How deep the files are below the folder of sessions: year, month, day.
 const DEPTH: usize = 3;
 /// What the name of a session's file begins with.
 const PREFIX: &str = "rollout-";

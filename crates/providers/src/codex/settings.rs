@@ -1,7 +1,7 @@
-//! The settings that Codex runs by: which model is asked, from the person's own; everything else is Bailiwick's.
+//! The settings that Codex runs by: which model is asked, from the user's own; everything else is Bailiwick's.
 //!
 //! Nothing is taken over that runs programs outside of Codex's sandbox: no MCP servers, hooks or plugins, which would
-//! act for a client with the person's rights. Nor is anything that widens what Codex may do.
+//! act for a client with the user's rights. Nor is anything that widens what Codex may do.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use super::ready::Mode;
 pub(super) const FILE: &str = "config.toml";
 /// The largest such file that is read.
 const LIMIT_BYTES: u64 = 1 << 20;
-/// What is taken over from the person's settings: which model is asked, and how.
+/// What is taken over from the user's settings: which model is asked, and how.
 const TAKEN_OVER: &[&str] = &[
     "model",
     "model_provider",
@@ -40,7 +40,7 @@ const TAKEN_OVER: &[&str] = &[
 const SWITCHED_OFF: &[&str] =
     &["apps", "plugins", "remote_plugin", "browser_use", "computer_use", "daemon_auto_start", "hooks"];
 
-/// What the person has set about where models are asked.
+/// What the user has set about where models are asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Provider {
     /// The variable that holds its key, if it takes one.
@@ -49,7 +49,7 @@ pub(super) struct Provider {
     pub needs_login: bool,
 }
 
-/// The person's settings, as far as they are taken over.
+/// The user's settings, as far as they are taken over.
 #[derive(Debug, Clone)]
 pub(super) struct Taken {
     document: DocumentMut,
@@ -63,7 +63,7 @@ pub(super) struct Confines<'a> {
     pub readable: &'a [PathBuf],
     /// What they may write too when they may write.
     pub writable: &'a [PathBuf],
-    /// What they may not read although it lies in what they may.
+    /// What they may not read although it is in what they may.
     pub denied: &'a [PathBuf],
     /// Whether they may reach the network.
     pub network: bool,
@@ -72,7 +72,7 @@ pub(super) struct Confines<'a> {
 }
 
 impl Taken {
-    /// Reads the settings of the person, if there are any.
+    /// Reads the settings of the user, if there are any.
     ///
     /// # Errors
     /// `provider_unavailable` with the rule `codex-settings` where they cannot be read.
@@ -174,7 +174,7 @@ fn table<'a>(entries: impl IntoIterator<Item = (&'a str, Item)>) -> Item {
 fn unreadable(why: &str) -> Failure {
     Failure::new(
         ErrorCode::ProviderUnavailable,
-        format!("the person's settings of Codex cannot be read: {why}"),
+        format!("the user's settings of Codex cannot be read: {why}"),
     )
     .detail("rule", "codex-settings")
     .hint("For the user: look at config.toml in Codex's home with `codex doctor`.")

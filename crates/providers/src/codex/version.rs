@@ -82,7 +82,7 @@ impl Version {
         Ok(version)
     }
 
-    /// Refuses a version that cannot be held as it must be.
+    /// Refuses a version that cannot be sandboxed as it must be.
     ///
     /// # Errors
     /// `provider_unavailable` with the rule `codex-too-old`.
@@ -92,7 +92,7 @@ impl Version {
         }
         Err(Failure::new(
             ErrorCode::ProviderUnavailable,
-            format!("Codex {self} is too old: {OLDEST} or newer can be held as the scope wants"),
+            format!("Codex {self} is too old: {OLDEST} or newer can be sandboxed as the scope wants"),
         )
         .detail("rule", "codex-too-old")
         .hint(format!("For the user: update it with `{INSTALL}@latest`.")))

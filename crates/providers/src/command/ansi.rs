@@ -34,7 +34,7 @@ pub struct Stripper {
 }
 
 impl Stripper {
-    /// Returns whether it stands in no sequence.
+    /// Returns whether it is in no sequence.
     pub fn is_between(&self) -> bool {
         self.state == State::Text
     }
@@ -70,7 +70,7 @@ impl Stripper {
                 (State::StringEscape, b'\\') => (State::Text, true),
                 (State::String, 0x1b) => (State::StringEscape, true),
                 (State::String, _) => (State::String, true),
-                // An escape in the middle begins anew; anything else ends what was no sequence.
+                // An escape in the middle starts over; anything else ends what was no sequence.
                 (_, 0x1b) => (State::Escape, true),
                 (State::StringEscape, _) => (State::Escape, false),
                 _ => (State::Text, false),

@@ -26,7 +26,7 @@ pub struct Surroundings<'a> {
     pub home: &'a Path,
     /// The private folder for temporary files.
     pub temporary: &'a Path,
-    /// What the person wrote into the scope.
+    /// What the user wrote into the scope.
     pub fixed: &'a BTreeMap<String, String>,
     /// The names that a caller may set.
     pub allowed: &'a BTreeSet<String>,
@@ -111,7 +111,7 @@ fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result
                 .hint("Names are letters, digits and `_`, without a digit at the start."));
         }
         if value.contains('\0') {
-            return Err(Failure::invalid(&field, format!("the value of `{name}` holds a NUL")));
+            return Err(Failure::invalid(&field, format!("the value of `{name}` contains a NUL")));
         }
         if let Some(why) = dangerous(name) {
             return Err(Failure::denied(

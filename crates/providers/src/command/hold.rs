@@ -32,7 +32,7 @@ pub fn must_be_full(level: Containment, why: Option<&str>) -> Result<(), Failure
         Some(why) if level < Containment::Full => Err(Failure::denied(
             "full-sandbox",
             format!(
-                "this command runs in a full sandbox only, and here it would be held at `{level}`: {why}"
+                "this command runs in a full sandbox only, and here it would be sandboxed at `{level}`: {why}"
             ),
         )
         .at_stage("command")

@@ -1,10 +1,10 @@
-//! Finding the program that a bare name means, on the search path that the person trusts.
+//! Finding the program that a bare name means, on the search path that the user trusts.
 //!
 //! Never in the working directory, never in a folder that a client can write, never by a path.
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "folders of the search path are the person's, and are looked at by path and identity"
+    reason = "folders of the search path are the user's, and are checked by path and identity"
 )]
 
 use std::cell::RefCell;
@@ -55,7 +55,7 @@ impl<'a> SearchPath<'a> {
     /// Finds the program that a bare name means: the first one that can be executed.
     ///
     /// # Errors
-    /// `not_found` with the nearest names; `permission_denied` where the only such program lies in a place
+    /// `not_found` with the nearest names; `permission_denied` where the only such program is in a place
     /// that others than its owner and root can change.
     pub fn find(&self, name: &str) -> Result<Program, Failure> {
         if !is_program_name(name) {
@@ -104,7 +104,7 @@ impl<'a> SearchPath<'a> {
         self.judge_folder(real_folder)?;
         judge_owner(path, stat, "the file can be changed by others")?;
         if FileId::of(&real) != Some(stat.id) {
-            return Err("it changes while it is looked at");
+            return Err("it changes while it is checked");
         }
         Ok(Program { path: path.to_owned(), real_folder: real_folder.to_owned(), identity: stat.id })
     }

@@ -1,6 +1,6 @@
 //! The folder for temporary files of a command that has none of its own in a sandbox.
 //!
-//! It lies in the home folder of the scope's commands, where these can replace every name by a link. So everything is
+//! It is in the home folder of the scope's commands, where these can replace every name by a link. So everything is
 //! made and removed by handle, and no link is followed.
 
 use std::ffi::{OsStr, OsString};

@@ -38,7 +38,7 @@ const SIGNS: &[Sign] = &[
     Sign {
         words: &[".git/config", ".git/hooks", ".git/commondir", ".git/modules", ".git/worktrees"],
         holds: |_| true,
-        hint: "Git's settings and hooks cannot be changed by a command: what stands there runs code later. \
+        hint: "Git's settings and hooks cannot be changed by a command: what is there runs code later. \
                For the user: make that change yourself, in a terminal.",
     },
     Sign {

@@ -266,7 +266,7 @@ pub struct Facts {
     pub weak: bool,
     /// What speaks against all of this.
     pub doubt: Option<&'static str>,
-    /// What other facts are needed for: failing tests whose place stands in the other stream, by name.
+    /// What other facts are needed for: failing tests whose place is in the other stream, by name.
     pub places: Vec<Found>,
     /// Runs that began and did not end; runs that are said to have ended otherwise.
     pub unfinished: (u64, u64),

@@ -1,4 +1,4 @@
-//! Making a list of failures fit: those of one file stand together, then the words of some go, then columns.
+//! Making a list of failures fit: those of one file are together, then the words of some go, then columns.
 
 use std::collections::HashMap;
 
@@ -117,7 +117,7 @@ fn single(found: &Found, message_bytes: usize) -> Failure {
     }
 }
 
-/// What failures have in common that stand together: file, place where it is required, message, and whether they have names.
+/// What failures have in common that are together: file, place where it is required, message, and whether they have names.
 type Common<'a> = (Option<&'a str>, Option<&'a str>, String, bool);
 
 /// Puts those together that have the same file, and with `bytes` the same message, too, which they keep.

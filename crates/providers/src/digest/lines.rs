@@ -2,7 +2,7 @@
 
 use crate::command::Stripper;
 
-/// What is looked at of one line; the rest of a longer line is counted and let go.
+/// What is checked of one line; the rest of a longer line is counted and let go.
 const LINE_BYTES: usize = 8_192;
 
 /// Makes lines of one stream. Where the pieces end makes no difference.

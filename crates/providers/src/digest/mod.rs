@@ -2,7 +2,7 @@
 //!
 //! Reads the text that build tools and test runners print: what failed, where, and the counts. Claims nothing that
 //! the text does not say: where a tool's own counts and what was read differ, there is no digest, and the output is
-//! given as it is. Knows nothing of how the output came to be, and keeps none of it; whoever gives a digest in place
+//! given as it is. Knows nothing of how the output came to be, and keeps none of it; anyone who gives a digest in place
 //! of an output sees to it that the output can still be read.
 
 mod digester;

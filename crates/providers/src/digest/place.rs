@@ -3,7 +3,7 @@
 /// A place that a text names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// The file, as it stands there.
+    /// The file, as it is there.
     pub file: &'a str,
     /// The line.
     pub line: u64,

@@ -10,7 +10,7 @@ use super::markup::Markup;
 
 /// The longest entry that is read, unpacked. A small archive can unpack to any length.
 const MAX_ENTRY_BYTES: u64 = 256 << 20;
-/// How many entries are looked at.
+/// How many entries are checked.
 const MAX_ENTRIES: usize = 10_000;
 
 /// An archive.

@@ -8,7 +8,7 @@ const DIGITS: usize = 4;
 /// A line as a client names it: `LINE:HASH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anchor {
-    /// The line's number, counted from 1; 0 stands before the first line.
+    /// The line's number, counted from 1; 0 is before the first line.
     pub line: usize,
     /// The hash, in lower case; empty for line 0.
     pub hash: String,

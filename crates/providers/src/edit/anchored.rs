@@ -14,7 +14,7 @@ use super::tier::Tier;
 
 /// How many lines around a stale anchor are shown.
 const AROUND: usize = 4;
-/// How many letters, digits or signs a line needs so that its hash tells where it went.
+/// How many letters, digits or signs a line needs so that its hash shows where it went.
 const TELLING_CHARS: usize = 8;
 
 /// A range of lines, or the place after a line, and what comes there.

@@ -144,7 +144,7 @@ fn check_new_text(text: &Text, name: Name, new: &str) -> Result<(), Failure> {
         return Err(refused(
             name,
             "nul",
-            format!("{name}: its new text holds a NUL, which no text file has"),
+            format!("{name}: its new text contains a NUL, which no text file has"),
         )
         .hint("Use file.write with `contentBase64` for binary files."));
     }
@@ -157,7 +157,7 @@ fn check_new_text(text: &Text, name: Name, new: &str) -> Result<(), Failure> {
         Some(mark) => Err(refused(
             name,
             "redaction-mark",
-            format!("{name}: its new text holds `{mark}`, which stands for a secret and is not the secret"),
+            format!("{name}: its new text holds `{mark}`, which means a secret and is not the secret"),
         )
         .hint("Change the lines around it and leave the line with the secret as it is.")),
     }

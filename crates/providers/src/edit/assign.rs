@@ -153,7 +153,7 @@ fn insertion(text: &Text, name: Name, hunk: &Hunk, basis: Basis) -> Result<Candi
         return Err(refused(
             name,
             "no-context",
-            format!("{name}: it has only new lines, so nothing tells where they belong"),
+            format!("{name}: it has only new lines, so nothing shows where they belong"),
         )
         .hint("Add lines of context before or after them, as they are in the file.")
         .hint("Or set `options.ifVersion`, so that the line numbers of a unified diff hold."));
@@ -179,7 +179,7 @@ fn narrow(text: &Text, name: Name, hunk: &Hunk, candidates: &mut Candidates) -> 
     }
     if !hunk.headers.is_empty() {
         let sections = sections(text, &hunk.headers).map_err(|header| {
-            let message = format!("{name}: no line of the file is `{header}`, which stands after its `@@`");
+            let message = format!("{name}: no line of the file is `{header}`, which is after its `@@`");
             conflict(name, "header", message)
                 .hint("Copy the line after `@@` from the file, or write `@@` alone.")
         })?;
@@ -188,7 +188,7 @@ fn narrow(text: &Text, name: Name, hunk: &Hunk, candidates: &mut Candidates) -> 
         if candidates.found.is_empty() {
             let header = hunk.headers.last().map_or("", String::as_str);
             let message = format!(
-                "{name}: its lines are at line {} and not below `{header}`, which stands after its `@@`",
+                "{name}: its lines are at line {} and not below `{header}`, which is after its `@@`",
                 line + 1
             );
             return Err(conflict(name, "header", message)

@@ -164,7 +164,7 @@ fn hunks(lines: &mut Lines<'_>) -> Result<Vec<Hunk>, Failure> {
             }
         };
         if hunk.blank_after > 0 {
-            return Err(lines.wrong("a hunk goes on after empty lines"));
+            return Err(lines.wrong("a hunk continues after empty lines"));
         }
         hunk.lines.push((mark, rest.to_owned()));
         lines.at += 1;

@@ -6,7 +6,7 @@ use super::merge::differences;
 use super::splice::Splice;
 use super::text::{Text, body, ending};
 
-/// How many lines of context stand around a change.
+/// How many lines of context are around a change.
 const CONTEXT: usize = 3;
 
 /// A change of whole lines: those that went and those that came, counted from 0, the first and the one after the last.

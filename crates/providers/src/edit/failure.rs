@@ -184,7 +184,7 @@ pub fn wrong_count(name: Name, text: &Text, starts: &[usize], lines: usize, expe
 /// Says that a hunk fits several places, and nothing decides between them.
 pub fn ambiguous(name: Name, text: &Text, starts: &[usize], lines: usize) -> Failure {
     let found = starts.len();
-    conflict(name, "ambiguous", format!("{name}: it fits {found} places, and nothing tells which is meant"))
+    conflict(name, "ambiguous", format!("{name}: it fits {found} places, and nothing shows which is meant"))
         .detail("found", found)
         .detail("places", places(text, starts, lines))
         .hint("Add more lines of context, until only the place that is meant fits.")

@@ -27,7 +27,7 @@ pub struct Hunk {
     pub hint: Option<usize>,
     /// The lines after `@@` of a context patch, from the outside in.
     pub headers: Vec<String>,
-    /// What stands behind the numbers of a unified diff; it may decide, and need not be there.
+    /// What is behind the numbers of a unified diff; it may decide, and need not be there.
     pub heading: String,
     /// How many lines without any sign come after it: lines of context that are empty and lost their mark, or nothing.
     pub blank_after: usize,
@@ -132,7 +132,7 @@ pub enum PatchAction {
     },
 }
 
-/// Reads patch text; its first line tells the dialect.
+/// Reads patch text; its first line shows the dialect.
 ///
 /// # Errors
 /// `invalid_request` that names the line of the patch.
@@ -151,7 +151,7 @@ pub fn parse_patch(text: &str) -> Result<Vec<FilePatch>, Failure> {
     if files.is_empty() {
         return Err(malformed(
             1,
-            "it holds neither a unified diff (`--- a/file`, `+++ b/file`, `@@`) nor `*** Begin Patch`",
+            "it contains neither a unified diff (`--- a/file`, `+++ b/file`, `@@`) nor `*** Begin Patch`",
         ));
     }
     merged(files)

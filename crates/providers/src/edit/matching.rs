@@ -160,7 +160,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Returns for every beginning of a pattern how much of it stands at its own end, too.
+/// Returns for every beginning of a pattern how much of it is at its own end, too.
 fn borders<T: PartialEq>(pattern: &[T]) -> Vec<usize> {
     let mut borders = vec![0; pattern.len()];
     let mut length = 0;

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Nothing is placed by likeness: an edit fits by one of the tiers, in as many places as it expects, or
-//! it fails and tells which places are nearest.
+//! it fails and shows which places are nearest.
 
 mod anchor;
 mod anchored;

@@ -1,4 +1,4 @@
-//! What stands at a place before it is changed: its facts and its version.
+//! What is at a place before it is changed: its facts and its version.
 
 use std::fs::File;
 use std::io::{Read, Seek};

@@ -49,7 +49,7 @@ pub struct ReadRequest {
     pub marks: Marks,
     /// The most bytes of content.
     pub max_bytes: Option<u64>,
-    /// Go on where an earlier answer was cut; the part is then that of the earlier request.
+    /// Continue where an earlier answer was cut; the part is then that of the earlier request.
     pub cursor: Option<String>,
 }
 
@@ -74,7 +74,7 @@ pub struct Content {
     pub bom: bool,
     /// Whether more of what was asked for is left.
     pub truncated: bool,
-    /// Where to go on.
+    /// Where to continue.
     pub next_cursor: Option<String>,
     /// The lines in the content, first and last.
     pub lines: Option<(u64, u64)>,
@@ -413,7 +413,7 @@ impl Reading<'_> {
         let length = as_index(stop.saturating_sub(start)).min(room);
         let bytes = self.read_at(file, start, length)?;
         let goes_on = start + (bytes.len() as u64) < stop;
-        // A chosen offset, and the end of what was read, can lie inside a character.
+        // A chosen offset, and the end of what was read, can be inside a character.
         let skip = match (&self.cursor, self.request.part) {
             (None, Part::Bytes(..)) => {
                 bytes.iter().take(3).take_while(|byte| is_continuation(**byte)).count()
@@ -553,7 +553,7 @@ impl Reading<'_> {
         if start > size {
             return Err(Failure::invalid(
                 "options.offset",
-                format!("`{}` has {size} bytes, offset {start} lies beyond its end", self.path.shown()),
+                format!("`{}` has {size} bytes, offset {start} is beyond its end", self.path.shown()),
             )
             .detail("size", size)
             .hint("Choose an offset within the file."));

@@ -23,7 +23,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// The mode of a new file, less the umask.
 const NEW_MODE: u32 = 0o666;
 
-/// What is to stand at a place.
+/// What is to be at a place.
 #[derive(Debug, Clone, Copy)]
 pub struct Replacement<'a> {
     /// The content, byte for byte.

@@ -13,7 +13,7 @@ const WINDOWS: [char; 32] = [
     '€', '\0', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\0', 'Ž', '\0', '\0', '‘', '’', '“',
     '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
 ];
-/// How many bytes beyond ASCII stand beside each other in a word of a Western language, at most.
+/// How many bytes beyond ASCII are beside each other in a word of a Western language, at most.
 const USUAL_RUN: usize = 2;
 
 /// Returns whether bytes that are no UTF-8 are text of one byte a character, and of which kind.

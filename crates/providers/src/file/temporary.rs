@@ -21,7 +21,7 @@ const END: &str = ".tmp";
 const SWEPT_FOR: Duration = Duration::from_secs(1);
 /// How many names of a folder a sweep looks at. What is left in a folder with more is found by its lock.
 const MAX_LOOKED_AT: usize = 4_096;
-/// How many locks are looked at for that.
+/// How many locks are checked for that.
 const MAX_LOCKS: usize = 4_096;
 /// How many folders are remembered as swept.
 const MAX_SWEPT: usize = 4_096;
@@ -65,7 +65,7 @@ impl TemporaryName {
         match FileLock::try_take(&folder, &id) {
             Ok(Some(lock)) => {
                 let path = folder.join(&id);
-                // For the user, if it is cut off. Without it all else goes on.
+                // For the user, if it is cut off. Without it all else continues.
                 let _ = std::fs::write(&path, place);
                 Ok(Self { name: format!("{START}{id}{END}").into(), lock: path, _lock: lock })
             }

@@ -415,7 +415,7 @@ fn copy_content(from: &mut File, to: &mut File, size: u64, cancel: &Cancel) -> R
     if at < size {
         to.set_len(size).map_err(failed)?;
     }
-    // What was added since it was looked at belongs to it too.
+    // What was added since it was checked belongs to it too.
     from.seek(SeekFrom::Start(size)).map_err(failed)?;
     to.seek(SeekFrom::Start(size)).map_err(failed)?;
     loop {

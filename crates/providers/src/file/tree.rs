@@ -51,7 +51,7 @@ pub struct Survey {
 pub struct Fingerprint(u128);
 
 impl Fingerprint {
-    /// Adds an entry of an open folder. `below` is its path below what is looked at.
+    /// Adds an entry of an open folder. `below` is its path below what is checked.
     ///
     /// # Errors
     /// Those of reading a link.
@@ -139,7 +139,7 @@ impl Survey {
     ///
     /// # Errors
     /// `permission_denied` for the first closed entry; `invalid_request` if the tree is too large or
-    /// lies around the place where it is to go; `cancelled`, `timeout`.
+    /// is around the place where it is to go; `cancelled`, `timeout`.
     pub fn of(
         path: &PermittedPath,
         stat: Stat,

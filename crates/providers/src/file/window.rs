@@ -36,7 +36,7 @@ pub struct Window {
     pub taken: usize,
     /// The number of the last line in it.
     pub last_line: u64,
-    /// The number of the line at which it goes on; the same as `last_line` if that was cut.
+    /// The number of the line at which it continues; the same as `last_line` if that was cut.
     pub next_line: u64,
 }
 

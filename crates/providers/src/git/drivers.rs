@@ -54,7 +54,7 @@ fn unread() -> Result<bool, Failure> {
 fn not_opened(why: &str) -> Failure {
     Failure::new(ErrorCode::PathOutOfScope, format!("the repository is not opened: {why}"))
         .detail("rule", "repository")
-        .hint("For the user: write into `.git/config` itself what it includes: a file to include can lie on another computer, which Git would ask.")
+        .hint("For the user: write into `.git/config` itself what it includes: a file to include can be on another computer, which Git would ask.")
 }
 
 fn has(text: &[u8], word: &[u8]) -> bool {

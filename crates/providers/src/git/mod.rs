@@ -1,6 +1,6 @@
 //! Git: finding the repository of a path, and a Git that runs nothing which the repository names.
 //!
-//! Decides nothing about rights, and shows nothing that lies outside the scope.
+//! Decides nothing about rights, and shows nothing that is outside the scope.
 
 mod check;
 mod commits;

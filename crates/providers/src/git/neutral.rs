@@ -1,6 +1,6 @@
 //! What makes Git do only what it was asked: the settings and the variables of every call.
 //!
-//! What is set here stands above whatever the repository and the person have in their configuration.
+//! What is set here is above whatever the repository and the user have in their configuration.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -156,7 +156,7 @@ pub(super) fn settings(nothing: &Nothing) -> Vec<(OsString, OsString)> {
 }
 
 /// Returns the variables of every call. Settings of the whole computer are seen only where drives are and
-/// `of_the_person` is set: Git's installer asks the person about line ends, and writes the answer there.
+/// `of_the_person` is set: Git's installer asks the user about line ends, and writes the answer there.
 pub(super) fn environment(nothing: &Nothing, of_the_person: bool) -> Vec<(OsString, OsString)> {
     let mut environment: Vec<(OsString, OsString)> =
         ENVIRONMENT.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
@@ -172,7 +172,7 @@ pub(super) fn environment(nothing: &Nothing, of_the_person: bool) -> Vec<(OsStri
 pub(super) struct Listed {
     /// The names, NUL after each.
     pub(super) names: Vec<u8>,
-    /// How text is stored, as settings for further calls, which do not see what the person has set.
+    /// How text is stored, as settings for further calls, which do not see what the user has set.
     pub(super) line_ends: Vec<(OsString, OsString)>,
     /// Whether `git blame` would read a file that the repository names elsewhere, and tell of its content.
     pub(super) blame_leads_out: bool,

@@ -17,7 +17,7 @@ pub struct StagedTree {
     pub tree: Hash,
     /// Whether it is that of the parent.
     pub is_unchanged: bool,
-    /// How many changed paths lie outside the scope.
+    /// How many changed paths are outside the scope.
     pub outside: usize,
     /// Changed paths whose content is closed in this scope.
     pub closed: Vec<Seen>,
@@ -80,7 +80,7 @@ pub struct Identity {
     pub committer: Person,
 }
 
-/// Finds who commits: the scope's fixed variables, else the repository's and the person's own settings.
+/// Finds who commits: the scope's fixed variables, else the repository's and the user's own settings.
 ///
 /// # Errors
 /// `provider_unavailable` if nothing says so.

@@ -5,7 +5,7 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "Git's own folders are looked at by their real path, and the program that opens them is held"
+    reason = "Git's own folders are checked by their real path, and the program that opens them is held"
 )]
 
 use std::ffi::{OsStr, OsString};
@@ -23,7 +23,7 @@ use bailiwick_policy::{PermittedPath, Scope};
 const MAX_POINTER_BYTES: u64 = 16_384;
 /// How deep alternates may lead to further ones.
 const MAX_ALTERNATES: usize = 5;
-/// What lies in Git's own folder and must lie there itself.
+/// What is in Git's own folder and must be there itself.
 const OWN_PLACES: &[&str] = &[
     "HEAD",
     "config",
@@ -62,7 +62,7 @@ pub struct Repository {
     pub git_folders: Vec<PathGrant>,
     /// Further folders with objects.
     pub alternates: Vec<PathBuf>,
-    /// Where the scope's folder lies in the working tree; empty if the scope sees the whole tree.
+    /// Where the scope's folder is in the working tree; empty if the scope sees the whole tree.
     prefix: RelPath,
     /// What is asked about, links resolved.
     pub target: PermittedPath,
@@ -208,7 +208,7 @@ impl Repository {
         }
     }
 
-    /// Returns what stands before the paths of a patch, so that they are the scope's.
+    /// Returns what is before the paths of a patch, so that they are the scope's.
     pub fn patch_prefix(&self) -> String {
         let start = self.start.rel();
         if start.is_root() { String::new() } else { format!("{}/", self.start.show(start)) }
@@ -230,7 +230,7 @@ impl Repository {
         Root::open_resolved(&self.common_dir).map_err(|_| none(&self.start))
     }
 
-    /// Returns whether what lies in the common folder belongs to several working trees.
+    /// Returns whether what is in the common folder belongs to several working trees.
     pub fn is_linked(&self) -> bool {
         self.git_dir != self.common_dir
     }
@@ -350,9 +350,9 @@ impl Bounds {
         Self { folders: roots.chain([git_dir.to_owned()]).collect() }
     }
 
-    /// Returns the real path of a folder that must lie inside.
+    /// Returns the real path of a folder that must be inside.
     fn inside(&self, path: &Path, what: &str) -> Result<PathBuf, Failure> {
-        // What is not there and what lies outside answer the same: a refusal does not tell what exists.
+        // What is not there and what is outside answer the same: a refusal does not tell what exists.
         if may_be_remote(for_programs(path).as_os_str().as_bytes()) {
             return Err(leads_out(what));
         }
@@ -385,7 +385,7 @@ impl Bounds {
     }
 }
 
-/// How many working trees of a repository are looked at; one with more is refused.
+/// How many working trees of a repository are checked; one with more is refused.
 const MAX_WORK_TREES: usize = 10_000;
 
 /// Refuses a repository that has noted a working tree on another computer: Git would look for it there.

@@ -60,7 +60,7 @@ fn problem(text: &str) -> Option<&'static str> {
                 let inside = &rest[1..end];
                 let word = inside.chars().all(|c| c.is_ascii_alphanumeric() || "-. ".contains(c));
                 if !word || (inside.is_empty() && c == '@') {
-                    return Some("what stands in `{}` is not understood");
+                    return Some("what is in `{}` is not understood");
                 }
                 rest = &rest[end + 1..];
             }

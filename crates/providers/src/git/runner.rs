@@ -39,7 +39,7 @@ pub enum Reach {
     Read,
     /// Git's own folder can be written; the working tree cannot.
     Write,
-    /// The person's own settings are seen too. Only for asking what they are.
+    /// The user's own settings are seen too. Only for asking what they are.
     Settings,
 }
 
@@ -196,14 +196,14 @@ impl Git {
     /// Finds Git, and switches off what the repository names.
     ///
     /// # Errors
-    /// `provider_unavailable` without Git, or where it cannot be held as the scope wants; those of a call.
+    /// `provider_unavailable` without Git, or where it cannot be sandboxed as the scope wants; those of a call.
     pub async fn ready(repository: Repository, around: Surroundings) -> Result<Self, Failure> {
         let look = move || Self::look(repository, around);
         let (mut git, ask) = tokio::task::spawn_blocking(look).await.map_err(|error| {
             Failure::new(ErrorCode::ExecutionFailed, format!("Git could not be made ready: {error}"))
         })??;
         if HAS_DRIVES {
-            // How lines end is what the person chose when they installed Git, and no other call sees that.
+            // How lines end is what the user chose when they installed Git, and no other call sees that.
             let words = ["config", "--list", "--show-scope", "-z"];
             let listed =
                 Listed::of(&git.list(Asked { reach: Reach::Settings, ..Asked::to_read(words) }).await?);
@@ -460,7 +460,7 @@ pub(super) fn is_there(path: &Path) -> bool {
     FileId::of(path).is_some()
 }
 
-/// Returns where the person's own settings are.
+/// Returns where the user's own settings are.
 fn settings_of_the_person() -> Vec<PathBuf> {
     let Some(home) = home_folder() else { return Vec::new() };
     vec![home.join(".gitconfig"), home.join(".config/git/config")]

@@ -16,7 +16,7 @@ pub enum Untracked {
     /// A folder of which Git knows nothing stands for everything in it.
     #[default]
     Normal,
-    /// Each file by itself.
+    /// Each file on its own.
     All,
     /// Not at all.
     None,

@@ -68,7 +68,7 @@ fn parse(text: &[u8]) -> Vec<WorkTree> {
     found
 }
 
-/// Returns a real path on the disk as a path of the scope; `None` if it lies outside, or is closed.
+/// Returns a real path on the disk as a path of the scope; `None` if it is outside, or is closed.
 pub fn in_scope(scope: &Scope, real: &Path) -> Option<PermittedPath> {
     scope.roots().iter().find_map(|root| {
         let below = real.strip_prefix(root.door.as_ref().ok()?.current_path()?).ok()?;
@@ -180,7 +180,7 @@ pub async fn opened_elsewhere(git: &Git, commit: &str, top: &PermittedPath) -> R
     Ok(opened.count())
 }
 
-/// Returns whether a folder lies in the working tree and is not ignored there.
+/// Returns whether a folder is in the working tree and is not ignored there.
 ///
 /// # Errors
 /// Those of a call.

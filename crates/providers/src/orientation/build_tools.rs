@@ -9,13 +9,13 @@ use bailiwick_policy::PermittedPath;
 use super::Purpose;
 use super::source::{Source, below};
 
-/// How many names of a folder are looked at.
+/// How many names of a folder are checked.
 const MAX_ENTRIES: usize = 10_000;
 /// How much of a file is read.
 const MAX_BYTES: u64 = 256 << 10;
 /// Folders that hold a project's own scripts.
 const SCRIPT_FOLDERS: &[&str] = &["scripts", "script", "bin"];
-/// How many words of a file are looked at as names of folders.
+/// How many words of a file are checked as names of folders.
 const MAX_WORDS: usize = 1_000;
 /// How many members of a workspace one command names.
 const MAX_MEMBERS: usize = 12;

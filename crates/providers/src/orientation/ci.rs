@@ -105,7 +105,7 @@ fn is_here(target: &PermittedPath, run: &str) -> bool {
 }
 
 /// Finds how the README of the target folder says that the project is tested: by `make` or by a program of its own
-/// ecosystem, on a line by itself. Returns the command and the file.
+/// ecosystem, on a line on its own. Returns the command and the file.
 pub(super) fn tests_of_readme(target: &PermittedPath) -> Vec<(String, String)> {
     let Some(source) = READMES
         .iter()
@@ -142,7 +142,7 @@ const READMES: &[&str] = &["README.md", "README.rst", "README", "README.txt", "R
 /// How many commands of a README are given.
 const MAX_OF_README: usize = 2;
 
-/// How many entries of the folder of workflows are looked at.
+/// How many entries of the folder of workflows are checked.
 const MAX_WORKFLOWS: usize = 10_000;
 
 /// Returns the workflows of GitHub, in order of name.
@@ -181,7 +181,7 @@ fn lines_here(text: &str) -> Vec<&str> {
         let inner =
             step.iter().skip(1).any(|line| line.trim_start().starts_with("- ") && indentation(line) > own);
         if is_step && inner {
-            // A list within a list: its lines are looked at for themselves.
+            // A list within a list: its lines are checked for themselves.
             here.push(lines[at]);
             at += 1;
             continue;
@@ -247,7 +247,7 @@ fn purpose(line: &str) -> Option<Purpose> {
     let skips_tests = ["-DskipTests", "-Dmaven.test.skip", "--no-run", "--exclude-task"];
     let skips = words.iter().any(|word| skips_tests.iter().any(|skip| word.starts_with(skip)))
         || words.windows(2).any(|pair| pair == ["-x", "test"]);
-    // What needs the output of a step before is no command by itself.
+    // What needs the output of a step before is no command on its own.
     if words.iter().any(|word| matches!(*word, "--no-build" | "--version" | "--help")) {
         return None;
     }

@@ -10,7 +10,7 @@ use super::excerpt::clip;
 use super::source::beneath;
 use super::{Manifests, Survey};
 
-/// How deep files are looked at whose names alone say that something begins there.
+/// How deep files are checked whose names alone say that something begins there.
 const MAX_DEPTH: usize = 5;
 /// Names of such files, and what begins there.
 const NAMES: &[(&str, &str)] = &[

@@ -1,6 +1,6 @@
 //! What the last commits changed most: where a project is worked on.
 //!
-//! What was counted for a commit stays true, so it is held in memory. Names are judged at each call anew.
+//! What was counted for a commit stays true, so it is held in memory. Names are judged at each call again.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use bailiwick_platform::fs::FileKind;
 
 use super::source::beneath;
 
-/// How many commits are looked at.
+/// How many commits are checked.
 const COMMITS: usize = 200;
 /// A commit that changes more says nothing about where work is done.
 const MAX_FILES_OF_COMMIT: usize = 100;
@@ -41,7 +41,7 @@ pub struct HotFile {
 /// What the last commits changed most.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HotFiles {
-    /// How many commits were looked at.
+    /// How many commits were checked.
     pub commits: u32,
     /// The files that are still there and were changed more than once, the most changed first.
     pub files: Vec<HotFile>,

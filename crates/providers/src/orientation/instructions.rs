@@ -1,6 +1,6 @@
 //! What a project tells agents: the files made for them, from the scope's folder down to the target.
 //!
-//! Their words are the repository's, not the person's: they are given as text, and nothing here follows them.
+//! Their words are the repository's, not the user's: they are given as text, and nothing here follows them.
 
 use std::ffi::OsStr;
 
@@ -95,7 +95,7 @@ pub fn find_instructions(target: &PermittedPath, cancel: &Cancel) -> Result<Inst
     Ok(found)
 }
 
-/// How many entries of a folder of rules are looked at.
+/// How many entries of a folder of rules are checked.
 const MAX_RULES: usize = 10_000;
 
 /// Returns the names that a folder has of such files.
@@ -155,7 +155,7 @@ fn imports(place: &PermittedPath, text: &str) -> Vec<String> {
         if code {
             continue;
         }
-        // Every second part stands between backquotes.
+        // Every second part is between backquotes.
         for part in line.split('`').step_by(2) {
             for word in part.split_whitespace().filter_map(import) {
                 let inside = place.rel().parent().and_then(|folder| folder.join(word.as_bytes()).ok());

@@ -84,7 +84,7 @@ const ROWS: &[Row] = &[
 /// Headers of which the name says only that they are of C, C++ or Objective-C.
 const HEADERS: &str = "C or C++ header";
 
-/// Files whose name alone tells the language.
+/// Files whose name alone shows the language.
 const NAMES: &[(&str, &str)] = &[
     ("Makefile", "Shell"),
     ("Dockerfile", "Shell"),

@@ -287,7 +287,7 @@ fn go_work(text: &str) -> Result<Facts, String> {
     Ok(Facts { members: members_of_go_work(text), ..Facts::default() })
 }
 
-/// Returns what stands between two texts, after what has been passed.
+/// Returns what is between two texts, after what has been passed.
 fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     let rest = &text[text.find(open)? + open.len()..];
     Some(rest[..rest.find(close)?].trim())

@@ -1,5 +1,5 @@
 //! What helps somebody who sees a project for the first time: what it is written in, where it begins, how it is
-//! built, what it tells its readers, what is worked on.
+//! built, what it shows its readers, what is worked on.
 //!
 //! Reads within bounds, by permitted paths, and runs nothing of the project's. What files say is given as their
 //! words: nothing here acts on it. What cannot be read is a note, not the end of it.

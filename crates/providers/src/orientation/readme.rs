@@ -115,7 +115,7 @@ fn paragraphs(text: &str) -> (Option<String>, Vec<String>) {
             // Behind much prose, a heading begins a part.
             let is_new = is_first && !has_title && all.len() < 3 || title.is_none() && all.is_empty();
             if is_new && letters(heading) > 0 && !is_about_a_part(heading) && !is_advert(heading) {
-                // What stands above the title is about others: sponsors, translations.
+                // What is above the title is about others: sponsors, translations.
                 all.retain(|text: &String| is_first && !is_advert(text));
                 title = Some(clip(heading, 120));
                 has_title = is_first;

@@ -26,7 +26,7 @@ const FOLDERS: &[&str] = &[
 const FILE: &str = "SKILL.md";
 /// How many are named.
 const MAX_SKILLS: usize = 100;
-/// How many entries of a folder of skills are looked at.
+/// How many entries of a folder of skills are checked.
 const MAX_ENTRIES: usize = 1_000;
 /// How much of one is read: its front matter.
 const MAX_FILE_BYTES: u64 = 16 << 10;

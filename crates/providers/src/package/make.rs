@@ -6,7 +6,7 @@ use super::{Arguments, Script, Scripts};
 /// Finds the explicit targets: plain names, with a recipe's first lines or the `## text` beside them, or else what they
 /// need.
 ///
-/// Only what stands in the file itself is read. Nothing is expanded or included, make is not asked: that would
+/// Only what is in the file itself is read. Nothing is expanded or included, make is not asked: that would
 /// run code of the project.
 ///
 /// # Source

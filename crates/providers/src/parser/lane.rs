@@ -5,7 +5,7 @@ use std::process::{ChildStdin, ChildStdout};
 
 use super::message::{Answer, Next, READY, Request, receive_answer, send_request};
 
-/// The pipes of a worker that has nothing to do, or of one that works for whoever has them.
+/// The pipes of a worker that has nothing to do, or of one that works for anyone who has them.
 #[derive(Debug)]
 pub(super) struct Lane {
     /// The worker's number.

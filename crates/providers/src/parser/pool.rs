@@ -29,9 +29,9 @@ const IDLE: Duration = Duration::from_secs(30);
 const MAX_FILE_TIME: Duration = Duration::from_secs(2);
 /// How long a document may take.
 const MAX_DOCUMENT_TIME: Duration = Duration::from_secs(10);
-/// How much later than its time a worker is killed that does not stop by itself.
+/// How much later than its time a worker is killed that does not stop on its own.
 const GRACE: Duration = Duration::from_millis(200);
-/// How long a killed worker keeps its place: whoever asked it gives it back at once, unless they panicked.
+/// How long a killed worker keeps its place: anyone who asked it gives it back at once, unless they panicked.
 const LOST: Duration = Duration::from_secs(5);
 /// How often one who waits for a worker looks at their cancellation flag.
 const TURN: Duration = Duration::from_millis(20);

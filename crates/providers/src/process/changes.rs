@@ -1,4 +1,4 @@
-//! Telling all that listen how a process goes on, over one connection to its keeper.
+//! Telling all that listen how a process keeps running, over one connection to its keeper.
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -56,7 +56,7 @@ async fn tell(process: Arc<Process>, sender: Arc<Sender<Change>>) {
             heard = follow(&process, &sender) => {
                 let change = now(&process);
                 if change.ended {
-                    // Whoever comes from here on finds it over.
+                    // Anyone who comes from here on finds it over.
                     *slot(&process) = None;
                     publish(&sender, change);
                     return;

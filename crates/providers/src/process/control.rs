@@ -1,4 +1,4 @@
-//! Speaking to the keeper of a process: its input, its end, and what it tells by itself.
+//! Speaking to the keeper of a process: its input, its end, and what it tells on its own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ impl Process {
 
     /// Tells of every change from now on, without polling: one connection to the keeper serves all that listen.
     ///
-    /// The first value is how it stands now. Of a process that is over there is no further one.
+    /// The first value is its state now. Of a process that is over there is no further one.
     pub fn changes(self: &Arc<Self>) -> watch::Receiver<Change> {
         changes::subscribe(self)
     }
@@ -51,7 +51,7 @@ impl Process {
         match self.control().await {
             Ok(mut control) => {
                 let asked = control.stop(signal, grace).await;
-                // Where the connection breaks, the wait below tells why.
+                // Where the connection breaks, the wait below shows why.
                 drop(asked);
                 let _ = changes.wait_for(|change| change.ended).await;
                 Ok((self.status()?, false))

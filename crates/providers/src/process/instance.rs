@@ -1,4 +1,4 @@
-//! One process: what it is, how it stands, what it printed, and the way to its keeper.
+//! One process: what it is, its state, what it printed, and the way to its keeper.
 //!
 //! Everything is read from its folder, so that it makes no difference which service started it.
 
@@ -73,7 +73,7 @@ impl Process {
         &self.folder
     }
 
-    /// Returns how it stands.
+    /// Returns its state.
     ///
     /// # Errors
     /// `provider_unavailable` while it is being started, `execution_failed` where its files are damaged.

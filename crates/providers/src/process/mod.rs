@@ -1,6 +1,6 @@
 //! Processes that last: starting them, finding them again, reading what they print, ending them.
 //!
-//! Each lies in a folder of its own, and its keeper needs no service. So nothing here is the memory of a service:
+//! Each is in a folder of its own, and its keeper needs no service. So nothing here is the memory of a service:
 //! what is cached can be thrown away. Whether something may be started or seen is the policy's to say.
 
 mod changes;

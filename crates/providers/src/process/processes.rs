@@ -96,7 +96,7 @@ impl Processes {
         list
     }
 
-    /// Returns the processes of every scope, newest first: for the person and for pruning.
+    /// Returns the processes of every scope, newest first: for the user and for pruning.
     pub fn all(&self) -> Vec<Arc<Process>> {
         let known = self.refresh();
         let whole = known.values().rev().filter_map(|known| match known {

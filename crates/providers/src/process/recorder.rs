@@ -45,7 +45,7 @@ pub struct RunEnd {
     pub timed_out: bool,
 }
 
-/// How a command goes on that becomes a process.
+/// How a command continues that becomes a process.
 #[derive(Debug)]
 pub struct Leaving {
     /// How long it lives.

@@ -7,7 +7,7 @@ use bailiwick_platform::launch::kept::{RingRead, Stream};
 use super::Cursor;
 use super::text::{Piece, Taken, Wanted, take};
 
-/// How much of the end is looked at first.
+/// How much of the end is checked first.
 const FIRST_BYTES: u64 = 32 << 10;
 
 /// A line, or what there is of one.

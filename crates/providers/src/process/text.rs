@@ -1,6 +1,6 @@
 //! What a process printed, as text: from a cursor on, within a bound, no character and no sequence torn.
 //!
-//! What was given is never given again: the cursor after a reading stands behind exactly what it gave.
+//! What was given is never given again: the cursor after a reading is behind exactly what it gave.
 
 use std::ops::ControlFlow;
 
@@ -98,7 +98,7 @@ pub fn take(
 /// What one stream has given so far.
 #[derive(Debug, Default)]
 struct Lane {
-    /// The beginning of a unit that goes on with the next bytes, and the position of its first byte.
+    /// The beginning of a unit that continues with the next bytes, and the position of its first byte.
     pending: Vec<u8>,
     pending_at: u64,
     /// Whether what comes next may begin in the middle of a character.

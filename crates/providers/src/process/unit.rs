@@ -2,7 +2,7 @@
 
 use super::super::command::Stripper;
 
-/// What a stream goes on with.
+/// What a stream continues with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit<'a> {
     /// Characters, each of which may be the last that is taken.
@@ -28,13 +28,13 @@ pub fn next(bytes: &[u8]) -> Option<Unit<'_>> {
         }
         Err(error) => match error.error_len() {
             Some(length) => Some(Unit::Invalid(&bytes[..length])),
-            // A sequence breaks it off, or it may go on with the next bytes.
+            // A sequence breaks it off, or it may continue with the next bytes.
             None => (end < bytes.len()).then(|| Unit::Invalid(&bytes[..end])),
         },
     }
 }
 
-/// Counts the bytes of the sequence that these begin with; none if it goes on after them.
+/// Counts the bytes of the sequence that these begin with; none if it continues after them.
 fn sequence_bytes(bytes: &[u8]) -> Option<usize> {
     let mut stripper = Stripper::default();
     for (at, byte) in bytes.iter().enumerate() {

@@ -27,7 +27,7 @@ pub(super) struct ClosedFile {
 }
 
 /// Returns whether commands find a closed file blank, instead of one that they cannot read: what loads variables from
-/// it goes on without them. Not where `git add -A` would add the blank file: Git adds no file that it cannot read.
+/// it continues without them. Not where `git add -A` would add the blank file: Git adds no file that it cannot read.
 pub(super) fn reads_blank(root: &Root, file: &RelPath, is_in_repository: bool, rules: &PathRules) -> bool {
     rule_for(file, rules) == Some(ENVIRONMENT_FILE)
         && (!is_in_repository || IgnoreRules::is_ignored_by_git(root, file))

@@ -38,7 +38,7 @@ pub(super) struct RootContents {
     pub unreadable: BTreeSet<Vec<u8>>,
     /// Files and folders that the rules close to commands; none of them is in another.
     pub closed: BTreeSet<Vec<u8>>,
-    /// Whether every folder was looked at.
+    /// Whether every folder was checked.
     pub is_complete: bool,
 }
 
@@ -151,7 +151,7 @@ impl WatchedFolder {
             }
             to_judge.insert((event.folder, event.name.to_owned()));
         });
-        // Folders that are gone are not told of: begin anew before they add up.
+        // Folders that are gone are not told of: start over before they add up.
         if drained.ok()? == DrainResult::Lost || self.folders.len() > 2 * self.first_count + 10_000 {
             return None;
         }
@@ -180,7 +180,7 @@ impl WatchedFolder {
             let layout = match self.open(id, root) {
                 Ok(dir) => read(&dir, |_| {}, |_, _| {}).ok()?,
                 Err(FolderOpenError::Gone) => continue,
-                // Begin anew: it counts among those that cannot be read then.
+                // Begin again: it counts among those that cannot be read then.
                 Err(FolderOpenError::Closed) => return None,
             };
             if layout.is_repository() {
@@ -354,7 +354,7 @@ fn into_bytes(path: RelPath) -> Vec<u8> {
 
 /// Why a watched folder could not be opened.
 enum FolderOpenError {
-    /// It is gone, or lies elsewhere.
+    /// It is gone, or is elsewhere.
     Gone,
     /// This user may not read it, or a folder above it.
     Closed,
@@ -478,7 +478,7 @@ fn read(
         let is_folder = kind == Some(FileKind::Dir);
         layout.note(name, is_folder);
         take(name, kind);
-        // What is in Git's own folder is looked at by its layout.
+        // What is in Git's own folder is checked by its layout.
         if is_folder && !is_git(name) {
             take_folder(name);
         }

@@ -3,7 +3,7 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "Git's own folders are looked at by their real path; what is found is held, and no content is shown"
+    reason = "Git's own folders are checked by their real path; what is found is held, and no content is shown"
 )]
 
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ use bailiwick_platform::names::OsStrExt;
 /// How many of Git's own folders are held name by name; each takes a few mounts and placeholders. Further ones are
 /// read-only as a whole.
 const MAX_BY_NAME: usize = 24;
-/// How many folders are looked at for the repositories of submodules.
+/// How many folders are checked for the repositories of submodules.
 const MAX_MODULE_FOLDERS: usize = 2_000;
 /// The longest `.git` file or `commondir` that is read.
 const MAX_POINTER_BYTES: u64 = 16_384;
@@ -72,7 +72,7 @@ pub(super) fn names(
 }
 
 /// Returns the names in these folders of Git's own that stay as they are while Git itself works there: what it runs.
-/// It names no other folder by itself.
+/// It names no other folder on its own.
 pub(crate) fn names_of(git_dirs: [&PathBuf; 2]) -> Vec<Protected> {
     let mut names = Names::default();
     let mut known = BTreeSet::new();

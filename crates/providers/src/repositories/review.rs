@@ -3,7 +3,7 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "Git's own files are looked at by their real path; of their content only the names of settings are told"
+    reason = "Git's own files are checked by their real path; of their content only the names of settings are told"
 )]
 
 use std::collections::BTreeSet;
@@ -230,7 +230,7 @@ fn unusual(text: &[u8]) -> Vec<String> {
     found
 }
 
-/// Returns what stands behind a header, whose `[` is cut off. A `]` in quotes does not end it.
+/// Returns what is behind a header, whose `[` is cut off. A `]` in quotes does not end it.
 fn after_header(header: &str) -> &str {
     let (mut quoted, mut escaped) = (false, false);
     for (at, letter) in header.char_indices() {

@@ -16,7 +16,7 @@ use super::finder::{Finder, RootContents};
 use super::names;
 use super::review::{LeftForGit, Review};
 
-/// How many sets of rules a root is looked at by: those of two scopes with the same folder, or of one whose rules were
+/// How many sets of rules a root is checked by: those of two scopes with the same folder, or of one whose rules were
 /// changed.
 const MAX_RULES: usize = 2;
 
@@ -39,7 +39,7 @@ struct RulesFinder {
 pub struct ProtectedNames {
     /// Names that stay as they are.
     pub protected: Vec<Protected>,
-    /// Whether none is missing: every folder could be looked at.
+    /// Whether none is missing: every folder could be checked.
     pub is_complete: bool,
     /// The files and folders that the scope closes to commands.
     pub closed: Vec<Closed>,
@@ -55,7 +55,7 @@ pub(super) struct FolderLists {
     pub unreadable: BTreeSet<PathBuf>,
     /// What the scope closes to commands.
     pub closed: Vec<ClosedFile>,
-    /// Whether every other folder was looked at.
+    /// Whether every other folder was checked.
     pub is_complete: bool,
 }
 

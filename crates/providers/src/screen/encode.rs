@@ -53,7 +53,7 @@ impl Format {
 pub fn encode(picture: &Picture, format: Format) -> Result<Vec<u8>, String> {
     let longest = format.longest_side();
     if picture.width() > longest || picture.height() > longest {
-        return Err(format!("{} holds no side of more than {longest} pixels", format.media_type()));
+        return Err(format!("{} contains no side of more than {longest} pixels", format.media_type()));
     }
     match format {
         Format::Png => png(picture).map_err(|error| error.to_string()),

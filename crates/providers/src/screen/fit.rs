@@ -2,7 +2,7 @@
 
 use super::{Format, Picture, encode, scale};
 
-/// The quality of a JPEG that stands in for another format.
+/// The quality of a JPEG that replaces another format.
 const STAND_IN_QUALITY: u8 = 80;
 /// How much smaller a lossless picture may become before a lossy one of the size asked for is better.
 const LEAST_FACTOR: f64 = 0.7;

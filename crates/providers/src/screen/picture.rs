@@ -59,7 +59,7 @@ impl Picture {
         self.rgb.get(at..at + 3).and_then(|pixel| pixel.try_into().ok())
     }
 
-    /// Returns a part of it; `None` unless all of the part lies in it.
+    /// Returns a part of it; `None` unless all of the part is in it.
     pub fn part(&self, part: Rect) -> Option<Self> {
         if !Rect::new(0, 0, self.width, self.height).contains(&part) {
             return None;
@@ -72,7 +72,7 @@ impl Picture {
         Self::new(part.width, part.height, rgb)
     }
 
-    /// Returns where in the pixels each row of a rectangle stands, which must lie in the picture.
+    /// Returns where in the pixels each row of a rectangle stands, which must be in the picture.
     fn rows(&self, part: Rect) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
         let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         let (x, y) = (u64::from(part.x.unsigned_abs()), u64::from(part.y.unsigned_abs()));
@@ -129,7 +129,7 @@ mod tests {
     fn a_part_has_the_pixels_of_its_place() {
         let rgb: Vec<u8> = (0..6 * 4 * 3).collect();
         let picture = Picture::new(6, 4, rgb).expect("sizes agree");
-        let part = picture.part(Rect::new(4, 1, 2, 3)).expect("it lies inside");
+        let part = picture.part(Rect::new(4, 1, 2, 3)).expect("it is inside");
         assert_eq!((part.width(), part.height()), (2, 3));
         assert_eq!(part.pixel(0, 0), picture.pixel(4, 1));
         assert_eq!(part.pixel(1, 2), picture.pixel(5, 3));

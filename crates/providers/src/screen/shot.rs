@@ -18,7 +18,7 @@ pub struct Shot {
     pub area: Rect,
     /// The window that it shows, as it was then, if it is one's picture.
     pub window: Option<Window>,
-    /// Whether it shows what stands on the display, or the window itself.
+    /// Whether it shows what is on the display, or the window itself.
     pub content: Content,
     /// Which windows lay before the window, but for those that may not be known.
     pub covered_by: Vec<Cover>,

@@ -1,7 +1,7 @@
 //! The files with matches that come first in the order of paths, as many as an answer can hold.
 //!
 //! Threads find files in no fixed order. What is kept depends on the paths alone: a file is dropped
-//! only when those before it fill the answer by themselves, so every run keeps the same ones.
+//! only when those before it fill the answer on their own, so every run keeps the same ones.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -65,9 +65,9 @@ pub struct FindQuery {
     pub order: FindOrder,
     /// How many to keep: the first ones in that order.
     pub keep: usize,
-    /// Whether names that start with a dot are looked at.
+    /// Whether names that start with a dot are checked.
     pub hidden: bool,
-    /// Whether ignored names are looked at.
+    /// Whether ignored names are checked.
     pub ignored: bool,
 }
 

@@ -47,7 +47,7 @@ impl IgnoreRules {
     /// Reads the rules for the entries of a folder: its own, and those of every folder above it in the scope.
     ///
     /// # Errors
-    /// As [`PermittedPath::open_dir`], and what stands in the way of reading the folder's entries.
+    /// As [`PermittedPath::open_dir`], and what prevents it of reading the folder's entries.
     pub fn for_folder(path: &PermittedPath, dir: &Dir) -> Result<Self, Failure> {
         let mut rules = Self::default();
         let mut above = Vec::new();

@@ -189,7 +189,7 @@ fn cut(text: &[u8], at: usize, limit: usize) -> String {
     if text.len() <= limit {
         return String::from_utf8_lossy(text).into_owned();
     }
-    // A third of the room lies before the match, all of it at a match near the beginning.
+    // A third of the room is before the match, all of it at a match near the beginning.
     let mut start = if at < limit { 0 } else { at - limit / 3 };
     while start > 0 && text[start] & 0b1100_0000 == 0b1000_0000 {
         start -= 1;

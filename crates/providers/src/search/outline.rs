@@ -1,6 +1,6 @@
 //! The outline of a folder: its tree, breadth first, as much of it as an answer can hold.
 //!
-//! Bounds are used up level by level, so that a large folder deep down never hides what lies above it.
+//! Bounds are used up level by level, so that a large folder deep down never hides what is above it.
 //! What is not shown is counted in the folder that holds it.
 
 use std::collections::VecDeque;
@@ -65,7 +65,7 @@ pub struct Outline {
     characters: usize,
 }
 
-/// A folder that is shown and waits for its entries to be looked at.
+/// A folder that is shown and waits for its entries to be checked.
 struct Waiting {
     entry: usize,
     parent: Arc<Folder>,

@@ -18,7 +18,7 @@ impl Room {
         Self { left: max_output_bytes.saturating_sub(REST_BYTES).max(max_output_bytes / 4), used: false }
     }
 
-    /// Takes the room of one result; tells whether it fits. The first always does, so that there is progress.
+    /// Takes the room of one result; shows whether it fits. The first always does, so that there is progress.
     pub fn take(&mut self, result: &impl Serialize) -> bool {
         let bytes = serde_json::to_string(result).map_or(usize::MAX, |text| text.len()).saturating_add(1);
         if self.used && bytes > self.left {

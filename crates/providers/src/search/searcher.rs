@@ -52,11 +52,11 @@ pub struct Search {
     pub max_results: usize,
     /// How many bytes of results to keep, about.
     pub max_weight: usize,
-    /// Whether names that start with a dot are looked at.
+    /// Whether names that start with a dot are checked.
     pub hidden: bool,
-    /// Whether ignored names are looked at.
+    /// Whether ignored names are checked.
     pub ignored: bool,
-    /// Where to go on.
+    /// Where to continue.
     pub after_place: Option<Place>,
 }
 

@@ -97,7 +97,7 @@ impl Ledgers {
         total
     }
 
-    /// Sums up what lies before the run that begins with `run`, and adds `tally`.
+    /// Sums up what is before the run that begins with `run`, and adds `tally`.
     pub fn through(&self, run: &[u8], tally: &Tally) -> Tally {
         let mut total = *tally;
         self.runs

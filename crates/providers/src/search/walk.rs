@@ -1,6 +1,6 @@
 //! Visiting every file beneath a folder, on several threads, each folder opened from its parent's handle.
 //!
-//! Work lies on one stack in the order of paths, so that the threads together go through the tree from
+//! Work is on one stack in the order of paths, so that the threads together go through the tree from
 //! its first path to its last. Nothing recurses, nothing waits without a limit, and a folder's handle is
 //! kept only while there is room. The order in which two threads report is not fixed: visitors put what
 //! they keep in order themselves.
@@ -45,7 +45,7 @@ pub(crate) struct WalkedFile<'a> {
 pub(crate) trait Visitor: Send {
     /// Returns whether a path is still wanted; for a folder it ends with `/` and stands for all beneath.
     fn wants(&self, path: &[u8]) -> bool;
-    /// Begins a run of paths that no other run lies between, with its first path.
+    /// Begins a run of paths that no other run is between, with its first path.
     fn begin(&mut self, first: &[u8]);
     /// Takes a regular file.
     fn file(&mut self, file: &WalkedFile<'_>);
@@ -64,7 +64,7 @@ pub(crate) trait Visitor: Send {
 /// Walks what is beneath a folder and gives back the visitors of all threads.
 ///
 /// # Errors
-/// As [`PermittedPath::open_dir`] for the folder itself; what stands in the way further down is skipped
+/// As [`PermittedPath::open_dir`] for the folder itself; what prevents it further down is skipped
 /// and told. `cancelled` and `timeout`.
 pub(crate) fn walk<V: Visitor>(
     path: &PermittedPath,

@@ -36,7 +36,7 @@ impl PromptText {
         let clean = clean.trim_end();
         if clean.is_empty() {
             return Err(Failure::invalid("input.secret.prompt", "`secret.prompt` has no visible text")
-                .hint("Say what the person is asked for, such as `Password for sudo`."));
+                .hint("Say what the user is asked for, such as `Password for sudo`."));
         }
         Ok(Self(clean.to_owned()))
     }
@@ -77,7 +77,7 @@ pub struct Prompt {
     pub scope: String,
     /// The process that gets what is typed.
     pub process_id: String,
-    /// Who asks, by the name that the person gave it.
+    /// Who asks, by the name that the user gave it.
     pub caller: String,
     /// Whose it is: the id of the token, or `local`. Prompts of older versions are nobody's.
     #[serde(default)]
@@ -99,7 +99,7 @@ pub struct Prompt {
 impl Prompt {
     /// The form that this version writes.
     pub const VERSION: u32 = 1;
-    /// How long a prompt waits for the person.
+    /// How long a prompt waits for the user.
     pub const LIFE_MS: i64 = 10 * 60 * 1_000;
 
     /// Returns whether its time is over.

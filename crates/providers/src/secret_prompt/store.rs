@@ -1,8 +1,8 @@
 //! The prompts that wait: a private folder whose file names tell how things stand.
 //!
-//! `<processId>.open` is a prompt that waits: at most one for each process. Whoever answers takes it by renaming it to
+//! `<processId>.open` is a prompt that waits: at most one for each process. Anyone who answers takes it by renaming it to
 //! `<promptId>.taken`, and renames that to `.answered` or `.refused`. Renaming is what keeps two from answering, and
-//! an answer from reaching a prompt that was withdrawn. The folder lies in Bailiwick's state, outside every scope.
+//! an answer from reaching a prompt that was withdrawn. The folder is in Bailiwick's state, outside every scope.
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
@@ -52,13 +52,13 @@ pub enum PromptError {
 /// How far a prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// It waits for the person.
+    /// It waits for the user.
     Open,
-    /// The person has typed, and it is on its way.
+    /// The user has typed, and it is on its way.
     Taken,
     /// The process has what was typed.
     Answered,
-    /// The person said no.
+    /// The user said no.
     Refused,
     /// It was withdrawn, or has expired.
     Gone,
@@ -285,7 +285,7 @@ impl Claim {
         fs::rename(self.path("taken"), self.path("answered"))
     }
 
-    /// Notes that the person said no.
+    /// Notes that the user said no.
     ///
     /// # Errors
     /// Those of the file system.

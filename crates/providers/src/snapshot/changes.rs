@@ -40,7 +40,7 @@ pub struct FileChange {
     /// Whether it is no text.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub binary: bool,
-    /// Whether its content is closed in this scope; then nothing of it was looked at.
+    /// Whether its content is closed in this scope; then nothing of it was checked.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
     /// Whether its permissions are others.

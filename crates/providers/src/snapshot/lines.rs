@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-/// How much of a content is looked at to tell whether it is text.
+/// How much of a content is checked to tell whether it is text.
 pub(super) const HEAD_BYTES: usize = 8_000;
 /// How many edits are looked through for the shortest way; the work grows with the square.
 const MAX_EDITS: usize = 4_000;
@@ -49,7 +49,7 @@ fn common_lines(old: &[&[u8]], new: &[&[u8]]) -> usize {
 fn shortest(old: &[usize], new: &[usize]) -> Option<usize> {
     let all = old.len() + new.len();
     let most = all.min(MAX_EDITS);
-    // How far into `old` each diagonal reaches; diagonal 0 stands in the middle.
+    // How far into `old` each diagonal reaches; diagonal 0 is in the middle.
     let middle = most + 1;
     let mut reach = vec![0_usize; 2 * middle + 1];
     for edits in 0..=most {

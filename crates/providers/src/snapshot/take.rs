@@ -167,7 +167,7 @@ pub(super) fn read_whole<'a>(
         return None;
     }
     let size = usize::try_from(stat.size).ok()?;
-    // One byte more, so that one call tells the end.
+    // One byte more, so that one call shows the end.
     if buffer.len() <= size {
         buffer.resize((size + 1).next_power_of_two(), 0);
     }
@@ -188,7 +188,7 @@ pub(super) fn read_whole<'a>(
     (read == size).then(|| &buffer[..size])
 }
 
-/// Returns whether nothing of a file's content may be looked at, though its name is open.
+/// Returns whether nothing of a file's content may be checked, though its name is open.
 pub(super) fn is_closed(stat: &Stat, rules: &PathRules) -> bool {
     stat.kind == FileKind::File && stat.links > 1 && rules.refuses_hard_links()
 }

@@ -34,7 +34,7 @@ pub struct Region {
 /// What is to be checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Checked<'a> {
-    /// The file's path, which tells its language.
+    /// The file's path, which shows its language.
     pub path: &'a str,
     /// The text before; `None` for a new file, all of whose errors count.
     pub before: Option<Side<'a>>,
@@ -51,7 +51,7 @@ pub struct Found {
     pub language: Language,
     /// The errors that are new, or why none could be looked for.
     pub new: Result<Vec<Fault>, SyntaxTreeError>,
-    /// How many errors the text had before, as far as it was looked at.
+    /// How many errors the text had before, as far as it was checked.
     pub before: usize,
     /// How many errors it has after.
     pub after: usize,

@@ -15,7 +15,7 @@ pub(super) fn is_too_deep(language: Language, text: &str) -> bool {
 }
 
 /// Returns how many levels of blocks are open at a time, at most: each begins at a column of its own, behind the
-/// indentation or behind `- `, `? ` and `: ` at the beginning of a line; a list can stand in the column of its key.
+/// indentation or behind `- `, `? ` and `: ` at the beginning of a line; a list can be in the column of its key.
 fn yaml_levels(text: &str) -> usize {
     let mut columns: Vec<(usize, u8)> = Vec::new();
     let mut most = 0;

@@ -7,7 +7,7 @@ use super::Language;
 
 /// The most errors that are looked for in one text.
 pub(super) const MAX_FAULTS: usize = 200;
-/// How many tokens of an error are looked at for brackets without a partner.
+/// How many tokens of an error are checked for brackets without a partner.
 const MAX_TOKENS: usize = 200_000;
 /// How much of the text at an error is shown, in characters.
 const NEAR_CHARS: usize = 60;

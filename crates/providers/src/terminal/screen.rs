@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(shown(b"a\tb\x1b[4hX\x08\x1b[4l").lines, ["a       bX"]);
     }
 
-    /// It asks what it draws into, switches ways of input on, tells a size, and draws by places and by what it leaves out.
+    /// It asks what it draws into, switches ways of input on, shows a size, and draws by places and by what it leaves out.
     #[test]
     fn draws_what_a_console_of_windows_draws() {
         let begins =

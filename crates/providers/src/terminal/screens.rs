@@ -17,12 +17,12 @@ const SLICE_BYTES: usize = 2 << 10;
 /// How much output is taken in at a time.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// The screens that were looked at last. They are only a memory: each can be made again from the kept output.
+/// The screens that were checked last. They are only a memory: each can be made again from the kept output.
 #[derive(Debug, Default)]
 pub struct Screens {
     /// By process id, the one looked at last at the end.
     kept: Mutex<Vec<(String, FollowedScreen)>>,
-    /// One of these is held by whoever feeds, so that the same output is not fed twice at the same time, and much
+    /// One of these is held by anyone who feeds, so that the same output is not fed twice at the same time, and much
     /// memory is not taken at once; which one the process's id says, so that few wait for one that takes long.
     feeding: [Mutex<()>; 8],
 }
@@ -53,7 +53,7 @@ impl Screens {
         let changes = size_changes(process.folder());
         let known = self.take(&process.facts.id);
         let mut followed = known.unwrap_or_else(|| FollowedScreen::new(&changes, size));
-        // What was fed until it was cancelled is kept, so that the next look goes on from there.
+        // What was fed until it was cancelled is kept, so that the next look continues from there.
         let fed = followed.follow(process, &changes, cancel);
         let seen = fed.map(|()| look(&followed.screen, followed.position));
         self.put(&process.facts.id, followed);
@@ -133,7 +133,7 @@ impl FollowedScreen {
         Ok(())
     }
 
-    /// Begins anew where output is missing: what it drew is not known.
+    /// Begins again where output is missing: what it drew is not known.
     fn lose(&mut self, read: &RingRead, changes: &[SizeChange]) {
         let from = read.frames.first().map_or(read.next, |frame| frame.position);
         let mut passed = changes.iter().filter(|change| change.position <= from);

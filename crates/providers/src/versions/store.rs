@@ -1,7 +1,7 @@
 //! Keeping contents and records, and finding them again.
 //!
 //! A change is one file in `log`: a line of JSON, and after it the contents that the change replaces. It is on disk
-//! before the change is seen. What is kept whole lies beside its record, in a part of its own.
+//! before the change is seen. What is kept whole is beside its record, in a part of its own.
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bailiwick_contract::time;
 use bailiwick_platform::machine::uptime;
 
-/// A clock that goes on evenly, whatever the computer's is set to meanwhile.
+/// A clock that continues evenly, whatever the computer's is set to meanwhile.
 #[derive(Debug)]
 pub(super) struct WaitClock {
     began_ms: i64,

@@ -96,7 +96,7 @@ pub enum Wanted {
 pub enum Outcome {
     /// What was waited for has happened.
     Held,
-    /// The time was over first: `resume` goes on from there.
+    /// The time was over first: `resume` continues from there.
     TimeOver,
     /// It cannot happen any more, since a process has ended.
     Impossible,

@@ -22,7 +22,7 @@ type Found = (usize, Result<Evidence, Failure>);
 /// Waits. What it has begun ends with it, also when it is dropped.
 ///
 /// # Errors
-/// Where the files of a process are damaged, or a file may not be looked at.
+/// Where the files of a process are damaged, or a file may not be checked.
 pub async fn hold(
     mut round: Round,
     cancel: &Cancel,
@@ -51,10 +51,7 @@ pub async fn hold(
         let flag = if is_last { Cancel::after(LAST_LOOK) } else { cancel.clone() };
         round = tokio::task::spawn_blocking(move || round.look(&flag).map(|()| round)).await.map_err(
             |error| {
-                Failure::new(
-                    ErrorCode::ExecutionFailed,
-                    format!("the processes could not be looked at: {error}"),
-                )
+                Failure::new(ErrorCode::ExecutionFailed, format!("the processes could not be read: {error}"))
             },
         )??;
         if let Some(outcome) = round.outcome() {
@@ -139,7 +136,7 @@ mod tests {
                     async move { hold(round, &cancel, &Progress::default(), |_| String::new()).await },
                 );
             tokio::time::sleep(Duration::from_millis(20)).await;
-            // The one thread of this runtime stands still, as a computer under load may.
+            // The one thread of this runtime is still, as a computer under load may.
             std::thread::sleep(Duration::from_millis(120));
             let (round, outcome) = waits.await.expect("no panic").expect("no failure");
             assert_eq!(outcome, Outcome::TimeOver);

@@ -5,7 +5,7 @@
 
 use crate::command::Stripper;
 
-/// The longest line that is looked at whole; a longer one comes in pieces of this size.
+/// The longest line that is checked whole; a longer one comes in pieces of this size.
 pub const MAX_LINE_BYTES: usize = 16 << 10;
 /// How much of a piece of a long line the next one begins with, so that what lies across both is found.
 pub const OVERLAP_BYTES: usize = 1 << 10;
@@ -84,7 +84,7 @@ impl Lines {
         self.start.map(|start| (self.text.as_slice(), start))
     }
 
-    /// Forgets the unfinished line: the stream goes on elsewhere.
+    /// Forgets the unfinished line: the stream continues elsewhere.
     pub fn reset(&mut self) {
         *self = Self::default();
     }

@@ -33,7 +33,7 @@ pub enum PatternError {
     #[error("it must have 1 to {MAX_PATTERN_BYTES} bytes")]
     Length,
     /// A text over several lines.
-    #[error("output is looked at line by line, and it has a line break")]
+    #[error("output is checked line by line, and it has a line break")]
     LineBreak,
     /// The regular expression is wrong or too large.
     #[error("{0}")]
@@ -78,7 +78,7 @@ impl Pattern {
             .parse(pattern)
             .map_err(|error| wrong(error.to_string()))?;
         let mut looks = form.properties().look_set();
-        // What lies before a match does not change any more.
+        // What is before a match does not change any more.
         for behind in [Look::Start, Look::StartLF, Look::StartCRLF] {
             looks = looks.remove(behind);
         }

@@ -1,4 +1,4 @@
-//! Looking again and again at what tells nothing by itself: ports, web servers, files.
+//! Looking again and again at what tells nothing on its own: ports, web servers, files.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ const MAX_ANSWER: Duration = Duration::from_secs(2);
 /// How many questions are asked of keepers at the same time.
 static ASKED: Semaphore = Semaphore::const_new(8);
 
-/// What is looked at.
+/// What is checked.
 pub(super) enum Probe {
     Port(Arc<Process>, u16),
     Http(Arc<Process>, u16, String, Option<u16>),
@@ -29,7 +29,7 @@ pub(super) enum Probe {
 }
 
 impl Probe {
-    /// Creates the probe of a condition that tells nothing by itself.
+    /// Creates the probe of a condition that tells nothing on its own.
     pub fn of(condition: &Condition, version: Option<&str>) -> Option<Self> {
         match condition {
             Condition::Port(process, port) => Some(Self::Port(Arc::clone(process), *port)),
@@ -43,10 +43,10 @@ impl Probe {
         }
     }
 
-    /// Looks until it holds. Ends only then: whoever waits for it gives it up.
+    /// Looks until it holds. Ends only then: anyone who waits for it gives it up.
     ///
     /// # Errors
-    /// Where a file may not be looked at.
+    /// Where a file may not be checked.
     pub async fn holds(self) -> Result<Evidence, Failure> {
         let mut pause = PAUSE[0];
         loop {
@@ -79,7 +79,7 @@ impl Probe {
                     tokio::task::spawn_blocking(move || file::version(&path)).await.map_err(|error| {
                         Failure::new(
                             ErrorCode::ExecutionFailed,
-                            format!("the file could not be looked at: {error}"),
+                            format!("the file could not be read: {error}"),
                         )
                     })??;
                 let holds = match state {

@@ -1,4 +1,4 @@
-//! How the conditions of one wait stand, and looking at everything that can be looked at without waiting.
+//! How the conditions of one wait stand, and looking at everything that can be read without waiting.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,12 +25,12 @@ pub struct Round {
 }
 
 impl Round {
-    /// Begins to wait, or goes on where an earlier wait stopped: with when that began, and what it saved.
+    /// Begins to wait, or continues where an earlier wait stopped: with when that began, and what it saved.
     ///
     /// Reads the disk.
     ///
     /// # Errors
-    /// Where a file may not be looked at.
+    /// Where a file may not be checked.
     pub fn begin(
         wanted: Wanted,
         conditions: Vec<Condition>,
@@ -49,7 +49,7 @@ impl Round {
         &self.watched
     }
 
-    /// Returns when the first wait began, and what a later one needs to go on.
+    /// Returns when the first wait began, and what a later one needs to continue.
     pub fn save(&self) -> (i64, Vec<Saved>) {
         (self.began_ms, self.watched.iter().map(Watched::save).collect())
     }
@@ -124,7 +124,7 @@ impl Round {
     }
 
     fn look_at(&mut self, process: &Process, span: LookSpan, cancel: &Cancel) -> Result<(), Failure> {
-        // First how it stands: what it printed before its end lies in the ring by then.
+        // First its state: what it printed before its end is in the ring by then.
         let status = process.status()?;
         let is_of_it = |it: &&mut Watched| {
             it.is_open() && it.condition.process().is_some_and(|of| of.facts.id == process.facts.id)
@@ -145,7 +145,7 @@ impl Round {
 }
 
 /// Shows what a process has printed to the conditions that look for something in it. Returns whether all of it
-/// was looked at.
+/// was checked.
 fn read_output(
     process: &Process,
     status: &Status,

@@ -15,9 +15,9 @@ use super::pattern::{LineKnowledge, Pattern};
 const SHOWN_BYTES: usize = 300;
 /// How much of it before the match.
 const SHOWN_BEFORE_BYTES: usize = 80;
-/// The longest unfinished line that is looked at again with each piece that comes.
+/// The longest unfinished line that is checked again with each piece that comes.
 const MAX_UNFINISHED_BYTES: usize = 4 << 10;
-/// How long output has to rest until an unfinished line counts as it stands, in milliseconds: a prompt.
+/// How long output has to rest until an unfinished line counts as it is, in milliseconds: a prompt.
 const REST_MS: i64 = 100;
 
 /// A line in which the pattern was found.
@@ -29,7 +29,7 @@ pub struct Seen {
     pub line: String,
     /// Where the line begins.
     pub position: u64,
-    /// Where to go on: behind what was looked at.
+    /// Where to continue: behind what was checked.
     pub next: u64,
 }
 
@@ -38,18 +38,18 @@ pub struct Seen {
 pub struct Scan {
     pattern: Arc<Pattern>,
     streams: [Lines; 2],
-    /// Where each stream is looked at from: what lies before was looked at earlier.
+    /// Where each stream is checked from: what is before was checked earlier.
     from: Marks,
     /// Behind the last byte that was taken.
     next: u64,
-    /// The stream whose unfinished line has grown since it was looked at.
+    /// The stream whose unfinished line has grown since it was checked.
     grown: Option<Stream>,
     last_at_ms: i64,
     rested: bool,
     skipped_bytes: u64,
 }
 
-/// For each stream, where to go on so that no line is missed and none is found twice.
+/// For each stream, where to continue so that no line is missed and none is found twice.
 pub type Marks = [u64; 2];
 
 impl Scan {
@@ -72,7 +72,7 @@ impl Scan {
         self.next
     }
 
-    /// Returns how much of the output could not be looked at: it had fallen out of the ring.
+    /// Returns how much of the output could not be read: it had fallen out of the ring.
     pub fn skipped_bytes(&self) -> u64 {
         self.skipped_bytes
     }
@@ -108,7 +108,7 @@ impl Scan {
         found
     }
 
-    /// Goes on at a later position, because what lies before it is not kept. Lines do not reach over the gap.
+    /// Continues at a later position, because what is before it is not kept. Lines do not reach over the gap.
     pub fn skip_to(&mut self, position: u64) -> Option<Seen> {
         if position <= self.next {
             return None;
@@ -153,7 +153,7 @@ impl Scan {
         streams.into_iter().find_map(|stream| self.unfinished(stream, LineKnowledge::Whole))
     }
 
-    /// Returns where another search goes on, so that it finds what this one would have found.
+    /// Returns where another search continues, so that it finds what this one would have found.
     pub fn marks(&self) -> Marks {
         [Stream::Stdout, Stream::Stderr].map(|stream| {
             let unfinished = self.streams[index(stream)].unfinished().map(|(_, start)| start);
@@ -253,7 +253,7 @@ mod tests {
         let mut scan = Scan::new(regex("^>>> $"), [0, 0]);
         assert_eq!(feed(&mut scan, 0, &[out("hello\n>>> ")]), None);
         assert_eq!(scan.rests_at(), Some(REST_MS));
-        assert_eq!(scan.rest().expect("it stands there").position, 6);
+        assert_eq!(scan.rest().expect("it is there").position, 6);
         assert_eq!(scan.rests_at(), None);
     }
 

@@ -1,4 +1,4 @@
-//! The token with which a wait goes on where another one stopped.
+//! The token with which a wait continues where another one stopped.
 //!
 //! It holds no secret and refers to no memory of a service: positions, times, and which conditions have held. It
 //! gives no right either: whatever it names is judged again, and a caller who makes one up deceives nobody but
@@ -44,7 +44,7 @@ pub struct Saved {
     /// Whether it has held.
     #[serde(rename = "h", default, skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
-    /// Up to where output was looked at.
+    /// Up to where output was checked.
     #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
     pub marks: Option<Marks>,
     /// The version that a file had at the beginning; empty if there was none.
@@ -79,7 +79,7 @@ impl Token {
     pub fn decode(text: &str, fingerprint: &str, count: usize, now_ms: i64) -> Result<Self, Failure> {
         let token = read(text).ok_or_else(|| {
             Failure::invalid("input.resume", "`input.resume` is not what a wait has given")
-                .hint("Send `resume` as it came, or leave it out to begin anew.")
+                .hint("Send `resume` as it came, or leave it out to start over.")
         })?;
         if token.fingerprint != fingerprint || token.saved.len() != count || token.began_ms > now_ms {
             return Err(Failure::invalid(

@@ -1,4 +1,4 @@
-//! One condition of a wait, and how it stands.
+//! One condition of a wait, and its state.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use super::{Marks, Scan, Seen, file};
 /// How much of what was printed last is read to find out when that was.
 const LAST_BYTES: usize = 256;
 
-/// One condition, and how it stands.
+/// One condition, and its state.
 #[derive(Debug)]
 pub struct Watched {
     /// The condition.
     pub condition: Condition,
-    /// How it stands.
+    /// Its state.
     pub standing: Standing,
     scan: Option<Scan>,
     /// Where the line lies that was found.
@@ -58,7 +58,7 @@ impl Watched {
             }
             Condition::Time(after) => watched.due_ms = Some(later(began_ms, *after)),
             Condition::Quiet(_, after) => watched.due_ms = Some(later(began_ms, *after)),
-            // Its end is looked at again: it stays.
+            // Its end is checked again: it stays.
             Condition::Exit(..) => return Ok(watched),
             Condition::Port(..) | Condition::Http(..) | Condition::File(..) => {}
         }
@@ -79,7 +79,7 @@ impl Watched {
         matches!(self.standing, Standing::Waiting)
     }
 
-    /// Gives up to where output was looked at, where it is about output.
+    /// Gives up to where output was checked, where it is about output.
     pub fn looked_at(&self) -> Option<u64> {
         self.scan.as_ref().map(Scan::wants)
     }

@@ -33,7 +33,7 @@ pub struct WebAnswer {
     pub status: u16,
     /// The beginning of its body, where that is text.
     pub body: Option<String>,
-    /// Whether the body goes on.
+    /// Whether the body continues.
     pub is_cut: bool,
 }
 

@@ -39,7 +39,7 @@ pub fn gather(home: &Home) -> Vec<Part> {
     vec![
         Part {
             name: "versions.json",
-            holds: "versions of Bailiwick and the system, how commands can be held",
+            holds: "versions of Bailiwick and the system, how commands can be sandboxed",
             left_out: &[],
             content: versions(),
         },
@@ -150,7 +150,7 @@ fn service(home: &Home) -> Value {
     json!({"note": RunningNote::read(&home.dirs)})
 }
 
-/// Writes `~` for the person's home folder in every text.
+/// Writes `~` for the user's home folder in every text.
 pub fn without_home(value: Value, user_home: Option<&Path>) -> Value {
     match user_home.and_then(Path::to_str).filter(|path| path.len() > 1) {
         Some(user_home) => with_tilde(value, user_home),

@@ -50,7 +50,7 @@ Operations:
         let _ = writeln!(text, "{line}");
     }
     text.push_str(
-        "\n`bailiwick call OPERATION --help` tells an operation's fields; `bailiwick tools` what each does.\n",
+        "\n`bailiwick call OPERATION --help` shows an operation's fields; `bailiwick tools` what each does.\n",
     );
     text
 }

@@ -77,7 +77,7 @@ pub enum ClientCommand {
     Mcpb(McpbArgs),
 }
 
-/// How Bailiwick stands in a client's settings: flags of several commands.
+/// How Bailiwick is in a client's settings: flags of several commands.
 #[derive(Debug, Clone, Default, Args)]
 pub struct How {
     /// Let the client use only this scope; repeat for more. Makes a token of the client's name for it
@@ -139,7 +139,7 @@ pub struct InstallArgs {
     /// All clients that are on this computer
     #[arg(long, conflicts_with_all = ["clients", "settings"])]
     pub all: bool,
-    /// How it stands in the settings.
+    /// How it is in the settings.
     #[command(flatten)]
     pub how: How,
     /// What is done before.
@@ -153,7 +153,7 @@ pub struct PrintArgs {
     /// The client
     #[arg(value_enum, value_name = "CLIENT")]
     pub client: ClientKind,
-    /// How it stands in the settings.
+    /// How it is in the settings.
     #[command(flatten)]
     pub how: How,
 }

@@ -20,7 +20,7 @@ use super::args::{BundlePlatform, McpbArgs};
 use super::output::BundleOutput;
 use super::registry_file;
 
-/// Where the program lies in the bundle.
+/// Where the program is in the bundle.
 const PROGRAM: &str = "server/bailiwick";
 
 /// Creates the bundle, and the entry for the registry if it is asked for.

@@ -40,7 +40,7 @@ impl<'h> Session<'h> {
         Self { home, printer, care, output, text: String::new(), notes: Vec::new(), exit: 0 }
     }
 
-    /// Refuses to go on where something is to be written and nobody can be asked.
+    /// Refuses to continue where something is to be written and nobody can be asked.
     ///
     /// # Errors
     /// `approval_required`.
@@ -145,7 +145,7 @@ impl<'h> Session<'h> {
         Ok(())
     }
 
-    /// Notes an edit that cannot even be planned, where others go on.
+    /// Notes an edit that cannot even be planned, where others continue.
     pub fn failed(&mut self, client: ClientKind, name: &str, action: Action, failure: &Failure) {
         self.output.ok = false;
         self.exit = failure.code.facts().exit_code;
@@ -221,7 +221,7 @@ fn diff(planned: &Planned) -> String {
     };
     let (before, after) = (text(planned.file.content.as_deref()), text(planned.after.as_deref()));
     let diff = text_diff((None, None), &before, &after);
-    // The file's name stands above it.
+    // The file's name is above it.
     diff.lines().skip(2).map(|line| masked(line) + "\n").collect()
 }
 

@@ -1,4 +1,4 @@
-//! What stands in a client's settings for Bailiwick: the fields of one entry, in order, and which of them are the
+//! What is in a client's settings for Bailiwick: the fields of one entry, in order, and which of them are the
 //! person's own.
 
 use serde_json::{Map, Value, json};
@@ -25,14 +25,14 @@ pub enum Reach {
 pub struct Entry {
     /// The fields in the order in which they are written.
     pub fields: Vec<(&'static str, Value)>,
-    /// Whether the client has to be told to ask the person for the token.
+    /// Whether the client has to be told to ask the user for the token.
     pub asks_for_token: bool,
 }
 
-/// How an entry that stands in a file compares with the one that belongs there.
+/// How an entry that is in a file compares with the one that belongs there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Likeness {
-    /// All fields are right; further ones are the person's.
+    /// All fields are right; further ones are the user's.
     Right,
     /// It is Bailiwick's, and some field is not as it would be written now.
     Stale,
@@ -57,7 +57,7 @@ const OF_CONNECTING: &[&str] = &[
 ];
 /// Of them, those that say where to.
 const ADDRESSES: &[&str] = &["url", "serverUrl", "httpUrl", "uri"];
-/// Fields that are the person's once they are there.
+/// Fields that are the user's once they are there.
 const OF_PERSON: &[&str] = &["enabled", "timeout"];
 /// What is written as the time limit of a call for goose, in seconds: its own default.
 const GOOSE_TIMEOUT: u64 = 300;
@@ -134,11 +134,11 @@ impl Entry {
         Ok(Self { fields, asks_for_token })
     }
 
-    /// Compares with what stands in the file.
+    /// Compares with what is in the file.
     pub fn compare(&self, there: &Value) -> Likeness {
         let is_right = |(name, wanted): &(&str, Value)| match (there.get(*name), wanted) {
             (Some(_), _) if OF_PERSON.contains(name) => true,
-            // The person may set further variables and headers.
+            // The user may set further variables and headers.
             (Some(Value::Object(there)), Value::Object(wanted)) => {
                 wanted.iter().all(|(name, wanted)| there.get(name) == Some(wanted))
             }
@@ -158,7 +158,7 @@ impl Entry {
         self.fields.iter().filter(|(name, _)| !OF_PERSON.contains(name) || there.get(name).is_none())
     }
 
-    /// Returns the fields of what stands in the file that have to go: those of another way to be reached.
+    /// Returns the fields of what is in the file that have to go: those of another way to be reached.
     pub fn superfluous(&self, there: &Value) -> Vec<String> {
         let is_wanted = |name: &str| self.fields.iter().any(|(field, _)| *field == name);
         let starts = is_wanted("args") || is_wanted("command");

@@ -18,7 +18,7 @@ pub fn value(text: &str) -> Result<Value, Problem> {
     let root = parse(text)?;
     let Some(value) = root.value() else { return Ok(json!({})) };
     let object =
-        value.as_object().ok_or_else(|| Problem::Shape("the file holds no JSON object".to_owned()))?;
+        value.as_object().ok_or_else(|| Problem::Shape("the file contains no JSON object".to_owned()))?;
     object.to_serde_value().ok_or_else(|| Problem::Shape("the file holds what is no JSON value".to_owned()))
 }
 
@@ -29,7 +29,7 @@ pub fn comments(text: &str) -> Result<Vec<String>, Problem> {
     Ok(found)
 }
 
-/// Returns the comments that stand inside an entry, and so belong to it.
+/// Returns the comments that are inside an entry, and so belong to it.
 pub fn comments_within(text: &str, container: &str, name: &str) -> Result<Vec<String>, Problem> {
     let mut found = Vec::new();
     if let Some(top) = parse(text)?.object_value()
@@ -48,7 +48,7 @@ pub fn put(text: &str, container: &str, name: &str, entry: &Entry) -> Result<Str
     let root = parse(text)?;
     let top = root
         .object_value_or_create()
-        .ok_or_else(|| Problem::Shape("the file holds no JSON object".to_owned()))?;
+        .ok_or_else(|| Problem::Shape("the file contains no JSON object".to_owned()))?;
     let servers = match object_at(&top, container)? {
         Some(servers) => servers,
         None => top
@@ -176,7 +176,7 @@ fn only(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, Problem
     let mut found = object.properties().into_iter().filter(|it| it.decoded_name().as_deref() == Some(name));
     let first = found.next();
     if found.next().is_some() {
-        return Err(Problem::Shape(format!("`{name}` stands there twice")));
+        return Err(Problem::Shape(format!("`{name}` is there twice")));
     }
     Ok(first)
 }

@@ -72,7 +72,7 @@ pub enum TokenForm {
     Header(&'static str),
     /// The name of the variable, in a field of its own.
     VariableName(&'static str),
-    /// The client asks the person once and keeps it in the system's keyring.
+    /// The client asks the user once and keeps it in the system's keyring.
     Prompt,
     /// It cannot, or it does not connect over HTTP at all; with the reason.
     None(&'static str),
@@ -110,7 +110,7 @@ pub struct ClientFacts {
     pub url_field: &'static str,
     /// How it takes a token.
     pub token: TokenForm,
-    /// What the person has to do after a change.
+    /// What the user has to do after a change.
     pub afterwards: &'static str,
 }
 
@@ -181,7 +181,7 @@ impl ClientKind {
                 container: "mcp_servers",
                 token: TokenForm::VariableName("bearer_token_env_var"),
                 afterwards: "Start Codex again; `/mcp` shows the connection. `codex exec` asks nobody and refuses what changes \
-                             something, unless `default_tools_approval_mode = \"approve\"` stands in that table.",
+                             something, unless `default_tools_approval_mode = \"approve\"` is in that table.",
                 ..USUAL
             },
             Self::VsCode => &ClientFacts {

@@ -20,7 +20,7 @@ use super::record::Records;
 use super::settings;
 use super::settings_file::SettingsFile;
 
-/// The name under which Bailiwick stands where nothing else was said.
+/// The name under which Bailiwick is where nothing else was said.
 const USUAL_NAME: &str = "bailiwick";
 
 /// Lists the clients, or the changes.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::kind::ClientKind;
 use super::record::{Action, Change};
 
-/// Where Bailiwick stands in a client's settings.
+/// Where Bailiwick is in a client's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConnectionState {
@@ -45,13 +45,13 @@ pub struct ListedClient {
     pub of_project: bool,
     /// The entry's name.
     pub name: String,
-    /// Where Bailiwick stands there.
+    /// Where Bailiwick is there.
     pub state: ConnectionState,
     /// What is not right.
     pub problem: Option<String>,
     /// The command that makes it right.
     pub fix: Option<String>,
-    /// What stands there, for doctor; null where nothing does. It may hold secrets, and is not printed.
+    /// What is there, for doctor; null where nothing does. It may hold secrets, and is not printed.
     #[serde(skip)]
     pub entry: Value,
 }
@@ -95,7 +95,7 @@ pub enum EditResult {
     WouldWrite,
     /// There was nothing to change.
     Nothing,
-    /// The person said no.
+    /// The user said no.
     Declined,
     /// It could not be done.
     Failed,

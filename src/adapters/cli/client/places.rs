@@ -185,14 +185,14 @@ pub fn evidence(kind: ClientKind) -> Option<PathBuf> {
         }
         // Its folder is that of Continue in an editor.
         ClientKind::ContinueCli => return None,
-        // The file lies in a folder within it.
+        // The file is in a folder within it.
         ClientKind::VsCode | ClientKind::Continue | ClientKind::Junie => file.parent()?.parent()?.to_owned(),
         _ => file.parent()?.to_owned(),
     };
     own.is_dir().then_some(own)
 }
 
-/// Returns the program that clients are to start: by the name under which the person has it, which stays the same
+/// Returns the program that clients are to start: by the name under which the user has it, which stays the same
 /// when a new version replaces it.
 pub fn own_program(running: &Path) -> PathBuf {
     let own = FileId::of(running);
@@ -201,7 +201,7 @@ pub fn own_program(running: &Path) -> PathBuf {
     on_path(name).filter(is_running).unwrap_or_else(|| running.to_owned())
 }
 
-/// Finds a program as a shell would, but for the folder that it stands in.
+/// Finds a program as a shell would, but for the folder that it is in.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let names: Vec<String> = programs::candidates(name).chain(programs::read_by_others(name)).collect();
     let folders = env::var_os("PATH")?;

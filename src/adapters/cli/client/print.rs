@@ -54,7 +54,7 @@ pub fn run(home: &Home, args: &PrintArgs) -> Result<Report, Failure> {
     Ok(notes.into_iter().fold(Report::new(text, json).verbatim(), Report::note))
 }
 
-/// Returns the text of an entry, as it would stand in a file of its own.
+/// Returns the text of an entry, as it would be in a file of its own.
 ///
 /// # Errors
 /// `unsupported_platform` for a client that does not connect that way.

@@ -1,4 +1,4 @@
-//! A client's settings as text: what stands in them, and edits that lose nothing.
+//! A client's settings as text: what is in them, and edits that lose nothing.
 //!
 //! Every edit is held against what was there: if anything but the entry differs afterwards, it is not made.
 
@@ -43,7 +43,7 @@ impl Made {
     }
 }
 
-/// Returns the servers that stand in a text, by name.
+/// Returns the servers that are in a text, by name.
 ///
 /// # Errors
 /// `Syntax` and `Shape`.
@@ -51,7 +51,7 @@ pub fn servers(facts: &ClientFacts, text: &str) -> Result<Vec<(String, Value)>, 
     match value(facts, text)?.get_mut(facts.container).map(Value::take) {
         None => Ok(Vec::new()),
         Some(Value::Object(servers)) => Ok(servers.into_iter().collect()),
-        Some(_) => Err(Problem::Shape(format!("`{}` holds no servers by name", facts.container))),
+        Some(_) => Err(Problem::Shape(format!("`{}` contains no servers by name", facts.container))),
     }
 }
 

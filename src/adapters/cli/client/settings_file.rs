@@ -1,6 +1,6 @@
 //! A settings file on the disk: read whole, and replaced whole with the mode that it had.
 //!
-//! A link in its place is the person's choice and stays: what it leads to is replaced. A file that another user owns,
+//! A link in its place is the user's choice and stays: what it leads to is replaced. A file that another user owns,
 //! or that nobody may write, stays as it is.
 
 use std::fs::{self, DirBuilder, OpenOptions};

@@ -53,7 +53,7 @@ pub fn take_out(text: &str, container: &str, name: &str, made: &Made) -> Result<
     if is_empty && made.container {
         document.remove(container);
     }
-    // What the person wrote above the entry's header is kept, where the file now goes on.
+    // What the user wrote above the entry's header is kept, where the file now continues.
     let above =
         gone.as_table().and_then(|it| it.decor().prefix()).and_then(RawString::as_str).unwrap_or_default();
     if above.contains('#') {
@@ -111,7 +111,7 @@ fn set(fields: &mut dyn TableLike, name: &str, wanted: &Value) {
             wanted.iter().for_each(|(name, wanted)| set(inner, name, wanted));
         }
     } else if as_json(there) != *wanted {
-        // What stands around the value stays, such as a comment behind it.
+        // What is around the value stays, such as a comment behind it.
         let decor = there.as_value().map(|it| it.decor().clone());
         let mut value = item(wanted);
         if let Some(decor) = decor {

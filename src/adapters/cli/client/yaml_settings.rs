@@ -21,7 +21,7 @@ pub fn value(text: &str, container: &str) -> Result<Value, Problem> {
     let top = match &mut value {
         Value::Null => return Ok(json!({})),
         Value::Object(top) => top,
-        _ => return Err(Problem::Shape("the file holds no mapping".to_owned())),
+        _ => return Err(Problem::Shape("the file contains no mapping".to_owned())),
     };
     match top.get_mut(container) {
         Some(Value::Null) => drop(top.remove(container)),
@@ -137,7 +137,7 @@ fn servers(file: &YamlFile, container: &str) -> Result<Option<Servers>, Problem>
         Some(YamlNode::Mapping(servers)) => Some(Servers::ByName(servers)),
         Some(YamlNode::Sequence(servers)) => Some(Servers::List(servers)),
         None => None,
-        Some(_) => return Err(Problem::Shape(format!("`{container}` holds no servers"))),
+        Some(_) => return Err(Problem::Shape(format!("`{container}` contains no servers"))),
     })
 }
 
@@ -169,7 +169,7 @@ fn appended(text: &str, facts: &ClientFacts, name: &str) -> Result<String, Probl
     })
 }
 
-/// Makes a field right; inside a mapping, each of its fields, since further ones are the person's.
+/// Makes a field right; inside a mapping, each of its fields, since further ones are the user's.
 fn set(fields: &Mapping, name: &str, wanted: &Value, there: Option<&Value>) {
     match (wanted, fields.get_mapping(name)) {
         (Value::Object(wanted), Some(inner)) => {
@@ -187,7 +187,7 @@ fn by_name(list: Value) -> Result<Value, Problem> {
     for (at, entry) in list.into_iter().enumerate() {
         let name = entry[NAME].as_str().map_or_else(|| format!("#{at}"), str::to_owned);
         if servers.contains_key(&name) {
-            return Err(Problem::Shape(format!("`{name}` stands there twice")));
+            return Err(Problem::Shape(format!("`{name}` is there twice")));
         }
         servers.insert(name, entry);
     }
@@ -237,7 +237,7 @@ fn document(file: &YamlFile) -> Result<Option<Document>, Problem> {
     let mut documents = file.documents();
     let first = documents.next();
     match documents.next() {
-        Some(_) => Err(Problem::Shape("the file holds several documents".to_owned())),
+        Some(_) => Err(Problem::Shape("the file contains several documents".to_owned())),
         None => Ok(first),
     }
 }

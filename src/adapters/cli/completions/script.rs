@@ -113,7 +113,7 @@ fn script(shell: Shell) -> String {
     }
 }
 
-/// Has the function that clap made begin with a call of another, which stands before it.
+/// Has the function that clap made begin with a call of another, which is before it.
 fn begun(made: &str, before: &str, call: &str) -> String {
     format!("{before}{}", made.replacen(HEAD, &format!("{HEAD}{call}"), 1))
 }

@@ -11,7 +11,7 @@ pub enum Kind {
     Token,
     /// Ids of processes.
     Process,
-    /// Ids of processes that go on.
+    /// Ids of processes that continue.
     LiveProcess,
     /// Ids of operations in the history.
     Done,
@@ -25,7 +25,7 @@ pub enum Kind {
 /// and `policy explain` themselves.
 pub const FLAGS: &[(&str, Kind)] = &[("scope", Kind::Scope), ("caller", Kind::Token), ("token", Kind::Token)];
 
-/// Words of commands, with the place among the words that are no flags, and what stands there.
+/// Words of commands, with the place among the words that are no flags, and what is there.
 const PLACES: &[(&str, usize, Kind)] = &[
     ("scope show", 0, Kind::Scope),
     ("scope edit", 0, Kind::Scope),
@@ -45,13 +45,13 @@ const PLACES: &[(&str, usize, Kind)] = &[
 /// What is wanted, and of which installation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// What stands at the cursor; none where nothing is known of it.
+    /// What is at the cursor; none where nothing is known of it.
     pub kind: Option<Kind>,
     /// The config that the words before name.
     pub config: Option<String>,
 }
 
-/// Returns what stands behind words, which begin behind the program.
+/// Returns what is behind words, which begin behind the program.
 pub fn wanted(definition: &Command, words: &[String]) -> Wanted {
     let mut command = definition;
     let mut path = Vec::new();

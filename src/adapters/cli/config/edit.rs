@@ -1,4 +1,4 @@
-//! `config edit`: a copy in the person's editor, checked, shown as a diff, and written only then.
+//! `config edit`: a copy in the user's editor, checked, shown as a diff, and written only then.
 
 use std::env;
 use std::fs;
@@ -19,7 +19,7 @@ use super::examine::{examine, problems_text};
 use super::output::{EditOutput, ProblemOutput};
 use super::validate::read;
 
-/// Has the person edit the config.
+/// Has the user edit the config.
 ///
 /// # Errors
 /// When there is no editor or nobody to ask, the file is another user's, or it was changed meanwhile.
@@ -29,7 +29,7 @@ pub fn run(home: &Home, printer: Printer, args: &ConfigEditArgs) -> Result<Repor
     check_owner(file)?;
     if !args.yes && !ask::is_possible(printer) {
         return Err(Failure::new(ErrorCode::ApprovalRequired, "there is no terminal to ask at")
-            .hint("`--yes` writes what is in order without asking."));
+            .hint("`--yes` writes what is valid without asking."));
     }
     let editor = editor()?;
     let copy = match &args.from {
@@ -65,7 +65,7 @@ pub fn run(home: &Home, printer: Printer, args: &ConfigEditArgs) -> Result<Repor
         }
         printer.talk(text.trim_end());
         // No answer is a no: the copy is kept.
-        if !ask::yes(printer, "It is not in order. Edit it again?").unwrap_or(false) {
+        if !ask::yes(printer, "It is not valid. Edit it again?").unwrap_or(false) {
             return Ok(broken(file, &copy, text, diff, problems));
         }
     }
@@ -108,7 +108,7 @@ fn finish(
 /// # Errors
 /// `provider_unavailable`.
 pub fn write_over(file: &Path, after: &[u8]) -> Result<(), Failure> {
-    // A link in the file's place is the person's choice: what it leads to is replaced.
+    // A link in the file's place is the user's choice: what it leads to is replaced.
     let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let mode = fs::metadata(&target).map_or(0o600, |facts| facts.mode() & 0o7777);
     replace_file(&target, after, mode).map_err(|error| unwritable(file, &error))
@@ -129,7 +129,7 @@ fn broken(file: &Path, copy: &Path, text: String, diff: String, problems: Vec<Pr
 
 fn kept(copy: &Path) -> String {
     let shown = one_line(&copy.display().to_string());
-    format!("Your text is kept: `bailiwick config edit --from {shown}` goes on with it.\n")
+    format!("Your text is kept: `bailiwick config edit --from {shown}` continues with it.\n")
 }
 
 fn remove(copy: &Path) {

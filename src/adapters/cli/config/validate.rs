@@ -12,7 +12,7 @@ use super::super::printer::{Paint, Report, one_line, paint};
 use super::examine::{examine, problems_text};
 use super::output::{ProblemOutput, ValidateOutput};
 
-/// The largest file that is looked at.
+/// The largest file that is checked.
 const LIMIT_BYTES: u64 = 4 << 20;
 
 /// Looks for mistakes. Exits with 1 if there are any.
@@ -52,7 +52,7 @@ pub fn run(home: &Home, args: &ConfigValidateArgs) -> Result<Report, Failure> {
     Ok(if ok || args.file.is_some() {
         report
     } else {
-        report.note("\nhint: `bailiwick doctor --fix --dry-run` shows what can be mended by itself.")
+        report.note("\nhint: `bailiwick doctor --fix --dry-run` shows what can be fixed automatically.")
     })
 }
 

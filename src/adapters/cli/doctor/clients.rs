@@ -207,7 +207,7 @@ impl Own {
         if !tells_a_token {
             found.warn(
                 "client-token",
-                format!("{title} connects without a token, and is not let in"),
+                format!("{title} connects without a token, and is refused"),
                 fix(client),
             );
         }

@@ -1,4 +1,4 @@
-//! The computer: how commands can be held, which programs are there, who runs Bailiwick.
+//! The computer: how commands can be sandboxed, which programs are there, who runs Bailiwick.
 
 use std::env;
 use std::path::Path;
@@ -58,7 +58,7 @@ fn sandbox(config: Option<&Config>, found: &mut Findings) {
     let is_used = config.is_some_and(runs);
     match levels.strongest {
         Containment::Full => {
-            found.ok("sandbox", "commands are held in full: files, network, processes");
+            found.ok("sandbox", "commands run in the full sandbox: files, network, processes");
             let is_open = |config: &Config| {
                 config.scopes.iter().any(|scope| {
                     scope.grants_any(&[Capability::CommandRun, Capability::PackageRun])
@@ -80,12 +80,14 @@ fn sandbox(config: Option<&Config>, found: &mut Findings) {
             let why = missing(Containment::Partial);
             found.ok(
                 "sandbox",
-                format!("commands cannot be held here, and run only where a scope wants no sandbox: {why}"),
+                format!(
+                    "commands cannot be sandboxed here, and run only where a scope wants no sandbox: {why}"
+                ),
             );
         }
         level @ Containment::Partial => {
             let why = missing(Containment::Full);
-            let says = format!("commands are held at `{level}`, not in full: {why}");
+            let says = format!("commands are sandboxed at `{level}`, not in full: {why}");
             if is_used {
                 found.warn("sandbox", says, user_namespaces());
             } else {

@@ -10,7 +10,7 @@ use bailiwick_platform::fs::{Others, Protection};
 use bailiwick_platform::{machine, paths};
 
 use super::super::home::Home;
-use super::config_text::mends;
+use super::config_text::find_fixes;
 use super::finding::Findings;
 use super::repair::Repair;
 
@@ -53,24 +53,24 @@ pub fn look(home: &Home, found: &mut Findings) -> Option<Config> {
     }
     let text = fs::read_to_string(path).ok();
     let user_home = machine::home_folder();
-    let mended = text.as_deref().map(|text| mends(text, user_home.as_deref())).unwrap_or_default();
-    let is_mended = !mended.is_empty();
-    for mend in mended {
-        found.fail(mend.check, format!("{shown}: {}", mend.says), mend.fix).repaired_by(Repair::Replace {
+    let fixes = text.as_deref().map(|text| find_fixes(text, user_home.as_deref())).unwrap_or_default();
+    let is_fixable = !fixes.is_empty();
+    for it in fixes {
+        found.fail(it.check, format!("{shown}: {}", it.says), it.fix).repaired_by(Repair::Replace {
             path: path.clone(),
             before: text.clone(),
-            after: mend.after,
+            after: it.after,
         });
     }
     match Config::load(path) {
         Ok(config) => {
-            found.ok("config", format!("{shown} is in order; scopes: {}", config.scopes.len()));
+            found.ok("config", format!("{shown} is valid; scopes: {}", config.scopes.len()));
             schema(home, &config, found);
             reach(&config, found);
             Some(config)
         }
         // What is wrong is said above, with its repair.
-        Err(_) if is_mended || is_exposed => None,
+        Err(_) if is_fixable || is_exposed => None,
         Err(error) => {
             found.fail("config", error.to_string(), error.fix);
             None
@@ -142,7 +142,7 @@ fn elsewhere(config: &Config, found: &mut Findings) {
         found.fail(
             "tunnel-no-token",
             format!(
-                "whoever reaches {} is let in without a token: a tunnel's requests come from this computer",
+                "anyone who reaches {} is allowed in without a token: a tunnel's requests come from this computer",
                 hosts.join(", ")
             ),
             "Set `http.allowLoopbackWithoutToken` to false, and give each client a token.",
@@ -155,7 +155,7 @@ fn elsewhere(config: &Config, found: &mut Findings) {
     } else if http.allow_loopback_without_token {
         found.warn(
             "no-token-needed",
-            "`http.allowLoopbackWithoutToken` is on: every program and every user of this computer is let in",
+            "`http.allowLoopbackWithoutToken` is on: every program and every user of this computer is allowed in",
             "Set it to false, and give each client a token.",
         );
     }

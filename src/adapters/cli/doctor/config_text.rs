@@ -1,6 +1,6 @@
 //! Clear mistakes in the text of `config.json`, and the text without them.
 //!
-//! Only what can mean one thing alone is mended; a mistyped name or a missing folder is the person's to decide.
+//! Only what can mean one thing alone is fixed; a mistyped name or a missing folder is the user's to decide.
 
 use std::collections::HashSet;
 use std::path::{Path, is_separator};
@@ -16,19 +16,19 @@ use super::super::jsonc;
 
 /// A mistake and the text without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mend {
+pub struct ConfigFix {
     /// The name of the check.
     pub check: &'static str,
     /// What is wrong.
     pub says: String,
-    /// What mends it.
+    /// What fixes it.
     pub fix: String,
-    /// The whole text, mended.
+    /// The whole text, fixed.
     pub after: String,
 }
 
-/// Finds the clear mistakes. Each is mended by itself: after one of them, look again.
-pub fn mends(text: &str, user_home: Option<&Path>) -> Vec<Mend> {
+/// Finds the clear mistakes. Each is fixed on its own: after one of them, look again.
+pub fn find_fixes(text: &str, user_home: Option<&Path>) -> Vec<ConfigFix> {
     if serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() {
         return plain(text).into_iter().collect();
     }
@@ -44,12 +44,12 @@ pub fn mends(text: &str, user_home: Option<&Path>) -> Vec<Mend> {
 }
 
 /// Comments and commas that JSON does not have.
-fn plain(text: &str) -> Option<Mend> {
+fn plain(text: &str) -> Option<ConfigFix> {
     let root = jsonc::parse(text).ok()?;
     without_extras(root.children());
     let after = root.to_string();
     serde_json::from_str::<serde::de::IgnoredAny>(&after).ok()?;
-    Some(Mend {
+    Some(ConfigFix {
         check: "config-plain",
         says: "it has comments or trailing commas, which JSON does not have".to_owned(),
         fix: "Remove them.".to_owned(),
@@ -78,10 +78,10 @@ fn parse(text: &str) -> Option<CstRootNode> {
 }
 
 /// The older key `workspaces`.
-fn legacy(text: &str) -> Option<Mend> {
+fn legacy(text: &str) -> Option<ConfigFix> {
     parse(text)?.object_value()?.get("workspaces")?;
     let config = Config::parse(Path::new("config.json"), text.as_bytes()).ok()?;
-    Some(Mend {
+    Some(ConfigFix {
         check: "config-legacy",
         says: "it has the older key `workspaces`".to_owned(),
         fix: "Write its folders as `scopes`.".to_owned(),
@@ -89,7 +89,7 @@ fn legacy(text: &str) -> Option<Mend> {
     })
 }
 
-fn missing(text: &str, name: &str, what: &str, make: impl FnOnce() -> String) -> Option<Mend> {
+fn missing(text: &str, name: &str, what: &str, make: impl FnOnce() -> String) -> Option<ConfigFix> {
     let root = parse(text)?;
     let fields = root.object_value()?;
     let value = || CstInputValue::String(make());
@@ -100,7 +100,7 @@ fn missing(text: &str, name: &str, what: &str, make: impl FnOnce() -> String) ->
         Some(field) if field.value().is_some_and(|old| old.to_string() == "\"\"") => field.set_value(value()),
         Some(_) => return None,
     }
-    Some(Mend {
+    Some(ConfigFix {
         check: "config-machine",
         says: format!("`{name}` is missing"),
         fix: format!("Write {what}."),
@@ -113,7 +113,7 @@ fn scopes(root: &CstRootNode) -> Vec<CstNode> {
     scopes.map(|scopes| scopes.elements()).unwrap_or_default()
 }
 
-fn same_scope_twice(text: &str) -> Option<Mend> {
+fn same_scope_twice(text: &str) -> Option<ConfigFix> {
     let root = parse(text)?;
     let mut seen: Vec<Value> = Vec::new();
     for scope in scopes(&root) {
@@ -121,7 +121,7 @@ fn same_scope_twice(text: &str) -> Option<Mend> {
         if seen.contains(&value) {
             let id = value["id"].as_str().unwrap_or("?").to_owned();
             scope.remove();
-            return Some(Mend {
+            return Some(ConfigFix {
                 check: "config-scope-twice",
                 says: format!("scope `{id}` is there twice, in the same words"),
                 fix: "Remove the second one.".to_owned(),
@@ -133,7 +133,7 @@ fn same_scope_twice(text: &str) -> Option<Mend> {
     None
 }
 
-fn same_folder_twice(text: &str) -> Option<Mend> {
+fn same_folder_twice(text: &str) -> Option<ConfigFix> {
     let root = parse(text)?;
     for scope in scopes(&root) {
         let scope = scope.as_object()?;
@@ -142,7 +142,7 @@ fn same_folder_twice(text: &str) -> Option<Mend> {
             let path = folder.as_string_lit()?.decoded_value().ok()?;
             if !seen.insert(path.trim_end_matches(is_separator).to_owned()) {
                 folder.remove();
-                return Some(Mend {
+                return Some(ConfigFix {
                     check: "config-folder-twice",
                     says: format!("a scope names the folder `{path}` twice"),
                     fix: "Remove the second one.".to_owned(),
@@ -155,7 +155,7 @@ fn same_folder_twice(text: &str) -> Option<Mend> {
 }
 
 /// `~` at the beginning of a folder, which only shells know.
-fn home_folders(text: &str, user_home: &Path) -> Option<Mend> {
+fn home_folders(text: &str, user_home: &Path) -> Option<ConfigFix> {
     let root = parse(text)?;
     let mut first = None;
     for scope in scopes(&root) {
@@ -169,7 +169,7 @@ fn home_folders(text: &str, user_home: &Path) -> Option<Mend> {
             folder.set_raw_value(Value::from(whole.to_str()?).to_string());
         }
     }
-    Some(Mend {
+    Some(ConfigFix {
         check: "config-home",
         says: first?,
         fix: format!("Write the folder's whole path, {}.", paths::EXAMPLE),
@@ -181,8 +181,8 @@ fn home_folders(text: &str, user_home: &Path) -> Option<Mend> {
 mod tests {
     use super::*;
 
-    fn only(text: &str) -> Mend {
-        let mut found = mends(text, Some(Path::new("/home/me")));
+    fn only(text: &str) -> ConfigFix {
+        let mut found = find_fixes(text, Some(Path::new("/home/me")));
         assert_eq!(found.len(), 1, "{text}: {found:?}");
         found.remove(0)
     }
@@ -190,12 +190,12 @@ mod tests {
     #[test]
     fn comments_and_trailing_commas_go_and_nothing_else() {
         let text = "// mine\n{\n  \"machineId\": \"m\", /* x */\n  \"machineName\": \"a // b\",\n  \"scopes\": [\n  ],\n}\n";
-        let mend = only(text);
+        let fix = only(text);
         assert_eq!(
-            serde_json::from_str::<Value>(&mend.after).expect("JSON"),
+            serde_json::from_str::<Value>(&fix.after).expect("JSON"),
             serde_json::json!({"machineId": "m", "machineName": "a // b", "scopes": []})
         );
-        assert!(mend.after.contains("  \"machineName\": \"a // b\""), "{}", mend.after);
+        assert!(fix.after.contains("  \"machineName\": \"a // b\""), "{}", fix.after);
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
             r#"{"machineId":"m","machineName":"n","scopes":[{"id":"a","roots":["~other/a","~"]}]}"#,
             r#"[1]"#,
         ] {
-            assert_eq!(mends(text, Some(Path::new("/home/me"))), [], "{text}");
+            assert_eq!(find_fixes(text, Some(Path::new("/home/me"))), [], "{text}");
         }
     }
 
@@ -238,7 +238,7 @@ mod tests {
         assert!(named.after.contains("\"machineName\""), "{}", named.after);
         let text = paths::rooted(&format!(r#"{{{head},"workspaces":[{{"id":"b","path":"/b"}}]}}"#));
         let made = only(&text);
-        let config = Config::parse(Path::new("config.json"), made.after.as_bytes()).expect("it is in order");
+        let config = Config::parse(Path::new("config.json"), made.after.as_bytes()).expect("it is valid");
         assert!(config.scopes[0].roots[0].ends_with("b"));
         assert!(!made.after.contains("workspaces"));
     }

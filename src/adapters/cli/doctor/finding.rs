@@ -10,9 +10,9 @@ use super::repair::Repair;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// It was looked at, and is in order.
+    /// It was checked, and is valid.
     Ok,
-    /// It works, but not as it should, or not as the person may think.
+    /// It works, but not as it should, or not as the user may think.
     Warn,
     /// Something does not work.
     Fail,
@@ -25,11 +25,11 @@ pub struct Finding {
     pub group: &'static str,
     /// The stable name of the check, such as `config-mode`.
     pub check: &'static str,
-    /// How it stands.
+    /// Its state.
     pub standing: Standing,
     /// What was seen.
     pub says: String,
-    /// What to do; none if it is in order.
+    /// What to do; none if it is valid.
     pub fix: Option<String>,
     /// What `--fix` does.
     pub repair: Option<Repair>,
@@ -55,7 +55,7 @@ impl Findings {
         self.group = name;
     }
 
-    /// Notes what is in order.
+    /// Notes what is valid.
     pub fn ok(&mut self, check: &'static str, says: impl Into<String>) {
         self.add(check, Standing::Ok, says.into(), None);
     }
@@ -97,7 +97,7 @@ impl Findings {
         &self.list
     }
 
-    /// Counts those that stand in a way.
+    /// Counts those that are in a way.
     pub fn count(&self, standing: Standing) -> usize {
         self.list.iter().filter(|finding| finding.standing == standing).count()
     }

@@ -107,7 +107,7 @@ fn private(name: &'static str, folder: &Path, found: &mut Findings) -> bool {
     true
 }
 
-/// Looks at what lies in a folder: modes, and files that were left in the works.
+/// Looks at what is in a folder: modes, and files that were left in the works.
 fn content(folder: &Path, found: &mut Findings) -> bool {
     let mut in_order = true;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -115,7 +115,7 @@ fn content(folder: &Path, found: &mut Findings) -> bool {
         let Ok(facts) = entry.metadata() else { continue };
         // The config may be read by others; its own check says who may change it.
         let may_be_read = ["config.json", "config.schema.json"].contains(&name.as_str());
-        // These come and go with whoever reads the store, and have its mode.
+        // These come and go with anyone who reads the store, and have its mode.
         if name.starts_with("history.db-") {
             continue;
         }

@@ -61,7 +61,7 @@ pub fn look(home: &Home, found: &mut Findings) {
                     found.fail(
                         "history",
                         format!("row {}: {}", problem.seq, problem.what),
-                        "Run `bailiwick history verify`. Keep the file: it shows what was changed. Move it away to begin anew.",
+                        "Run `bailiwick history verify`. Keep the file: it shows what was changed. Move it away to start over.",
                     );
                 }
                 None => {

@@ -34,11 +34,11 @@ pub struct CheckView {
     pub group: &'static str,
     /// The stable name of the check, such as `config-mode`.
     pub check: &'static str,
-    /// How it stands.
+    /// Its state.
     pub standing: Standing,
     /// What was seen.
     pub says: String,
-    /// What to do; null if it is in order.
+    /// What to do; null if it is valid.
     pub fix: Option<String>,
     /// What `--fix` does about it; left out if it does nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,9 +77,9 @@ pub struct DoctorOutput {
     pub counts: Counts,
     /// Every check, group by group.
     pub checks: Vec<CheckView>,
-    /// What `--fix` mended.
+    /// What `--fix` fixed.
     pub repaired: Vec<CheckView>,
-    /// The id by which the repairs are kept for `--undo`; null if nothing was mended.
+    /// The id by which the repairs are kept for `--undo`; null if nothing was fixed.
     pub undo: Option<String>,
 }
 

@@ -64,7 +64,7 @@ impl Repair {
     /// # Errors
     /// Those of the file system, and when something else has changed it since.
     pub fn apply(&self) -> io::Result<()> {
-        let changed = || io::Error::other("it has changed since it was looked at");
+        let changed = || io::Error::other("it has changed since it was checked");
         match self {
             Self::Narrow { path, from, is_folder } => {
                 if Protection::of_name(path).ok().as_ref() != Some(from) {
@@ -81,7 +81,7 @@ impl Repair {
                 if now != *before {
                     return Err(changed());
                 }
-                // A link in the config's place is the person's choice: what it leads to is replaced.
+                // A link in the config's place is the user's choice: what it leads to is replaced.
                 let target = paths::real(path).unwrap_or_else(|_| path.clone());
                 replace_private_file(&target, after.as_bytes())
             }

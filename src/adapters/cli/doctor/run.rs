@@ -1,4 +1,4 @@
-//! The command: looks, tells, mends, takes back.
+//! The command: looks, tells, fixes, takes back.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ pub fn run(home: &Home, printer: Printer, args: &DoctorArgs) -> Result<Report, F
     let mut backups = Backups::begin(&home.dirs.state);
     if args.fix && !args.dry_run {
         for _ in 0..MAX_ROUNDS {
-            // One after the other: a repair can show what it hid, or mend the next as well.
+            // One after the other: a repair can show what it hid, or fix the next as well.
             let Some(finding) = found.list().iter().find(|it| it.repair.is_some()).cloned() else { break };
             let repair = finding.repair.as_ref().expect("it was chosen for it");
             backups.apply(repair)?;
@@ -83,7 +83,7 @@ fn report(found: &Findings, repaired: &[Finding], args: &DoctorArgs, undo: Optio
     let failed = count(Standing::Fail);
     let mut text = String::new();
     for finding in repaired {
-        text.push_str(&format!("{} {}\n", paint(Paint::Good, "mended"), one_line(&finding.says)));
+        text.push_str(&format!("{} {}\n", paint(Paint::Good, "fixed"), one_line(&finding.says)));
         text.push_str(&shown(finding.repair.as_ref()));
     }
     if !repaired.is_empty() {
@@ -131,7 +131,7 @@ fn report(found: &Findings, repaired: &[Finding], args: &DoctorArgs, undo: Optio
     } else if mendable > 0 && args.dry_run {
         report = report.note("Nothing was changed. After each repair doctor looks again: there may be more.");
     } else if mendable > 0 {
-        report = report.note("`bailiwick doctor --fix` mends what is marked; `--fix --dry-run` shows how.");
+        report = report.note("`bailiwick doctor --fix` fixes what is marked; `--fix --dry-run` shows how.");
     }
     report
 }

@@ -69,7 +69,7 @@ fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
             in_order = false;
             found.warn(
                 "scope-home",
-                format!("scope `{id}` opens {shown}, your home folder or one that contains it: keys, mail and browsers lie there"),
+                format!("scope `{id}` opens {shown}, your home folder or one that contains it: keys, mail and browsers are there"),
                 "Open the folder of one project instead.",
             );
         }
@@ -217,7 +217,7 @@ fn overlaps(config: &Config, found: &mut Findings) {
                 format!("`{outer}` and `{inner}` open the same folder, {}", outer_root.display())
             } else {
                 format!(
-                    "{} of `{inner}` lies inside {} of `{outer}`",
+                    "{} of `{inner}` is inside {} of `{outer}`",
                     inner_root.display(),
                     outer_root.display()
                 )

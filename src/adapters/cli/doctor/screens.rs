@@ -1,4 +1,4 @@
-//! The screens: whether what scopes may take pictures of can be looked at from here.
+//! The screens: whether what scopes may take pictures of can be read from here.
 
 use std::env;
 use std::fs::File;
@@ -93,7 +93,7 @@ fn displays(sources: &Sources, listing: &Listing, scope: &str, found: &mut Findi
         found.warn(
             "screen-display",
             format!(
-                "DISPLAY names {}, which cannot be looked at: {}",
+                "DISPLAY names {}, which cannot be read: {}",
                 it.display,
                 access.why.unwrap_or(access.state)
             ),
@@ -103,7 +103,7 @@ fn displays(sources: &Sources, listing: &Listing, scope: &str, found: &mut Findi
         );
     } else if listing.access == Access::Granted {
         let ids: Vec<&str> = listing.displays.iter().map(|display| display.id.as_str()).collect();
-        found.ok("screen", format!("displays that can be looked at: {}", ids.join(", ")));
+        found.ok("screen", format!("displays that can be read: {}", ids.join(", ")));
     } else {
         let access = access_state(&listing.access);
         found.warn(

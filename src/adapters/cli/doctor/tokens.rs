@@ -20,7 +20,8 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     let tokens = match Tokens::load(&home.dirs) {
         Ok(tokens) => tokens,
         Err(error) => {
-            let finding = found.fail("tokens", format!("{error}: nobody is let in by a token"), error.fix);
+            let finding =
+                found.fail("tokens", format!("{error}: nobody is allowed in by a token"), error.fix);
             let protection = Protection::of_name(&path).ok().filter(|it| it.others() != Others::Nothing);
             if let Some(from) = protection.filter(|_| path.is_file()) {
                 finding.repaired_by(Repair::Narrow { path, from, is_folder: false });
@@ -76,9 +77,9 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
         found.ok(
             "tokens",
             format!(
-                "in order: {in_order} of {}; their file is {}",
+                "valid: {in_order} of {}; their file is {}",
                 tokens.records().len(),
-                if HAS_BITS { "of mode 0600" } else { "yours alone" }
+                if HAS_BITS { "private (0600)" } else { "yours alone" }
             ),
         );
     }

@@ -1,4 +1,4 @@
-//! `history --follow`: each operation as it ends, until Ctrl-C. Reads the store, whoever writes to it.
+//! `history --follow`: each operation as it ends, until Ctrl-C. Reads the store, no matter who writes to it.
 
 use std::time::Duration;
 

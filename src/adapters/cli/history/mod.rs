@@ -1,4 +1,4 @@
-//! `history`: what was done, in all scopes, for the person at this computer.
+//! `history`: what was done, in all scopes, for the user at this computer.
 //!
 //! Reads the store directly and needs no running service. Clients have `history.*`, scope by scope.
 

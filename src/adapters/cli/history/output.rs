@@ -92,7 +92,7 @@ pub struct TimelineOutput {
     pub ok: bool,
     /// The operations, newest first.
     pub operations: Vec<EntryOutput>,
-    /// Where to go on with `--cursor`; null at the end.
+    /// Where to continue with `--cursor`; null at the end.
     pub next_cursor: Option<String>,
 }
 
@@ -142,7 +142,7 @@ pub struct FailedReplayOutput {
     pub ok: bool,
     /// The requests, newest first.
     pub failed: Vec<FailedOutput>,
-    /// Where to go on with `--cursor`; null at the end.
+    /// Where to continue with `--cursor`; null at the end.
     pub next_cursor: Option<String>,
 }
 
@@ -175,7 +175,7 @@ pub struct SessionsOutput {
     pub ok: bool,
     /// The connections, the latest first.
     pub sessions: Vec<WayOutput>,
-    /// Where to go on with `--cursor`; null at the end.
+    /// Where to continue with `--cursor`; null at the end.
     pub next_cursor: Option<String>,
 }
 
@@ -187,6 +187,6 @@ pub struct ConnectionsOutput {
     pub ok: bool,
     /// Who connects in which way, the latest first.
     pub connections: Vec<WayOutput>,
-    /// Where to go on with `--cursor`; null at the end.
+    /// Where to continue with `--cursor`; null at the end.
     pub next_cursor: Option<String>,
 }

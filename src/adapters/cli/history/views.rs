@@ -20,7 +20,7 @@ use super::output::{
     TimelineOutput, WayOutput,
 };
 
-/// How many operations are looked at to count them.
+/// How many operations are checked to count them.
 const COUNTED: usize = 20_000;
 
 /// Shows a view.
@@ -191,7 +191,7 @@ fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
             .hint("An id has 26 letters and digits; `bailiwick history --json` shows them."));
     }
     let wanted = wanted.to_ascii_uppercase();
-    // Pages go on below a cursor; this one is the next text above the id.
+    // Pages continue below a cursor; this one is the next text above the id.
     let filter = Filter {
         limit: 1,
         cursor: Some(format!("{wanted}0")),
@@ -369,7 +369,7 @@ fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, 
     };
     Ok(match more {
         Some(next) => {
-            report.note(format!("\nCounted the newest {seen} operations; go on with --cursor {next}"))
+            report.note(format!("\nCounted the newest {seen} operations; continue with --cursor {next}"))
         }
         None => report,
     })

@@ -32,7 +32,7 @@ pub enum Event {
         operation_id: String,
         /// When it came, in RFC 3339.
         at: String,
-        /// How it stands.
+        /// Its state.
         standing: Standing,
         /// How long it took, in milliseconds; null while it runs.
         duration_ms: Option<f64>,
@@ -58,7 +58,7 @@ pub enum Event {
         /// How many of them did not succeed.
         not_ok: usize,
     },
-    /// A secret that a client asks the person for.
+    /// A secret that a client asks the user for.
     Waiting {
         /// By which `approve` knows it.
         id: String,
@@ -82,7 +82,7 @@ pub enum Event {
     Stopped {
         /// How many requests it saw.
         requests: u64,
-        /// How many processes that clients started go on.
+        /// How many processes that clients started keep running.
         processes: usize,
     },
 }

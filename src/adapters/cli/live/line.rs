@@ -49,9 +49,9 @@ pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
                 more => format!(" after {more} requests"),
             };
             let go_on = match processes {
-                0 => "Nothing that clients started goes on.".to_owned(),
-                1 => "1 process that clients started goes on: `bailiwick processes`.".to_owned(),
-                more => format!("{more} processes that clients started go on: `bailiwick processes`."),
+                0 => "Nothing that clients started keeps running.".to_owned(),
+                1 => "1 process that clients started keeps running: `bailiwick processes`.".to_owned(),
+                more => format!("{more} processes that clients started keep running: `bailiwick processes`."),
             };
             format!("Stopped{seen}. {go_on}")
         }

@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const ROWS: usize = 500;
 /// How many requests a person is told of one by one at each look.
 const SHOWN_EACH_LOOK: usize = 20;
-/// How long a request goes on before it is told of as running.
+/// How long a request continues before it is told of as running.
 const LONG: Duration = Duration::from_secs(2);
 /// How many requests that run are remembered.
 const MAX_RUNNING: usize = 512;
@@ -29,7 +29,7 @@ const MAX_RUNNING: usize = 512;
 /// How events are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As lines for the person at the terminal, as wide as it is.
+    /// As lines for the user at the terminal, as wide as it is.
     Terminal,
     /// As whole lines, for a log.
     Lines,

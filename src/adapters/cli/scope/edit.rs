@@ -82,29 +82,29 @@ fn folders(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result
 /// Strikes a rule from every list that holds it.
 fn forget(scope: &mut ScopeConfig, rule: &str) -> Result<(), Failure> {
     let policy = &mut scope.policy;
-    let mut struck = false;
+    let mut removed = false;
     for list in [&mut policy.allowed_commands, &mut policy.ask_commands, &mut policy.denied_commands] {
         let before = list.len();
         list.retain(|it| it.spelled() != rule);
-        struck |= list.len() < before;
+        removed |= list.len() < before;
     }
     for list in [&mut policy.open_sensitive, &mut policy.closed_files] {
         let before = list.len();
         list.retain(|it| it != rule);
-        struck |= list.len() < before;
+        removed |= list.len() < before;
     }
     let is_named = |it: &WindowPattern| [&it.app, &it.title].iter().any(|glob| glob.as_deref() == Some(rule));
     for list in [&mut policy.denied_windows, &mut policy.open_sensitive_windows] {
         let before = list.len();
         list.retain(|it| !is_named(it));
-        struck |= list.len() < before;
+        removed |= list.len() < before;
     }
     for list in [&mut policy.read_paths, &mut policy.search_path] {
         let before = list.len();
         list.retain(|it| it != Path::new(rule));
-        struck |= list.len() < before;
+        removed |= list.len() < before;
     }
-    if struck {
+    if removed {
         return Ok(());
     }
     Err(Failure::new(ErrorCode::NotFound, format!("scope `{}` has no rule `{}`", scope.id, one_line(rule)))

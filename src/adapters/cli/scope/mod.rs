@@ -1,4 +1,4 @@
-//! `scope …`: the person changes what is open, and looks at it. No operation can change it; only these commands do.
+//! `scope …`: the user changes what is open, and looks at it. No operation can change it; only these commands do.
 //!
 //! Every change is compiled as the service would before it is saved, and told as a diff of what is granted.
 

@@ -28,7 +28,7 @@ pub fn place_of(config: &Config, id: &str) -> Result<usize, Failure> {
     })
 }
 
-/// Changes a scope, and tells what that grants and takes. With `dry_run` nothing is written.
+/// Changes a scope, and shows what that grants and takes. With `dry_run` nothing is written.
 ///
 /// # Errors
 /// When there is no such scope, or the changed one would be refused; the config is then untouched.
@@ -57,7 +57,7 @@ pub fn change(
     })
 }
 
-/// Checks a scope of a changed config, and tells what is new.
+/// Checks a scope of a changed config, and shows what is new.
 ///
 /// # Errors
 /// `invalid_request` when the config or the scope would be refused.

@@ -8,7 +8,7 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::fs::modes::DirBuilderExt;
 use bailiwick_platform::fs::{create_private_dir, replace_private_file};
 
-/// What stands in each of them.
+/// What is in each of them.
 pub const WRITTEN_BY: &str = "Written by `bailiwick service install`; `bailiwick service remove` removes it.";
 /// By this earlier and later ones are known too.
 const BY: &str = "Written by `bailiwick service install`";

@@ -50,7 +50,7 @@ pub fn run(home: &Home, manager: &dyn Manager, args: &ServiceInstallArgs) -> Res
     let finding = if is_same { "" } else { write(manager, before.as_deref(), &after)? };
     let mut text = match (is_same, before.is_some()) {
         (true, _) => format!("{shown} is there already.\n"),
-        (false, true) => format!("Wrote {shown} anew:\n{diff}"),
+        (false, true) => format!("Rewrote {shown}:\n{diff}"),
         (false, false) => format!("Wrote {shown}{finding}.\n"),
     };
     let why = manager.unreachable()?;

@@ -17,7 +17,7 @@ use super::file;
 
 /// The variables that choose an installation.
 const VARIABLES: [&str; 3] = ["BAILIWICK_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
-/// A file of what was said that is longer than this begins anew.
+/// A file of what was said that is longer than this starts over.
 const MAX_SAID_BYTES: u64 = 1 << 20;
 
 /// The service as a manager has to know it. Holds no token and no other secret.

@@ -83,7 +83,7 @@ impl Launchd {
         };
         match Limit::default().wait_for(ENDS_WITHIN, is_gone) {
             Some(gone) => gone,
-            // What it said tells why, if it refused.
+            // What it said shows why, if it refused.
             None if !asked.ok => done(self.name(), &asked),
             None => Err(Failure::new(
                 ErrorCode::Timeout,
@@ -124,7 +124,7 @@ impl Manager for Launchd {
         if !said.ok {
             return Ok(Standing { is_known: false, is_running: false, words: said.reason() });
         }
-        // Its own fields stand one step in; deeper ones are of other things.
+        // Its own fields are one step in; deeper ones are of other things.
         let field = said.text.lines().find_map(|line| line.strip_prefix("\tstate = "));
         let words = field.unwrap_or("no state is told").trim().to_owned();
         Ok(Standing { is_known: true, is_running: words == "running", words })
@@ -173,7 +173,7 @@ fn agent(job: &Job) -> String {
     if let Some(config) = &job.config {
         words.extend([string("--config"), string(config)]);
     }
-    // By the program, which begins the file anew when it is long; by launchd below, for what is said before.
+    // By the program, which begins the file again when it is long; by launchd below, for what is said before.
     let said = string(&job.said);
     words.extend([string("--said"), said.clone()]);
     let variables: String = job

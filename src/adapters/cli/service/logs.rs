@@ -17,9 +17,9 @@ use super::manager::{Manager, Words};
 use super::status::installed;
 use super::systemd::UNIT;
 
-/// No more than this of the file's end is looked at.
+/// No more than this of the file's end is checked.
 const LOOKED_AT_BYTES: u64 = 1 << 20;
-/// How often a file is looked at for more.
+/// How often a file is checked for more.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Shows what the service said.
@@ -38,7 +38,7 @@ pub fn run(home: &Home, manager: &dyn Manager, args: &ServiceLogsArgs) -> Result
                     _ => ErrorCode::ProviderUnavailable,
                 };
                 Failure::new(code, format!("{}: {error}", path.display()))
-                    .hint("`bailiwick service status` tells how it stands.")
+                    .hint("`bailiwick service status` shows its state.")
             })
         }
     }
@@ -73,7 +73,7 @@ fn of_file(path: &Path, args: &ServiceLogsArgs) -> io::Result<()> {
     }
     loop {
         thread::sleep(LOOK);
-        // It may have begun anew.
+        // It may have started over.
         at = if file.metadata()?.len() < at { 0 } else { at };
         let more = read(&mut file, at)?;
         at = file.stream_position()?;

@@ -41,7 +41,7 @@ pub struct StatusOutput {
     pub current: bool,
     /// Whether the manager says that it runs.
     pub running: bool,
-    /// How it stands, in the manager's own words.
+    /// Its state, in the manager's own words.
     pub state: String,
     /// Where the service says that it listens; null where nothing is served.
     pub service: Option<RunningNote>,

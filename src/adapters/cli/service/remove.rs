@@ -9,7 +9,7 @@ use super::manager::Manager;
 use super::output::RemoveOutput;
 use super::status::installed;
 
-/// Removes the service. What clients started goes on.
+/// Removes the service. What clients started keeps running.
 ///
 /// # Errors
 /// `not_found` if it is not installed; `conflict` for a file that is not ours.
@@ -45,5 +45,5 @@ pub fn run(manager: &dyn Manager, args: &ServiceRemoveArgs) -> Result<Report, Fa
             report.note(format!("{} could not be asked to end the service ({why}).", manager.name()))
         }
     };
-    Ok(report.note("Processes that clients started go on: `bailiwick processes`."))
+    Ok(report.note("Processes that clients started keep running: `bailiwick processes`."))
 }

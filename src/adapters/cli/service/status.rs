@@ -82,7 +82,7 @@ pub fn start(home: &Home, manager: &dyn Manager) -> Result<Report, Failure> {
     Ok(Report::of("Started.\n", &DoneOutput { ok: true }))
 }
 
-/// Ends the service; processes that clients started go on.
+/// Ends the service; processes that clients started keep running.
 ///
 /// # Errors
 /// As [`start`].

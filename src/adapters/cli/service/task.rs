@@ -1,6 +1,6 @@
 //! The Task Scheduler of Windows: the task's text, and what `schtasks` is asked.
 //!
-//! A task that runs at logon with the rights of the person, and no more: no password is kept, and nothing is asked of an
+//! A task that runs at logon with the rights of the user, and no more: no password is kept, and nothing is asked of an
 //! administrator. A task has no environment of its own and keeps nothing of what its program says, so the command line
 //! says both (`--home`, `--said`). Windows gives the program a console; it lets go of it first of all, and the window closes:
 //! it is seen for a moment. (`conhost --headless` would show none, but is not documented.)

@@ -257,7 +257,7 @@ fn launchd_is_asked_to_load_start_end_and_forget_the_agent() {
         (&json!(true), &json!(true), &json!("launchd"))
     );
     assert_eq!(ground.asked(), [vec![format!("plutil -lint {agent}")], load.to_vec()].concat());
-    // What it says is written where the state is, in a folder of the person's own.
+    // What it says is written where the state is, in a folder of the user's own.
     assert!(ground.home.dirs.state.is_dir());
     let again = ground.install(&launchd);
     assert_eq!((&again["changed"], &again["started"]), (&json!(false), &json!(true)));

@@ -1,4 +1,4 @@
-//! Text as it stands in XML.
+//! Text as it is in XML.
 //!
 //! # Source
 //! Extensible Markup Language (XML) 1.0, fifth edition, §2.2 and §2.4.

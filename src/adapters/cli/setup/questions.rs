@@ -1,4 +1,4 @@
-//! What the person is asked: only what was not said by flags, and only where something is to be written.
+//! What the user is asked: only what was not said by flags, and only where something is to be written.
 
 use std::env;
 use std::path::{Path, PathBuf, is_separator};
@@ -16,7 +16,7 @@ use super::super::printer::{Printer, failure_text, one_line};
 const PRESETS: [(Choice, Preset); 3] = [
     (("read-only", "read and search files"), Preset::ReadOnly),
     (("coding", "also change files, and use Git"), Preset::Coding),
-    (("full", "also run programs of projects, held in a sandbox"), Preset::Full),
+    (("full", "also run programs of projects, in a sandbox"), Preset::Full),
 ];
 /// The place of the preset that an empty line chooses.
 const USUAL_PRESET: usize = 1;
@@ -73,7 +73,7 @@ pub fn cannot_ask(has_folder: bool) -> Failure {
     let folder = if has_folder { "" } else { "a folder (or none), " };
     Failure::new(
         ErrorCode::ApprovalRequired,
-        format!("nothing was set up, and nothing was written: {folder}what is opened and your yes are missing, and there is no terminal to ask at"),
+        format!("nothing was set up, and nothing was written: {folder}what is opened and your approval are missing, and there is no terminal to ask at"),
     )
     .hint(
         "Say it by flags: `bailiwick setup FOLDER --yes`, with `--preset read-only`, `coding` (the default) or \

@@ -22,7 +22,7 @@ const MAX_TURNS: usize = 100;
 /// Sets up the computer, and opens a folder if one is named.
 ///
 /// # Errors
-/// When the folder cannot or must not be opened, or the person does not say yes; nothing is written then.
+/// When the folder cannot or must not be opened, or the user does not say yes; nothing is written then.
 pub fn run(
     home: &Home,
     printer: Printer,

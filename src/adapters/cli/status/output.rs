@@ -87,10 +87,10 @@ pub struct StatusOutput {
     pub wrong_clients: Vec<String>,
     /// How many tokens there are.
     pub tokens: usize,
-    /// How many secrets clients ask the person for.
+    /// How many secrets clients ask the user for.
     pub waiting: usize,
     /// How the history is.
     pub history: HistoryState,
-    /// How strongly commands can be held here: `strongest`, and each level with why it is not available.
+    /// How strongly commands can be sandboxed here: `strongest`, and each level with why it is not available.
     pub commands: Value,
 }

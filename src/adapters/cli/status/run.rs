@@ -24,7 +24,7 @@ const TIME: Duration = Duration::from_secs(2);
 /// How long a round trip through a public URL may take.
 const TRIP_TIME: Duration = Duration::from_secs(5);
 
-/// Returns how things stand. Exits 0 when everything is in order, 18 when something is not.
+/// Returns how things stand. Exits 0 when everything is valid, 18 when something is not.
 ///
 /// # Errors
 /// When it is not set up, or config or tokens are broken: with the place and the fix.
@@ -101,7 +101,7 @@ fn next(output: &StatusOutput, clients: &ConfiguredClients, is_silent: bool) -> 
     }
     if !output.scopes.is_empty() && clients.here.is_empty() && clients.wrong.is_empty() {
         next.push(if clients.missing.is_empty() {
-            "Connect a client: `bailiwick connect` tells how.".to_owned()
+            "Connect a client: `bailiwick connect` shows how.".to_owned()
         } else {
             format!("Connect a client: `bailiwick client install {}`.", clients.missing.join(" "))
         });

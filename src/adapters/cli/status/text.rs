@@ -212,8 +212,10 @@ fn commands(sandbox: &Value) -> String {
             "do not run, as this computer has no sandbox for them, but in scopes that want none".to_owned()
         }
         Some(level @ "full") => {
-            format!("held at `{level}` unless a scope says otherwise; closed files are hidden")
+            format!("sandboxed at `{level}` unless a scope says otherwise; closed files are hidden")
         }
-        Some(level) => format!("held at `{level}` unless a scope says otherwise; they can read closed files"),
+        Some(level) => {
+            format!("sandboxed at `{level}` unless a scope says otherwise; they can read closed files")
+        }
     }
 }

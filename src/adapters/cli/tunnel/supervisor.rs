@@ -37,7 +37,7 @@ pub struct Timing {
     pub longest_pause: Duration,
     /// How long a program may run without a URL.
     pub url_time: Duration,
-    /// How long it has to run with one until the pauses begin anew.
+    /// How long it has to run with one until the pauses start over.
     pub settled: Duration,
 }
 

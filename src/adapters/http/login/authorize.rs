@@ -80,7 +80,7 @@ pub async fn ask(
     };
     let state = form.get("state");
     let wrong = |code: &str, problem: &str| {
-        // Everybody can register an address of the web: a link of this service is not to lead there by itself.
+        // Everybody can register an address of the web: a link of this service is not to lead there on its own.
         if !client.is_known && !redirect.is_of_this_computer() {
             return page::problem(&format!("The client asks in a way that is not served here: {problem}."));
         }

@@ -41,10 +41,10 @@ pub struct Client {
 /// fetches what a stranger names can be made to knock anywhere.
 struct KnownClient {
     name: &'static str,
-    /// The id, or what stands before and after its one changing part.
+    /// The id, or what is before and after its one changing part.
     id: (&'static str, Option<&'static str>),
     redirects: &'static [&'static str],
-    /// What stands before the changing part of a further address.
+    /// What is before the changing part of a further address.
     redirect_prefix: Option<&'static str>,
 }
 
@@ -173,7 +173,7 @@ impl KnownClient {
         }
     }
 
-    /// Returns the part of an id that stands between the two fixed ones.
+    /// Returns the part of an id that is between the two fixed ones.
     fn changing_part<'a>(&self, id: &'a str) -> Option<&'a str> {
         let part = id.strip_prefix(self.id.0)?.strip_suffix(self.id.1?)?;
         let is_plain = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_');

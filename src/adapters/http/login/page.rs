@@ -103,7 +103,7 @@ pub fn choice(request: &Request<'_>, config: &Config) -> Response {
 
 /// Creates a page that says why there is nothing to answer.
 pub fn problem(text: &str) -> Response {
-    page(StatusCode::BAD_REQUEST, &format!("<h1>This login cannot go on</h1><p>{}</p>", escape(text)), "")
+    page(StatusCode::BAD_REQUEST, &format!("<h1>This login cannot continue</h1><p>{}</p>", escape(text)), "")
 }
 
 /// Returns the line above a page: whose it is, and how far along.
@@ -126,7 +126,7 @@ fn warning(request: &Request<'_>) -> &'static str {
     if request.is_known {
         ""
     } else {
-        "<p class=warn>Nobody has checked the name of this client. Go on only if you began this in that client yourself, and the place that you are sent back to is its own.</p>"
+        "<p class=warn>Nobody has checked the name of this client. Continue only if you began this in that client yourself, and the place that you are sent back to is its own.</p>"
     }
 }
 

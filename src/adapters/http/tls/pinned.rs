@@ -15,7 +15,7 @@ use tokio_rustls::rustls::{
 
 use super::certificate::fingerprint;
 
-/// A connection whose other side has the certificate with a fingerprint, whoever signed it.
+/// A connection whose other side has the certificate with a fingerprint, no matter who signed it.
 pub type PinnedStream = StreamOwned<ClientConnection, TcpStream>;
 
 /// Encrypts a connection.

@@ -43,7 +43,7 @@ pub(super) fn ran(data: &Value) -> Option<Answer> {
     Some(Answer::below(body, about))
 }
 
-/// What a process printed; the last line says how it stands and where to go on.
+/// What a process printed; the last line says its state and where to continue.
 pub(super) fn printed(data: &Value) -> Option<Answer> {
     let body = if let Some(lines) = data["screen"]["lines"].as_array() {
         let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
@@ -148,7 +148,7 @@ pub(super) fn waited(data: &Value) -> Option<Answer> {
     }
     let mut about = Vec::new();
     if let Some(resume) = data["resume"].as_str() {
-        about.push(format!("time over; input.resume {} goes on", Value::from(resume)));
+        about.push(format!("time over; input.resume {} continues", Value::from(resume)));
     }
     Some(Answer::below(body, about))
 }

@@ -81,7 +81,7 @@ fn of_one(outcome: &Value) -> String {
     let op = outcome["op"].as_str().unwrap_or_default();
     let Answer { body, mut about, is_about_first } = answer(op, data, outcome).unwrap_or_else(|| other(data));
     if let Some(cursor) = data["nextCursor"].as_str() {
-        about.push(format!("go on with options.cursor {}", Value::from(cursor)));
+        about.push(format!("continue with options.cursor {}", Value::from(cursor)));
     } else if data["truncated"] == true {
         about.push("cut".to_owned());
     }
@@ -492,7 +492,7 @@ mod tests {
             (
                 "file.search",
                 json!({"matches": [{"path": "a.rs", "line": 3, "column": 7, "preview": "let x;\n", "before": ["one"], "after": ["two"]}], "totalMatches": 1, "totalFiles": 1, "nextCursor": "c 1"}),
-                "a.rs-2- one\na.rs:3: let x;\na.rs-4- two\n[1 match in 1 file · go on with options.cursor \"c 1\"]",
+                "a.rs-2- one\na.rs:3: let x;\na.rs-4- two\n[1 match in 1 file · continue with options.cursor \"c 1\"]",
             ),
             (
                 "command.run",

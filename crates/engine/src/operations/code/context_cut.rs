@@ -226,7 +226,7 @@ fn instructions(found: &Found, lines: &[(usize, usize)], kept: usize) -> Vec<Ins
     heads
 }
 
-/// Returns the call that tells what was left out of a part.
+/// Returns the call that shows what was left out of a part.
 fn call(part: Part, found: &Found, output: &Output) -> Call {
     let target = Some(found.path.clone()).filter(|path| path != ".");
     let map = |value: Value| match value {

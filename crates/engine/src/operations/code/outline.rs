@@ -58,7 +58,7 @@ pub struct Output {
     pub unread: Vec<NotRead>,
     /// Whether there is more than was given.
     pub truncated: bool,
-    /// Give this as `options.cursor` to go on.
+    /// Give this as `options.cursor` to continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -82,7 +82,7 @@ pub struct File {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// The name; `Type.name` where it belongs to a type that it does not stand in.
+    /// The name; `Type.name` where it belongs to a type that it does not be in.
     pub name: String,
     /// What it is.
     pub kind: Kind,

@@ -285,7 +285,7 @@ impl Question<'_> {
         }
     }
 
-    /// Returns whether a definition has the name, stands in what the name says, and is of the kind.
+    /// Returns whether a definition has the name, is in what the name says, and is of the kind.
     fn fits(&self, definitions: &Definitions, at: usize) -> bool {
         let definition = &definitions.list[at];
         let path = definitions.path(at);
@@ -464,7 +464,7 @@ fn best(list: &[Definition], all: &[usize]) -> Vec<usize> {
     all.iter().copied().filter(|at| Some(rank(at)) == least).collect()
 }
 
-/// Takes the definition whose name stands at the line, or else the innermost that has the line.
+/// Takes the definition whose name is at the line, or else the innermost that has the line.
 fn at_line(list: &[Definition], all: &[usize], line: u32) -> Vec<usize> {
     let named: Vec<usize> = all.iter().copied().filter(|at| list[*at].name_at.line == line).collect();
     if !named.is_empty() {

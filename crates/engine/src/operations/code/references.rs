@@ -112,7 +112,7 @@ pub struct Output {
     pub elapsed_ms: f64,
     /// Whether there may be more results than were given.
     pub truncated: bool,
-    /// Give this as `options.cursor` to go on.
+    /// Give this as `options.cursor` to continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

@@ -31,12 +31,12 @@ pub struct Input {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct WorkOptions {
-    /// The model; default that of the person's Codex settings.
+    /// The model; default that of the user's Codex settings.
     pub model: Option<String>,
     /// `read-only` lets Codex change nothing. Default is what the scope and the caller may do: `workspace-write` with
     /// `fs:write`, else `read-only`.
     pub sandbox: Option<Mode>,
-    /// Go on with this session, a `sessionId` of an earlier run in the same scope.
+    /// Continue with this session, a `sessionId` of an earlier run in the same scope.
     pub resume: Option<String>,
     /// `true` keeps the prompt out of the history and of everything that is stored; Codex keeps no session then, so
     /// that it cannot be gone on with.
@@ -187,7 +187,7 @@ fn check_model(model: &str) -> Result<String, Failure> {
     match is_model {
         true => Ok(model.to_owned()),
         false => Err(Failure::invalid("options.model", "`options.model` is no name of a model")
-            .hint("Use a name such as `gpt-5.5-codex`, or leave it out for the person's own choice.")),
+            .hint("Use a name such as `gpt-5.5-codex`, or leave it out for the user's own choice.")),
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Difference {
     pub deletions: u64,
     /// The files.
     pub files: Vec<FileChange>,
-    /// `true` if not all files could be looked at, or not all are listed.
+    /// `true` if not all files could be checked, or not all are listed.
     pub truncated: bool,
 }
 
@@ -67,7 +67,7 @@ pub async fn before(cx: &Context, permit: &Permit) -> Result<Snapshot, Failure> 
         Snapshot::take(&folder, &state, SnapshotLimits::default(), &cancel)
     });
     taken.await.map_err(|error| {
-        Failure::new(ErrorCode::ExecutionFailed, format!("the folder could not be looked at: {error}"))
+        Failure::new(ErrorCode::ExecutionFailed, format!("the folder could not be read: {error}"))
     })?
 }
 

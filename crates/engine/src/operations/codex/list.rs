@@ -26,7 +26,7 @@ pub struct Op;
 pub struct Output {
     /// The runs that codex.start began, newest first; those that have ended for 24 hours.
     pub runs: Vec<Run>,
-    /// The sessions that `options.resume` can go on with, newest first.
+    /// The sessions that `options.resume` can continue with, newest first.
     pub sessions: Vec<SessionRow>,
     /// `true` if not all are listed, for the size of the result.
     pub truncated: bool,
@@ -68,7 +68,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "codex.list",
         summary: "List the runs of Codex in a scope, and the sessions that can be gone on with",
-        details: "Of the scope alone: sessions of other scopes, and those of the person's own Codex, are not seen.",
+        details: "Of the scope alone: sessions of other scopes, and those of the user's own Codex, are not seen.",
         capabilities: &[&[Capability::CodexRun]],
         effect: Effect::ReadOnly,
         target: TargetRule::None,

@@ -1,4 +1,4 @@
-//! `codex.*`: giving work to the person's Codex, held by the scope's policy.
+//! `codex.*`: giving work to the user's Codex, held by the scope's policy.
 
 mod asked;
 mod difference;

@@ -19,7 +19,7 @@ const LEAST_MESSAGE_BYTES: usize = 2_000;
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
-    /// The session; `options.resume` goes on with it. `null` if Codex did not get so far.
+    /// The session; `options.resume` continues with it. `null` if Codex did not get so far.
     pub session_id: Option<String>,
     /// Codex's exit code; `null` if a signal ended it, or nothing was run.
     pub exit_code: Option<i32>,

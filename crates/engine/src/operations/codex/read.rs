@@ -56,7 +56,7 @@ pub struct Output {
     pub started_at: String,
     /// What Codex did since the cursor, oldest first.
     pub steps: Vec<Step>,
-    /// Where the next read goes on: what was given is not given again.
+    /// Where the next read continues: what was given is not given again.
     pub next_cursor: String,
     /// `true` if there are more steps already.
     pub truncated: bool,
@@ -162,12 +162,12 @@ fn target(cx: &Context, permit: &Permit) -> Result<Started, Failure> {
             ErrorCode::ProcessNotFound,
             format!("no run of session `{asked}` was started in this scope"),
         )
-        .hint("codex.run has given its result itself; `options.resume` goes on with a session.")
+        .hint("codex.run has given its result itself; `options.resume` continues with a session.")
         .hint("codex.list gives the runs; what has ended is kept for 24 hours.")
     })
 }
 
-/// Returns the steps from a line on that have room, and where the next read goes on.
+/// Returns the steps from a line on that have room, and where the next read continues.
 fn steps_from(told: &Told, from: u64, mut room: usize) -> (Vec<Step>, u64, bool) {
     let mut given = Vec::new();
     for (line, step) in told.steps.iter().filter(|(line, _)| *line >= from) {

@@ -28,7 +28,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "codex.run",
         summary: "Let Codex do something in the scope's folder, and give what came of it",
-        details: "Runs the person's Codex (`codex exec`) in the target folder and waits for its end, at most 10 \
+        details: "Runs the user's Codex (`codex exec`) in the target folder and waits for its end, at most 10 \
                   minutes unless `timeoutSeconds` says otherwise; for longer work there is codex.start. Codex may do \
                   what the scope may: without `fs:write` it only reads, and its commands reach the network only where \
                   the scope's do. Codex itself speaks to its provider. A Codex that fails is a success of the \
@@ -130,7 +130,7 @@ async fn work_through(cx: &Context, permit: &Permit, work: Work) -> Result<(Outc
     }
     if timed_out {
         let limit = cx.cancel.limit_words("Codex was ended");
-        cx.warn(format!("{limit}; codex.start lets it work for longer, and `options.resume` goes on"));
+        cx.warn(format!("{limit}; codex.start lets it work for longer, and `options.resume` continues"));
     }
     Ok((outcome, events))
 }

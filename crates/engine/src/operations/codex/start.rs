@@ -1,4 +1,4 @@
-//! `codex.start`: let Codex do something that goes on after the call.
+//! `codex.start`: let Codex do something that keeps running after the call.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,12 +38,12 @@ pub struct Op;
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Options {
-    /// The model; default that of the person's Codex settings.
+    /// The model; default that of the user's Codex settings.
     pub model: Option<String>,
     /// `read-only` lets Codex change nothing. Default is what the scope and the caller may do: `workspace-write` with
     /// `fs:write`, else `read-only`.
     pub sandbox: Option<Mode>,
-    /// Go on with this session, a `sessionId` of an earlier run in the same scope.
+    /// Continue with this session, a `sessionId` of an earlier run in the same scope.
     pub resume: Option<String>,
     /// `true` keeps the prompt out of the history and of everything that is stored; Codex keeps no session then, so
     /// that it cannot be gone on with.
@@ -86,8 +86,8 @@ pub struct Output {
 impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "codex.start",
-        summary: "Let Codex do something that goes on after the call",
-        details: "As codex.run, but it answers as soon as Codex works. codex.read tells what it does and, at its end, \
+        summary: "Let Codex do something that keeps running after the call",
+        details: "As codex.run, but it answers as soon as Codex works. codex.read shows what it does and, at its end, \
                   what codex.run would give; process.wait waits for the end. It outlives the client and a restart of \
                   the service, unless the scope's `processLifetime` says otherwise.",
         capabilities: &[&[Capability::CodexRun], &[Capability::ProcessManage]],
@@ -204,7 +204,7 @@ async fn set_to_work(
 ) -> Result<Option<String>, Failure> {
     write(process, &record).await?;
     match give(process, &prompt).await {
-        // It has ended already: what it said tells why.
+        // It has ended already: what it said shows why.
         Ok(()) | Err(ControlError::Gone | ControlError::NoInput) => {}
         Err(error) => {
             return Err(Failure::new(
@@ -253,7 +253,7 @@ async fn give(process: &Arc<Process>, prompt: &[u8]) -> Result<(), ControlError>
     control.close_input().await
 }
 
-/// Waits until Codex tells its session; none if it ends or takes too long.
+/// Waits until Codex shows its session; none if it ends or takes too long.
 async fn wait_for_session(started: &StartedCodex) -> Option<String> {
     let mut changes = started.process.changes();
     let waiting = async {

@@ -14,7 +14,7 @@ use bailiwick_policy::{InputPath, Permit};
 
 use super::told::Started;
 
-/// How long Codex has to end by itself, unless the request says otherwise.
+/// How long Codex has to end on its own, unless the request says otherwise.
 const GRACE: Duration = Duration::from_secs(5);
 /// The longest grace.
 const MAX_GRACE: Duration = Duration::from_secs(40);
@@ -48,7 +48,7 @@ impl Operation for Op {
         name: "codex.stop",
         summary: "End a started Codex and everything that it started",
         details: "Asks Codex to end, kills what is left after the grace period, and answers when nothing is left. One \
-                  that has ended already is no error. codex.read still tells what it did.",
+                  that has ended already is no error. codex.read still shows what it did.",
         capabilities: &[&[Capability::CodexRun]],
         effect: Effect::Destroys,
         target: TargetRule::Id("the processId"),

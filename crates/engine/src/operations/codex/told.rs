@@ -71,7 +71,7 @@ impl Started {
     /// # Errors
     /// Those of the process's files.
     pub fn told(&self) -> Result<Told, Failure> {
-        // First how it stands: of what is over nothing is missed.
+        // First its state: of what is over nothing is missed.
         let status = self.process.status()?;
         let events = Events::in_place(self.record.folder.clone(), self.process.facts.folder.clone());
         let mut told =

@@ -1,6 +1,6 @@
 //! What a command prints, kept while it runs, and told as a digest where that says the same in less.
 //!
-//! A digest stands in the answer only if the output itself can be read with process.read.
+//! A digest is in the answer only if the output itself can be read with process.read.
 
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ impl Recording {
         })
     }
 
-    /// Returns the digest, if there is one to give, and keeps the output then. `is_whole` tells whether the output
+    /// Returns the digest, if there is one to give, and keeps the output then. `is_whole` shows whether the output
     /// fits into the answer; then only the output of a known tool is digested.
     pub async fn finish(self, end: RunEnd, is_whole: bool) -> Option<(Digest, RawOutput)> {
         let Self { digester, recorder, stdout_bytes, stderr_bytes } = self;

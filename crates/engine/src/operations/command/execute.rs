@@ -57,7 +57,7 @@ pub struct Execution {
     pub strip_ansi: bool,
     /// How the streams are given.
     pub encoding: Encoding,
-    /// After how many seconds the answer comes at the latest, if the command can go on as a process then.
+    /// After how many seconds the answer comes at the latest, if the command can continue as a process then.
     pub answer_within_seconds: Option<u64>,
 }
 
@@ -67,7 +67,7 @@ pub struct Execution {
 pub struct CommandOutput {
     /// The exit code of the last command that ran; `null` if a signal ended it, or nothing was run.
     pub exit_code: Option<i32>,
-    /// The signal that ended it, such as `SIGKILL`; `null` if it exited by itself.
+    /// The signal that ended it, such as `SIGKILL`; `null` if it exited on its own.
     pub signal: Option<String>,
     /// Whether it was ended because its time was over.
     pub timed_out: bool,

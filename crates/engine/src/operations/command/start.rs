@@ -6,7 +6,7 @@ use bailiwick_contract::OperationSpec;
 
 const SPEC: OperationSpec = OperationSpec {
     name: "command.start",
-    summary: "Start a program that goes on after the call (another name of process.start)",
+    summary: "Start a program that keeps running after the call (another name of process.start)",
     example: r#"{"op":"command.start","input":{"command":["npm","run","dev"],"label":"dev server"}}"#,
     ..StartOp::SPEC
 };

@@ -43,11 +43,11 @@ pub enum Part {
     Scopes,
     /// The stages of the policy.
     Policy,
-    /// How commands can be held on this computer, and why not more strongly.
+    /// How commands can be sandboxed on this computer, and why not more strongly.
     Sandbox,
-    /// Whether the displays can be looked at, to those who may take pictures of them.
+    /// Whether the displays can be read, to those who may take pictures of them.
     Screen,
-    /// Whether the history and each scope's folders are in order.
+    /// Whether the history and each scope's folders are valid.
     Status,
     /// The operations that the caller may use, a line each, with the scopes; with `family` more about some.
     Operations,
@@ -170,7 +170,7 @@ fn policy() -> Value {
     STAGES.iter().map(|stage| json!({"stage": stage.name, "asks": stage.asks})).collect()
 }
 
-/// Tells the levels at which commands can be held here.
+/// Tells the levels at which commands can be sandboxed here.
 fn sandbox() -> Value {
     let levels = levels();
     let each = [Containment::Full, Containment::Partial, Containment::None];
@@ -191,7 +191,7 @@ const fn closed_files(level: Containment) -> &'static str {
     if hides_files(level) { "hidden" } else { "readable" }
 }
 
-/// Returns whether the displays can be looked at, and what each scope takes pictures of.
+/// Returns whether the displays can be read, and what each scope takes pictures of.
 async fn screen(cx: &Context, scopes: &[&Scope]) -> Result<Value, Failure> {
     let may = |scope: &&&Scope| {
         scope.scope_type() == ScopeType::Computer

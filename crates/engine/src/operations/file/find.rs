@@ -104,7 +104,7 @@ pub struct Output {
     pub skipped: BTreeMap<&'static str, u64>,
     /// Whether there are more results than were given.
     pub truncated: bool,
-    /// Give this as `options.cursor` to go on.
+    /// Give this as `options.cursor` to continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

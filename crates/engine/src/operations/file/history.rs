@@ -27,7 +27,7 @@ pub struct Output {
     pub versions: Vec<Version>,
     /// Whether older ones are left; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on with older ones: send it as `options.cursor`.
+    /// Continues with older ones: send it as `options.cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

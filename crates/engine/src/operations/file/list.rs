@@ -21,7 +21,7 @@ use bailiwick_providers::search::IgnoreRules;
 
 /// How many entries an answer holds when the request does not say.
 const DEFAULT_RESULTS: usize = 1_000;
-/// How many entries of folders further down are looked at.
+/// How many entries of folders further down are checked.
 const MAX_FOUND: usize = 200_000;
 /// The room that an entry takes in an answer beside its path.
 const ENTRY_BYTES: usize = 100;
@@ -63,7 +63,7 @@ pub struct Output {
     pub total: usize,
     /// Whether entries are left; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on with the entries that are left: send it as `options.cursor`.
+    /// Continues with the entries that are left: send it as `options.cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

@@ -185,7 +185,7 @@ impl<'a> Planner<'a> {
                             &field(name),
                             format!("`{}` is not an anchor `LINE:HASH`", field(name)),
                         )
-                        .hint("Read the file with `options.anchors`, and copy what stands before `|`.")
+                        .hint("Read the file with `options.anchors`, and copy what is before `|`.")
                     })
                 })
                 .transpose()
@@ -375,7 +375,7 @@ fn give_versions(plans: &mut [FilePlan], if_version: Option<&IfVersion>) -> Resu
             Ok(())
         }
         (Some(IfVersion::One(_)), _) => {
-            Err(wrong("`options.ifVersion` holds one version, and several files are named".to_owned())
+            Err(wrong("`options.ifVersion` contains one version, and several files are named".to_owned())
                 .hint("Give an object instead: each path with its version."))
         }
         (Some(IfVersion::Each(versions)), plans) => {

@@ -85,7 +85,7 @@ pub struct Output {
     pub bom: bool,
     /// Whether more of what was asked for is left; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on where the content was cut: send it as `options.cursor`.
+    /// Continues where the content was cut: send it as `options.cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The first line in `content`.
@@ -114,7 +114,7 @@ impl Operation for Op {
         name: "file.read",
         summary: "Read a file, or a part of it",
         details: "Gives text in UTF-8 (files in UTF-16 are decoded), cut at a line where it does not fit, with a \
-                  cursor to go on. A cursor holds for the version it was given for. PDF, DOCX and \
+                  cursor to continue. A cursor holds for the version it was given for. PDF, DOCX and \
                   XLSX are given as the text that they are converted to. Other binary files need `encoding` \
                   \"base64\" or `image`. Links inside the scope are followed.",
         capabilities: &[&[Capability::FsRead]],
@@ -198,7 +198,7 @@ impl Options {
         if let (Some(first), Some(last)) = (self.start_line, self.end_line)
             && last < first
         {
-            return Err(Failure::invalid("options.endLine", "`options.endLine` lies before `startLine`"));
+            return Err(Failure::invalid("options.endLine", "`options.endLine` is before `startLine`"));
         }
         let part = if by_bytes {
             Part::Bytes(self.offset.unwrap_or(0), self.length)

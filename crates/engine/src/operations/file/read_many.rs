@@ -59,7 +59,7 @@ pub struct Output {
     pub files: Vec<File>,
     /// Whether paths are left for which there was no room; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on with the paths that are left: send it as `options.cursor` with the same paths.
+    /// Continues with the paths that are left: send it as `options.cursor` with the same paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -72,7 +72,7 @@ pub enum File {
     Read {
         /// `true`.
         ok: bool,
-        /// As the data of file.read. A cut file goes on by its own `nextCursor` with file.read.
+        /// As the data of file.read. A cut file continues by its own `nextCursor` with file.read.
         #[serde(flatten)]
         file: Box<read::Output>,
     },

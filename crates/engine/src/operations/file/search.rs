@@ -106,7 +106,7 @@ pub struct Output {
     pub elapsed_ms: f64,
     /// Whether there are more results than were given.
     pub truncated: bool,
-    /// Give this as `options.cursor` to go on.
+    /// Give this as `options.cursor` to continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -233,7 +233,7 @@ fn question(permit: &Permit, input: &Input, options: &Options) -> Result<Search,
         before: options.before,
         after: options.after,
         max_per_file: options.max_per_file.unwrap_or(usize::MAX),
-        // One more tells whether there are more.
+        // One more shows whether there are more.
         max_results: max_results + 1,
         max_weight: permit.limits().max_output_bytes,
         hidden: options.include_hidden,

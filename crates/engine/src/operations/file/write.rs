@@ -294,7 +294,7 @@ fn refuse_redaction_mark(place: &Place, content: &[u8], before: Option<&[u8]>) -
         Some(mark) => Err(Failure::invalid(
             "input.content",
             format!(
-                "`{mark}` stands for a secret and is not the secret, so `{}` is not written",
+                "`{mark}` means a secret and is not the secret, so `{}` is not written",
                 place.path.shown()
             ),
         )

@@ -48,7 +48,7 @@ pub struct Options {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// The top of the working tree; `null` if it lies above the scope's folder.
+    /// The top of the working tree; `null` if it is above the scope's folder.
     pub repository: Option<String>,
     /// The path.
     pub path: String,
@@ -56,7 +56,7 @@ pub struct Output {
     pub parts: Vec<Part>,
     /// Whether more is left; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on where it was cut: send it as `options.cursor` with the same request.
+    /// Continues where it was cut: send it as `options.cursor` with the same request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -123,7 +123,7 @@ impl Operation for Op {
             return wrong("lines are counted from 1");
         }
         if options.end_line.is_some_and(|end| end < start) {
-            return wrong("`options.endLine` lies before the first line");
+            return wrong("`options.endLine` is before the first line");
         }
         let last = start.saturating_add(MAX_LINES - 1);
         let end = options.end_line.map_or(last, |end| end.min(last));

@@ -32,7 +32,7 @@ pub struct Options {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// The top of the working tree; `null` if it lies above the scope's folder.
+    /// The top of the working tree; `null` if it is above the scope's folder.
     pub repository: Option<String>,
     /// The branches, by name.
     pub branches: Vec<BranchEntry>,
@@ -40,7 +40,7 @@ pub struct Output {
     pub total: usize,
     /// Whether more is left; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on where the list was cut: send it as `options.cursor`.
+    /// Continues where the list was cut: send it as `options.cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -62,7 +62,7 @@ pub struct BranchEntry {
     /// The branch that it follows.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub upstream: String,
-    /// How it stands to that: `ahead 1, behind 2`, `gone`; left out if they are at one commit.
+    /// Its state to that: `ahead 1, behind 2`, `gone`; left out if they are at one commit.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub track: String,
     /// When its commit was recorded.

@@ -50,7 +50,7 @@ pub struct Options {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// The top of the working tree; `null` if it lies above the scope's folder, which then sees its own part only.
+    /// The top of the working tree; `null` if it is above the scope's folder, which then sees its own part only.
     pub repository: Option<String>,
     /// Where `HEAD` is.
     pub branch: Branch,
@@ -72,7 +72,7 @@ pub struct Output {
     pub commit_count: Option<usize>,
     /// Whether more files are left; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on where the list was cut: send it as `options.cursor` with the same request.
+    /// Continues where the list was cut: send it as `options.cursor` with the same request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -163,7 +163,7 @@ impl Operation for Op {
         let mut untracked = 0;
         for entry in unknown {
             untracked += 1;
-            // Taken out of the index but still there: it stands in the list already.
+            // Taken out of the index but still there: it is in the list already.
             if !known.contains(&entry.seen.rel) {
                 list.push((&entry.seen.rel, ChangedEntry { file: new_file(entry), staged: false }));
             }

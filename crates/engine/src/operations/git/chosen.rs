@@ -1,4 +1,4 @@
-//! The paths that staging and unstaging are asked for, and the changes that lie below them.
+//! The paths that staging and unstaging are asked for, and the changes that are below them.
 
 use std::ffi::OsString;
 

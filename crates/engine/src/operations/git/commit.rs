@@ -65,7 +65,7 @@ impl Operation for Op {
         name: "git.commit",
         summary: "Commit what is staged",
         details: "Commits the index, as git.stage made it, by the author that Git's settings name. Refuses if the \
-                  index holds changes outside the scope, or of sensitive files. Hooks are not run, and nothing is \
+                  index contains changes outside the scope, or of sensitive files. Hooks are not run, and nothing is \
                   signed; a warning names the hooks that are there.",
         capabilities: &[&[Capability::GitWrite]],
         effect: Effect::Writes,
@@ -167,7 +167,7 @@ fn message(text: &str) -> Result<String, Failure> {
         return wrong("has more than 65,536 bytes");
     }
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r')) {
-        return wrong("holds control characters");
+        return wrong("contains control characters");
     }
     Ok(format!("{}\n", text.replace("\r\n", "\n")))
 }
@@ -208,7 +208,7 @@ fn judge(git: &Git, staged: &StagedTree, merging: bool) -> Result<(), Failure> {
         let names: Vec<&str> = shown.iter().map(|seen| seen.shown.as_str()).collect();
         let failure = Failure::denied(
             "staged-closed",
-            format!("the index holds changes of closed files: {}", names.join(", ")),
+            format!("the index contains changes of closed files: {}", names.join(", ")),
         )
         .hint("Unstage everything with git.unstage and `all`, then stage what is meant.");
         return Err(shown

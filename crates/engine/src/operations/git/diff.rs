@@ -50,7 +50,7 @@ impl Default for Options {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// The top of the working tree; `null` if it lies above the scope's folder, which then sees its own part only.
+    /// The top of the working tree; `null` if it is above the scope's folder, which then sees its own part only.
     pub repository: Option<String>,
     /// The older state: a hash, `index`, or `nothing` where there is no commit yet.
     pub from: String,
@@ -64,7 +64,7 @@ pub struct Output {
     pub patch: String,
     /// Whether more is left; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on where it was cut: send it as `options.cursor` with the same request.
+    /// Continues where it was cut: send it as `options.cursor` with the same request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -73,7 +73,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "git.diff",
         summary: "Show what differs: working tree, staged, or two revisions",
-        details: "Shows what lies in the scope, and of that what `target` names. Sensitive files are named and \
+        details: "Shows what is in the scope, and of that what `target` names. Sensitive files are named and \
                   counted, their hunks are left out. New files that are not staged are not in it: git.changes lists \
                   them. No external diff, text conversion or filter of the repository is run.",
         capabilities: &[&[Capability::GitRead, Capability::FsRead]],

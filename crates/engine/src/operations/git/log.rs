@@ -56,7 +56,7 @@ pub struct Options {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// The top of the working tree; `null` if it lies above the scope's folder, which then sees its own part only.
+    /// The top of the working tree; `null` if it is above the scope's folder, which then sees its own part only.
     pub repository: Option<String>,
     /// The commits.
     pub commits: Vec<CommitEntry>,
@@ -64,7 +64,7 @@ pub struct Output {
     pub text: String,
     /// Whether there are more; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on where the list was cut: send it as `options.cursor` with the same request.
+    /// Continues where the list was cut: send it as `options.cursor` with the same request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `git.*`: the repository that the scope's folder is, or lies in.
+//! `git.*`: the repository that the scope's folder is, or is in.
 
 mod blame;
 mod branch_list;

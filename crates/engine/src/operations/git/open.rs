@@ -45,7 +45,7 @@ async fn open_at(cx: &Context, permit: &Permit, target: PermittedPath) -> Result
     Git::ready(found?, around).await
 }
 
-/// Shows the top of the working tree; `None` if it lies above the scope's folder.
+/// Shows the top of the working tree; `None` if it is above the scope's folder.
 pub fn top(git: &Git) -> Option<String> {
     let repository = &git.repository;
     repository.is_whole().then(|| repository.start.shown())

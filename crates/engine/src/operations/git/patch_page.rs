@@ -84,7 +84,7 @@ pub struct Page {
     pub patch: String,
     /// How many bytes of it were no UTF-8.
     pub not_utf8: usize,
-    /// Goes on.
+    /// Continues.
     pub next_cursor: Option<String>,
 }
 

@@ -20,7 +20,7 @@ use super::log::CommitEntry;
 use super::open::{open, top};
 use super::patch_page::{self, FileEntry, Showing, check_context};
 
-/// The largest file that is looked at.
+/// The largest file that is checked.
 const MAX_FILE_BYTES: usize = 32 << 20;
 /// What the fields around the content take of the result's size.
 const REST_BYTES: usize = 2_500;
@@ -61,7 +61,7 @@ impl Default for Options {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// The top of the working tree; `null` if it lies above the scope's folder, which then sees its own part only.
+    /// The top of the working tree; `null` if it is above the scope's folder, which then sees its own part only.
     pub repository: Option<String>,
     /// The commit.
     pub commit: CommitEntry,
@@ -80,7 +80,7 @@ pub struct Output {
     pub size: Option<usize>,
     /// Whether more is left; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on where it was cut: send it as `options.cursor` with the same request.
+    /// Continues where it was cut: send it as `options.cursor` with the same request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -89,7 +89,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "git.show",
         summary: "Show a commit with its changes, or a file as it was",
-        details: "The changes are those against the first parent, as far as they lie in the scope and `target` \
+        details: "The changes are those against the first parent, as far as they are in the scope and `target` \
                   names them. Sensitive files are named and counted, their content is not shown. In a scope that is \
                   a part of a repository a commit that changed nothing of it is not shown.",
         capabilities: &[&[Capability::GitRead, Capability::FsRead]],

@@ -157,7 +157,7 @@ fn names(git: &Git, chosen: &[&StatusEntry]) -> Vec<u8> {
     names
 }
 
-/// Returns how a change will stand in the index.
+/// Returns how a change will are in the index.
 fn change(entry: &StatusEntry) -> Change {
     match entry.work_tree {
         Some(Change::Untracked) => Change::Added,

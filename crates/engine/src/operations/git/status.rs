@@ -33,7 +33,7 @@ pub struct Options {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// The top of the working tree; `null` if it lies above the scope's folder, which then sees its own part only.
+    /// The top of the working tree; `null` if it is above the scope's folder, which then sees its own part only.
     pub repository: Option<String>,
     /// Where `HEAD` is.
     pub branch: Branch,
@@ -48,7 +48,7 @@ pub struct Output {
     pub text: String,
     /// Whether more is left; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on where the list was cut: send it as `options.cursor`.
+    /// Continues where the list was cut: send it as `options.cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -96,7 +96,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "git.status",
         summary: "Show what is staged, changed, in conflict and new",
-        details: "Shows the part of the repository that lies in the scope, and of that what `target` names. Changes \
+        details: "Shows the part of the repository that is in the scope, and of that what `target` names. Changes \
                   inside submodules are not looked for. Nothing that the repository's configuration names is run: \
                   no filter, hook or monitor.",
         capabilities: &[&[Capability::GitRead, Capability::FsRead]],

@@ -185,7 +185,9 @@ async fn make(
     }
     if shows_as_new(git, &folder).await? {
         let shown = new.repository.start.shown();
-        cx.warn(format!("`{shown}` lies in another working tree, where git.status shows it as new: `.gitignore` can name it"));
+        cx.warn(format!(
+            "`{shown}` is in another working tree, where git.status shows it as new: `.gitignore` can name it"
+        ));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `git.worktree_list`: the working trees of a repository that lie in the scope.
+//! `git.worktree_list`: the working trees of a repository that are in the scope.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,13 +21,13 @@ pub struct Op;
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// Those that lie in the scope, the main one first.
+    /// Those that are in the scope, the main one first.
     pub worktrees: Vec<WorkTreeEntry>,
-    /// How many lie outside the scope; nothing is told of them.
+    /// How many are outside the scope; nothing is told of them.
     pub outside: usize,
     /// Whether more is left; see `nextCursor`.
     pub truncated: bool,
-    /// Goes on where the list was cut: send it as `options.cursor`.
+    /// Continues where the list was cut: send it as `options.cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -45,7 +45,7 @@ pub struct WorkTreeEntry {
     /// Whether it is the one that the repository was made with, which is not removed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub main: bool,
-    /// Whether it is the one that `target` lies in.
+    /// Whether it is the one that `target` is in.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub current: bool,
     /// Whether it is a repository without files.

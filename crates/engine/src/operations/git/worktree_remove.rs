@@ -197,7 +197,7 @@ async fn find(git: &Git, place: &PermittedPath) -> Result<WorkTree, Failure> {
         return Err(refuse("is the main working tree, which holds the repository itself"));
     }
     if tree.path == git.repository.work_tree {
-        return Err(refuse("is the working tree that `target` lies in")
+        return Err(refuse("is the working tree that `target` is in")
             .hint("Choose another working tree of the repository by `target`."));
     }
     if let Some(reason) = &tree.locked {

@@ -33,7 +33,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "history.connections",
         summary: "Count the operations of the scope by caller, client and transport",
-        details: "Looks at the newest 20,000 operations; `options.cursor` goes on before them.",
+        details: "Looks at the newest 20,000 operations; `options.cursor` continues before them.",
         capabilities: &[&[Capability::HistoryRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::None,

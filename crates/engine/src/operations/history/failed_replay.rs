@@ -37,7 +37,7 @@ pub struct Output {
     pub failed: Vec<Template>,
     /// Whether there may be more.
     pub truncated: bool,
-    /// Give this as `options.cursor` to go on.
+    /// Give this as `options.cursor` to continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

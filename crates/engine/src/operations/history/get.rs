@@ -81,7 +81,7 @@ impl Operation for Op {
         let Some(last) = rows.into_iter().next_back() else {
             return Err(Failure::new(
                 ErrorCode::NotFound,
-                format!("the history of this scope holds no operation {id}"),
+                format!("the history of this scope contains no operation {id}"),
             )
             .hint("List the operations with history.timeline; old ones are removed after a time."));
         };

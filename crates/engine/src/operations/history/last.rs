@@ -41,7 +41,7 @@ pub struct Output {
     pub next: Vec<String>,
     /// Whether there may be more.
     pub truncated: bool,
-    /// Give this as `options.cursor` to go on.
+    /// Give this as `options.cursor` to continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -142,7 +142,7 @@ fn advice(entries: &[Entry], last_failure: Option<&Entry>) -> Vec<String> {
             next.push("history.failed_replay gives it as an envelope to try again.".to_owned());
         }
         _ if entries.is_empty() => next.push("Nothing was done in this scope yet.".to_owned()),
-        _ => next.push("The last operation succeeded: go on.".to_owned()),
+        _ => next.push("The last operation succeeded: continue.".to_owned()),
     }
     next
 }
@@ -156,25 +156,25 @@ fn remedy(code: ErrorCode, stage: Option<&str>) -> &'static str {
         ErrorCode::UnknownScope => "use a scope that get_computer_info lists.",
         ErrorCode::UnknownOperation => "use an operation that get_computer_info lists.",
         ErrorCode::PermissionDenied if stage == Some("sensitive") => {
-            "the target holds secrets and stays closed; do without it, or ask the person."
+            "the target contains secrets and stays closed; do without it, or ask the user."
         }
         ErrorCode::PermissionDenied => {
-            "the scope does not allow it; do without it, or ask the person (`bailiwick policy explain` says why)."
+            "the scope does not allow it; do without it, or ask the user (`bailiwick policy explain` says why)."
         }
         ErrorCode::PathOutOfScope => "use a path inside the scope's folders; get_computer_info lists them.",
         ErrorCode::ApprovalRequired => {
-            "approvals are not available yet; do without it, or ask the person to allow it."
+            "approvals are not available yet; do without it, or ask the user to allow it."
         }
         ErrorCode::NotFound => "look at what exists with file.list or file.find.",
         ErrorCode::Conflict => "read the target again, and send its new version as `ifVersion`.",
         ErrorCode::UnsupportedPlatform => "this computer cannot do it; take another way.",
         ErrorCode::ProviderUnavailable => {
-            "something that it needs is missing; try again later, or tell the person."
+            "something that it needs is missing; try again later, or tell the user."
         }
         ErrorCode::Timeout => "ask for less at a time, or raise `options.timeoutSeconds`.",
         ErrorCode::Cancelled => "it was cancelled; send it again if it is still wanted.",
         ErrorCode::ProcessNotFound => "list the processes that there are.",
-        ErrorCode::OsPermissionRequired => "the person has to give the permission in the system's settings.",
+        ErrorCode::OsPermissionRequired => "the user has to give the permission in the system's settings.",
         ErrorCode::ExecutionFailed => "its error says what went wrong.",
     }
 }

@@ -71,7 +71,7 @@ impl Counted {
     }
 }
 
-/// What was counted, whether something was left out, and where to go on.
+/// What was counted, whether something was left out, and where to continue.
 pub(super) type Tally = (Vec<Counted>, bool, Option<String>);
 
 /// Counts the operations of the permitted scope.
@@ -106,7 +106,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "history.sessions",
         summary: "Count the operations of the scope by session",
-        details: "Looks at the newest 20,000 operations; `options.cursor` goes on before them.",
+        details: "Looks at the newest 20,000 operations; `options.cursor` continues before them.",
         capabilities: &[&[Capability::HistoryRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::None,

@@ -186,7 +186,7 @@ pub fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// Keeps the items that fit into a result, and tells whether any was left out.
+/// Keeps the items that fit into a result, and shows whether any was left out.
 pub fn fit<T: Serialize>(items: Vec<T>, max_output_bytes: usize) -> (Vec<T>, bool) {
     // Room for the names of the fields around the list.
     let mut room = max_output_bytes.saturating_sub(512);

@@ -44,9 +44,9 @@ pub struct Output {
     /// The operations, newest first.
     pub operations: Vec<Shown>,
     /// Whether there may be more. A rare filter looks at a bounded number of rows for each answer, so
-    /// that an answer can hold few operations, or none, and still say where to go on.
+    /// that an answer can hold few operations, or none, and still say where to continue.
     pub truncated: bool,
-    /// Give this as `options.cursor` to go on.
+    /// Give this as `options.cursor` to continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

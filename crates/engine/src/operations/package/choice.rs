@@ -18,7 +18,7 @@ pub async fn permitted_script(
     arguments: &[String],
 ) -> Result<PermittedCommand, Failure> {
     if name.is_empty() || name.contains('\0') {
-        let problem = if name.is_empty() { "is empty" } else { "holds a NUL, which no name has" };
+        let problem = if name.is_empty() { "is empty" } else { "contains a NUL, which no name has" };
         return Err(Failure::invalid("input.script", format!("`input.script` {problem}"))
             .hint("package.scripts lists what there is."));
     }

@@ -1,4 +1,4 @@
-//! `package.start`: start a script that the project already defines, which goes on after the call.
+//! `package.start`: start a script that the project already defines, which keeps running after the call.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "package.start",
         summary: "Start a script that the project defines, such as its dev server",
-        details: "Finds and judges the script as package.run does, and starts it as process.start does: it goes on \
+        details: "Finds and judges the script as package.run does, and starts it as process.start does: it continues \
                   after the call, process.read gives what it prints, process.wait waits for its port, process.stop \
                   ends it with everything that it started.",
         capabilities: &[&[Capability::PackageRun, Capability::CommandRun], &[Capability::ProcessManage]],

@@ -154,7 +154,7 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: Beginning) -> Resul
     Ok(started)
 }
 
-/// Returns the lifetime that can be held to here, and the connection that it hangs on.
+/// Returns the lifetime that can be sandboxed to here, and the connection that it hangs on.
 pub fn lifetime(cx: &Context, wanted: ProcessLifetime) -> (ProcessLifetime, Option<String>) {
     match (wanted, &cx.caller.connection) {
         (ProcessLifetime::Client, Some(connection)) => (wanted, Some(connection.clone())),

@@ -27,7 +27,7 @@ pub struct OutputDigest {
 /// # Errors
 /// Those of [`Process::read`].
 pub fn digest(process: &Process, from: u64, room: usize) -> Result<OutputDigest, Failure> {
-    // First how it stands: of what is over nothing is missed.
+    // First its state: of what is over nothing is missed.
     let status = process.status()?;
     let words: Vec<&str> = process.facts.preview.split(' ').collect();
     let mut digester = Digester::for_argv(&words).within(room);

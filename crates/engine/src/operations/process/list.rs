@@ -50,7 +50,7 @@ pub struct Output {
     pub live: usize,
     /// `true` if there are more.
     pub truncated: bool,
-    /// Where to go on.
+    /// Where to continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -59,7 +59,7 @@ pub struct Output {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
-    /// How it stands; `damaged` where its files cannot be read.
+    /// Its state; `damaged` where its files cannot be read.
     #[serde(flatten)]
     pub process: Shown,
     /// The beginning of its command, without secrets.
@@ -135,7 +135,7 @@ impl Operation for Op {
         if damaged > 0 {
             cx.warn(format!(
                 "{damaged} folders of processes are damaged, so that nobody can tell which scope they belong to; \
-                 for the person: `bailiwick processes list` names them"
+                 for the user: `bailiwick processes list` names them"
             ));
         }
         let mut room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);

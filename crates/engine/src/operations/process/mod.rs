@@ -1,4 +1,4 @@
-//! `process.*`: programs that go on after the call that started them.
+//! `process.*`: programs that keep running after the call that started them.
 
 mod begin;
 mod digested;
@@ -24,7 +24,7 @@ pub(super) use terminal::TerminalInput;
 /// The family's table.
 pub static FAMILY: Family = Family {
     name: "process",
-    summary: "Start programs that go on, read what they print, wait for them, write to them, end them.",
+    summary: "Start programs that keep running, read what they print, wait for them, write to them, end them.",
     operations: &OPERATIONS,
 };
 

@@ -111,7 +111,7 @@ pub struct Output {
     /// With `view` = `digest`: what was printed, in short.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
-    /// Where the next read goes on: what was given is not given again.
+    /// Where the next read continues: what was given is not given again.
     pub next_cursor: String,
     /// How many bytes fell out of what is kept before they were read.
     pub skipped_bytes: u64,
@@ -135,7 +135,7 @@ pub struct LineRow {
     pub at: String,
     /// The text, without its line feed.
     pub text: String,
-    /// `true` if its line feed has not arrived, so that it may go on.
+    /// `true` if its line feed has not arrived, so that it may continue.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
 }
@@ -309,7 +309,7 @@ fn digest(process: &Process, place: ReadPosition, options: &Options, room: usize
 }
 
 fn text(process: &Process, place: ReadPosition, options: &Options, room: usize) -> Result<Output, Failure> {
-    // First how it stands, then what it printed: of what is over nothing is missed.
+    // First its state, then what it printed: of what is over nothing is missed.
     let status = process.status()?;
     let is_merged = options.stream == StreamOption::Merged;
     let wanted = Wanted {

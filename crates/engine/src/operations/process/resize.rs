@@ -46,7 +46,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "process.resize",
         summary: "Change the size of a process's terminal",
-        details: "Its programs are told (by SIGWINCH, or by their console), and most draw anew.",
+        details: "Its programs are told (by SIGWINCH, or by their console), and most redraw.",
         capabilities: &[&[Capability::ProcessManage]],
         effect: Effect::RunsCode,
         target: TargetRule::Id("the processId"),
@@ -87,7 +87,7 @@ impl Operation for Op {
             let noted = Arc::clone(&process);
             let noted = tokio::task::spawn_blocking(move || add_size_change(noted.folder(), change)).await;
             if !matches!(noted, Ok(Ok(()))) {
-                cx.warn("when the size changed could not be noted: a screen that is drawn anew may differ");
+                cx.warn("when the size changed could not be noted: a screen that is redrawn may differ");
             }
         }
         cx.summarize(format!("{columns} columns, {rows} rows"));

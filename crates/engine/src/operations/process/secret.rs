@@ -20,11 +20,11 @@ use super::write::{Output, refused};
 /// How often is looked what has become of a prompt. A person types no faster.
 const LOOK_EVERY: Duration = Duration::from_millis(150);
 
-/// A secret that the person types. Either `prompt` or `pending`.
+/// A secret that the user types. Either `prompt` or `pending`.
 #[derive(Debug, Default, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct SecretInput {
-    /// Ask the person for it with these words, such as `Password for sudo`; at most 200 characters are shown, as yours.
+    /// Ask the user for it with these words, such as `Password for sudo`; at most 200 characters are shown, as yours.
     pub prompt: Option<String>,
     /// Wait on for a prompt that an earlier call left: its `pending`.
     pub pending: Option<String>,
@@ -36,9 +36,9 @@ pub struct SecretInput {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretState {
-    /// The person has typed it, and the process has it.
+    /// The user has typed it, and the process has it.
     Answered,
-    /// The person has not answered yet.
+    /// The user has not answered yet.
     Pending,
     /// It was withdrawn.
     Cancelled,
@@ -58,7 +58,7 @@ impl Drop for WithdrawOnDrop<'_> {
     }
 }
 
-/// Opens a prompt or finds an open one, and waits for the person.
+/// Opens a prompt or finds an open one, and waits for the user.
 pub(super) async fn run(
     cx: &Context,
     permit: &Permit,
@@ -93,7 +93,7 @@ pub(super) async fn run(
     }
     // Giving up the call withdraws the prompt; it outlasts the call only once the caller has its id.
     let mut guard = WithdrawOnDrop { prompts: &prompts, prompt: Some(&prompt) };
-    cx.progress.say("waiting for the person to answer with `bailiwick approve`");
+    cx.progress.say("waiting for the user to answer with `bailiwick approve`");
     let deadline = tokio::time::Instant::from_std(cx.cancel.deadline());
     let state = loop {
         let progress = prompts.progress(&prompt);
@@ -105,7 +105,7 @@ pub(super) async fn run(
             // The guard withdraws it.
             return Err(Failure::new(
                 ErrorCode::Conflict,
-                format!("process {} ended before the person answered", process.facts.id),
+                format!("process {} ended before the user answered", process.facts.id),
             )
             .detail("rule", "ended")
             .hint("process.read still gives what it printed."));
@@ -129,7 +129,7 @@ async fn open(
     text: &str,
 ) -> Result<Prompt, Failure> {
     let text = PromptText::clean(text)?;
-    // What cannot be written to is not asked for: nothing is written, and the keeper tells whether it could be.
+    // What cannot be written to is not asked for: nothing is written, and the keeper shows whether it could be.
     let mut control = process.control().await?;
     control.input(&[]).await.map_err(|error| refused(process, &error))?;
     let opened_at_ms = now_ms();
@@ -155,7 +155,7 @@ async fn open(
         },
         Err(error @ PromptError::TooMany) => Err(Failure::new(ErrorCode::Conflict, error.to_string())
             .detail("rule", "too-many-prompts")
-            .hint("Ask the person to run `bailiwick approve`, or withdraw prompts with `secret.cancel`.")),
+            .hint("Ask the user to run `bailiwick approve`, or withdraw prompts with `secret.cancel`.")),
         Err(error) => Err(Failure::new(
             ErrorCode::ProviderUnavailable,
             format!("the prompt could not be opened: {error}"),
@@ -192,29 +192,29 @@ fn ended(cx: &Context, process: &Process, progress: Progress) -> Result<SecretSt
         }
         Progress::Open | Progress::Taken => Ok(SecretState::Pending),
         Progress::Refused => {
-            Err(Failure::denied("refused-by-person", format!("the person gives process {id} no secret"))
-                .hint("Go on without it, or ask the person in words."))
+            Err(Failure::denied("refused-by-person", format!("the user gives process {id} no secret"))
+                .hint("Continue without it, or ask the user in words."))
         }
         Progress::Gone => Err(Failure::new(
             ErrorCode::Timeout,
             "the prompt was withdrawn, or expired before it was answered",
         )
-        .hint("Ask again with `secret.prompt` when the person is there.")),
+        .hint("Ask again with `secret.prompt` when the user is there.")),
     }
 }
 
-/// Creates the failure of input to a process while a person is asked for its secret: whoever else wrote to it then could
+/// Creates the failure of input to a process while a person is asked for its secret: anyone who else wrote to it then could
 /// choose who gets the secret.
 pub(super) fn is_being_asked(process: &Process, prompt: &Prompt, caller: &Caller) -> Failure {
     let failure = Failure::new(
         ErrorCode::Conflict,
         format!(
-            "the person is being asked for a secret of process {}: nothing else is written",
+            "the user is being asked for a secret of process {}: nothing else is written",
             process.facts.id
         ),
     )
     .detail("rule", "secret-pending")
-    .hint("Wait until the person has answered with `bailiwick approve`.");
+    .hint("Wait until the user has answered with `bailiwick approve`.");
     if is_of(prompt, process, caller) {
         failure.detail("pending", prompt.id.clone()).hint("`secret: {pending, cancel: true}` withdraws it.")
     } else {

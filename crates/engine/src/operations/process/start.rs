@@ -1,4 +1,4 @@
-//! `process.start`, which is `command.start` too: start a program that goes on after the call.
+//! `process.start`, which is `command.start` too: start a program that keeps running after the call.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub struct Input {
 impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "process.start",
-        summary: "Start a program that goes on after the call",
+        summary: "Start a program that keeps running after the call",
         details: "Judged and held exactly as command.run; the target is the working folder. It answers as soon as \
                   the program runs. What the program prints is kept (8 MiB, the newest) and can be read while it \
                   runs and for 24 hours after its end; it outlives the client and a restart of the service, unless \

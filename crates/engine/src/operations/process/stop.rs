@@ -16,7 +16,7 @@ use bailiwick_providers::process::Process;
 
 use super::shown::{Shown, of_status, target, warn_of_what_is_left};
 
-/// How long a process has to end by itself, unless the request says otherwise.
+/// How long a process has to end on its own, unless the request says otherwise.
 const GRACE: Duration = Duration::from_secs(5);
 /// How much of the time of a call is kept for killing what is left, and telling of it.
 const TELLING: Duration = Duration::from_secs(2);
@@ -61,7 +61,7 @@ pub struct Output {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoppedProcess {
-    /// How it stands now.
+    /// Its state now.
     #[serde(flatten)]
     pub process: Shown,
     /// `asked`: it ended when it was asked to. `killed`: it did not, and was killed. `before`: it had ended before.

@@ -33,7 +33,7 @@ pub struct Input {
     pub any: Option<Vec<RawCondition>>,
     /// Wait until each of these has held, at one time or another; up to 32.
     pub all: Option<Vec<RawCondition>>,
-    /// The `resume` of an earlier wait on the same conditions: go on where it stopped.
+    /// The `resume` of an earlier wait on the same conditions: continue where it stopped.
     pub resume: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub struct Output {
     pub outcome: Outcome,
     /// The conditions, in their order, and what was seen of each.
     pub conditions: Vec<Report>,
-    /// With `timeOver`: send it as `input.resume` with the same conditions to go on waiting; nothing that happens in
+    /// With `timeOver`: send it as `input.resume` with the same conditions to continue waiting; nothing that happens in
     /// between is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
@@ -83,11 +83,11 @@ pub struct Report {
     /// The position at which the line begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
-    /// For `text` and `regex`: the position behind what was looked at; as `from` of another wait it finds what
+    /// For `text` and `regex`: the position behind what was checked; as `from` of another wait it finds what
     /// comes after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
-    /// How many bytes were printed faster than they could be looked at, and are not kept, if any.
+    /// How many bytes were printed faster than they could be checked, and are not kept, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped_bytes: Option<u64>,
     /// For `http`: the status of the answer.
@@ -96,7 +96,7 @@ pub struct Report {
     /// For `http`: the beginning of the answer's body, at most 8 KiB, where that is text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// `true` where the body goes on.
+    /// `true` where the body continues.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub body_truncated: bool,
     /// With `impossible`: why.
@@ -114,7 +114,7 @@ impl Operation for Op {
                   finished, such as a prompt, counts too: where a pattern depends on the end of the line, as soon as \
                   nothing has come for 100 ms. `quiet` is counted from the beginning of the wait at the earliest, \
                   and holds too when the process has ended. With `all`, a condition that has held once stays so. The \
-                  outcome is `held`, `timeOver` with a token to go on with, or `impossible` as soon as processes have \
+                  outcome is `held`, `timeOver` with a token to continue with, or `impossible` as soon as processes have \
                   ended and what is waited for cannot happen any more. `file` needs fs:read too.",
         capabilities: &[&[Capability::ProcessManage]],
         effect: Effect::ReadOnly,
@@ -241,7 +241,7 @@ fn check_may_read(cx: &Context, permit: &Permit) -> Result<(), Failure> {
     Err(Failure::denied(rule, "a wait for a file needs fs:read, which is not granted")
         .at_stage("capability")
         .detail("needs", vec![Capability::FsRead.as_str()])
-        .hint("Wait for something else, or ask the person for fs:read."))
+        .hint("Wait for something else, or ask the user for fs:read."))
 }
 
 fn conditions(

@@ -23,8 +23,8 @@ use super::shown::target;
 /// The operation.
 pub struct Op;
 
-/// What to give. `text`, `keys` and `close` may stand together and go in this order; `base64` may stand with `close`;
-/// `secret` stands alone.
+/// What to give. `text`, `keys` and `close` may be together and go in this order; `base64` may stand with `close`;
+/// `secret` cannot be combined with other input.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Input {
@@ -38,7 +38,7 @@ pub struct Input {
     pub base64: Option<String>,
     /// End the input after this: closes the pipe, or types Ctrl-D (on Windows Ctrl-Z and Enter) into the terminal.
     pub close: bool,
-    /// A secret that the person types, and you never see.
+    /// A secret that the user types, and you never see.
     pub secret: Option<SecretInput>,
 }
 
@@ -70,11 +70,11 @@ pub struct Output {
 impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "process.write",
-        summary: "Give input to a process: text, keys, bytes, or a secret that the person types",
+        summary: "Give input to a process: text, keys, bytes, or a secret that the user types",
         details: "Input is taken over as a whole or not at all. With a terminal, keys send \
-                  what xterm sends; to a pipe, `Enter` sends a line feed. `secret` opens a prompt that the person \
+                  what xterm sends; to a pipe, `Enter` sends a line feed. `secret` opens a prompt that the user \
                   answers with `bailiwick approve` in a terminal; what is typed goes to the process and is in no \
-                  answer, output, log or history. Tell the person beforehand. The call waits, 45 s unless \
+                  answer, output, log or history. Tell the user beforehand. The call waits, 45 s unless \
                   `options.timeoutSeconds` says otherwise, and then answers `pending` with an id to wait on; the prompt \
                   waits ten minutes. Meanwhile nothing else can be written to the process.",
         capabilities: &[&[Capability::ProcessManage]],
@@ -166,8 +166,10 @@ impl<'a> WriteInput<'a> {
             (false, None, None) if !close => Err(Failure::invalid("input", "nothing was given to write")
                 .hint("Set `input.text`, `input.keys`, `input.base64`, `input.close` or `input.secret`.")),
             (false, None, Some(secret)) if !close => Ok(Self::Secret(secret)),
-            (_, _, Some(_)) => Err(Failure::invalid("input.secret", "`secret` stands alone")
-                .hint("Send other input in a call of its own.")),
+            (_, _, Some(_)) => {
+                Err(Failure::invalid("input.secret", "`secret` cannot be combined with other input")
+                    .hint("Send other input in a call of its own."))
+            }
             (true, Some(_), None) => {
                 Err(Failure::invalid("input.base64", "`base64` does not go with `text` or `keys`")
                     .hint("Send it in a call of its own."))

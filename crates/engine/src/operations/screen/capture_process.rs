@@ -26,9 +26,9 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "screen.capture_process",
         summary: "Take a picture of a process's window",
-        details: "Of several windows the one that the person works in is taken, else the largest that is shown; `otherWindows` \
-                  tells the rest. A name is that of the program or of the app, in any case of letters. A process without \
-                  windows stands for those that it has started (Linux). The scope's policy must say `allowProcesses`.",
+        details: "Of several windows the one that the user works in is taken, else the largest that is shown; `otherWindows` \
+                  shows the rest. A name is that of the program or of the app, in any case of letters. A process without \
+                  windows represents those that it has started (Linux). The scope's policy must say `allowProcesses`.",
         capabilities: &[&[Capability::ScreenCapture]],
         effect: Effect::Captures,
         target: TargetRule::ProcessWindow,
@@ -131,5 +131,5 @@ fn no_window(asked: &str) -> Failure {
     let asked: String = asked.chars().take(100).collect();
     Failure::new(ErrorCode::NotFound, format!("no process `{asked}` has a window"))
         .detail("field", "target")
-        .hint("screen.list tells the processes that have windows.")
+        .hint("screen.list shows the processes that have windows.")
 }

@@ -27,7 +27,7 @@ const FRAME_BYTES: usize = 2_000;
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// Whether the displays can be looked at.
+    /// Whether the displays can be read.
     pub access: AccessState,
     /// The displays, where the scope takes pictures of them.
     pub displays: Vec<DisplayEntry>,
@@ -38,7 +38,7 @@ pub struct Output {
     /// What this scope takes no pictures of: `displays`, `windows`, `processes`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub off: Vec<&'static str>,
-    /// Displays that are there and cannot be looked at.
+    /// Displays that are there and cannot be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreachable: Vec<UnreachableEntry>,
     /// Whether there were more windows than the answer can hold.
@@ -77,16 +77,16 @@ pub struct WindowEntry {
     /// The name of its program, where the scope shows processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
-    /// Where its content lies on the display, in pixels.
+    /// Where its content is on the display, in pixels.
     pub bounds: Area,
     /// `visible`, `minimised` or `hidden`.
     pub state: &'static str,
-    /// Whether it is the one that the person works in.
+    /// Whether it is the one that the user works in.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub active: bool,
 }
 
-/// A display that cannot be looked at.
+/// A display that cannot be read.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnreachableEntry {
@@ -100,7 +100,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "screen.list",
         summary: "List displays and windows",
-        details: "Tells whether the displays can be looked at, and what there is to take pictures of. Menus and hidden windows \
+        details: "Tells whether the displays can be read, and what there is to take pictures of. Menus and hidden windows \
                   are listed with `detail` \"full\". Windows that the scope does not show are counted only.",
         capabilities: &[&[Capability::ScreenCapture]],
         effect: Effect::ReadOnly,

@@ -114,7 +114,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "screen.read_capture",
         summary: "Look again at a picture that is kept, or at a part of it",
-        details: "`region` and `maxWidth` choose a part and its size. With `return` \"facts\" it tells what is known of any \
+        details: "`region` and `maxWidth` choose a part and its size. With `return` \"facts\" it shows what is known of any \
                   capture of the last day, kept or not.",
         capabilities: &[&[Capability::ScreenCapture]],
         effect: Effect::ReadOnly,
@@ -226,7 +226,7 @@ pub(super) fn judge(permit: &Permit, facts: &CaptureFacts) -> Result<(), Failure
     }
     Err(Failure::denied("rules-changed", "the rules for windows have changed since the picture was taken")
         .at_stage("screen")
-        .hint("Take the picture anew."))
+        .hint("Take the picture again."))
 }
 
 fn unknown(asked: &str) -> Failure {
@@ -239,5 +239,5 @@ fn unknown(asked: &str) -> Failure {
 fn not_kept(asked: &str) -> Failure {
     Failure::new(ErrorCode::NotFound, format!("the picture of capture `{asked}` is not kept"))
         .detail("field", "target")
-        .hint("Take it anew with `return` = `fileRef`; with `return` = `facts` this operation tells what is known of it.")
+        .hint("Take it again with `return` = `fileRef`; with `return` = `facts` this operation shows what is known of it.")
 }

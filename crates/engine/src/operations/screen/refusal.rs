@@ -1,4 +1,4 @@
-//! What stands in the way of a picture, in the words of answers.
+//! What prevents it of a picture, in the words of answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE};
 use bailiwick_platform::screen::{Access, ScreenError};
 use bailiwick_providers::screen::ShotError;
 
-/// Whether the displays can be looked at, as they answered when they were asked.
+/// Whether the displays can be read, as they answered when they were asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AccessState {
@@ -16,7 +16,7 @@ pub struct AccessState {
     /// Why, where it is not granted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// What the person has to change, where that helps.
+    /// What the user has to change, where that helps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,
 }
@@ -91,14 +91,14 @@ pub fn unavailable(error: ScreenError) -> Failure {
             ))
             .hint("Windows of X11 programs can be captured one by one: screen.list, screen.capture_window."),
         ScreenError::Timeout(_) => Failure::new(ErrorCode::Timeout, message)
-            .hint("Ask again; screen.list tells which displays answer."),
+            .hint("Ask again; screen.list shows which displays answer."),
         ScreenError::Lost(_) => {
             Failure::new(ErrorCode::ProviderUnavailable, message).hint("Ask again once the display is back.")
         }
         ScreenError::PixelFormat { .. } => Failure::new(ErrorCode::UnsupportedPlatform, message)
             .hint("For the user: a display of 24 bits a pixel is read."),
         ScreenError::Failed { .. } => Failure::new(ErrorCode::ExecutionFailed, message)
-            .hint("Ask again; `bailiwick screen status` tells the person what the displays answer."),
+            .hint("Ask again; `bailiwick screen status` shows the user what the displays answer."),
     }
 }
 
@@ -115,11 +115,11 @@ fn no_access(access: &Access) -> Failure {
     let what = match access {
         Access::Denied { .. } => "the system does not let Bailiwick look at the displays",
         Access::NotDetermined { .. } => {
-            "the person has not been asked yet whether Bailiwick may look at the displays"
+            "the user has not been asked yet whether Bailiwick may look at the displays"
         }
         Access::NoDisplay { .. } => "there is no display",
         Access::Locked => "the session is locked",
-        Access::Unsupported { .. } => "the displays of this system cannot be looked at",
+        Access::Unsupported { .. } => "the displays of this system cannot be read",
         Access::Granted => "no display gave a picture",
     };
     let message = state.why.as_ref().map_or_else(|| what.to_owned(), |why| format!("{what}: {why}"));

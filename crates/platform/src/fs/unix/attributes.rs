@@ -98,14 +98,14 @@ pub trait Attributes {
         Ok(attributes)
     }
 
-    /// Sets extended attributes, and tells whether all could be set.
+    /// Sets extended attributes, and shows whether all could be set.
     fn set_attributes(&self, attributes: &[(Vec<u8>, Vec<u8>)]) -> bool {
         attributes.iter().filter(|(name, _)| carried_over(name)).fold(true, |all, (name, value)| {
             all & fsetxattr(self.handle(), &name[..], value, XattrFlags::empty()).is_ok()
         })
     }
 
-    /// Carries the extended attributes of `from` over, and tells whether all of them came.
+    /// Carries the extended attributes of `from` over, and shows whether all of them came.
     ///
     /// # Errors
     /// The usual ones.

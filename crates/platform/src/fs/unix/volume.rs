@@ -11,7 +11,7 @@ const NO_EXEC: StatVfsMountFlags = StatVfsMountFlags::NOEXEC;
 #[cfg(not(target_os = "linux"))]
 const NO_EXEC: StatVfsMountFlags = StatVfsMountFlags::from_bits_retain(1 << 63);
 
-/// The disk that a path lies on.
+/// The disk that a path is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Volume {
     /// How much this user can still write.

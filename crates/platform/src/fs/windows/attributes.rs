@@ -87,7 +87,7 @@ pub trait Attributes {
         Ok(Vec::new())
     }
 
-    /// Sets nothing, as [`Attributes::attributes`] returns nothing, and tells whether that was all.
+    /// Sets nothing, as [`Attributes::attributes`] returns nothing, and shows whether that was all.
     fn set_attributes(&self, attributes: &[(Vec<u8>, Vec<u8>)]) -> bool {
         attributes.is_empty()
     }

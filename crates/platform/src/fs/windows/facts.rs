@@ -45,7 +45,7 @@ impl FileId {
         Some(Stat::of(path)?.id)
     }
 
-    /// Identifies what a path leads to. Links are followed all the same: nothing on this system is held in a sandbox.
+    /// Identifies what a path leads to. Links are followed all the same: nothing on this system is in a sandbox.
     pub fn of_resolved(path: &Path) -> Option<Self> {
         Self::of(path)
     }
@@ -93,12 +93,12 @@ pub(super) const READ_CONTROL: u32 = 0x0002_0000;
 /// `FILE_FLAG_OPEN_REPARSE_POINT`, which opens a link itself.
 pub(super) const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
-/// Opens a file or folder by a path that the person chose. Links are followed.
+/// Opens a file or folder by a path that the user chose. Links are followed.
 pub(super) fn open_by_path(path: &Path, access: u32) -> io::Result<OwnedHandle> {
     open(path, access, BACKUP_SEMANTICS)
 }
 
-/// Opens what lies at a path that the person chose, a link itself.
+/// Opens what is at a path that the user chose, a link itself.
 pub(super) fn open_name_by_path(path: &Path, access: u32) -> io::Result<OwnedHandle> {
     open(path, access, BACKUP_SEMANTICS | OPEN_REPARSE_POINT)
 }

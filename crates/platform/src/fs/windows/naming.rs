@@ -16,10 +16,10 @@ pub(super) fn problem(name: &[u8]) -> Option<&'static str> {
     let Ok(text) = std::str::from_utf8(name) else { return Some("is not UTF-8 text") };
     for character in text.chars() {
         match character {
-            '\\' => return Some("holds a backslash; names are parted by `/`"),
-            ':' => return Some("holds a colon, which stands for a drive or a stream"),
+            '\\' => return Some("contains a backslash; names are parted by `/`"),
+            ':' => return Some("contains a colon, which means a drive or a stream"),
             '<' | '>' | '"' | '|' | '?' | '*' | '\0'..='\x1f' => {
-                return Some("holds a character that no name can have on this system");
+                return Some("contains a character that no name can have on this system");
             }
             _ => {}
         }

@@ -140,7 +140,7 @@ impl Listener {
         Ok(())
     }
 
-    /// Takes what stands at the port: how much was written, or why nothing was.
+    /// Takes what is at the port: how much was written, or why nothing was.
     fn dequeue(&self, wait_ms: u32) -> io::Result<Option<io::Result<usize>>> {
         let (mut length, mut key, mut which) = (0, 0, null_mut::<OVERLAPPED>());
         // SAFETY: the port is open, the pointers are to values of their types.

@@ -35,7 +35,7 @@ impl Root {
     }
 
     /// Opens a folder as a root by a path of which no part is a link, as [`super::ResolvedPath`] has it. What takes
-    /// the place of a part between the two is not seen: nothing on this system is held in a sandbox.
+    /// the place of a part between the two is not seen: nothing on this system is in a sandbox.
     ///
     /// # Errors
     /// As [`Root::open`].

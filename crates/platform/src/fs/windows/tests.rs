@@ -178,7 +178,7 @@ fn what_replaces_a_file_has_the_rights_that_this_had_of_its_own() {
         let file = dir.create_file(name("new"), 0o600).expect("made");
         file.copy_attributes(&opened.file).expect("they are ours");
         drop(file);
-        // Wine forgets that a list is to stand alone, and adds to it what the folder hands down.
+        // Wine forgets that a list is to be alone, and adds to it what the folder hands down.
         if !is_narrow || rights.kept().starts_with("D:P") {
             assert_eq!(Protection::of_name(&new).expect("there").others(), rights.others(), "{rights}");
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::facts::{FILE_READ_ATTRIBUTES, open_by_path};
 use super::sys;
 
-/// The disk that a path lies on.
+/// The disk that a path is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Volume {
     /// How much this user can still write.

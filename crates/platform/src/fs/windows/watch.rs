@@ -74,7 +74,7 @@ impl FolderWatch {
         Ok(Self::default())
     }
 
-    /// Returns whether changes of this folder's entries are heard of, whoever makes them: on disks of this computer.
+    /// Returns whether changes of this folder's entries are heard of, no matter who makes them: on disks of this computer.
     pub fn hears(dir: &Dir) -> bool {
         const LOCAL: [&str; 5] = ["NTFS", "ReFS", "exFAT", "FAT32", "FAT"];
         const SHARE: &str = r"\\?\UNC\";
@@ -169,7 +169,7 @@ impl FolderWatch {
 }
 
 impl Inner {
-    /// Finds the tree that a folder lies in, and its path there.
+    /// Finds the tree that a folder is in, and its path there.
     fn find(&self, whole: &[u16]) -> Option<(usize, WidePath)> {
         self.trees.iter().find_map(|(tree, Tree { listener, .. })| {
             let top = whole_path(listener.folder()).ok()?;

@@ -143,7 +143,7 @@ impl Control {
         })
     }
 
-    /// Asks to be told from now on. The first event tells how much has been printed so far.
+    /// Asks to be told from now on. The first event shows how much has been printed so far.
     ///
     /// # Errors
     /// [`ControlError::Gone`].

@@ -4,7 +4,7 @@
 //! end of a piece that may be the beginning of an occurrence are held back until more is known: a few of them
 //! for a moment only, since prompts often begin like secrets; more of them for as long as it takes.
 
-/// What stands in place of a secret.
+/// What is in place of a secret.
 const MARK: &[u8] = b"[secret]";
 /// The most secrets of a process.
 const MAX_SECRETS: usize = 64;
@@ -110,7 +110,7 @@ impl Mask {
     fn shown_of(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::with_capacity(bytes.len());
         for (at, byte) in bytes.iter().enumerate() {
-            // An occurrence that is whole may lie in what looked like the beginning of a longer one.
+            // An occurrence that is whole may be in what looked like the beginning of a longer one.
             for secret in &self.secrets {
                 if bytes[at..].starts_with(secret) {
                     self.covered = self.covered.max(at + secret.len());

@@ -1,6 +1,6 @@
 //! How a service and a keeper speak over the control socket: requests, each with one answer, and events.
 //!
-//! A message is its length in four bytes and so many bytes, of which the first tells what it is. Both ends may
+//! A message is its length in four bytes and so many bytes, of which the first shows what it is. Both ends may
 //! be different versions of this program, after an update: what is not understood ends the connection.
 
 use super::status::Key;

@@ -2,13 +2,13 @@
 //!
 //! Each has a *keeper*, which the launcher forked ([`super::Launcher::start_kept`]). It owns the program's
 //! pipes or terminal, writes what is printed into a *ring* on disk and how things stand into a *status block*,
-//! and listens at a *control* socket. All of it lies in the folder of the process, so that a service finds
+//! and listens at a *control* socket. All of it is in the folder of the process, so that a service finds
 //! again what another one started. Here is what both sides share, and the service's side; nothing here starts
 //! or judges anything.
 //!
 //! A held program reaches nothing of this. At the full level the folder is not in its tree. At the partial level
 //! it cannot open the files; where `pathSockets` stay open it could connect to a control socket, but a keeper
-//! hears only who says the key, which lies in the status file. A program that is not held can do all that its
+//! hears only who says the key, which is in the status file. A program that is not held can do all that its
 //! user can: forge a status, read a ring, speak to keepers and kill them; `files`, `signals` and `pathSockets`
 //! are told to be open then. Other users are refused by the mode of the folder and by the keeper itself.
 //!

@@ -33,7 +33,7 @@ struct MaskedStream {
 }
 
 impl Record {
-    /// Goes on with the files that the service made.
+    /// Continues with the files that the service made.
     pub(in super::super) fn resume(
         status: File,
         folder: Folder,
@@ -47,7 +47,7 @@ impl Record {
         Ok((Self { ring, writer, status, has_changed: false, stdout, stderr }, block.key))
     }
 
-    /// Goes on with the ring that the service began.
+    /// Continues with the ring that the service began.
     ///
     /// # Errors
     /// Those of the file system.

@@ -1,7 +1,7 @@
 //! The ring: what a program printed, in two files that take turns.
 //!
 //! Each has at most half of the budget. When one is full, the other is emptied and written from its beginning,
-//! so that at least half of the budget is always kept. A file is made when it is first needed. Bytes lie in frames with stream, time and position; a
+//! so that at least half of the budget is always kept. A file is made when it is first needed. Bytes are in frames with stream, time and position; a
 //! frame is written at once and has a checksum, so that readers need no lock.
 
 use std::fs::File;
@@ -88,7 +88,7 @@ impl RingWriter {
         ring
     }
 
-    /// Returns where it is, for another process to go on with.
+    /// Returns where it is, for another process to continue with.
     #[cfg(unix)]
     pub(in super::super) const fn position(&self) -> RingPosition {
         RingPosition {
@@ -101,7 +101,7 @@ impl RingWriter {
         }
     }
 
-    /// Goes on with a ring that another process began in an open folder.
+    /// Continues with a ring that another process began in an open folder.
     ///
     /// # Errors
     /// Those of the file system.
@@ -185,7 +185,7 @@ impl RingWriter {
         written
     }
 
-    /// Empties the other file and goes on there. Returns which it is.
+    /// Empties the other file and continues there. Returns which it is.
     fn turn(&mut self) -> io::Result<usize> {
         let next = self.active.map_or(0, |active| 1 - active);
         let generation = self.generation + 1;

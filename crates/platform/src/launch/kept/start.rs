@@ -168,7 +168,7 @@ fn listener(folder: &OwnedFd) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Opens the folder that a path lies in. Returns it with the last name.
+/// Opens the folder that a path is in. Returns it with the last name.
 fn parent(path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
     let (parent, name) = (path.parent().ok_or_else(invalid)?, path.file_name().ok_or_else(invalid)?);

@@ -1,7 +1,7 @@
 //! The status block: a small file that is written whole at the start and overwritten in place.
 //!
 //! It has two slots, which take turns, each with a number and a checksum. So there is a whole one at any time,
-//! and no room on the disk is needed to write the next. Whoever writes it holds a lock on the file: without
+//! and no room on the disk is needed to write the next. Anyone who writes it holds a lock on the file: without
 //! lock and end, the writer was killed.
 
 use std::fs::File;
@@ -34,7 +34,7 @@ const MAX_FAILURE_BYTES: usize = 160;
 /// How often a block is read again that was being written.
 const MAX_TRIES: usize = 100;
 
-/// What whoever connects to the keeper must say first. It can only be read where the status can.
+/// What anyone who connects to the keeper must say first. It can only be read where the status can.
 pub(in super::super) type Key = [u8; 16];
 
 /// Compares two keys in the same time, wherever they differ.
@@ -76,7 +76,7 @@ impl StatusWriter {
         Ok(writer)
     }
 
-    /// Goes on with a status file that another process made. Returns what it says.
+    /// Continues with a status file that another process made. Returns what it says.
     pub(in super::super) fn resume(file: File) -> io::Result<(Self, Block)> {
         let block = read(&file)?;
         Ok((Self { file, sequence: block.sequence, key: block.key }, block))
@@ -100,7 +100,7 @@ impl StatusWriter {
         Ok(())
     }
 
-    /// Returns the file, for another process to go on with.
+    /// Returns the file, for another process to continue with.
     pub(in super::super) fn into_file(self) -> File {
         self.file
     }

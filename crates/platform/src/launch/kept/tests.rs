@@ -54,7 +54,7 @@ fn running() -> Status {
     }
 }
 
-/// Returns what a byte at a position is, so that any part can be checked by itself.
+/// Returns what a byte at a position is, so that any part can be checked on its own.
 fn byte_at(position: u64) -> u8 {
     u8::try_from(position.wrapping_mul(0x9e37_79b9) >> 7 & 0xff).expect("a byte")
 }
@@ -128,7 +128,7 @@ proptest! {
             let size = fs::metadata(folder.0.join(name)).map_or(0, |facts| facts.len());
             prop_assert!(size <= (ring_bytes / 2).max(4096));
         }
-        // Whoever opens it anew sees the same.
+        // Anyone who opens it again sees the same.
         prop_assert_eq!(Kept::open(&folder.0).and_then(|kept| kept.read(0, usize::MAX)).expect("read"), all);
     }
 }

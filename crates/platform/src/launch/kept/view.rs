@@ -17,7 +17,7 @@ const CHUNK_BYTES: usize = 256 << 10;
 const BYTES_BETWEEN_MARKS: u64 = 128 << 10;
 /// How many places are remembered.
 const MAX_MARKS: usize = 256;
-/// How often a reading begins anew that the writer overtook.
+/// How often a reading starts over that the writer overtook.
 const MAX_TRIES: usize = 20;
 
 /// What a process left on disk, opened. Stays readable when its folder is removed.
@@ -45,7 +45,7 @@ struct Mark {
 struct RingOvertaken;
 
 impl Kept {
-    /// Opens what lies in the folder of a process.
+    /// Opens what is in the folder of a process.
     ///
     /// # Errors
     /// Those of the file system.
@@ -101,7 +101,7 @@ impl Kept {
         current(&files::read(&folder.join(status::NAME))?)
     }
 
-    /// Returns what whoever connects to the keeper must say.
+    /// Returns what anyone who connects to the keeper must say.
     pub(super) fn key(folder: &Path) -> io::Result<Key> {
         Ok(status::read(&files::read(&folder.join(status::NAME))?)?.key)
     }
@@ -278,7 +278,7 @@ impl Reading {
                         break;
                     }
                     Found::More(_) | Found::Nothing => {
-                        // The next reading goes on here.
+                        // The next reading continues here.
                         let mark = Mark { generation, position: self.at, offset: offset + used as u64 };
                         remember(marks, mark);
                         return Ok(());

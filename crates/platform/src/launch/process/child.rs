@@ -31,7 +31,7 @@ pub(super) struct Stop {
     error: io::Error,
 }
 
-/// The steps, in order. A child tells the number of the one that failed.
+/// The steps, in order. A child shows the number of the one that failed.
 const STEPS: &[&str] = &[
     "death signal",
     "standard streams",
@@ -81,7 +81,7 @@ impl Child<'_> {
     /// The byte by which one of several tells that all layers are in force around it.
     pub(super) const CONTAINED: u8 = 0xff;
 
-    /// Becomes the program, or tells why not.
+    /// Becomes the program, or shows why not.
     pub(super) fn become_program(&self, say: &OwnedFd, wait: Option<&OwnedFd>) -> ! {
         let stop = match self.try_to_become_program(say, wait) {
             Ok(never) => match never {},

@@ -58,7 +58,7 @@ impl Prepared {
                 sys::Forked::Parent(raw) => {
                     let pid = Pid::from_raw(raw).ok_or("no process").map_err(failed("fork"))?;
                     if self.terminal.is_some() {
-                        // Both sides do it, so that it is done before either goes on.
+                        // Both sides do it, so that it is done before either continues.
                         let _ = rustix::process::setpgid(Some(pid), Some(group.unwrap_or(pid)));
                     }
                     processes.push(pid);

@@ -344,7 +344,7 @@ mod tests {
             assert!(parameter(&profile, "(deny file-write* (subpath", path).is_some(), "{path}");
         }
         assert!(!profile.parameters.iter().any(|it| it.to_string_lossy().contains("elsewhere")));
-        // The last rule that fits counts: what is denied stands after what is allowed.
+        // The last rule that fits counts: what is denied is after what is allowed.
         let at = |part: &str| profile.text.find(part).expect("it is there");
         assert!(at("(allow file-read* file-write*") < at("(deny file-write-create"));
         assert!(at("(allow file-read* file-write*") < at("(deny file-write* (subpath"));
@@ -382,7 +382,7 @@ mod tests {
                 hostile.parameters.iter().any(|it| it.to_string_lossy().ends_with(&expected)),
                 "{name:?}"
             );
-            // What stands before the first sign of equality is the parameter's name, whatever follows.
+            // What is before the first sign of equality is the parameter's name, whatever follows.
             assert!(hostile.parameters.iter().all(|it| {
                 it.to_str().and_then(|it| it.split_once('=')).is_some_and(|(name, value)| {
                     value.starts_with('/')

@@ -140,7 +140,7 @@ impl Launcher {
         ExitCode::SUCCESS
     }
 
-    /// Takes no more jobs. Whoever sends one sees that, and starts another launcher.
+    /// Takes no more jobs. Anyone who sends one sees that, and starts another launcher.
     fn close(&mut self) {
         self.is_over = true;
         if rustix::stdio::dup2_stdin(&self.kit.null).is_err() {

@@ -21,16 +21,16 @@ fn invalid(why: &str) -> io::Error {
 /// Returns a text as the system wants it: with a zero at its end, and none in it.
 pub(super) fn zero_ended(text: &OsStr) -> io::Result<Vec<u16>> {
     let units: Vec<u16> = text.encode_wide().chain([0]).collect();
-    if units[..units.len() - 1].contains(&0) { Err(invalid("it holds a NUL")) } else { Ok(units) }
+    if units[..units.len() - 1].contains(&0) { Err(invalid("it contains a NUL")) } else { Ok(units) }
 }
 
 /// Writes words so that a program that reads its line as the C runtime does gets just these.
 pub(super) fn command_line(words: &[OsString]) -> io::Result<Vec<u16>> {
     let (program, arguments) = words.split_first().ok_or_else(|| invalid("there is no word"))?;
     let mut line = Vec::new();
-    // The first word is read by other rules: up to the next quote, whatever stands before it.
+    // The first word is read by other rules: up to the next quote, whatever is before it.
     if program.encode_wide().any(|unit| unit == QUOTE || unit == 0) {
-        return Err(invalid("the first word holds a quote or a NUL"));
+        return Err(invalid("the first word contains a quote or a NUL"));
     }
     line.push(QUOTE);
     line.extend(program.encode_wide());
@@ -53,7 +53,7 @@ fn add_argument(line: &mut Vec<u16>, argument: &OsStr) -> io::Result<()> {
     let mut backslashes = 0;
     for unit in argument.encode_wide() {
         match unit {
-            0 => return Err(invalid("a word holds a NUL")),
+            0 => return Err(invalid("a word contains a NUL")),
             QUOTE => line.extend(std::iter::repeat_n(BACKSLASH, backslashes + 1)),
             _ => {}
         }
@@ -76,7 +76,7 @@ pub(super) fn environment_block(variables: &[(OsString, OsString)]) -> io::Resul
             return Err(invalid("a name of a variable is none"));
         }
         if value.encode_wide().any(|unit| unit == 0) {
-            return Err(invalid("the value of a variable holds a NUL"));
+            return Err(invalid("the value of a variable contains a NUL"));
         }
         sorted.insert(name.to_string_lossy().to_uppercase(), (name, value));
     }

@@ -305,7 +305,7 @@ fn start(
     folder: &Folder,
     job: &JobObject,
 ) -> Result<Vec<Made>, LaunchError> {
-    // All are looked at before any is started.
+    // All are checked before any is started.
     let programs = one.commands.iter().map(Program::hold).collect::<Result<Vec<_>, _>>()?;
     let nothing = Nothing::open().map_err(|error| step("open NUL", error))?;
     let count = one.commands.len();

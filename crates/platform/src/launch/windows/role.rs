@@ -1,4 +1,4 @@
-//! What this program does when it is started again by itself: for what needs a process of its own.
+//! What this program does when it is started again on its own: for what needs a process of its own.
 //!
 //! It is known by its first word, which no call from a shell has by accident, and told what to do by a variable.
 

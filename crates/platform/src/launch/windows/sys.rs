@@ -311,7 +311,7 @@ struct Attributes {
 impl Attributes {
     fn new(count: u32) -> io::Result<Self> {
         let mut bytes = 0;
-        // SAFETY: without a list the call only tells how long one is.
+        // SAFETY: without a list the call only shows how long one is.
         unsafe { InitializeProcThreadAttributeList(null_mut(), count, 0, &raw mut bytes) };
         let mut room = vec![0_usize; bytes.div_ceil(size_of::<usize>()).max(1)];
         // SAFETY: the list has as many bytes as were asked for, with the alignment of pointers.

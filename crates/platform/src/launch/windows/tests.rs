@@ -183,7 +183,7 @@ fn this_program_is_another() {
             let start = Command::new(own()).args(std::env::args_os().skip(1)).env(BE, "sleeper").spawn();
             drop(start.expect("it starts"));
         }
-        // A service that starts a tree, and does not end by itself.
+        // A service that starts a tree, and does not end on its own.
         "service" => {
             let runtime =
                 tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
@@ -211,7 +211,7 @@ fn this_program_is_another() {
                 say("heard nothing yet\n");
                 asked.recv().await;
             });
-            #[expect(clippy::exit, reason = "the code is what is looked at")]
+            #[expect(clippy::exit, reason = "the code is what is checked")]
             std::process::exit(7);
         }
         "durable" => start_kept(Lifetime::Durable),
@@ -536,7 +536,7 @@ async fn a_kept_process_is_spoken_to_read_and_ends_by_itself() {
     assert_eq!(control.is_listening(port).await, Ok(false));
     control.close_input().await.expect("it is open");
     assert!(matches!(control.close_input().await, Err(ControlError::NoInput | ControlError::Gone)));
-    while let Event::Output { .. } = watcher.next_event().await.expect("it tells the end") {}
+    while let Event::Output { .. } = watcher.next_event().await.expect("it shows the end") {}
     let status = place.state_after(|status| status.state.is_final()).await;
     assert_eq!((status.state, status.exit_code, status.left_killed), (State::Ended, Some(0), 0));
     assert!(matches!(Control::connect(&place.0).await, Err(ControlError::Gone)));

@@ -27,13 +27,13 @@ const SETTING: &str = "System Settings > Privacy & Security > Screen & System Au
 /// Facts about a window or the session, by their names.
 type Facts = CFDictionary<CFString, CFType>;
 
-/// Returns how the session stands. macOS does not say whether the person has refused or was never asked.
+/// Returns how the session stands. macOS does not say whether the user has refused or was never asked.
 pub(super) fn access() -> Access {
     let Some(session) = CGSessionCopyCurrentDictionary() else {
         let why = "this process does not run in the session of somebody who is logged in at the screen";
         return Access::NoDisplay { why: why.to_owned() };
     };
-    // SAFETY: the documentation says that its keys are texts; values are looked at only as what they say they are.
+    // SAFETY: the documentation says that its keys are texts; values are checked only as what they say they are.
     let session: CFRetained<Facts> = unsafe { CFRetained::cast_unchecked(session) };
     if value::<CFBoolean>(&session, "CGSSessionScreenIsLocked").is_some_and(|locked| locked.as_bool()) {
         return Access::Locked;
@@ -64,19 +64,19 @@ pub(super) fn refused(display: &str, why: String) -> ScreenError {
     ScreenError::Failed { display: display.to_owned(), step: "the capture", why }
 }
 
-/// Tells the windows, from the bottom of the pile to its top. Those that are minimised, or on another of the person's
+/// Tells the windows, from the bottom of the pile to its top. Those that are minimised, or on another of the user's
 /// desktops, are told as hidden.
 pub(super) fn windows() -> Result<Option<Vec<Told>>, String> {
     let list = CGWindowListCopyWindowInfo(CGWindowListOption::OptionAll, 0)
         .ok_or("macOS gives no list of windows")?;
-    // SAFETY: the documentation says that it holds dictionaries whose keys are texts; values are looked at only as
+    // SAFETY: the documentation says that it holds dictionaries whose keys are texts; values are checked only as
     // what they say they are.
     let list: CFRetained<CFArray<Facts>> = unsafe { CFRetained::cast_unchecked(list) };
     let mut windows = Vec::new();
     let mut active_found = false;
     // From the top of the pile.
     for facts in list.iter() {
-        let told = tell(&facts).ok_or("macOS tells a window without its number or place")?;
+        let told = tell(&facts).ok_or("macOS shows a window without its number or place")?;
         let Some(mut told) = told else { continue };
         // The first that is no menu, bar or hint.
         told.active = !active_found && !told.unmanaged && told.state == WindowState::Visible;

@@ -2,7 +2,7 @@
 //!
 //! The crate `xcap` gives the pixels; the system is asked for the windows by one small module each. Nothing can be
 //! held still here, so a picture counts only if every window was told the same before and after it; a system that
-//! does not tell its windows at all is looked at only by who says that nothing has to be kept out of the picture.
+//! does not tell its windows at all is checked only by who says that nothing has to be kept out of the picture.
 
 #[cfg(target_os = "macos")]
 #[path = "macos.rs"]

@@ -70,7 +70,7 @@ fn plain(error: &XCapError) -> String {
 }
 
 impl Image {
-    /// Returns a part, which must lie within.
+    /// Returns a part, which must be within.
     pub(super) fn part(self, part: Rect) -> Self {
         let whole = Rect::new(0, 0, self.width, self.height);
         if part == whole || !whole.contains(&part) {

@@ -39,7 +39,7 @@ impl Scene {
         self.monitors.iter().find(|monitor| monitor.primary).or(self.monitors.first())
     }
 
-    /// Returns the display that most of a rectangle lies on.
+    /// Returns the display that most of a rectangle is on.
     pub(super) fn monitor_of(&self, place: Rect) -> Option<&pixels::Told> {
         let shared =
             |monitor: &pixels::Told| monitor.place.intersection(&place).map_or(0, |part| part.pixels());

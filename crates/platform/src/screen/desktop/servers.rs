@@ -11,7 +11,7 @@ use crate::screen::frame::Pixels;
 use crate::screen::{Access, Content, Cover, Frame, Listing, Rect, ScreenError, Sources, WindowState};
 use bailiwick_contract::time;
 
-/// How often a picture is taken anew because windows changed meanwhile.
+/// How often a picture is taken again because windows changed meanwhile.
 const ATTEMPTS: usize = 6;
 
 /// More pixels than this are not captured at once: a quarter of a gigabyte.

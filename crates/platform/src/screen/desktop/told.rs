@@ -27,7 +27,7 @@ pub(super) struct Told {
     pub state: WindowState,
     /// Whether a picture of a display may have pixels of it.
     pub mapped: bool,
-    /// Whether the person works in it.
+    /// Whether the user works in it.
     pub active: bool,
     /// Whether it is a menu, a hint, or the like.
     pub unmanaged: bool,

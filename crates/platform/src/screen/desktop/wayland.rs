@@ -1,4 +1,4 @@
-//! What a Wayland session tells: displays and, if its desktop or the person lets it, pictures of them. No windows.
+//! What a Wayland session tells: displays and, if its desktop or the user lets it, pictures of them. No windows.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::screen::{Access, ScreenError};
 /// The protocol has no list of windows that a program may ask for.
 pub(super) const TELLS_WINDOWS: bool = false;
 
-/// How long a picture may take: some desktops ask the person first.
+/// How long a picture may take: some desktops ask the user first.
 pub(super) const PATIENCE: Duration = Duration::from_secs(25);
 
 /// Only a picture shows whether there may be one.

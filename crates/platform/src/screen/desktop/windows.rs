@@ -1,4 +1,4 @@
-//! What Windows tells: every window that shows, and whether the desktop is that of the person who is logged in.
+//! What Windows tells: every window that shows, and whether the desktop is that of the user who is logged in.
 
 #![expect(unsafe_code, reason = "the list of windows has no safe wrapper; nothing else is done here")]
 

@@ -25,7 +25,7 @@ use bailiwick_contract::time;
 /// More pixels than this are not captured at once: a quarter of a gigabyte.
 const MAX_PIXELS: u64 = 1 << 26;
 
-/// How often a picture is begun anew because the display was arranged otherwise meanwhile.
+/// How often a picture is started over because the display was arranged otherwise meanwhile.
 const ATTEMPTS: usize = 3;
 
 /// How long a program is given to paint what it had no need to paint before, at most; and how long it must have
@@ -201,7 +201,7 @@ enum Look {
 /// Captures a window, or a region of it.
 ///
 /// Where the server keeps pictures of windows (there is a compositor, or this connection has asked for it), the
-/// window's own is taken. Else what stands on the screen, if all of the window does. Else the server is asked to
+/// window's own is taken. Else what is on the screen, if all of the window does. Else the server is asked to
 /// keep a picture of this window from now on, and its program is given time to paint it.
 pub(super) fn window(
     server: &mut Server,
@@ -300,7 +300,7 @@ fn no_composite(server: &Server) -> Trouble {
     ScreenError::Failed { display: server.id.clone(), step: "the capture", why }.into()
 }
 
-/// Returns which windows lie before a part of one.
+/// Returns which windows are before a part of one.
 fn covers(scene: &Scene, shown: &Shown, area: Rect) -> Vec<Cover> {
     let above = scene.pile.iter().skip_while(|layer| layer.number != shown.top).skip(1);
     above

@@ -66,7 +66,7 @@ impl<'a> Questions<'a> {
         }
     }
 
-    /// Returns the question about what a window lies in and holds.
+    /// Returns the question about what a window is in and holds.
     pub(super) fn tree(&mut self, number: WindowNumber) -> Result<Answer<'a, QueryTreeReply>, Trouble> {
         self.needed.trees.insert(number);
         match self.trees.remove(&number) {

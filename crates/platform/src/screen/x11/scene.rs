@@ -1,6 +1,6 @@
 //! Reads which windows a screen has, in as few turns as there are answers to wait for.
 //!
-//! Whoever judges windows by what they say relies on it: a window that shows pixels must be told of, by the name of
+//! Anyone who judges windows by what they say relies on it: a window that shows pixels must be told of, by the name of
 //! its own program and not of a frame around it, or there must be no answer at all.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ use crate::screen::{Rect, ScreenError, Window, WindowState};
 const MAX_WINDOWS: usize = 4096;
 /// Up to so many children of the root, everything is asked of all of them at once; else only of those that show.
 const FEW_WINDOWS: usize = 64;
-/// A window lies at most so many windows below the root.
+/// A window is at most so many windows below the root.
 const MAX_DEPTH: usize = 8;
 /// A hidden window of a size below this, in pixels, is one that toolkits keep for themselves.
 const SMALLEST_HIDDEN: u32 = 16;
@@ -33,7 +33,7 @@ const SMALLEST_HIDDEN: u32 = 16;
 pub(super) struct Scene {
     /// Windows that a person would call one, from the bottom of the pile to its top.
     pub windows: Vec<Shown>,
-    /// What lies on the screen, windows and what belongs to them, from the bottom to the top.
+    /// What is on the screen, windows and what belongs to them, from the bottom to the top.
     pub pile: Vec<Layer>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Shown {
     pub window: Window,
     /// Its own number.
     pub number: WindowNumber,
-    /// The child of the root that it lies in: itself, or the window manager's frame.
+    /// The child of the root that it is in: itself, or the window manager's frame.
     pub top: WindowNumber,
 }
 
@@ -199,7 +199,7 @@ fn owner(server: &Server, number: WindowNumber) -> u32 {
     number & !server.connection.setup().resource_id_mask
 }
 
-/// What lies on the screen. What the server itself has made, such as the sheet that a compositor paints on, is no
+/// What is on the screen. What the server itself has made, such as the sheet that a compositor paints on, is no
 /// window of anybody; what takes input only has no pixels.
 fn pile(server: &Server, tops: &[WindowNumber], known: &BTreeMap<WindowNumber, Told>) -> Vec<Layer> {
     tops.iter()
@@ -258,7 +258,7 @@ fn ask_parents<'a>(questions: &mut Questions<'a>, listed: &[WindowNumber]) -> Re
     listed.iter().map(|number| Ok((*number, *number, questions.tree(*number)?))).collect()
 }
 
-/// Finds the child of the root that each window lies in.
+/// Finds the child of the root that each window is in.
 fn read_tops<'a>(
     questions: &mut Questions<'a>,
     root: WindowNumber,

@@ -51,7 +51,7 @@ pub(super) struct Abilities {
     pub composite: bool,
     /// It tells monitors.
     pub monitors: bool,
-    /// It tells the processes of its clients.
+    /// It shows the processes of its clients.
     pub processes: bool,
     /// It shows the windows of X11 programs in a Wayland session, and nothing of its own.
     pub part_of_wayland: bool,
@@ -95,7 +95,7 @@ pub(super) struct Monitor {
     pub name: String,
     /// Whether a person has called it the first.
     pub primary: bool,
-    /// Where it lies on its screen.
+    /// Where it is on its screen.
     pub place: Rect,
 }
 
@@ -210,7 +210,7 @@ impl Server {
 
     /// Does something while no other client of the server can do anything: nothing moves, opens, or is drawn.
     ///
-    /// It takes one or two milliseconds. Whatever comes of it, the others go on: by a request, or because the
+    /// It takes one or two milliseconds. Whatever comes of it, the others continue: by a request, or because the
     /// connection is given up, as it is where it takes longer than the others are to wait.
     pub(super) fn alone<T>(
         &mut self,

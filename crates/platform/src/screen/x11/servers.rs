@@ -90,7 +90,7 @@ impl Servers {
         Ok(listing)
     }
 
-    /// Returns why nothing can be looked at: the best reason there is.
+    /// Returns why nothing can be read: the best reason there is.
     fn no_access(&self, unreachable: &[Unreachable]) -> Access {
         let sources = &self.kept.sources;
         let telling = |access: &&Access| !matches!(access, Access::NoDisplay { .. });
@@ -119,7 +119,7 @@ impl Servers {
         region: Option<Rect>,
         _unjudged: bool,
     ) -> Result<Frame, ScreenError> {
-        // Every window is told, of the very moment: whoever judges can.
+        // Every window is told, of the very moment: anyone who judges can.
         let named;
         let id = if id == "primary" {
             named = self.primary()?;
@@ -195,7 +195,7 @@ fn known_screen(server: &Server, screen: usize, id: &str) -> Result<(), Trouble>
     }
 }
 
-/// Says of a server that does not answer why it cannot be looked at.
+/// Says of a server that does not answer why it cannot be read.
 fn access_of(error: ScreenError) -> Access {
     match error {
         ScreenError::NoAccess(access) => access,
@@ -257,7 +257,7 @@ fn scale(server: &Server) -> Result<f64, Trouble> {
     Ok(dpi.filter(|dpi| (24.0..=960.0).contains(dpi)).map_or(1.0, |dpi| dpi / 96.0))
 }
 
-/// For how long the other clients of a server wait for a picture. Where it takes longer, they go on, and it is tried once
+/// For how long the other clients of a server wait for a picture. Where it takes longer, they continue, and it is tried once
 /// more with the second: a computer that is busy takes longer than one that is not.
 const ALONE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 

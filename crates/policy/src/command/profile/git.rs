@@ -581,7 +581,7 @@ fn exec_path(reading: &Reading<'_>) -> bool {
     reading.options.iter().any(|it| it.global && it.name == "--exec-path" && it.value.is_some())
 }
 
-/// `ext::…`, `fd::…`: what stands before `::` names the program `git-remote-…`.
+/// `ext::…`, `fd::…`: what is before `::` names the program `git-remote-…`.
 fn helper_address(word: &str) -> bool {
     word.split_once("::").is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|it| it.is_ascii_alphanumeric() || b"+-.".contains(&it))

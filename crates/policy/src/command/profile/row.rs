@@ -180,7 +180,7 @@ pub enum Then {
     /// It runs where a scope lets a shell run, in a full sandbox; no rule lifts this.
     Shell,
     /// As [`Then::Shell`], but lifted by a rule that is the whole command, word for word: then the text for the shell is
-    /// the person's own.
+    /// the user's own.
     ShellText,
     /// It runs, and can run any code.
     Code,

@@ -1,6 +1,6 @@
 //! An index as a file: compact, checksummed, and of this build alone.
 //!
-//! Names are sorted and paths are in order, each told by what it does not share with the one before; lines and
+//! Names are sorted and paths are valid, each told by what it does not share with the one before; lines and
 //! containers are told by how far they are from the last. A file that is broken, of another build, or of another
 //! folder is no index: everything is then read again.
 

@@ -21,7 +21,7 @@ const LEFT_AFTER: Duration = Duration::from_secs(3_600);
 pub(super) fn read(path: &Path, root: FileId) -> Option<(Table, [u8; 32])> {
     let (content, _) = read_own_file(path, Secrecy::Secret, MAX_FILE_BYTES).ok()?;
     let read = disk::decode(&content, root)?;
-    // Its age begins anew.
+    // Its age starts over.
     if let Ok(file) = fs::OpenOptions::new().append(true).open(path) {
         let _ = file.set_modified(SystemTime::now());
     }

@@ -20,7 +20,7 @@ use super::shown::Shown;
 
 /// How long an index stays in memory that nobody asks.
 const HELD_FOR: Duration = Duration::from_secs(300);
-/// How often that is looked at.
+/// How often that is checked.
 const PAUSE: Duration = Duration::from_secs(15);
 /// How long a question waits for files to be read before it answers from what is known.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -77,7 +77,7 @@ impl SymbolIndexes {
 
     /// Answers a question about a folder, and all beneath it, from the index of its root.
     ///
-    /// Waits 10 seconds at most for files to be read; reading then goes on, and the answer says that it is not
+    /// Waits 10 seconds at most for files to be read; reading then continues, and the answer says that it is not
     /// complete.
     ///
     /// # Errors

@@ -95,7 +95,7 @@ impl Look<'_> {
                 return Err(failure);
             }
             Err(failure) if folder.is_empty() => return Err(failure),
-            // It went while it was looked at: what is held of it goes below.
+            // It went while it was checked: what is held of it goes below.
             Err(_) | Ok(_) => {}
         }
         let mut gone = 0;

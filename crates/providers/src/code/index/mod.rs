@@ -13,7 +13,7 @@
 //!
 //! An index holds what a search would: nothing closed, hidden or ignored. It only says where to look: what is
 //! answered is read from its file through the scope's door. It is never in a scope, and never trusted: a broken or
-//! foreign one is made anew.
+//! foreign one is made again.
 
 mod disk;
 mod entry;

@@ -233,7 +233,7 @@ fn fuzzy_fits(table: &Table, query: &SymbolQuery) -> Vec<u64> {
     let mut matcher = Matcher::new(Config::DEFAULT);
     let mut characters = Vec::new();
     let fit = |(name, has): (&str, u64)| {
-        // A letter with an accent fits the one without: those names are looked at in any case.
+        // A letter with an accent fits the one without: those names are checked in any case.
         if has & wanted != wanted && name.is_ascii() {
             return NO_FIT;
         }

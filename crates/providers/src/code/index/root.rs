@@ -1,7 +1,7 @@
 //! The index of one root: loaded, brought up to date, asked, written.
 //!
 //! A question never looks at files itself. It finds the index current, or starts a thread that makes it so and
-//! waits for that as long as it has patience; then it answers from what is known, says so, and the thread goes on.
+//! waits for that as long as it has patience; then it answers from what is known, says so, and the thread continues.
 //! A caller who gives up takes the thread along, unless others wait for it.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::parser::ParserPool;
 
 /// How long one look at everything may take.
 const MAX_LOOK: Duration = Duration::from_secs(900);
-/// After how long everything is looked at again although no change was heard of: a program can write by ways that
+/// After how long everything is checked again although no change was heard of: a program can write by ways that
 /// are not told, such as memory that it shares with the file.
 const TRUSTED_FOR: Duration = Duration::from_secs(300);
 /// How long a question sleeps before it looks at its cancellation flag.
@@ -34,7 +34,7 @@ const TURN: Duration = Duration::from_millis(20);
 const ANSWERING: Duration = Duration::from_millis(500);
 /// How long changes wait until they are written.
 const WRITTEN_EVERY: Duration = Duration::from_secs(60);
-/// How many folders are looked at again one by one; where more have changed, everything is looked at.
+/// How many folders are checked again one by one; where more have changed, everything is checked.
 const MAX_FOLDERS: usize = 256;
 
 /// How it was found out that an index is current.
@@ -104,7 +104,7 @@ struct Running {
     rules: [u8; 32],
 }
 
-/// What must be looked at.
+/// What must be checked.
 enum Due {
     Nothing,
     Folders(BTreeMap<Vec<u8>, Depth>),
@@ -410,7 +410,7 @@ impl Drop for LookGuard<'_> {
                     progress.compared = Some(self.began);
                 }
             }
-            // What was read until then stays; the next question goes on from there.
+            // What was read until then stays; the next question continues from there.
             Some(Err(failure)) if failure.code == ErrorCode::Cancelled => progress.complete = false,
             Some(Err(failure)) => {
                 progress.complete = false;

@@ -115,7 +115,7 @@ impl Table {
 
     /// Brings definitions into the table's terms; `None` if there is no room for their names.
     fn symbols_of(&mut self, definitions: &Definitions) -> Option<Box<[Symbol]>> {
-        // A definition whose name is too long is left out; what is in it then stands in the file.
+        // A definition whose name is too long is left out; what is in it then is in the file.
         let mut places: Vec<Option<u32>> = Vec::with_capacity(definitions.list.len());
         let mut symbols = Vec::with_capacity(definitions.list.len());
         for definition in &definitions.list {

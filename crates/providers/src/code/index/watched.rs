@@ -1,7 +1,7 @@
-//! Which folders of a root are watched, and which must be looked at again.
+//! Which folders of a root are watched, and which must be checked again.
 //!
 //! A folder is watched before its entries are read, so that no change falls between. `.git/info/exclude`, which
-//! lies in no watched folder, is held against its facts. Files with several names can be changed by way of one
+//! is in no watched folder, is held against its facts. Files with several names can be changed by way of one
 //! that is not watched: their folders are always looked at again.
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +15,7 @@ use super::entry::Stamp;
 /// How many folders one root has watched at most: each takes about a kilobyte of the system's memory.
 const MAX_FOLDERS: usize = 32_768;
 
-/// How much of a folder is looked at again.
+/// How much of a folder is checked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Depth {
     /// Its files, and folders that were not there before.
@@ -27,7 +27,7 @@ pub(super) enum Depth {
 /// What has changed since the last time.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Not known: everything must be looked at.
+    /// Not known: everything must be checked.
     pub everything: bool,
     /// Folders to look at again.
     pub folders: BTreeMap<Vec<u8>, Depth>,
@@ -57,7 +57,7 @@ impl Watched {
         self.watch.is_some() && !self.deaf
     }
 
-    /// Begins to listen anew, before a look at everything.
+    /// Begins to listen again, before a look at everything.
     pub fn renew(&mut self) {
         if !self.deaf {
             let watch = FolderWatch::new().ok();

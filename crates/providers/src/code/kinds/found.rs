@@ -23,7 +23,7 @@ pub(in crate::code) enum Step {
 pub(in crate::code) struct Around<'a> {
     /// The text.
     pub source: &'a [u8],
-    /// What the definition is that it stands in.
+    /// What the definition is that it is in.
     pub inside: Option<Kind>,
     /// Its name.
     pub inside_name: &'a str,
@@ -51,7 +51,7 @@ impl Around<'_> {
         if self.has_methods() { Kind::Method } else { Kind::Function }
     }
 
-    /// Returns whether it stands in no function.
+    /// Returns whether it is in no function.
     pub fn is_outside_functions(&self) -> bool {
         !self.inside.is_some_and(Kind::is_callable)
     }
@@ -99,7 +99,7 @@ impl<'t> Found<'t> {
         }
     }
 
-    /// Sets the body: the header ends there. Nothing in it is looked at.
+    /// Sets the body: the header ends there. Nothing in it is checked.
     pub fn body(mut self, body: Option<Node<'t>>) -> Self {
         if let Some(body) = body {
             self.header_end = self.header_end.min(body.start_byte());

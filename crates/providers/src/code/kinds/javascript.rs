@@ -1,6 +1,6 @@
 //! JavaScript and TypeScript, with and without JSX.
 //!
-//! Functions and classes count wherever they stand directly in a module, a function or a class; names bound to
+//! Functions and classes count wherever they are directly in a module, a function or a class; names bound to
 //! values outside functions only. A function that is called where it stands is as good as its module.
 
 use tree_sitter::Node;
@@ -129,7 +129,7 @@ fn field<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) ->
     definition.named(unquoted(&around.text(name))).add(found)
 }
 
-/// Takes a function in an object; objects in it are looked at too.
+/// Takes a function in an object; objects in it are checked too.
 fn pair<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
     let (Some(name), Some(value)) = (node.child_by_field_name("key"), node.child_by_field_name("value"))
     else {

@@ -99,7 +99,7 @@ fn is_expression(body: Node<'_>, around: &Around<'_>) -> bool {
     around.source.get(body.start_byte()) == Some(&b'=')
 }
 
-/// Finds the type that an extension extends: it stands before the name.
+/// Finds the type that an extension extends: it is before the name.
 fn receiver(node: Node<'_>, name: Node<'_>, around: &Around<'_>) -> Option<String> {
     let mut cursor = node.walk();
     let before = node

@@ -1,6 +1,6 @@
 //! What the nodes of each grammar are to a walk that looks for definitions: a file for each language.
 //!
-//! The rules look at one node and its nearest children, never at a whole tree; the walk goes on from there.
+//! The rules look at one node and its nearest children, never at a whole tree; the walk continues from there.
 
 mod bash;
 mod c;

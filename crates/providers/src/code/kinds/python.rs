@@ -1,4 +1,4 @@
-//! Python. Functions and classes count wherever they stand, names only at the level of a module or a class.
+//! Python. Functions and classes count wherever they are, names only at the level of a module or a class.
 
 use tree_sitter::Node;
 

@@ -116,7 +116,7 @@ fn call<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> 
         | "class_attribute" => Kind::Property,
         "define_method" | "define_singleton_method" | "alias_method" => function_kind(around),
         _ => {
-            // `private def …`, and blocks that stand in a class or a module.
+            // `private def …`, and blocks that are in a class or a module.
             let has_method = arguments
                 .and_then(|arguments| arguments.named_child(0))
                 .is_some_and(|first| matches!(first.kind(), "method" | "singleton_method" | "call"));

@@ -1,4 +1,4 @@
-//! Rust. Items in function bodies count where they stand directly in the body.
+//! Rust. Items in function bodies count where they are directly in the body.
 
 use tree_sitter::Node;
 

@@ -1,4 +1,4 @@
-//! Branches of `#if` that a grammar cannot read where they stand: within parentheses or initializers, in the middle of a
+//! Branches of `#if` that a grammar cannot read where they are: within parentheses or initializers, in the middle of a
 //! declaration, or with brackets that another branch closes. One branch of such a group stays.
 
 use std::ops::Range;
@@ -6,9 +6,9 @@ use std::ops::Range;
 use super::c::{Brace, brace};
 use super::tokens::{Directive, Token, TokenKind};
 
-/// How deep groups are nested that are looked at.
+/// How deep groups are nested that are checked.
 const MAX_GROUPS: usize = 64;
-/// How deep brackets are nested that are looked at.
+/// How deep brackets are nested that are checked.
 const MAX_BRACKETS: usize = 256;
 
 /// An open bracket.
@@ -125,7 +125,7 @@ fn end_branch(group: &mut Group, open: &[Bracket], last: bool) {
     }
 }
 
-/// Returns whether a grammar can read all branches of a group where they stand.
+/// Returns whether a grammar can read all branches of a group where they are.
 fn is_readable(source: &[u8], tokens: &[Token], group: &Group) -> bool {
     let is_enum = match group.open.last() {
         Some(Bracket::Round | Bracket::Square | Bracket::Curly(Brace::Values)) => return false,
@@ -141,7 +141,7 @@ fn is_readable(source: &[u8], tokens: &[Token], group: &Group) -> bool {
             _ => false,
         }
     };
-    // What stands in a line of its own may be a macro that ends a statement.
+    // What is in a line of its own may be a macro that ends a statement.
     let is_alone = |at: usize| {
         let token = &tokens[at];
         token.is_first && token.kind == TokenKind::Word && super::c::is_macro(&source[token.bytes()])

@@ -1,4 +1,4 @@
-//! Macros in declarations of C and C++, told from types by how they are written and by what stands around them.
+//! Macros in declarations of C and C++, told from types by how they are written and by what is around them.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub(super) enum Brace {
     Code,
 }
 
-/// How many tokens a header has that are looked at.
+/// How many tokens a header has that are checked.
 const MAX_HEADER: usize = 120;
 
 /// Returns what the curly bracket holds that is the last of the tokens.
@@ -35,7 +35,7 @@ pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) ->
     let mut has_call = false;
     let header = tokens[..tokens.len() - 1].iter().rev().filter(|token| !token.is_dropped);
     let mut kind = None;
-    // The two tokens behind the one that is looked at.
+    // The two tokens behind the one that is checked.
     let mut behind: [Option<&Token>; 2] = [None; 2];
     for token in header.take(MAX_HEADER) {
         match token.kind {
@@ -74,7 +74,7 @@ pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) ->
         (_, Some(TokenKind::Sign(b')'))) => Brace::Code,
         (Some(kind), _) if !has_call || kind == Brace::Enum => kind,
         _ if within == Brace::Code => Brace::Code,
-        // `= {` stands above; `int a[] {` and `T a {` are rare where no function is.
+        // `= {` is above; `int a[] {` and `T a {` are rare where no function is.
         (_, Some(TokenKind::Sign(b']'))) => Brace::Values,
         _ if matches!(inside, Some(Bracket::Round | Bracket::Square)) => Brace::Code,
         _ => Brace::Code,
@@ -88,7 +88,7 @@ pub(super) fn is_macro(word: &[u8]) -> bool {
         && word.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
 }
 
-/// Returns whether a word is one with which a type or a declaration goes on.
+/// Returns whether a word is one with which a type or a declaration continues.
 fn is_keyword(word: &[u8]) -> bool {
     matches!(
         word,
@@ -318,7 +318,7 @@ impl<'a> Macros<'a> {
         }
     }
 
-    /// Returns whether a colon stands behind `public` and the like.
+    /// Returns whether a colon is behind `public` and the like.
     fn is_access(&self, at: usize) -> bool {
         let before = |count: usize| at.checked_sub(count).and_then(|at| self.word(at));
         let is_one = |word: Option<&[u8]>| {
@@ -399,7 +399,7 @@ impl<'a> Macros<'a> {
         blank.then_some((next, b""))
     }
 
-    /// Returns whether a name is over here: what stands before it was its type.
+    /// Returns whether a name is over here: what is before it was its type.
     fn ends_declarator(&self, at: usize) -> bool {
         !matches!(
             self.tokens.get(at).map(|token| token.kind),

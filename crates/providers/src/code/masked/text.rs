@@ -74,13 +74,13 @@ fn of_c(source: &[u8]) -> MaskedText<'_> {
     MaskedText { text, other, bodies, functions: found.functions, macros }
 }
 
-/// Returns whether a range lies within one of some, which are in order and do not overlap.
+/// Returns whether a range is within one of some, which are valid and do not overlap.
 pub(in crate::code) fn is_within(bodies: &[Range<usize>], range: &Range<usize>) -> bool {
     let before = bodies.partition_point(|body| body.start <= range.start);
     before > 0 && range.end <= bodies[before - 1].end
 }
 
-/// Leaves of a line for the preprocessor what tells its grammar what it is.
+/// Leaves of a line for the preprocessor what shows its grammar what it is.
 fn plain(source: &[u8], directive: Directive, bytes: Range<usize>) -> Option<Edit> {
     let line = &source[bytes.clone()];
     match directive {
@@ -94,7 +94,7 @@ fn plain(source: &[u8], directive: Directive, bytes: Range<usize>) -> Option<Edi
             (from < bytes.end && from > bytes.start + word)
                 .then_some(Edit { bytes: from..bytes.end, word: b"1" })
         }
-        // The value of a macro goes on over lines.
+        // The value of a macro continues over lines.
         Directive::Define if line.contains(&b'\n') || memchr::memmem::find(line, b"/*").is_some() => {
             let name = name_of(source, bytes.clone())?;
             let from = match source.get(name.end) {

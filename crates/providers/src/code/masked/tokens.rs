@@ -124,7 +124,7 @@ pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
-/// Returns where a line ends that may be continued by a backslash; comments that begin in it and go on count in.
+/// Returns where a line ends that may be continued by a backslash; comments that begin in it and continue count in.
 fn end_of_line(source: &[u8], from: usize) -> usize {
     let is_comment = source[from..].starts_with(b"//");
     let mut at = from;
@@ -164,7 +164,7 @@ fn end_of_quote(source: &[u8], from: usize) -> usize {
     source.len()
 }
 
-/// Returns where a raw text ends, whose quote stands at `from`.
+/// Returns where a raw text ends, whose quote is at `from`.
 fn end_of_raw(source: &[u8], from: usize) -> usize {
     let rest = &source[from + 1..];
     let Some(open) = rest.iter().take(20).position(|byte| *byte == b'(') else {

@@ -196,7 +196,7 @@ fn of_kotlin(line: &str) -> Option<Diagnostic<'_>> {
     ))
 }
 
-/// Returns whether a text looks like the name of a source: with an ending, and without what stands in sentences and addresses.
+/// Returns whether a text looks like the name of a source: with an ending, and without what is in sentences and addresses.
 fn is_file(file: &str) -> bool {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };

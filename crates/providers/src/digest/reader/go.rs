@@ -157,7 +157,7 @@ impl Go {
                     .as_deref()
                     .is_some_and(|other| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('/')))
             };
-            // Parts stand after their whole, or before it while they still run.
+            // Parts are after their whole, or before it while they still run.
             let near = found.get(at + 1).is_some_and(is_part) || (at > 0 && is_part(&found[at - 1]));
             if !(near && one.line.is_none()) {
                 self.facts.failures.push(one.clone());

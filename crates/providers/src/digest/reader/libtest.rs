@@ -1,4 +1,4 @@
-//! What the test harness of Rust prints: `cargo test`, and a test binary by itself.
+//! What the test harness of Rust prints: `cargo test`, and a test binary on its own.
 
 use std::collections::HashMap;
 

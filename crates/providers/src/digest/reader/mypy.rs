@@ -4,7 +4,7 @@ use super::super::facts::{Counts, Facts, Found, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
-/// How long a line of `--pretty` is at least that goes on in the next one.
+/// How long a line of `--pretty` is at least that continues in the next one.
 const WRAPPED: usize = 60;
 
 /// The reader.

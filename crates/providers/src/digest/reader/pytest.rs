@@ -152,7 +152,7 @@ impl Block {
                 }
             }
             Some(b' ') => {
-                // A traceback as Python prints it goes on into what the test called of pytest.
+                // A traceback as Python prints it continues into what the test called of pytest.
                 if let Some(at) = place::of_python_frame(line)
                     && (!place::is_library(at.file)
                         || self.found.file.as_deref().is_none_or(place::is_library))
@@ -225,7 +225,7 @@ impl Reader for Pytest {
     }
 }
 
-/// Returns what stands between two rows of a mark, such as `==== FAILURES ====`.
+/// Returns what is between two rows of a mark, such as `==== FAILURES ====`.
 fn framed(line: &str, mark: char) -> Option<&str> {
     if !line.starts_with(mark) || !line.ends_with(mark) || line.len() < 3 {
         return None;
@@ -289,7 +289,7 @@ fn pair(lines: Vec<String>, blocks: Vec<Block>) -> Vec<Found> {
         let block = if fits { blocks.next() } else { None };
         let title = block.as_ref().map_or("", |block| block.title.as_str());
         let (name, said) = split(&line, title);
-        // A part that failed stands before its test.
+        // A part that failed is before its test.
         let mut found = match name.rsplit_once(' ').filter(|_| name.starts_with(['[', '('])) {
             Some((part, test)) => Found::named(&format!("{test} {part}")),
             None => Found::named(name.trim_start()),

@@ -111,7 +111,7 @@ impl Vitest {
         if let Some(at) = frame.and_then(place::whole) {
             for found in &mut self.group {
                 if found.line.is_none() && !place::is_foreign(at.file) {
-                    // A function may stand before the file; the file may have spaces.
+                    // A function may be before the file; the file may have spaces.
                     let own = found.file.clone().filter(|own| at.file.ends_with(own.as_str()));
                     let file =
                         own.unwrap_or_else(|| at.file.rsplit(' ').next().unwrap_or(at.file).to_owned());

@@ -16,7 +16,7 @@ use crate::adapters::cli::steps::{Steps, Unmade, wrong};
 
 use super::super::service::healthy;
 
-/// What tells where an installation lies. A client hands on only what its entry sets.
+/// What shows where an installation lies. A client hands on only what its entry sets.
 const PLACES: &[&str] = &["BAILIWICK_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
 
 /// Looks at every client that is here.
@@ -40,7 +40,7 @@ pub fn clients(steps: &mut Steps, home: &Home) {
                 Err(Unmade::Wrong(wrong(client.problem.clone().unwrap_or_default())))
             }
             ConnectionState::NotConnected => Err(Unmade::Skipped(
-                "its settings are in order, and Bailiwick is not among its servers".to_owned(),
+                "its settings are valid, and Bailiwick is not among its servers".to_owned(),
             )),
             ConnectionState::Foreign => Err(Unmade::Skipped(client.problem.clone().unwrap_or_default())),
             ConnectionState::Connected | ConnectionState::Stale | ConnectionState::Broken => {

@@ -72,7 +72,7 @@ pub fn git(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
     });
 }
 
-/// Creates a repository as a person would, by the Git that this terminal finds, without the person's settings.
+/// Creates a repository as a person would, by the Git that this terminal finds, without the user's settings.
 fn make(folder: &Path, limit: &Limit) -> Result<((), String), Unmade> {
     fs::write(folder.join("a.txt"), "one\n").map_err(|error| wrong(error.to_string()))?;
     let mut said = String::new();

@@ -1,4 +1,4 @@
-//! The throw-away installation, and what lies in its folders before anything is done.
+//! The throw-away installation, and what is in its folders before anything is done.
 
 use bailiwick_platform::fs::modes::symlink;
 use std::fs;
@@ -12,9 +12,9 @@ use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType, id};
 use crate::adapters::cli::args::Preset;
 use crate::adapters::cli::throwaway::{Throwaway, folder_scope};
 
-/// What lies outside the scopes and must never be seen.
+/// What is outside the scopes and must never be seen.
 pub const OUTSIDE: &str = "outside-9c1f";
-/// What lies in a closed file and must never be seen.
+/// What is in a closed file and must never be seen.
 pub const SECRET: &str = "secret-77ab";
 
 /// What the scope `run` may start. Scripts are files of the scope: no shell is handed a text.

@@ -73,7 +73,7 @@ fn ran(child: &mut McpChild, envelope: Value) -> Result<Value, Failure> {
     }
 }
 
-/// Lists the person's home folder by a command. Names alone, and they are told to nobody.
+/// Lists the user's home folder by a command. Names alone, and they are told to nobody.
 fn home_folder(child: &mut McpChild, ground: &Ground) -> Result<((), String), Unmade> {
     let skipped = |why: &str| Err(Unmade::Skipped(why.to_owned()));
     let Some(home) = machine::home_folder().and_then(|home| paths::real(&home).ok()) else {

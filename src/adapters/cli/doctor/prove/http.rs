@@ -32,7 +32,7 @@ struct Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // It may have ended by itself; what it left lies in the throw-away folder.
+        // It may have ended on its own; what it left is in the throw-away folder.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

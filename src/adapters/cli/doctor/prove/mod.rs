@@ -1,6 +1,6 @@
 //! `doctor --prove`: each class of operation, done for real in a throw-away installation, and what was seen of it.
 //!
-//! Must not touch the person's config, history or folders, and never says `ok` of what was not done: a step that
+//! Must not touch the user's config, history or folders, and never says `ok` of what was not done: a step that
 //! cannot be done here is `skipped`, with its reason. Every wait has an end, and Ctrl-C ends all of them.
 
 mod clients;

@@ -1,4 +1,4 @@
-//! The order of the proof, its bound of time, and its end by the person.
+//! The order of the proof, its bound of time, and its end by the user.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ use super::{clients, code, files, git, handshakes, held, http, processes, refusa
 const TIME: Duration = Duration::from_secs(18);
 /// How long a round trip through a public URL may take.
 const TRIP_TIME: Duration = Duration::from_secs(5);
-/// How long what was begun may take to end once the person has ended it.
+/// How long what was begun may take to end once the user has ended it.
 const END_TIME: Duration = Duration::from_secs(5);
 
 /// `doctor --prove`.
@@ -47,14 +47,14 @@ pub struct ProveOutput {
 /// Does everything. Exits 0 if nothing failed, 1 if something did.
 ///
 /// # Errors
-/// When the temporary folder cannot be used; `cancelled` when the person ends it.
+/// When the temporary folder cannot be used; `cancelled` when the user ends it.
 pub fn run(home: &Home, printer: Printer) -> Result<Report, Failure> {
     let limit = Limit::within(TIME);
     let (says, hears) = tokio::sync::oneshot::channel();
     let worker = thread::Builder::new().name("prove".to_owned()).spawn({
         let (home, limit) = (home.clone(), limit.clone());
         move || {
-            // Nobody hears it once the person has ended it.
+            // Nobody hears it once the user has ended it.
             let _ = says.send(prove(&home, printer, limit));
         }
     });

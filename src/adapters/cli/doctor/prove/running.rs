@@ -1,4 +1,4 @@
-//! The person's own service, where one runs: greeted as a client would, and nothing is asked of it that leaves a row.
+//! The user's own service, where one runs: greeted as a client would, and nothing is asked of it that leaves a row.
 
 use std::process::Command;
 

@@ -80,7 +80,7 @@ fn picture(child: &mut McpChild, limit: &Limit) -> Result<((), String), Unmade> 
     }
     if data["blackedOut"].as_u64().is_some_and(|count| count > 0) {
         return Err(Unmade::Skipped(
-            "windows that are kept from clients lie there, and are black".to_owned(),
+            "windows that are kept from clients are there, and are black".to_owned(),
         ));
     }
     Err(Unmade::Wrong(wrong(format!(

@@ -12,7 +12,7 @@ use crate::launch::flags::FOLDER;
 /// How a file is opened to be read.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
-/// The open folder of a process. What lies in it is reached also when it is renamed or removed.
+/// The open folder of a process. What is in it is reached also when it is renamed or removed.
 #[derive(Debug)]
 pub(in super::super) struct Folder(OwnedFd);
 
@@ -51,7 +51,7 @@ impl Folder {
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o600))?.into())
     }
 
-    /// Opens a file of it to go on writing.
+    /// Opens a file of it to continue writing.
     pub(in super::super) fn write(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::empty())?.into())

@@ -43,7 +43,7 @@ pub(in super::super) fn read(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Takes the lock by which others see that somebody writes a file. It lies behind all content, as locks keep others from
+/// Takes the lock by which others see that somebody writes a file. It is behind all content, as locks keep others from
 /// reading here, and ends with this process.
 pub(in super::super) fn lock(file: &File) -> io::Result<()> {
     sys::lock(file.as_handle())

@@ -1,4 +1,4 @@
-//! The connection to a keeper: a named pipe whose name follows from the key, which lies in the status.
+//! The connection to a keeper: a named pipe whose name follows from the key, which is in the status.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -76,7 +76,7 @@ impl Line {
     }
 }
 
-/// Pipes lie in no folder. Who can read the key finds the name, and nobody else.
+/// Pipes are in no folder. Who can read the key finds the name, and nobody else.
 pub(in super::super) fn pipe_name(key: &Key) -> String {
     let sum = Sha256::new().chain_update(b"control").chain_update(key).finalize();
     format!(r"\\.\pipe\bailiwick-keeper-{}", hex(&sum[..16]))

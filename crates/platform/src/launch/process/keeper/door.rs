@@ -1,7 +1,7 @@
 //! Who speaks to the keeper: the listener, and its connections.
 //!
-//! Only processes of this user are heard that know the key, which lies in the status file. Nobody can make the
-//! keeper wait or grow: connections are few, each is read only as far as its answers were taken, and whoever
+//! Only processes of this user are heard that know the key, which is in the status file. Nobody can make the
+//! keeper wait or grow: connections are few, each is read only as far as its answers were taken, and no matter who
 //! is not understood is not heard any more.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -70,7 +70,7 @@ impl Door {
     /// Returns what is to be polled: the listener, then each connection.
     pub(super) fn polled(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let connections = self.connections.iter().map(|connection| {
-            // Whoever does not take answers is not heard.
+            // Anyone who does not take answers is not heard.
             let wanted = if connection.unsent.is_empty() { PollFlags::IN } else { PollFlags::OUT };
             (connection.socket.as_fd(), wanted)
         });
@@ -107,7 +107,7 @@ impl Door {
         }
     }
 
-    /// Reads from a connection that is ready, or goes on answering.
+    /// Reads from a connection that is ready, or continues answering.
     pub(super) fn hear(&mut self, at: usize) {
         if let Some(connection) = self.connections.get_mut(at) {
             connection.flush();

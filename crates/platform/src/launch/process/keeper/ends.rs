@@ -40,7 +40,7 @@ struct Terminal {
     master: OwnedFd,
     /// Whether it cannot be read any more.
     has_ended: bool,
-    /// What it answers by itself.
+    /// What it answers on its own.
     answers: Answers,
     /// Kept open, so that the terminal does not count as closed while no program has it open.
     _program: OwnedFd,

@@ -56,7 +56,7 @@ pub(in super::super) fn keep(kit: &mut Kit, reach: Reach, control: OwnedFd, parc
 pub(super) struct Keeper {
     pub(super) signals: Signals,
     pub(super) reach: Rc<Reach>,
-    /// The service's end of the start, until it says that this process goes on by itself.
+    /// The service's end of the start, until it says that this process keeps running on its own.
     pub(super) start: Option<OwnedFd>,
     /// The end of a pipe that closes with the service, if the process must not outlive it.
     pub(super) life: Option<OwnedFd>,

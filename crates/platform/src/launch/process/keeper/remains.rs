@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, chmodat, fchmod, openat, 
 
 use crate::launch::wire::KeptOrder;
 
-/// How deep folders are removed; what lies deeper stays.
+/// How deep folders are removed; what is deeper stays.
 const MAX_DEPTH: usize = 256;
 
 /// What is let go of at the end.

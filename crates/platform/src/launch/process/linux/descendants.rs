@@ -31,7 +31,7 @@ impl Trace {
     }
 
     /// Kills what a supervisor that was killed has left, but nothing of the other children. Returns whether something was
-    /// there: whoever calls it reaps what has ended, and calls it again.
+    /// there: anyone who calls it reaps what has ended, and calls it again.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "other systems need more for it")]
     pub(in super::super) fn kill_what_is_left(&self, spared: impl Iterator<Item = Pid>) -> bool {
         let spared = spared.collect();
@@ -105,7 +105,7 @@ impl Reach {
     /// Kills all processes of the job and waits until they are gone. Returns how many there were.
     pub(in super::super) fn kill_all(self) -> u32 {
         let (mut killed, mut pause) = (0, FIRST_PAUSE);
-        // What had ended by itself is not counted.
+        // What had ended on its own is not counted.
         if reap(&mut 0) == ReapResult::Nothing {
             return killed;
         }

@@ -63,7 +63,7 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
 const SYS_FCHMODAT2: libc::c_long = 452;
 const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
 
-/// The last system call that was looked at for this filter. What has a higher number does not exist inside: neither
+/// The last system call that was checked for this filter. What has a higher number does not exist inside: neither
 /// newer ones nor those of the x32 interface.
 const LAST_KNOWN: libc::c_long = SYS_OPEN_TREE_ATTR;
 
@@ -269,7 +269,7 @@ pub(super) fn filter(
         .chain(MODES.iter().chain(MODES_HERE).copied())
         .chain([
             (libc::SYS_clone, namespaces),
-            // What they are to do lies in memory, where a filter cannot look. Programs go on with `clone` and
+            // What they are to do is in memory, where a filter cannot look. Programs continue with `clone` and
             // `openat` then.
             (libc::SYS_clone3, Rule::Answer(Answer::Error(libc::ENOSYS))),
             (libc::SYS_openat2, Rule::Answer(Answer::Error(libc::ENOSYS))),
@@ -322,7 +322,7 @@ struct Span {
 }
 
 impl Span {
-    /// Joins neighbours. The rules are in order.
+    /// Joins neighbours. The rules are valid.
     fn all(rules: &[(u32, Rule)]) -> Vec<Self> {
         let mut spans: Vec<Self> = Vec::new();
         for (number, rule) in rules.iter().copied() {
@@ -436,7 +436,7 @@ const NUMBER_OFFSET: u32 = 0;
 /// Where it has the architecture.
 const ARCHITECTURE_OFFSET: u32 = 4;
 
-/// Where it has the lower half of an argument; the kernel takes no more of those that are looked at.
+/// Where it has the lower half of an argument; the kernel takes no more of those that are checked.
 const fn argument(index: u32) -> u32 {
     16 + 8 * index + if cfg!(target_endian = "big") { 4 } else { 0 }
 }
@@ -537,7 +537,7 @@ mod tests {
     fn a_system_call_of_a_newer_kernel_does_not_exist_inside() {
         // Raise this only after a look at what the new ones do.
         assert_eq!(LAST_KNOWN, 467);
-        const { assert!(LAST_KNOWN >= libc::SYS_mseal, "libc names newer ones than were looked at") };
+        const { assert!(LAST_KNOWN >= libc::SYS_mseal, "libc names newer ones than were checked") };
         let architecture = ARCHITECTURE.expect("a processor with a filter");
         let program = filter(Containment::Full, Network::Full, InnerSandboxes::Allowed, SetGroupId::Refused)
             .expect("a filter");

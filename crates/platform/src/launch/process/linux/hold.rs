@@ -254,7 +254,7 @@ fn rules(
         allow_if(&grant.path, &|place| grant.check(FileId::of_open(place)?), reach, missing)
     };
     let written: Vec<_> = hold.read_write.iter().chain([&hold.home]).collect();
-    // What lies below a folder that can be written is allowed with it. Opened by its own path, it could be a
+    // What is below a folder that can be written is allowed with it. Opened by its own path, it could be a
     // link that an earlier job made.
     let is_below =
         |path: &Path| written.iter().any(|above| path != above.path && path.starts_with(&above.path));

@@ -30,7 +30,7 @@ impl Signals {
         Ok(Self(SignalFd::with_flags(&listened, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?))
     }
 
-    /// Listens again in a process that was forked: the descriptor tells each process of its own signals.
+    /// Listens again in a process that was forked: the descriptor shows each process of its own signals.
     #[expect(clippy::unnecessary_wraps, reason = "other systems need more for it")]
     pub(in super::super) const fn renew(&mut self) -> io::Result<()> {
         Ok(())

@@ -94,7 +94,7 @@ impl<'a> TreePlan<'a> {
     fn new(kit: &Kit, order: &'a Order) -> Result<Self, LaunchError> {
         let length = |grant: &&PathGrant| grant.path.as_os_str().len();
         let mut written: Vec<&PathGrant> = order.hold.read_write.iter().chain([&order.hold.home]).collect();
-        // Shorter ones first: what lies below a folder that can be written needs no mount of its own.
+        // Shorter ones first: what is below a folder that can be written needs no mount of its own.
         written.sort_by_key(length);
         let mut wanted: Vec<(&PathGrant, u64)> = Vec::new();
         for grant in written {
@@ -264,7 +264,7 @@ impl Tree {
                 sys::set_mount_attributes(mount.as_fd(), libc::MOUNT_ATTR_RDONLY, false)?;
                 self.attach(&mount, Path::new("proc"), true)
             }
-            // Whoever makes a namespace of users writes to files of its own process.
+            // Anyone who makes a namespace of users writes to files of its own process.
             InnerSandboxes::Allowed => {
                 self.attach(&mount, Path::new("proc"), true)?;
                 SHUT_IN_PROC.iter().try_for_each(|name| {
@@ -315,7 +315,7 @@ impl Tree {
         sys::set_mount_attributes(self.top.as_fd(), READ_ONLY, false)?;
         rustix::process::fchdir(&self.top)?;
         rustix::process::pivot_root(".", ".")?;
-        // The old root lies over the new one now; nothing of it stays.
+        // The old root is over the new one now; nothing of it stays.
         rustix::mount::unmount(".", UnmountFlags::DETACH)?;
         Ok(rustix::process::chdir("/")?)
     }

@@ -26,7 +26,7 @@ pub(in super::super) enum Forked {
     Parent(i32),
 }
 
-/// Forks this process. In the child every signal has its default disposition, and waits until it is let in.
+/// Forks this process. In the child every signal has its default disposition, and waits until it is allowed in.
 pub(in super::super) fn fork() -> io::Result<Forked> {
     // A signal to the child must not be told to the parent, whose pipe it has.
     let before = SigSet::all().thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_SETMASK)?;
@@ -171,7 +171,7 @@ pub(in super::super) const fn give_back_memory() {}
 /// Returns whether a sandbox holds this process.
 ///
 /// # Source
-/// `libsystem_sandbox`, part of every program's system library: without an operation `sandbox_check` tells whether
+/// `libsystem_sandbox`, part of every program's system library: without an operation `sandbox_check` shows whether
 /// the process is in a sandbox at all.
 #[cfg(target_os = "macos")]
 pub(super) fn is_in_sandbox() -> bool {

@@ -1,6 +1,6 @@
-//! One connection to the keeper: requests, each with its answer, and events for whoever watches.
+//! One connection to the keeper: requests, each with its answer, and events for anyone who watches.
 //!
-//! Only who says the key is heard; it lies in the status file. The pipe's list lets in this user alone.
+//! Only who says the key is heard; it is in the status file. The pipe's list lets in this user alone.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::windows::named_pipe::NamedPipeServer;
@@ -10,7 +10,7 @@ use super::door::{Asked, Progress};
 use crate::launch::kept::message::{Answer, LENGTH_BYTES, MAX_MESSAGE_BYTES, Request, first_length};
 use crate::launch::kept::status::{Key, is_same_key};
 
-/// How long whoever connects may take to say the key.
+/// How long anyone who connects may take to say the key.
 const MAX_SILENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Serves a connection until either side ends it.
@@ -64,7 +64,7 @@ pub(super) async fn serve(
     }
 }
 
-/// Returns what is new to whoever watches. Returns whether the connection goes on.
+/// Returns what is new to anyone who watches. Returns whether the connection continues.
 async fn tell(writer: &mut WriteHalf<NamedPipeServer>, now: Progress, is_watching: bool) -> bool {
     if is_watching {
         let mut events = Answer::Output(now.end).encode();

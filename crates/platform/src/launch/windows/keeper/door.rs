@@ -98,7 +98,7 @@ async fn accept(
             _ = &mut closed => return connections,
         };
         let further = ServerOptions::new().reject_remote_clients(true).to_owned();
-        // Whoever calls while there is no other end waits, and tries again.
+        // Anyone who calls while there is no other end waits, and tries again.
         let Ok(another) = private_pipe(&further, &pipe_name(&key)) else { return connections };
         let taken = std::mem::replace(&mut next, another);
         if let (Ok(place), Ok(())) = (place, connected) {

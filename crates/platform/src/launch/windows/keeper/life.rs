@@ -51,7 +51,7 @@ enum Event {
     Began(Held),
     /// Nothing of the plan is left.
     Ended(End),
-    /// The service has taken note of the start: the process goes on by itself.
+    /// The service has taken note of the start: the process keeps running on its own.
     Kept,
     /// The service went away, with which the process ends.
     Abandoned,
@@ -334,7 +334,7 @@ impl Keeper {
             }
             Request::Signal(_) | Request::Stop { .. } => Answer::Failed(NOT_SUPPORTED),
             Request::IsListening(port) if is_listening(port) => Answer::Yes,
-            // The network is the same for all: whoever asks connects.
+            // The network is the same for all: anyone who asks connects.
             Request::Dial(port) if is_listening(port) => Answer::Socket,
             Request::IsListening(_) | Request::Dial(_) => Answer::No,
         }
@@ -400,7 +400,7 @@ fn type_at(processes: &[u32], share_console: bool, typed: Typed) -> std::io::Res
     role::type_at(&std::env::current_exe()?, processes, share_console, typed)
 }
 
-/// Waits for the service to say that the process goes on by itself, or to go away before.
+/// Waits for the service to say that the process keeps running on its own, or to go away before.
 fn hear_the_service(tell: mpsc::UnboundedSender<Event>) -> Result<(), LaunchError> {
     spawn("start", move || {
         let mut said = [0];

@@ -17,7 +17,7 @@ pub(super) const END_OF_INPUT: &[u8] = b"\x1a\r";
 #[derive(Debug)]
 pub(super) struct Terminal {
     console: Arc<PseudoConsole>,
-    /// What it answers by itself. The system's console answers the programs, and may ask what it draws into itself.
+    /// What it answers on its own. The system's console answers the programs, and may ask what it draws into itself.
     answers: Answers,
 }
 

@@ -1,0 +1,68 @@
+//! Words that users and maintainers stumble over: none of them is in the docs, or in a comment or a text of the source.
+
+use std::fs;
+
+use regex::Regex;
+
+use crate::source::{SourceFile, files, repository, rust_files, shown_path};
+
+/// Each with the words to write instead.
+const WORDS: &[(&str, &str)] = &[
+    (r"mend(s|ed|ing)?", "fix"),
+    (r"anew", "again"),
+    (r"whoever", "anyone who"),
+    (r"the person('s)?", "the user, you"),
+    (r"(still )?goes on", "keeps running, continues"),
+    (r"(is|are) (not )?let in", "is allowed in, is refused"),
+    (r"struck", "removed"),
+    (r"(lie|lies) (in|inside|outside|below|above|beside|before|beyond|within|there)", "is"),
+    (r"by (itself|themselves)", "automatically, on its own"),
+    (r"of mode 0600", "private (0600)"),
+    (r"what is clear", "what is safe to fix"),
+    (r"(is|are|was|were|be) looked at", "is checked, is read"),
+    (r"(your|a) yes", "approval"),
+    (r"(is|are) in order", "is valid"),
+];
+
+/// Files that quote other programs, or the words themselves.
+const EXCEPT: &[&str] = &["docs/reference/"];
+
+/// Returns the text without what is code: its comments and literals, line for line.
+fn words_of(file: &SourceFile) -> String {
+    let lines = file.text.lines().zip(file.code.lines());
+    let blanked = lines.map(|(text, code)| {
+        let mut code = code.chars();
+        text.chars().map(|letter| if code.next() == Some(letter) { ' ' } else { letter }).collect::<String>()
+    });
+    blanked.map(|line| line + "\n").collect()
+}
+
+#[test]
+fn docs_comments_and_texts_use_the_words_of_the_glossary() {
+    let mut texts: Vec<(String, String)> = ["src", "crates"]
+        .iter()
+        .flat_map(|folder| rust_files(folder))
+        .filter(|file| !file.path.contains("/tests"))
+        .map(|file| (file.path.clone(), words_of(&file)))
+        .collect();
+    let pages = files("docs").into_iter().chain(["README.md", "SECURITY.md"].map(|it| repository().join(it)));
+    for page in pages.filter(|page| page.extension().is_some_and(|it| it == "md")) {
+        texts.push((shown_path(&page), fs::read_to_string(&page).expect("a page is UTF-8")));
+    }
+    let mut found = Vec::new();
+    for (word, instead) in WORDS {
+        let word = Regex::new(&format!(r"(?i)\b{word}\b")).expect("a pattern");
+        for (path, text) in &texts {
+            if EXCEPT.iter().any(|except| path.starts_with(except)) {
+                continue;
+            }
+            for (at, line) in text.lines().enumerate() {
+                if let Some(hit) = word.find(line) {
+                    found.push(format!("{path}:{}: `{}`, write {instead}", at + 1, hit.as_str()));
+                }
+            }
+        }
+    }
+    assert!(texts.len() > 500, "only {} texts were read", texts.len());
+    assert!(found.is_empty(), "{} places:\n{}", found.len(), found.join("\n"));
+}
