@@ -497,6 +497,7 @@ const FAULTS: &[Fault] = &[
             let path = home(place).join("state/history.anchor");
             let _ = fs::remove_file(&path);
             fs::create_dir(&path).expect("made");
+            mode(&path, 0o700);
         },
     },
     Fault {

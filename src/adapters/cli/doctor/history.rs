@@ -51,7 +51,7 @@ pub fn look(home: &Home, found: &mut Findings) {
         Ok(Err(error)) => {
             found.fail(
                 "history",
-                format!("the history cannot be read: {error}"),
+                error.to_string(),
                 "Check the disk; a store that is damaged is set aside at the next start, and nothing of it is removed.",
             );
         }
