@@ -29,6 +29,7 @@ mod command_rules;
 #[cfg(target_os = "linux")]
 mod command_spelling;
 mod containment;
+// Drills are shell scripts.
 #[cfg(unix)]
 mod drills;
 mod edits;

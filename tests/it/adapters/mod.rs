@@ -29,5 +29,6 @@ mod same_outcome;
 #[cfg(target_os = "linux")]
 mod stress;
 mod tls;
+// Shell scripts stand in for the programs of tunnels.
 #[cfg(target_os = "linux")]
 mod tunnels;

@@ -263,6 +263,7 @@ fn set_ups_at_the_same_time_all_succeed() {
     assert_eq!(config["scopes"].as_array().map(Vec::len), Some(10), "{config}");
 }
 
+// The limit of open files is one of Unix.
 #[cfg(unix)]
 #[test]
 fn more_roots_are_opened_than_the_soft_limit_of_open_files_and_too_low_a_hard_one_is_said() {

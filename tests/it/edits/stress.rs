@@ -25,6 +25,7 @@ fn a_folder_of_600_000_files_takes_no_more_memory_than_one_of_few() {
     run_drill("many-names", &["strace"]);
 }
 
+// Drills are shell scripts.
 #[cfg(unix)]
 #[test]
 fn a_write_does_not_wait_for_200_000_kept_changes() {

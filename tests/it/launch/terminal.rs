@@ -141,12 +141,12 @@ fn a_secret_that_is_typed_reaches_the_program_and_not_the_ring() {
         let process = start(&place, at_terminal(&place, level, shell(script)));
         wait_for(async { process.control().await.secret(b"hunter2\n").await.expect("typed") });
         process.shows("7\r\n");
-        // The keeper holds the beginning of a secret back for 50 ms only. It is still while the parts are printed,
+        // The keeper holds the beginning of a secret back for 50 ms only. It stands still while the parts are printed,
         // so that it does not matter how long that takes.
         let keeper = process.status().process_id;
         signal("-STOP", keeper);
         let state = || std::fs::read_to_string(format!("/proc/{keeper}/stat")).unwrap_or_default();
-        eventually("the keeper is still", || state().contains(") T "));
+        eventually("the keeper stands still", || state().contains(") T "));
         std::fs::write(place.root().join("go"), "").expect("written");
         eventually("the parts are printed", || place.root().join("printed").exists());
         std::fs::remove_file(place.root().join("printed")).expect("removed");

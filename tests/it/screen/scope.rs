@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::path::PathBuf;
 
+use bailiwick::adapters::backend::{Backend, Embedded};
 use bailiwick::contract::{Caller, Transport};
 use bailiwick::platform::screen::Sources;
 use bailiwick::providers::screen::{Picture, decode};
@@ -55,6 +56,11 @@ impl ScreenScope {
     pub async fn ask_in(&self, scope: &str, op: &str, target: Option<&str>, options: Value) -> Value {
         let envelope = json!({"scope": scope, "op": op, "target": target, "options": options});
         self.send_as(&self.caller, envelope).await
+    }
+
+    /// Returns the service as transports have it, for this caller.
+    pub fn backend(&self) -> Backend {
+        Backend::Embedded(Embedded { caller: self.caller.clone(), ..self.host.embedded() })
     }
 
     /// Returns a file or folder of Bailiwick's own state.

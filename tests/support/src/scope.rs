@@ -187,7 +187,7 @@ impl TestScope {
         let mut command = Command::new(program());
         command.env_clear().stdin(Stdio::null());
         match &self.config_path {
-            Some(path) => command.arg("--config").arg(path),
+            Some(path) => command.env("HOME", self.folder()).arg("--config").arg(path),
             None => command.env("BAILIWICK_HOME", &self.home),
         };
         command.args(words);

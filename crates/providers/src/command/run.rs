@@ -256,7 +256,7 @@ impl Output {
         Self { reader, capture, buffer: vec![0; BUFFER_BYTES[0]], is_over: false }
     }
 
-    /// Reads once into the buffer: a program whose output is not read is still. Can be given up at any time.
+    /// Reads once into the buffer: a program whose output is not read stands still. Can be given up at any time.
     async fn fill(&mut self) -> usize {
         loop {
             match self.reader.read(&mut self.buffer).await {

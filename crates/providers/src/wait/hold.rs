@@ -136,7 +136,7 @@ mod tests {
                     async move { hold(round, &cancel, &Progress::default(), |_| String::new()).await },
                 );
             tokio::time::sleep(Duration::from_millis(20)).await;
-            // The one thread of this runtime is still, as a computer under load may.
+            // The one thread of this runtime stands still, as a computer under load may.
             std::thread::sleep(Duration::from_millis(120));
             let (round, outcome) = waits.await.expect("no panic").expect("no failure");
             assert_eq!(outcome, Outcome::TimeOver);

@@ -60,7 +60,8 @@ impl Trouble {
             Self::TooLongAlone => ScreenError::Failed {
                 display: display.to_owned(),
                 step: "a picture",
-                why: "it has so many windows, or is so busy, that it would be still for too long".to_owned(),
+                why: "it has so many windows, or is so busy, that it would stand still for too long"
+                    .to_owned(),
             },
             Self::Refused(error) => ScreenError::Failed {
                 display: display.to_owned(),
