@@ -7,6 +7,7 @@ use crate::source::repository;
 use crate::temporary::TemporaryFolder;
 
 /// Runs a drill with the program, in a folder of its own, and prints what it measured.
+#[expect(clippy::print_stdout, reason = "figures are what a drill is for")]
 pub fn run_drill(name: &str, programs: &[&str]) {
     if programs.iter().any(|program| lacks_program(program)) {
         return;

@@ -286,10 +286,7 @@ fn prepare(connection: &Connection) -> Result<(), StoreError> {
         "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
          PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 4194304;",
     )?;
-    let applied = match schema_version(connection)? {
-        Some(applied) => applied,
-        None => return Err(StoreError::Newer),
-    };
+    let Some(applied) = schema_version(connection)? else { return Err(StoreError::Newer) };
     for (at, migration) in MIGRATIONS.iter().enumerate().skip(applied) {
         let version = at + 1;
         let first = if at == 0 {

@@ -11,8 +11,8 @@ fn log(name: &str) -> Log {
 /// A project whose `make test` prints a log, and ends as that did.
 fn project(log: &Log) -> TestService {
     let yard = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["make *", "cat *"]}));
-    yard.write("out.log", &String::from_utf8(log.stdout.clone()).expect("text"));
-    yard.write("err.log", &String::from_utf8(log.stderr.clone()).expect("text"));
+    yard.write("out.log", String::from_utf8(log.stdout.clone()).expect("text"));
+    yard.write("err.log", String::from_utf8(log.stderr.clone()).expect("text"));
     let code = log.known.exit_code;
     yard.write("Makefile", format!("test:\n\t@cat out.log; cat err.log >&2; exit {code}\n"));
     yard

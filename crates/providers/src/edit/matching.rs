@@ -494,13 +494,13 @@ mod tests {
 
     #[test]
     fn repeated_lines_and_texts_are_found_in_linear_time() {
-        // Place by place these are 10^10 and more comparisons.
+        // Place by place these are 10^10 and more comparisons, which the runner ends after three minutes. No clock is read
+        // here: on a busy computer it says nothing of the search.
         let file = "aaaa\n".repeat(300_000);
         let text = Text::new(file.clone());
         let cancel = endless();
         let mut index = Index::new(&text, &cancel);
         let (same, other) = ("aaaa\n".repeat(20_000), format!("{}b\n", "aaaa\n".repeat(20_000)));
-        let began = std::time::Instant::now();
         for tier in Tier::OF_TEXT {
             assert!(index.find(&lines_of(&other), tier).expect("there is time").is_empty(), "{tier:?}");
         }
@@ -508,7 +508,6 @@ mod tests {
         assert_eq!(places.len(), MAX_PLACES + 1);
         assert!(find_text(&file, &other, &cancel).expect("there is time").is_empty());
         assert_eq!(find_text(&file, &same, &cancel).expect("there is time").len(), 280_001);
-        assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
     }
 
     #[test]

@@ -214,8 +214,11 @@ impl ParserPool {
             return Err(NoAnswer::Failed(trouble));
         }
         let mut answer = self.shared.exchange(program, job, texts, asker, time);
-        if let Err((NoAnswer::Failed(Trouble::Died), IsFresh::No)) = answer {
-            // Perhaps it was not this text that it died of.
+        for _ in 0..MAX_WORKERS {
+            if !matches!(answer, Err((NoAnswer::Failed(Trouble::Died), IsFresh::No))) {
+                break;
+            }
+            // Perhaps it was not this text that it died of; the others may have been killed with it.
             answer = self.shared.exchange(program, job, texts, asker, time);
         }
         let answer = answer.map_err(|(reason, _)| reason);
