@@ -2,9 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bailiwick::platform::fs::modes::set_mode;
 use bailiwick::platform::fs::remove_tree;
 use bailiwick::platform::names::OsStrExt;
 use serde_json::{Value, json};
@@ -12,6 +16,7 @@ use serde_json::{Value, json};
 use super::scope::{GitScope, person_git, reads, written};
 use crate::needs::lacks_root;
 use crate::system::{Need, lacks};
+use crate::temporary::TemporaryFolder;
 
 /// Who owns nothing else on most computers.
 #[cfg(unix)]
@@ -389,4 +394,66 @@ async fn repositories_of_newer_formats_are_read_and_changed() {
         assert_eq!(status["text"], "## fix\n", "{status:#}");
         ground.data(json!({"op": "git.worktree_remove", "input": {"path": "trees/fix"}})).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn git_reaches_no_network_and_writes_only_what_the_operation_is_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    listener.set_nonblocking(true).expect("a listener takes options");
+    let port = listener.local_addr().expect("it has an address").port();
+    let folder = TemporaryFolder::new();
+    let ground = GitScope::new("app", json!({"searchPath": [folder.path()]}));
+    ground.repository("app");
+    // A Git that tries what none of these needs, and then does its work. The user's shell shows that the tries are real.
+    let root = ground.path("app").display().to_string();
+    let tries = format!(
+        "for name in evil a.txt .git/config .git/hooks/post-checkout; do echo x >> {root}/$name; done\n\
+         echo x > /dev/tcp/127.0.0.1/{port}\n"
+    );
+    let program = folder.path().join("git");
+    fs::write(&program, format!("#!/bin/bash\n{{\n{tries}}} 2>/dev/null\nexec /usr/bin/git \"$@\"\n"))
+        .expect("written");
+    set_mode(&program, 0o755).expect("a mode is set");
+    let untouched = |path: &str| fs::read_to_string(ground.path(&format!("app/{path}"))).ok();
+    let paths = ["evil", "a.txt", ".git/config", ".git/hooks/post-checkout"];
+    let before = paths.map(untouched);
+    let git_folder = || {
+        let mut names = files_below(&ground.path("app/.git"));
+        names.sort();
+        names
+    };
+    let names = git_folder();
+    for read in reads() {
+        let answer = ground.send(read.clone()).await;
+        assert_eq!(answer["ok"], true, "{read}: {answer:#}");
+        assert_eq!((paths.map(untouched), git_folder()), (before.clone(), names.clone()), "{read}");
+    }
+    for change in [
+        json!({"op": "git.stage", "input": {"paths": ["c.txt"]}}),
+        json!({"op": "git.commit", "input": {"message": "three"}}),
+    ] {
+        let answer = ground.send(change.clone()).await;
+        assert_eq!(answer["ok"], true, "{change}: {answer:#}");
+        assert_eq!(paths.map(untouched), before, "{change}");
+    }
+    let heard = listener.accept().map(|_| ()).map_err(|error| error.kind());
+    assert_eq!(heard, Err(std::io::ErrorKind::WouldBlock), "nothing reached the computer's own network");
+    // Outside the sandbox the same lines do all of it.
+    let ran = Command::new("/bin/bash").args(["-c", &tries]).status().expect("bash runs");
+    assert!(ran.success() && paths.map(untouched) != before && listener.accept().is_ok());
+}
+
+/// Returns every file below a folder with its content.
+fn files_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries
+        .flat_map(|path| {
+            if path.is_dir() {
+                files_below(&path)
+            } else {
+                let content = fs::read(&path).expect("a file");
+                vec![(path, content)]
+            }
+        })
+        .collect()
 }
