@@ -23,7 +23,7 @@ use crate::temporary::TemporaryFolder;
 const NOBODY: u32 = 65_534;
 
 #[cfg(unix)]
-fn give_away(path: &std::path::Path) -> bool {
+fn give_away(path: &Path) -> bool {
     use std::os::unix::fs::chown;
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).all(|path| path.is_symlink() || !path.is_dir() || give_away(&path))
