@@ -7,7 +7,7 @@ use std::path::Path;
 use super::guard::narrow_new_file;
 use super::modes::{OpenOptionsExt, set_mode, sync_folder};
 
-/// Creates a file private (0600) under a name that nothing has yet, to write and read it.
+/// Creates a private file (0600) under a name that nothing has yet, to write and read it.
 ///
 /// # Errors
 /// Those of the file system; `AlreadyExists` if something has the name.

@@ -27,7 +27,7 @@ pub struct Definition {
     pub kind: Kind,
     /// The definition that it is in, as an index of the same list; it comes before.
     pub container: Option<u32>,
-    /// The type that it belongs to by its own words, where it does not be in it: `A` of `void A::b()` in C++,
+    /// The type that it belongs to by its own words, where it is not in it: `A` of `void A::b()` in C++,
     /// `T` of `func (t *T) b()` in Go.
     pub owner: Option<String>,
     /// One line: the header without its body, blanks collapsed, at most 200 characters.

@@ -82,7 +82,7 @@ pub struct File {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// The name; `Type.name` where it belongs to a type that it does not be in.
+    /// The name; `Type.name` where it belongs to a type that it is not in.
     pub name: String,
     /// What it is.
     pub kind: Kind,
