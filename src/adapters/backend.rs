@@ -162,13 +162,13 @@ impl Embedded {
             Ok(caller) => (caller, envelope),
             Err(failure) => (self.caller.clone(), Err(failure)),
         };
-        let caller = Caller {
+        let caller = Arc::new(Caller {
             client: origin.client.clone().or(caller.client),
             session: origin.session.clone().or(caller.session),
             ..caller
-        };
+        });
         let progress = progress.cloned().unwrap_or_default();
-        self.service.handle_told(&caller, envelope, gone, &progress).await.into_reply()
+        self.service.handle_told(caller, envelope, gone, &progress).await.into_reply()
     }
 }
 

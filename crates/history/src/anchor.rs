@@ -76,11 +76,11 @@ pub enum Checkpoint {
     Truncate,
 }
 
-/// Writes the log back into the store, syncs both, and moves the anchor to the head.
+/// Writes the log back into the store, syncs both, and moves the anchor to the head. Returns whether that was all of it.
 ///
 /// # Errors
 /// See [`StoreError`].
-pub fn checkpoint(database: &Database, folder: &Path, how: Checkpoint) -> Result<(), StoreError> {
+pub fn checkpoint(database: &Database, folder: &Path, how: Checkpoint) -> Result<bool, StoreError> {
     let (seq, hash) = database.head()?;
     let pragma = match how {
         Checkpoint::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
@@ -90,17 +90,17 @@ pub fn checkpoint(database: &Database, folder: &Path, how: Checkpoint) -> Result
     let (busy, pages, written): (i64, i64, i64) = database.connection.query_row(pragma, [], numbers)?;
     // A reader can hold back the rest; it comes with the next one.
     if busy != 0 || written < pages {
-        return Ok(());
+        return Ok(false);
     }
     let store = database.store_id()?;
     if let Some(old) = read(folder)?
         && old.store == store
         && old.seq >= seq
     {
-        return Ok(());
+        return Ok(true);
     }
     let anchor = Anchor { store, seq, hash: hex(&hash), at: time::rfc3339(time::now_ms()) };
     let content = serde_json::to_vec(&anchor).expect("an anchor has a JSON form");
     replace_private_file(&folder.join(FILE_NAME), &content)?;
-    Ok(())
+    Ok(true)
 }

@@ -56,7 +56,7 @@ impl StoreState {
         &self.machine
     }
 
-    pub fn is_well(&self) {
+    pub fn mark_healthy(&self) {
         let mut health = self.health();
         if health.well != Some(true) {
             health.well = Some(true);
@@ -65,7 +65,7 @@ impl StoreState {
         }
     }
 
-    pub fn is_failing(&self, trouble: String) {
+    pub fn mark_failed(&self, trouble: String) {
         let mut health = self.health();
         health.well = Some(false);
         health.trouble = trouble;
@@ -82,7 +82,7 @@ impl StoreState {
     }
 
     /// Notes what the user should know although the store works.
-    pub fn has_notice(&self, said: String) {
+    pub fn add_notice(&self, said: String) {
         self.health().notices.push(said);
     }
 

@@ -175,6 +175,58 @@ impl Database {
         Ok(database)
     }
 
+    /// Opens the same store a second time, for what must not hold up who writes.
+    ///
+    /// # Errors
+    /// See [`StoreError`]; [`StoreError::Busy`] where the paths lead to another store by now.
+    pub fn opened_again(folder: &Path, files: StoreFiles) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(folder.join(FILE_NAME), flags)?;
+        guard(&connection)?;
+        connection.execute_batch(SYNCED)?;
+        let database = Self { connection, files: Some(files), folder: folder.to_owned() };
+        // Now it has read the store, and so has its log open.
+        database.head()?;
+        if database.is_current() { Ok(database) } else { Err(StoreError::Busy) }
+    }
+
+    /// Returns which files are open.
+    pub fn files(&self) -> Option<StoreFiles> {
+        self.files
+    }
+
+    /// Opens the log, to sync what was written to it.
+    ///
+    /// # Errors
+    /// Those of the file system; [`StoreError::Busy`] where the path leads to another log by now.
+    pub fn open_log(&self) -> Result<fs::File, StoreError> {
+        let log = fs::OpenOptions::new().read(true).write(true).open(self.folder.join(LOG_NAME))?;
+        if self.is_current() { Ok(log) } else { Err(StoreError::Busy) }
+    }
+
+    /// Begins the log anew after it was written back, which syncs its head: else the next row would wait for that.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub fn begin_log(&self) -> Result<(), StoreError> {
+        let version = MIGRATIONS.len();
+        self.connection
+            .execute_batch(&format!("BEGIN IMMEDIATE; PRAGMA user_version = {version}; COMMIT;"))
+            .map_err(|error| {
+                // Without a transaction there is nothing to undo, and that is well.
+                let _ = self.connection.execute_batch("ROLLBACK");
+                error.into()
+            })
+    }
+
+    /// Sets whether a statement waits for other processes that write.
+    ///
+    /// # Errors
+    /// Those of SQLite.
+    pub fn wait_for_others(&self, waits: bool) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(if waits { BUSY } else { Duration::ZERO })
+    }
+
     /// Returns whether the paths still lead to the files that are open: another process may have set the store aside,
     /// and its log may have been removed.
     pub fn is_current(&self) -> bool {
@@ -274,6 +326,10 @@ pub fn guard(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
+/// How a writing connection syncs: what is written back, and no row by itself ([`super::writer`] does that).
+const SYNCED: &str = "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
+     PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 4194304;";
+
 /// Sets up a writing connection and brings the schema up to date.
 fn prepare(connection: &Connection) -> Result<(), StoreError> {
     // Before the first table, or it has no effect.
@@ -282,10 +338,7 @@ fn prepare(connection: &Connection) -> Result<(), StoreError> {
     if mode != "wal" {
         return Err(io::Error::other("the file system does not support a write-ahead log").into());
     }
-    connection.execute_batch(
-        "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
-         PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 4194304;",
-    )?;
+    connection.execute_batch(SYNCED)?;
     let Some(applied) = schema_version(connection)? else { return Err(StoreError::Newer) };
     for (at, migration) in MIGRATIONS.iter().enumerate().skip(applied) {
         let version = at + 1;

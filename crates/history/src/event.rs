@@ -54,6 +54,6 @@ pub struct EventDraft {
     pub error: Option<String>,
     /// The envelope without payloads: what a replay starts from.
     pub template: Value,
-    /// Whether the operation has an effect: the row must survive power loss.
+    /// Whether the operation has an effect: the row that it begins with must survive power loss.
     pub has_effect: bool,
 }

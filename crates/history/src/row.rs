@@ -74,6 +74,12 @@ pub const TEXTS: [&str; 16] = [
 ];
 
 impl Row {
+    /// Returns whether the row has to survive a loss of power when it is answered. Where the end of an operation is lost
+    /// with the power, the history says that it is unfinished, which is true.
+    pub fn needs_sync(&self) -> bool {
+        self.has_effect && self.kind == Kind::Received
+    }
+
     /// Returns the whole-number columns.
     pub fn numbers(&self) -> [i64; NUMBERS.len()] {
         [self.kind as i64, self.at_ms, self.duration_us, self.bytes, i64::from(self.has_effect)]

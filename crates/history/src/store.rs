@@ -1,23 +1,25 @@
-//! The way to the store: an idle store is written at once, a busy one by the writing thread, in groups.
-//! Either way the caller continues when the row is on disk.
+//! The way to the store: who finds it idle writes for all who wait ([`super::rows`]), and whose row must survive a loss of
+//! power waits for the disk afterwards ([`super::log_sync`]), where it holds up nobody else.
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::EventDraft;
 use super::board::StoreState;
 use super::database::StoreError;
 use super::groups::{GroupBy, Groups, groups};
+use super::log_sync::LogSync;
 use super::query::{Entry, Filter, Page, page, rows_of};
 use super::readers::Readers;
 use super::row::Row;
-use super::writer::{Job, Order, Reply, Writer, serve};
+use super::rows::{Order, Rows, Written};
+use super::writer::{Writer, serve};
+use super::{EventDraft, Phase};
 use bailiwick_contract::Cancel;
 
 /// How the history is kept.
@@ -43,24 +45,24 @@ pub struct HistoryError(pub String);
 #[error("the history cannot be read: {0}")]
 pub struct HistoryReadError(pub String);
 
-/// The way to the store; cheap to clone. With the last clone the writing thread ends.
+/// The way to the store; cheap to clone. With the last clone its thread ends.
 #[derive(Debug, Clone)]
 pub struct HistoryHandle {
     link: Arc<Link>,
 }
 
-/// An event that is ready to be written, and is not yet.
+/// An event that is written by another thread just now.
 #[must_use = "an event is recorded by `append_pending`"]
 pub struct Pending {
-    row: Box<Row>,
+    written: oneshot::Receiver<Written>,
 }
 
 struct Link {
     board: Arc<StoreState>,
     readers: Readers,
-    /// Taken when the link ends, so that the thread ends before it is waited for.
-    orders: Option<Sender<Order>>,
-    writer: Arc<Mutex<Writer>>,
+    orders: Sender<Order>,
+    rows: Arc<Rows>,
+    log: Arc<LogSync>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -76,55 +78,45 @@ impl HistoryHandle {
         let board = Arc::new(StoreState::new(settings.folder.clone(), settings.machine_id.clone()));
         let readers = Readers::new(settings.folder.clone());
         let (orders, queue): (Sender<Order>, Receiver<Order>) = channel();
-        let writer = Arc::new(Mutex::new(Writer::new(settings, Arc::clone(&board))));
-        let served = Arc::clone(&writer);
+        let log = Arc::new(LogSync::default());
+        let rows = Arc::new(Rows::new(Writer::new(settings, Arc::clone(&board), Arc::clone(&log))));
+        let (served, own_orders) = (Arc::clone(&rows), orders.clone());
         let thread = std::thread::Builder::new().name("history".to_owned());
-        let thread = thread.spawn(move || serve(&served, &queue));
+        let thread = thread.spawn(move || serve(&served, &queue, &own_orders));
         let thread = match thread {
             Ok(thread) => Some(thread),
             Err(error) => {
-                board.is_failing(format!("its thread cannot be started: {error}"));
+                board.mark_failed(format!("its thread cannot be started: {error}"));
                 None
             }
         };
-        let link = Link { board, readers, orders: Some(orders), writer, thread: Mutex::new(thread) };
+        let link = Link { board, readers, orders, rows, log, thread: Mutex::new(thread) };
         Self { link: Arc::new(link) }
     }
 
-    /// Records an event and waits until it is on disk. For threads that may block.
-    ///
-    /// Where nobody writes, the row is written by this thread; else it joins the next group.
+    /// Records an event and waits until it is where it has to be. For threads that may block.
     ///
     /// # Errors
     /// When the store cannot be written.
     pub fn append(&self, event: EventDraft) -> Result<(), HistoryError> {
-        let Pending { row } = match self.append_if_idle(event) {
-            Ok(result) => return result,
-            Err(pending) => pending,
-        };
-        let (reply, answer) = sync_channel(1);
-        self.order(Order::Write(Job { row: *row, reply: Reply::Thread(reply) }))?;
-        answer.recv().unwrap_or_else(|_| Err(self.gone()))
+        let row = self.row(event);
+        let needs_sync = row.needs_sync();
+        let group = self.link.rows.write(row, &self.link.orders)?;
+        if needs_sync { self.link.log.wait(group) } else { Ok(()) }
     }
 
-    /// Records an event at once if nobody writes; else gives it back, to wait without a thread.
+    /// Records an event at once if nobody writes and nothing has to be waited for; else gives what it waits for. Only for
+    /// events that need not survive a loss of power.
     ///
     /// # Errors
-    /// The event, where somebody writes. The inner result is that of [`HistoryHandle::append`].
-    pub fn append_if_idle(&self, event: EventDraft) -> Result<Result<(), HistoryError>, Pending> {
+    /// The event that is written by another thread. The inner result is that of [`HistoryHandle::append`].
+    pub fn append_at_once(&self, event: EventDraft) -> Result<Result<(), HistoryError>, Pending> {
         let row = self.row(event);
-        let mut writer = match self.link.writer.try_lock() {
-            Ok(writer) => writer,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(Pending { row: Box::new(row) }),
-        };
-        let (result, look) = writer.commit_one(&row);
-        drop(writer);
-        if look {
-            // A thread that has ended has nothing to look after; the row is written all the same.
-            let _ = self.order(Order::Look);
+        debug_assert!(!row.needs_sync(), "syncing waits for the disk");
+        match self.link.rows.write_at_once(row, &self.link.orders) {
+            Ok(written) => Ok(written.map(drop)),
+            Err(written) => Err(Pending { written }),
         }
-        Ok(result)
     }
 
     /// As [`HistoryHandle::append`], for asynchronous threads.
@@ -132,21 +124,23 @@ impl HistoryHandle {
     /// # Errors
     /// When the store cannot be written.
     pub async fn append_async(&self, event: EventDraft) -> Result<(), HistoryError> {
-        self.append_row(self.row(event)).await
+        if event.has_effect && event.phase == Phase::Received {
+            let history = self.clone();
+            let appended = tokio::task::spawn_blocking(move || history.append(event)).await;
+            return appended.unwrap_or_else(|_| Err(self.gone()));
+        }
+        match self.append_at_once(event) {
+            Ok(result) => result,
+            Err(pending) => self.append_pending(pending).await,
+        }
     }
 
-    /// Waits until an event that was given back is on disk.
+    /// Waits until an event that another thread writes is written.
     ///
     /// # Errors
     /// When the store cannot be written.
     pub async fn append_pending(&self, pending: Pending) -> Result<(), HistoryError> {
-        self.append_row(*pending.row).await
-    }
-
-    async fn append_row(&self, row: Row) -> Result<(), HistoryError> {
-        let (reply, answer) = oneshot::channel();
-        self.order(Order::Write(Job { row, reply: Reply::Task(reply) }))?;
-        answer.await.unwrap_or_else(|_| Err(self.gone()))
+        pending.written.await.unwrap_or_else(|_| Err(self.gone())).map(drop)
     }
 
     /// Takes the secrets out of the words of a command, as a row of the history would show them: for what is kept
@@ -211,11 +205,6 @@ impl HistoryHandle {
         self.link.board.redactor().row(event, self.link.board.machine())
     }
 
-    fn order(&self, order: Order) -> Result<(), HistoryError> {
-        let orders = self.link.orders.as_ref().ok_or_else(|| self.gone())?;
-        orders.send(order).map_err(|_| self.gone())
-    }
-
     fn gone(&self) -> HistoryError {
         let trouble = self.link.board.trouble();
         HistoryError(if trouble.is_empty() { "its thread has ended".to_owned() } else { trouble })
@@ -224,7 +213,8 @@ impl HistoryHandle {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.orders = None;
+        // Where it is not there any more, it has ended.
+        let _ = self.orders.send(Order::End);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread
             && thread.thread().id() != std::thread::current().id()

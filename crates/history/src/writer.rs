@@ -1,26 +1,25 @@
-//! The one writer of this process: a thread that commits what is queued as one group, and the threads
-//! that find it idle and write their own row, which spares both a wake-up.
+//! The one writer of this process, and the thread that looks after the store: it opens it, writes what found another
+//! process writing, removes what is too old, and writes the log back on a connection of its own.
 //!
-//! A group that tells of an effect is synced to the disk (`synchronous=FULL`); one of read-only
-//! operations alone is in the system's page cache when it is answered, and survives SIGKILL.
+//! Rows are written without syncing: they are in the system's page cache when they are answered, and survive SIGKILL. Those
+//! that must survive a loss of power wait for [`LogSync`] afterwards.
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
-use tokio::sync::oneshot;
 
 use super::anchor::Checkpoint;
 use super::board::StoreState;
-use super::database::{Database, StoreError, set_damaged_aside};
+use super::database::{Database, StoreError, StoreFiles, set_damaged_aside};
+use super::log_sync::LogSync;
 use super::row::{Hash, NUMBERS, Row, TEXTS, chain};
+use super::rows::{Order, Rows, Written};
 use super::store::{HistoryError, HistorySettings};
 use super::{anchor, retention};
 
-/// How many rows one transaction takes at most.
-const MAX_GROUP: usize = 512;
 /// How long the opening waits for a first row, so as not to disturb the start of the process.
 const OPEN_DELAY: Duration = Duration::from_millis(20);
 /// After a failed opening: how long until the next try.
@@ -34,86 +33,75 @@ const RETENTION_INTERVAL: Duration = Duration::from_secs(3_600);
 /// How often an answered group is checked against retention.
 const RETENTION_ROWS: usize = 4_096;
 
-/// What the writing thread is asked for.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly every order is a row, which a box would only make slower"
-)]
-pub enum Order {
-    /// Write a row.
-    Write(Job),
-    /// Look at the chores: a row was written by the thread that made it.
-    Look,
+/// Whether other processes that write are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Others {
+    AreWaitedFor,
+    /// By threads on which others wait; they do not open the store either.
+    AreLeftAlone,
 }
 
-/// A row on its way to the store, and who waits for it.
-pub struct Job {
-    pub row: Row,
-    pub reply: Reply,
-}
-
-/// Who waits.
-pub enum Reply {
-    Thread(SyncSender<Result<(), HistoryError>>),
-    Task(oneshot::Sender<Result<(), HistoryError>>),
-}
-
-impl Reply {
-    fn send(self, result: Result<(), HistoryError>) {
-        // Nobody may wait any more; the row is written all the same.
-        match self {
-            Self::Thread(sender) => drop(sender.send(result)),
-            Self::Task(sender) => drop(sender.send(result)),
-        }
-    }
-}
-
-/// Serves orders until the last handle is gone: the body of the writing thread.
-///
-/// The lock is held while rows are written; a thread that finds it free writes its row itself.
-pub fn serve(writer: &Mutex<Writer>, orders: &Receiver<Order>) {
-    let lock = || writer.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut group: Vec<Job> = Vec::with_capacity(MAX_GROUP);
-    let mut first = orders.recv_timeout(OPEN_DELAY);
-    if matches!(first, Err(RecvTimeoutError::Timeout)) {
-        lock().prepare();
+/// Serves orders until the last handle is gone: the body of the thread.
+pub fn serve(rows: &Rows, orders: &Receiver<Order>, own_orders: &Sender<Order>) {
+    let mut back = WriteBack::default();
+    let mut next = orders.recv_timeout(OPEN_DELAY);
+    if matches!(next, Err(RecvTimeoutError::Timeout)) {
+        rows.writer().prepare();
     }
     loop {
-        match first {
-            Ok(order) => {
-                let mut next = Some(order);
-                while let Some(order) = next {
-                    if let Order::Write(job) = order {
-                        group.push(job);
-                    }
-                    next = if group.len() < MAX_GROUP { orders.try_recv().ok() } else { None };
-                }
-                let mut writer = lock();
-                if !group.is_empty() {
-                    let rows: Vec<&Row> = group.iter().map(|job| &job.row).collect();
-                    let result = writer.commit(&rows);
-                    for job in group.drain(..) {
-                        job.reply.send(result.clone());
-                    }
-                }
-                writer.tidy(Idle::No);
+        let chore = match next {
+            Ok(Order::Write) => {
+                let mut writer = rows.writer();
+                rows.write_waiting(&mut writer, Others::AreWaitedFor, own_orders);
+                writer.tidy(Idle::No)
             }
-            Err(RecvTimeoutError::Timeout) => lock().rest(),
-            Err(RecvTimeoutError::Disconnected) => break,
+            Ok(Order::Look) => rows.writer().tidy(Idle::No),
+            Err(RecvTimeoutError::Timeout) => rows.writer().rest(),
+            Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => break,
+        };
+        if let Some(files) = chore {
+            // Without the writer in hand: the disk takes its time.
+            let done = back.write_back(files, &rows.writer().settings.folder.clone());
+            rows.writer().judge_chore(done);
         }
-        let rest = lock().next_rest();
-        first = orders.recv_timeout(rest);
+        // Who found the writer busy with chores is not forgotten.
+        rows.write_waiting(&mut rows.writer(), Others::AreWaitedFor, own_orders);
+        let rest = rows.writer().next_rest();
+        next = orders.recv_timeout(rest);
     }
-    lock().close();
+    drop(back);
+    rows.writer().close();
+}
+
+/// Writes the log back on a connection of its own, so that nobody waits for that who writes a row.
+#[derive(Default)]
+struct WriteBack {
+    database: Option<Database>,
+}
+
+impl WriteBack {
+    fn write_back(&mut self, files: StoreFiles, folder: &Path) -> Result<(), StoreError> {
+        if self.database.as_ref().is_none_or(|it| it.files() != Some(files) || !it.is_current()) {
+            self.database = None;
+            self.database = Some(Database::opened_again(folder, files)?);
+        }
+        let Some(database) = &self.database else { return Ok(()) };
+        let done = anchor::checkpoint(database, folder, Checkpoint::Passive)
+            .and_then(|is_all| if is_all { database.begin_log() } else { Ok(()) });
+        if done.is_err() {
+            self.database = None;
+        }
+        done
+    }
 }
 
 /// What writes the rows, by whichever thread holds it.
 pub struct Writer {
     settings: HistorySettings,
     board: Arc<StoreState>,
+    log: Arc<LogSync>,
     database: Option<Database>,
     retry_at: Instant,
-    synced: bool,
     last_row: Instant,
     log_pages: usize,
     rows_since_retention: usize,
@@ -123,13 +111,13 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn new(settings: HistorySettings, board: Arc<StoreState>) -> Self {
+    pub fn new(settings: HistorySettings, board: Arc<StoreState>, log: Arc<LogSync>) -> Self {
         Self {
             settings,
             board,
+            log,
             database: None,
             retry_at: Instant::now(),
-            synced: false,
             last_row: Instant::now(),
             log_pages: 0,
             rows_since_retention: 0,
@@ -146,23 +134,20 @@ impl Writer {
         self.board.redactor();
     }
 
-    /// Writes one row from the thread that made it, and shows whether the writing thread has to look.
-    pub fn commit_one(&mut self, row: &Row) -> (Result<(), HistoryError>, bool) {
-        let had_chores = self.has_chores();
-        let result = self.commit(std::slice::from_ref(&row));
-        let many = self.log_pages >= MAX_LOG_PAGES || self.rows_since_retention >= RETENTION_ROWS;
-        (result, many || !had_chores)
+    /// Returns whether the thread has to look at the chores after a group, and before it rests.
+    pub fn wants_look(&self, had_chores: bool) -> bool {
+        !had_chores || self.log_pages >= MAX_LOG_PAGES || self.rows_since_retention >= RETENTION_ROWS
     }
 
     /// Tidies up after nothing has come for a while.
-    fn rest(&mut self) {
+    fn rest(&mut self) -> Option<StoreFiles> {
         if self.last_row.elapsed() < REST && self.log_pages > 0 && !self.retention_due {
             // Rows come, by way of the threads that make them.
-            return;
+            return None;
         }
         self.retention_due |= self.rows_since_retention > 0 || !self.has_chores();
         self.rows_since_retention = 0;
-        self.tidy(Idle::Yes);
+        self.tidy(Idle::Yes)
     }
 
     /// Returns how long nothing must come before the next rest.
@@ -174,9 +159,38 @@ impl Writer {
         }
     }
 
-    /// Writes a group: all of it or nothing.
-    fn commit(&mut self, rows: &[&Row]) -> Result<(), HistoryError> {
-        let needs_sync = rows.iter().any(|row| row.has_effect);
+    /// Writes a group: all of it or nothing. `None` where that would have to wait for other processes.
+    pub fn commit<'a>(
+        &mut self,
+        rows: impl ExactSizeIterator<Item = &'a Row> + Clone,
+        others: Others,
+    ) -> Option<Written> {
+        if others == Others::AreWaitedFor {
+            return Some(self.commit_waiting(rows));
+        }
+        let count = rows.len();
+        let database = self.database.as_ref()?;
+        database.wait_for_others(false).ok()?;
+        let written = self.write(rows);
+        if let Some(database) = &self.database {
+            database.wait_for_others(true).ok()?;
+        }
+        match written {
+            Ok(true) => Some(Ok(self.note_written(count))),
+            // Whatever it is, it is found out where it can be waited for.
+            Ok(false) | Err(_) => None,
+        }
+    }
+
+    fn note_written(&mut self, rows: usize) -> u64 {
+        self.last_row = Instant::now();
+        self.log_pages += 3 + rows / 4;
+        self.rows_since_retention += rows;
+        self.board.mark_healthy();
+        self.log.note_written()
+    }
+
+    fn commit_waiting<'a>(&mut self, rows: impl ExactSizeIterator<Item = &'a Row> + Clone) -> Written {
         self.last_row = Instant::now();
         // A store can turn out to be damaged or replaced; a third time something else is wrong.
         let mut last = StoreError::Damaged;
@@ -185,15 +199,10 @@ impl Writer {
             if let Err(error) = self.open() {
                 return Err(self.failed(&error));
             }
-            match self.write(needs_sync, rows.iter().copied()) {
-                Ok(true) => {
-                    self.log_pages += 3 + rows.len() / 4;
-                    self.rows_since_retention += rows.len();
-                    self.board.is_well();
-                    return Ok(());
-                }
+            match self.write(rows.clone()) {
+                Ok(true) => return Ok(self.note_written(rows.len())),
                 // Another process has set this store aside: the rows belong into the new one.
-                Ok(false) => self.database = None,
+                Ok(false) => self.exchange(None),
                 Err(StoreError::Damaged) if !was_set_aside => {
                     was_set_aside = true;
                     if let Err(error) = self.set_aside() {
@@ -210,27 +219,15 @@ impl Writer {
             // What makes a new store look damaged at once would make a pile of them.
             self.retry_at = Instant::now() + RETRY;
         }
-        self.database = None;
+        self.exchange(None);
         Err(self.failed(&last))
     }
 
-    fn write<'a>(
-        &mut self,
-        needs_sync: bool,
-        rows: impl Iterator<Item = &'a Row>,
-    ) -> Result<bool, StoreError> {
+    fn write<'a>(&mut self, rows: impl Iterator<Item = &'a Row>) -> Result<bool, StoreError> {
         let Some(database) = &self.database else { return Ok(false) };
         if !database.is_current() {
             self.leave();
             return Ok(false);
-        }
-        if needs_sync != self.synced {
-            let mode = if needs_sync { "FULL" } else { "NORMAL" };
-            database
-                .connection
-                .execute_batch(&format!("PRAGMA synchronous = {mode}"))
-                .map_err(|error| StoreError::from(error).judged())?;
-            self.synced = needs_sync;
         }
         let (seq, hash) = append_rows(database, rows).map_err(StoreError::judged)?;
         let is_kept = database.is_current() || self.leave();
@@ -240,9 +237,17 @@ impl Writer {
         Ok(is_kept)
     }
 
+    /// Goes on with another store, or with none.
+    fn exchange(&mut self, database: Option<Database>) {
+        let log = database.as_ref().and_then(|database| database.open_log().ok());
+        self.log.exchange(log);
+        self.database = database;
+    }
+
     /// Leaves a store whose files are no longer those that are open. Returns whether all that was written stays in it.
     fn leave(&mut self) -> bool {
         let Some(database) = self.database.take() else { return false };
+        self.log.exchange(None);
         // What could not be saved is missed when the store is opened again.
         let is_saved = database.save_removed_log().unwrap_or(false);
         self.log_was_saved |= is_saved;
@@ -261,20 +266,19 @@ impl Writer {
             if std::mem::take(&mut self.log_was_saved) {
                 let said = "the history's log was removed while it was in use; no row is missing";
                 say(&database, &self.board, "history.log_removed", said)?;
-                self.board.has_notice(said.to_owned());
+                self.board.add_notice(said.to_owned());
             }
             Ok(database)
         });
         match opened {
             Ok(database) => {
-                self.synced = false;
-                self.database = Some(database);
-                self.board.is_well();
+                self.exchange(Some(database));
+                self.board.mark_healthy();
                 Ok(())
             }
             Err(error) => {
                 self.retry_at = Instant::now() + RETRY;
-                self.board.is_failing(error.to_string());
+                self.board.mark_failed(error.to_string());
                 Err(error)
             }
         }
@@ -282,50 +286,57 @@ impl Writer {
 
     fn set_aside(&mut self) -> Result<(), StoreError> {
         let Some(damaged) = self.database.take() else { return Ok(()) };
+        self.log.exchange(None);
         let name = set_damaged_aside(&self.settings.folder, damaged)?;
         let (database, _) = open_with_notice(&self.settings.folder, &self.board)?;
         if let Some(name) = name {
             say_set_aside(&database, &self.board, &name)?;
         }
-        self.synced = false;
-        self.database = Some(database);
+        self.exchange(Some(database));
         Ok(())
     }
 
     fn failed(&self, error: &StoreError) -> HistoryError {
         let said = error.to_string();
-        self.board.is_failing(said.clone());
+        self.board.mark_failed(said.clone());
         HistoryError(said)
     }
 
-    fn has_chores(&self) -> bool {
+    pub fn has_chores(&self) -> bool {
         self.database.is_some() && (self.retention_due || self.log_pages > 0)
     }
 
-    /// Removes what is too old and writes the log back: in small steps, best when nobody waits.
-    fn tidy(&mut self, idle: Idle) {
+    /// Removes what is too old, in small steps, and returns the store whose log is to be written back, best when nobody
+    /// waits.
+    fn tidy(&mut self, idle: Idle) -> Option<StoreFiles> {
         if self.database.as_ref().is_some_and(|database| !database.is_current()) {
             self.leave();
         }
-        let Some(database) = &self.database else { return };
+        let database = self.database.as_ref()?;
         if self.rows_since_retention >= RETENTION_ROWS {
             self.rows_since_retention = 0;
             self.retention_due = true;
         }
         let tidied = if self.board.take_suspicion() {
             database.is_whole().and_then(|whole| if whole { Ok(()) } else { Err(StoreError::Damaged) })
-        } else if self.retention_due && (idle == Idle::Yes || self.rows_since_retention.is_multiple_of(8)) {
+        } else if self.retention_due {
             retention::remove_batch(database, &self.settings, &self.board).map(|more| {
                 self.retention_due = more;
                 self.log_pages += usize::from(more) * 64;
             })
         } else if self.log_pages >= MAX_LOG_PAGES || (idle == Idle::Yes && self.log_pages > 0) {
             self.log_pages = 0;
-            anchor::checkpoint(database, &self.settings.folder, Checkpoint::Passive)
+            return database.files();
         } else {
             Ok(())
         };
-        match tidied.map_err(StoreError::judged) {
+        self.judge_chore(tidied);
+        None
+    }
+
+    /// Sets the store aside if a chore found it damaged, and opens it again if it could not be used.
+    fn judge_chore(&mut self, done: Result<(), StoreError>) {
+        match done.map_err(StoreError::judged) {
             Ok(()) | Err(StoreError::Busy) => {}
             Err(StoreError::Damaged) => {
                 if let Err(error) = self.set_aside() {
@@ -334,13 +345,14 @@ impl Writer {
             }
             Err(error) => {
                 self.failed(&error);
-                self.database = None;
+                self.exchange(None);
             }
         }
     }
 
     fn close(&mut self) {
         let Some(database) = self.database.take() else { return };
+        self.log.exchange(None);
         // What another process holds up stays in the log, where it is as safe.
         let waited = database.connection.busy_timeout(Duration::from_millis(100)).map_err(StoreError::from);
         let closed =
@@ -372,7 +384,7 @@ fn open_again(folder: &Path, board: &StoreState) -> Result<Database, StoreError>
     if seq > 0 && !has_said && is_gone()? {
         let said = format!("rows up to {seq} were in the history and are gone");
         say(&database, board, "history.contradiction", &said)?;
-        board.has_notice(said);
+        board.add_notice(said);
     }
     Ok(database)
 }
@@ -395,7 +407,7 @@ fn open_with_notice(folder: &Path, board: &StoreState) -> Result<(Database, bool
     }
     if let Some(said) = said {
         say(&database, board, "history.contradiction", &said)?;
-        board.has_notice(said);
+        board.add_notice(said);
     }
     let (seq, hash) = database.head()?;
     board.set_head(seq, hash);
@@ -405,7 +417,7 @@ fn open_with_notice(folder: &Path, board: &StoreState) -> Result<(Database, bool
 fn say_set_aside(database: &Database, board: &StoreState, name: &str) -> Result<(), StoreError> {
     let said = format!("a damaged history was set aside as {name}");
     say(database, board, "history.set_aside", &said)?;
-    board.has_notice(said);
+    board.add_notice(said);
     Ok(())
 }
 

@@ -57,6 +57,33 @@ impl PermittedPath {
         Ok(OpenedFile { file: opened.file, stat: opened.stat, path })
     }
 
+    /// Reads the regular file that has this very name, with its facts, if nothing has to be waited for and nothing
+    /// speaks against it. `None` says nothing about it: then [`PermittedPath::open_file`] finds out.
+    pub fn read_cached(&self, most: u64) -> Option<(Stat, Vec<u8>)> {
+        let (stat, bytes) = self.folders_are_judged()?.read_cached(&self.rel, most)?;
+        self.judge_names_of(&stat).is_ok().then_some((stat, bytes))
+    }
+
+    /// Reads the facts of a regular file or folder, if nothing has to be waited for. `None` says nothing about it: then
+    /// [`PermittedPath::stat`] finds out.
+    pub fn stat_cached(&self) -> Option<Stat> {
+        let root = self.folders_are_judged()?;
+        // The folder that holds the name is judged each time.
+        let parent = root.stat_cached(&self.rel.parent().unwrap_or_default())?;
+        self.judge_folder(parent.id).ok()?;
+        root.stat_cached(&self.rel)
+    }
+
+    /// Returns the root if the folders between it and the path were judged a moment ago.
+    fn folders_are_judged(&self) -> Option<&Root> {
+        let root = self.root().ok()?;
+        let are_judged = match self.rel.parent() {
+            Some(parent) => parent.is_root() || self.rules.has_judged(root.id(), &parent),
+            None => true,
+        };
+        are_judged.then_some(root)
+    }
+
     /// Refuses a file with several names where the scope says so.
     ///
     /// # Errors

@@ -223,7 +223,7 @@ impl SocketPeer {
             Ok(caller) => (caller, None),
             Err(failure) => (self.caller.clone(), Some(failure)),
         };
-        let caller = Caller { client, session, ..caller };
+        let caller = Arc::new(Caller { client, session, ..caller });
         let envelope = match (refusal, envelope, failure) {
             (Some(refusal), _, _) => Err(refusal),
             (None, Some(value), None) => Envelope::from_value(value),
@@ -236,7 +236,7 @@ impl SocketPeer {
             (Arc::clone(&self.service), self.answers.clone(), Arc::clone(&self.running));
         async move {
             let progress = Progress::default();
-            let work = service.handle_told(&caller, envelope, &token, &progress);
+            let work = service.handle_told(caller, envelope, &token, &progress);
             let outcome = if wanted {
                 tokio::select! {
                     outcome = work => outcome,

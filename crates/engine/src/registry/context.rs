@@ -52,7 +52,7 @@ pub struct ServiceFacts {
 /// The surroundings of one request.
 pub struct Context {
     /// Who asked.
-    pub caller: Caller,
+    pub caller: Arc<Caller>,
     /// When to stop.
     pub cancel: Cancel,
     /// Where to say how far it is, if it may take long.
@@ -74,7 +74,7 @@ struct Notes {
 impl Context {
     /// Creates the surroundings of a request.
     pub fn new(
-        caller: Caller,
+        caller: Arc<Caller>,
         cancel: Cancel,
         progress: Progress,
         service: Arc<ServiceFacts>,

@@ -42,6 +42,18 @@ pub trait Operation: 'static {
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
 }
 
+/// An operation whose work can often be done without waiting for anything.
+pub trait Attempt: Operation {
+    /// Does it if nothing has to be waited for, and nothing speaks against it. `None` says nothing: then
+    /// [`Operation::run`] finds out. It runs where others wait, so it takes microseconds.
+    fn attempt(
+        cx: &Context,
+        permit: &Permit,
+        input: &Self::Input,
+        options: &Self::Options,
+    ) -> Option<Self::Output>;
+}
+
 /// The paths of an operation whose `input` holds none, or judges each for itself.
 pub fn no_paths<T>(_: &T) -> Vec<InputPath> {
     Vec::new()
@@ -70,6 +82,8 @@ pub struct Schemas {
 
 type Running<'a> = Pin<Box<dyn Future<Output = Result<Json, Failure>> + Send + 'a>>;
 
+type Attempting = fn(&Context, &Permit) -> Option<Json>;
+
 /// An operation as a row of its family's table.
 pub struct Entry {
     /// Everything that is fixed about it.
@@ -78,6 +92,7 @@ pub struct Entry {
     pub alias_of: Option<&'static str>,
     parse: fn(&Entry, &Envelope) -> Result<Parsed, Failure>,
     run: for<'a> fn(&'a Context, &'a Permit) -> Running<'a>,
+    attempt: Option<Attempting>,
     #[cfg(feature = "schemas")]
     schemas: fn() -> Schemas,
     field_names: OnceLock<(FieldNames, FieldNames)>,
@@ -87,20 +102,30 @@ pub struct Entry {
 impl Entry {
     /// Erases an operation into a row.
     pub const fn of<O: Operation>() -> Self {
-        Self::row::<O>(const { &O::SPEC }, None)
+        Self::row::<O>(const { &O::SPEC }, None, None)
+    }
+
+    /// Erases an operation that is tried at once, before it is given to a thread, into a row.
+    pub const fn tried_at_once<O: Attempt>() -> Self {
+        Self::row::<O>(const { &O::SPEC }, None, Some(attempt::<O>))
     }
 
     /// Creates a row by which an operation can be called by another name: the same in all but name, family and example.
     pub const fn alias<O: Operation>(spec: &'static OperationSpec) -> Self {
-        Self::row::<O>(spec, Some(O::SPEC.name))
+        Self::row::<O>(spec, Some(O::SPEC.name), None)
     }
 
-    const fn row<O: Operation>(spec: &'static OperationSpec, alias_of: Option<&'static str>) -> Self {
+    const fn row<O: Operation>(
+        spec: &'static OperationSpec,
+        alias_of: Option<&'static str>,
+        attempt: Option<Attempting>,
+    ) -> Self {
         Self {
             spec,
             alias_of,
             parse: parse::<O>,
             run: run::<O>,
+            attempt,
             #[cfg(feature = "schemas")]
             schemas: super::derived::schemas::<O>,
             field_names: OnceLock::new(),
@@ -133,6 +158,11 @@ impl Entry {
         self.signatures.get_or_init(|| Signatures::of(self))
     }
 
+    /// Does the operation if nothing has to be waited for.
+    pub fn attempt(&self, cx: &Context, permit: &Permit) -> Option<Json> {
+        self.attempt.and_then(|attempt| attempt(cx, permit))
+    }
+
     /// Starts the operation.
     pub fn start<'a>(&self, cx: &'a Context, permit: &'a Permit) -> Running<'a> {
         (self.run)(cx, permit)
@@ -160,6 +190,11 @@ fn parse<O: Operation>(entry: &Entry, envelope: &Envelope) -> Result<Parsed, Fai
     let paths = O::paths(&input);
     let command = O::command(&input);
     Ok(Parsed { fields: Box::new((input, options)), paths, command, common })
+}
+
+fn attempt<O: Attempt>(cx: &Context, permit: &Permit) -> Option<Json> {
+    let (input, options) = permit.fields().downcast_ref::<(O::Input, O::Options)>()?;
+    Json::of(&O::attempt(cx, permit, input, options)?).ok()
 }
 
 fn run<'a, O: Operation>(cx: &'a Context, permit: &'a Permit) -> Running<'a> {

@@ -13,7 +13,8 @@ use bailiwick_contract::{Caller, Cancel, Effect, ErrorCode, Failure, Json, Outco
 use bailiwick_policy::Permit;
 
 use super::near;
-use super::record::{Finishing, Record, Unfinished};
+use super::record::{Record, Unfinished};
+use super::shares::Share;
 
 /// How long an operation that was told to stop may take to stop on its own.
 const GRACE: Duration = Duration::from_millis(500);
@@ -25,14 +26,18 @@ const ENDING: Duration = Duration::from_secs(5);
 pub(super) async fn run(
     facts: &Arc<ServiceFacts>,
     permit: Permit,
-    caller: Caller,
+    caller: Arc<Caller>,
     record: Record,
     gone: &CancellationToken,
     progress: Progress,
+    turn: Share,
 ) -> Outcome {
     let most = permit.scope().map(|scope| (scope.max_runtime(), Arc::from(scope.id())));
     let cancel = Cancel::after(permit.limits().timeout).within(most);
     let cx = Context::new(caller, cancel.clone(), progress, Arc::clone(facts), record.history().clone());
+    if let Some(done) = attempted(&cx, &permit) {
+        return record.finish_async(bounded(Ok(done), &permit), cx.take_notes()).await;
+    }
     match permit.spec().threads {
         Threads::Async | Threads::Held => {
             let ends_itself =
@@ -57,42 +62,31 @@ pub(super) async fn run(
                     Err(failure) => Err(failure),
                 }
             };
-            let (result, notes) = (bounded(result, &permit), cx.take_notes());
-            if permit.spec().threads != Threads::Held {
-                return record.finish_async(result, notes).await;
-            }
-            // What it waited for is just now: a thread that finds the store idle is sooner done than its writer.
-            let unfinished = record.unfinished();
-            match tokio::task::spawn_blocking(move || record.finish_if_idle(result, notes)).await {
-                Ok(ended) => finished(ended).await,
-                Err(_) => unfinished.abandon(panicked()),
-            }
+            drop(turn);
+            record.finish_async(bounded(result, &permit), cx.take_notes()).await
         }
         Threads::Blocking => {
             let has_effect = !permit.spec().effect.is_read_only();
             let unfinished = record.unfinished();
             let record = Arc::new(Mutex::new(Some(record)));
             let shared = Arc::clone(&record);
-            // The record travels with the work: anyone who stops waiting, the row of an effect is written.
+            // The record travels with the work: anyone who stops waiting, the row of an effect is written. So does the
+            // turn: work that hangs keeps it.
             let mut work = tokio::task::spawn_blocking(move || {
+                let _turn = turn;
                 let result = bounded(Handle::current().block_on(caught(start(&cx, &permit))), &permit);
                 let record = take(&shared)?;
-                let notes = cx.take_notes();
-                Some(if has_effect {
-                    Ok(record.finish(result, notes))
-                } else {
-                    record.finish_if_idle(result, notes)
-                })
+                Some(record.finish(result, cx.take_notes()))
             });
             let failure = tokio::select! {
                 done = &mut work => return match done {
-                    Ok(Some(ended)) => finished(ended).await,
+                    Ok(Some(outcome)) => outcome,
                     Ok(None) | Err(_) => end(take(&record), unfinished, panicked()).await,
                 },
                 failure = stopped(&cancel, gone) => failure,
             };
             match tokio::time::timeout(GRACE, &mut work).await {
-                Ok(Ok(Some(ended))) => finished(ended).await,
+                Ok(Ok(Some(outcome))) => outcome,
                 // It continues until it looks at the flag. What it still does is for its own row to tell; where
                 // it does nothing but read, the row is written before the answer, as for every other.
                 Ok(Ok(None) | Err(_)) | Err(_) if has_effect => unfinished.abandon(failure),
@@ -101,19 +95,12 @@ pub(super) async fn run(
                     Some(record) => record.refuse(failure).await,
                     // It has ended this very moment.
                     None => match work.await {
-                        Ok(Some(ended)) => finished(ended).await,
+                        Ok(Some(outcome)) => outcome,
                         Ok(None) | Err(_) => unfinished.abandon(failure),
                     },
                 },
             }
         }
-    }
-}
-
-async fn finished(ended: Result<Outcome, Box<Finishing>>) -> Outcome {
-    match ended {
-        Ok(outcome) => outcome,
-        Err(finishing) => finishing.finish().await,
     }
 }
 
@@ -149,6 +136,13 @@ async fn caught(operation: impl Future<Output = Result<Json, Failure>>) -> Resul
             .unwrap_or_else(|_| Poll::Ready(Err(panicked())))
     })
     .await
+}
+
+/// Does an operation here if nothing has to be waited for.
+fn attempted(cx: &Context, permit: &Permit) -> Option<Json> {
+    let entry = cx.service.registry.entry(permit.spec().name)?;
+    // What panics is tried again on a thread, where it is reported.
+    catch_unwind(AssertUnwindSafe(|| entry.attempt(cx, permit))).unwrap_or(None)
 }
 
 async fn start(cx: &Context, permit: &Permit) -> Result<Json, Failure> {

@@ -1,13 +1,14 @@
 //! One request, from envelope to outcome.
 
-use std::future::pending;
+use std::future::{Future, pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use bailiwick_config::TokenLease;
 use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, Threads};
 use bailiwick_history::Phase;
 use bailiwick_policy::{Case, decide};
@@ -33,13 +34,13 @@ impl Service {
         envelope: Result<Envelope, Failure>,
         gone: &CancellationToken,
     ) -> Outcome {
-        self.handle_told(caller, envelope, gone, &Progress::default()).await
+        self.handle_told(Arc::new(caller.clone()), envelope, gone, &Progress::default()).await
     }
 
     /// As [`Service::handle`], and the operation writes on `progress` how far it is.
     pub async fn handle_told(
         self: &Arc<Self>,
-        caller: &Caller,
+        caller: Arc<Caller>,
         envelope: Result<Envelope, Failure>,
         gone: &CancellationToken,
         progress: &Progress,
@@ -48,23 +49,34 @@ impl Service {
         let _gone_on_drop = gone.clone().drop_guard();
         let began = Instant::now();
         let ended = Ended::default();
-        let record = Record::begin(began, caller, self.history().clone(), ended.clone());
+        let record = Record::begin(began, &caller, self.history().clone(), ended.clone());
         let unfinished = record.unfinished();
-        let (service, caller, progress) = (Arc::clone(self), caller.clone(), progress.clone());
-        // A task of its own: it continues to its last row whatever becomes of the transport.
-        let request = tokio::spawn(async move {
-            let lease = service.keys.lease(&caller);
-            let mut answer = pin!(service.answer(caller, envelope, record, gone.clone(), progress));
+        let (service, progress) = (Arc::clone(self), progress.clone());
+        let mut request = Box::pin(async move {
+            let mut answer =
+                pin!(service.answer(Arc::clone(&caller), envelope, record, gone.clone(), progress));
             tokio::select! {
+                biased;
                 outcome = &mut answer => outcome,
-                failure = service.token_ends(lease) => {
+                failure = service.token_ends(&caller) => {
                     ended.because(failure);
                     gone.cancel();
                     answer.await
                 }
             }
         });
-        request.await.unwrap_or_else(|_| unfinished.abandon(dispatch::panicked()))
+        // What is done without waiting is done here, and nothing can become of the transport meanwhile.
+        let tried = poll_fn(|task| {
+            let tried = catch_unwind(AssertUnwindSafe(|| request.as_mut().poll(task)));
+            Poll::Ready(tried)
+        });
+        match tried.await {
+            Ok(Poll::Ready(outcome)) => return outcome,
+            Ok(Poll::Pending) => {}
+            Err(_) => return unfinished.abandon(dispatch::panicked()),
+        }
+        // A task of its own: it continues to its last row whatever becomes of the transport.
+        tokio::spawn(request).await.unwrap_or_else(|_| unfinished.abandon(dispatch::panicked()))
     }
 
     /// Records that somebody was not let in. Returns what their answer should say of that.
@@ -81,9 +93,9 @@ impl Service {
         record.succeed().await;
     }
 
-    /// Waits until the token of a request opens nothing any more.
-    async fn token_ends(&self, lease: Option<TokenLease>) -> Failure {
-        let Some(lease) = lease else { return pending().await };
+    /// Waits until the token of a caller opens nothing any more.
+    async fn token_ends(&self, caller: &Caller) -> Failure {
+        let Some(lease) = self.keys.lease(caller) else { return pending().await };
         loop {
             tokio::time::sleep(TOKEN_INTERVAL).await;
             if let Err(failure) = self.keys.check(&lease) {
@@ -94,7 +106,7 @@ impl Service {
 
     async fn answer(
         &self,
-        caller: Caller,
+        caller: Arc<Caller>,
         envelope: Result<Envelope, Failure>,
         mut record: Record,
         gone: CancellationToken,
@@ -155,9 +167,7 @@ impl Service {
                 .hint("For the user: `bailiwick status` says what is wrong with the history.");
             return record.refuse(failure).await;
         }
-        let outcome = dispatch::run(&facts, permit, caller, record, &gone, progress).await;
-        drop(turn);
-        outcome
+        dispatch::run(&facts, permit, caller, record, &gone, progress, turn).await
     }
 }
 

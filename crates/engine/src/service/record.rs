@@ -194,17 +194,17 @@ impl Record {
         self.finish_async(Ok(nothing), Notes::default()).await;
     }
 
-    /// Ends a request that has no effect, on a thread that may block but should not for a row's sake.
+    /// Ends a request if its row can be written at once.
     ///
     /// # Errors
-    /// What is left to be done, where others are writing to the history.
-    pub fn finish_if_idle(
+    /// What is left to be done, where another thread writes the row.
+    pub fn finish_at_once(
         mut self,
         result: Result<Json, Failure>,
         notes: Notes,
     ) -> Result<Outcome, Box<Finishing>> {
         let mut outcome = self.close(result, notes);
-        match self.history.append_if_idle(self.event) {
+        match self.history.append_at_once(self.event) {
             Ok(written) => {
                 note(&mut outcome, written);
                 Ok(outcome)
@@ -221,10 +221,11 @@ impl Record {
     }
 
     /// Ends a request on an asynchronous thread.
-    pub async fn finish_async(mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
-        let mut outcome = self.close(result, notes);
-        note(&mut outcome, self.history.append_async(self.event).await);
-        outcome
+    pub async fn finish_async(self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
+        match self.finish_at_once(result, notes) {
+            Ok(outcome) => outcome,
+            Err(finishing) => finishing.finish().await,
+        }
     }
 
     fn close(&mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {

@@ -10,6 +10,9 @@ mod attributes;
 #[cfg_attr(unix, path = "unix/beneath.rs")]
 #[cfg_attr(windows, path = "windows/beneath.rs")]
 mod beneath;
+#[cfg(target_os = "linux")]
+#[path = "unix/cached.rs"]
+mod cached;
 #[cfg_attr(unix, path = "unix/change.rs")]
 #[cfg_attr(windows, path = "windows/change.rs")]
 mod change;

@@ -25,7 +25,7 @@ pub use change::{Current, Known, current};
 pub use image::{MAX_IMAGE_BYTES, image_type};
 pub use locks::{Held, Locks};
 pub use place::{Place, find_place};
-pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_image};
+pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_content_cached, read_image};
 pub use remove::{Removal, Removed, remove};
 pub use replace::{IfExists, ReplaceResult, Replacement, replace_held};
 pub use single_byte::{decode_single_byte, encode_single_byte, single_byte_text};

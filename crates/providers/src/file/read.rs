@@ -20,6 +20,8 @@ use crate::parser::ParserPool;
 
 /// Files up to this size are read whole; beyond it only the part that was asked for is.
 pub const WHOLE_BYTES: u64 = 64 << 20;
+/// The largest file that is read where others wait: hashing more takes longer than handing it to another thread.
+const MAX_CACHED_BYTES: u64 = 64 << 10;
 /// The room that everything but the content takes in an answer.
 const FACTS_BYTES: usize = 640;
 const CHUNK_BYTES: usize = 1 << 18;
@@ -155,12 +157,7 @@ pub fn read_content(
     parsers: &ParserPool,
 ) -> Result<Content, Failure> {
     let OpenedFile { mut file, stat, path } = opened;
-    let cursor = request.cursor.as_deref().map(Cursor::parse).transpose()?;
-    let room = json_bytes.saturating_sub(FACTS_BYTES + json_len(path.shown().as_bytes())).max(64);
-    let raw_bytes =
-        request.max_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-    let budget = Budget { json_bytes: room, raw_bytes: raw_bytes.max(1) };
-    let reading = Reading { path: &path, request, cursor, budget };
+    let reading = Reading::of(&path, request, json_bytes)?;
     if stat.size <= WHOLE_BYTES
         && let Some(bytes) = read_whole(&mut file, &stat, &path)?
     {
@@ -169,6 +166,23 @@ pub fn read_content(
         return Ok(Content { whole: Some(bytes), ..content });
     }
     reading.stream(&mut file, &stat, cancel)
+}
+
+/// Reads a part of a file if nothing has to be waited for. `None` says nothing about the file: then [`read_content`] finds
+/// out.
+pub fn read_content_cached(
+    path: &PermittedPath,
+    request: &ReadRequest,
+    json_bytes: usize,
+) -> Option<Content> {
+    let (_, bytes) = path.read_cached(MAX_CACHED_BYTES)?;
+    if DocumentKind::of(&path.shown(), &bytes).is_some() {
+        // Another process converts it.
+        return None;
+    }
+    let reading = Reading::of(path, request, json_bytes).ok()?;
+    let content = reading.whole(&bytes, |_| Err(ConvertError::Unavailable)).ok()?;
+    Some(Content { whole: Some(bytes), ..content })
 }
 
 /// Reads a file of a known size: one allocation, and one read where nothing else writes to it.
@@ -229,6 +243,18 @@ struct Facts {
     bom_bytes: usize,
     warning: Option<&'static str>,
     converted_from: Option<DocumentKind>,
+}
+
+impl<'a> Reading<'a> {
+    /// Prepares to read a part of a file so that it fits into `json_bytes` of an answer.
+    fn of(path: &'a PermittedPath, request: &'a ReadRequest, json_bytes: usize) -> Result<Self, Failure> {
+        let cursor = request.cursor.as_deref().map(Cursor::parse).transpose()?;
+        let room = json_bytes.saturating_sub(FACTS_BYTES + json_len(path.shown().as_bytes())).max(64);
+        let raw_bytes =
+            request.max_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let budget = Budget { json_bytes: room, raw_bytes: raw_bytes.max(1) };
+        Ok(Self { path, request, cursor, budget })
+    }
 }
 
 impl Reading<'_> {

@@ -32,10 +32,10 @@ pub static FAMILY: Family = Family {
 };
 
 static OPERATIONS: [Entry; 16] = [
-    Entry::of::<stat::Op>(),
+    Entry::tried_at_once::<stat::Op>(),
     Entry::of::<list::Op>(),
     Entry::of::<tree::Op>(),
-    Entry::of::<read::Op>(),
+    Entry::tried_at_once::<read::Op>(),
     Entry::of::<read_many::Op>(),
     Entry::of::<write::Op>(),
     Entry::of::<create::Op>(),

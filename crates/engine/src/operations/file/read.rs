@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Attempt, Context, NoFields, Operation, no_command, no_paths};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, Image, OperationSpec,
     ScopeNeed, ScopeType, TargetRule, Threads,
@@ -14,7 +14,7 @@ use bailiwick_policy::{InputPath, Permit, PermittedPath};
 use bailiwick_providers::document::DocumentKind;
 use bailiwick_providers::file::{
     Content, Encoding, LineEnding, MAX_IMAGE_BYTES, Marks, Part, ReadRequest, content_version, image_type,
-    read_content, read_image,
+    read_content, read_content_cached, read_image,
 };
 
 use super::kept;
@@ -162,6 +162,19 @@ impl Operation for Op {
     }
 }
 
+impl Attempt for Op {
+    fn attempt(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Option<Output> {
+        if options.image {
+            return None;
+        }
+        let request = options.request(permit.common().cursor.clone()).ok()?;
+        let content = read_content_cached(permit.path(), &request, permit.limits().max_output_bytes)?;
+        let output = noted(cx, permit, permit.path(), content);
+        cx.summarize(output.describe());
+        Some(output)
+    }
+}
+
 impl Options {
     /// Turns the options into a request, and refuses those that contradict each other.
     ///
@@ -236,7 +249,12 @@ pub fn read_path(
     request: &ReadRequest,
     json_bytes: usize,
 ) -> Result<Output, Failure> {
-    let mut content = read_content(path.open_file()?, request, json_bytes, &cx.cancel, &cx.service.parsers)?;
+    let content = read_content(path.open_file()?, request, json_bytes, &cx.cancel, &cx.service.parsers)?;
+    Ok(noted(cx, permit, path, content))
+}
+
+/// Remembers what was read, and makes the answer.
+fn noted(cx: &Context, permit: &Permit, path: &PermittedPath, mut content: Content) -> Output {
     kept::has_read(cx, permit, &content.path.shown(), &content.version);
     if let Some(whole) = content.whole.take() {
         kept::see(cx, permit, &content.path, &content.version, whole);
@@ -244,7 +262,7 @@ pub fn read_path(
     if let Some(warning) = content.warning {
         cx.warn(format!("`{}`: {warning}", path.shown()));
     }
-    Ok(output(path, content))
+    output(path, content)
 }
 
 fn output(path: &PermittedPath, content: Content) -> Output {

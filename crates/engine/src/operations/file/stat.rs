@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Attempt, Context, NoFields, Operation, no_command, no_paths};
 use bailiwick_contract::time::rfc3339;
 use bailiwick_contract::{
     Access, Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads,
 };
-use bailiwick_platform::fs::FileKind;
+use bailiwick_platform::fs::{FileKind, Stat};
 use bailiwick_policy::{InputPath, Permit, PermittedPath};
 use bailiwick_providers::file::{content_version, facts_version, hash_file};
 
@@ -102,18 +102,35 @@ impl Operation for Op {
             FileKind::Symlink => destination(path)?,
             _ => (None, false),
         };
-        Ok(Output {
+        Ok(Output { sha256, version, leads_to, leads_outside, ..Output::of(path, &stat) })
+    }
+}
+
+impl Attempt for Op {
+    fn attempt(_: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Option<Output> {
+        if options.hash {
+            return None;
+        }
+        let stat = permit.path().stat_cached()?;
+        Some(Output::of(permit.path(), &stat))
+    }
+}
+
+impl Output {
+    /// Says what the facts of a path say.
+    fn of(path: &PermittedPath, stat: &Stat) -> Self {
+        Self {
             path: path.shown(),
             kind: stat.kind,
             size: stat.size,
             modified: rfc3339(stat.modified_ms()),
             mode: format!("{:04o}", stat.mode),
             names: (stat.kind == FileKind::File && stat.links > 1).then_some(stat.links),
-            sha256,
-            version,
-            leads_to,
-            leads_outside,
-        })
+            sha256: None,
+            version: (stat.kind == FileKind::File).then(|| facts_version(stat)),
+            leads_to: None,
+            leads_outside: false,
+        }
     }
 }
 

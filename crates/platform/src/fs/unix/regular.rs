@@ -11,7 +11,8 @@ use super::root::is_system_files;
 use super::{DoorError, FileKind, Opened, Stat};
 
 /// How a regular file is opened. Where pipes can be opened nothing is waited for.
-const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+pub(super) const READ: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// Opens a regular file by `open`, which opens one name with the flags that it gets. `device` is the folder's.
 ///

@@ -27,6 +27,9 @@ pub struct Root {
     fd: OwnedFd,
     id: FileId,
     path: PathBuf,
+    /// Whether opening its files asks nobody but this computer.
+    #[cfg(target_os = "linux")]
+    is_on_this_computer: bool,
 }
 
 impl Root {
@@ -51,7 +54,13 @@ impl Root {
         if is_system_files(&fd)? {
             return Err(DoorError::SystemFiles);
         }
-        Ok(Self { fd, id: stat.id, path: path.to_owned() })
+        Ok(Self {
+            #[cfg(target_os = "linux")]
+            is_on_this_computer: super::cached::is_on_this_computer(&fd),
+            fd,
+            id: stat.id,
+            path: path.to_owned(),
+        })
     }
 
     /// Returns the path by which the root was opened; for display and configuration only.
@@ -82,6 +91,33 @@ impl Root {
     /// [`DoorError::IsADirectory`], [`DoorError::NotRegular`], [`DoorError::SystemFiles`], and the usual ones.
     pub fn open_file(&self, path: &RelPath) -> Result<Opened, DoorError> {
         open_regular(self.id.device, |flags| open_beneath(self.fd.as_fd(), path, flags))
+    }
+
+    /// Reads a regular file of at most `most` bytes if nothing has to be waited for. `None` says nothing about it: then
+    /// [`Root::open_file`] finds out.
+    #[cfg(target_os = "linux")]
+    pub fn read_cached(&self, path: &RelPath, most: u64) -> Option<(Stat, Vec<u8>)> {
+        self.is_on_this_computer
+            .then(|| super::cached::read(self.fd.as_fd(), self.id.device, path, most))
+            .flatten()
+    }
+
+    /// Reads the facts of a regular file or folder if nothing has to be waited for. `None` says nothing about it.
+    #[cfg(target_os = "linux")]
+    pub fn stat_cached(&self, path: &RelPath) -> Option<Stat> {
+        self.is_on_this_computer.then(|| super::cached::stat(self.fd.as_fd(), self.id.device, path)).flatten()
+    }
+
+    /// Reads a file if nothing has to be waited for, which this system cannot say.
+    #[cfg(not(target_os = "linux"))]
+    pub const fn read_cached(&self, _: &RelPath, _: u64) -> Option<(Stat, Vec<u8>)> {
+        None
+    }
+
+    /// Reads facts if nothing has to be waited for, which this system cannot say.
+    #[cfg(not(target_os = "linux"))]
+    pub const fn stat_cached(&self, _: &RelPath) -> Option<Stat> {
+        None
     }
 
     /// Opens a folder. No link is followed.

@@ -73,6 +73,16 @@ impl Root {
         regular_file(open_beneath(self.handle.as_handle(), path, READ)?)
     }
 
+    /// Reads a file if nothing has to be waited for, which this system cannot say.
+    pub const fn read_cached(&self, _: &RelPath, _: u64) -> Option<(Stat, Vec<u8>)> {
+        None
+    }
+
+    /// Reads facts if nothing has to be waited for, which this system cannot say.
+    pub const fn stat_cached(&self, _: &RelPath) -> Option<Stat> {
+        None
+    }
+
     /// Opens a folder. No link is followed.
     ///
     /// # Errors
