@@ -4,19 +4,20 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
 use hyper::body::{Frame, SizeHint};
 use serde_json::{Value, json};
 
 use bailiwick_contract::Caller;
-use bailiwick_contract::json::check_unambiguous;
+use bailiwick_contract::json::read_unambiguous;
 
-use super::super::mcp::{MAX_BATCH, splice_answer};
+use super::super::mcp::{Handler, MAX_BATCH, PlainCall, splice_answer};
 use super::client_steps::{ClientStep, StepLog, StepRecord};
+use super::plain;
 use super::reply::json;
 use super::settings::MAX_BODY_BYTES;
 
@@ -26,7 +27,7 @@ const JSON: &str = "application/json";
 const MAX_ANSWER_BYTES: usize = 256 << 20;
 
 /// Passes messages on to the endpoint: one, or those of a batch one after the other.
-pub(super) async fn exchange(mut request: Request, next: Next) -> Response {
+pub(super) async fn exchange(State(handler): State<Handler>, mut request: Request, next: Next) -> Response {
     let Some(wants_stream) = accepted(request.headers()) else { return next.run(request).await };
     request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     if request.method() != Method::POST {
@@ -35,20 +36,34 @@ pub(super) async fn exchange(mut request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     // The guard has read it: this only takes it out.
     let bytes = axum::body::to_bytes(body, MAX_BODY_BYTES).await.unwrap_or_else(|_| Bytes::new());
-    if let Err(error) = check_unambiguous(&bytes) {
-        let (code, problem) =
-            if error.is_data() { (-32600, "is ambiguous") } else { (-32700, "is not valid JSON") };
-        return bad_request(code, &format!("the body {problem}: {error}"));
-    }
+    let message = match read_unambiguous(&bytes) {
+        Ok(message) => message,
+        Err(error) => {
+            let (code, problem) =
+                if error.is_data() { (-32600, "is ambiguous") } else { (-32700, "is not valid JSON") };
+            return bad_request(code, &format!("the body {problem}: {error}"));
+        }
+    };
     if bytes.trim_ascii_start().first() != Some(&b'[') {
         let watched = parts.extensions.get::<StepLog>().cloned();
         let caller = parts.extensions.get::<Caller>().map(|caller| caller.name.clone());
         let step = watched.and_then(|log| Some((log, ClientStep::of_message(&bytes)?)));
-        let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+        let plain = PlainCall::read(&parts.headers, message);
+        let response = match (plain, parts.extensions.get::<Caller>()) {
+            (Some(call), Some(caller)) => {
+                let user_agent = parts.headers.get(USER_AGENT).and_then(|it| it.to_str().ok());
+                let user_agent = user_agent.map(str::to_owned);
+                plain::answer(handler, call, caller.clone(), user_agent, wants_stream).await
+            }
+            _ => {
+                let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+                if wants_stream { spliced(response) } else { collected(response).await }
+            }
+        };
         if let Some((log, step)) = step {
             log.record(&StepRecord { step, status: response.status().as_u16(), caller });
         }
-        return if wants_stream { spliced(response) } else { collected(response).await };
+        return response;
     }
     if !knows_batches(&parts.headers) {
         return bad_request(
@@ -56,7 +71,9 @@ pub(super) async fn exchange(mut request: Request, next: Next) -> Response {
             "batches are a part of revision 2025-03-26 alone: send one message at a time",
         );
     }
-    let messages: Vec<Value> = serde_json::from_slice(&bytes).unwrap_or_default();
+    let Value::Array(messages) = message else {
+        return bad_request(-32600, "a batch is a list of messages");
+    };
     if messages.is_empty() || messages.len() > MAX_BATCH {
         return bad_request(-32600, &format!("a batch has 1 to {MAX_BATCH} messages"));
     }

@@ -13,6 +13,7 @@ mod listener;
 mod login;
 mod mcp_route;
 mod origin;
+mod plain;
 mod reply;
 mod router;
 mod settings;

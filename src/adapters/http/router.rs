@@ -62,11 +62,12 @@ pub(super) fn router(
     shutdown: &CancellationToken,
 ) -> Router {
     let guard = Arc::new(guard);
-    let endpoint = mcp(service, settings, bound, shutdown);
+    let handler = Handler::per_request(Arc::clone(service), shutdown.clone());
+    let endpoint = mcp(handler.clone(), settings, bound);
     let protected = Router::new()
         .route_service("/mcp", endpoint.clone())
         .route_service("/mcp/", endpoint)
-        .layer(middleware::from_fn(mcp_route::exchange))
+        .layer(middleware::from_fn_with_state(handler, mcp_route::exchange))
         .merge(json_api::router(Arc::clone(service), shutdown.clone()))
         .fallback(async || not_found())
         .layer(middleware::from_fn_with_state(Arc::clone(&guard), admit));
@@ -82,10 +83,9 @@ pub(super) fn router(
 /// Creates the MCP endpoint: without sessions, so that nothing outlives a request; answers as event streams,
 /// which every client has been seen to take.
 fn mcp(
-    service: &Arc<Service>,
+    handler: Handler,
     settings: &HttpSettings,
     bound: std::net::IpAddr,
-    shutdown: &CancellationToken,
 ) -> StreamableHttpService<Handler, NeverSessionManager> {
     // The guard has judged both already; rmcp's own checks are the second lock.
     let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
@@ -103,6 +103,5 @@ fn mcp(
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .with_max_request_body_bytes(MAX_BODY_BYTES);
-    let handler = Handler::per_request(Arc::clone(service), shutdown.clone());
     StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config)
 }

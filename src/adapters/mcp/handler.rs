@@ -12,7 +12,7 @@ use rmcp::model::{
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestMethod,
     ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, ServerCapabilities, ServerConfig,
-    Tool, UpdateTaskParams,
+    ServerJsonRpcMessage, ServerResult, Tool, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -28,6 +28,7 @@ use bailiwick_engine::service::Service;
 use super::super::backend::{Backend, Embedded, Origin};
 use super::super::chain;
 use super::super::offer::Offer;
+use super::plain_call::PlainCall;
 use super::render::{self, Form, StructuredContent};
 use super::tasks::{LongCall, Tasks};
 use super::{instructions, patience, progress, prompts, resources, tools};
@@ -98,9 +99,7 @@ impl Handler {
                     // Only a route outside the guard could get here; it gets nothing.
                     .ok_or_else(|| ErrorData::internal_error("the request has no caller", None))?;
                 let owner = caller.identity().to_owned();
-                // The guard has just looked at the token.
-                let embedded = Embedded { service: Arc::clone(service), caller: caller.clone(), keys: None };
-                Ok(Route { backend: Arc::new(Backend::Embedded(embedded)), session: None, owner })
+                Ok(Route { backend: to_service(service, caller.clone()), session: None, owner })
             }
         }
     }
@@ -118,10 +117,9 @@ impl Handler {
 
     /// Reads the requests of a call, or why they cannot be read: then none of them is run.
     async fn requests(
-        &self,
         tool: &str,
         mut arguments: Map<String, Value>,
-        context: &RequestContext<RoleServer>,
+        backend: &Backend,
     ) -> Result<Result<Vec<Envelope>, Failure>, ErrorData> {
         let rest = match tool {
             tools::COMPUTER_QUERY | tools::COMPUTER_OPERATION => chain::take(&mut arguments),
@@ -133,7 +131,7 @@ impl Handler {
         };
         let mut requests = Vec::new();
         for (at, arguments) in std::iter::once(arguments).chain(rest).enumerate() {
-            match self.envelope(tool, arguments, context).await? {
+            match Self::envelope(tool, arguments, backend).await? {
                 Ok(envelope) if at > 0 && !chain::is_known(&envelope) => return Ok(Ok(vec![envelope])),
                 Ok(envelope) => requests.push(envelope),
                 Err(failure) if requests.is_empty() => return Ok(Err(failure)),
@@ -147,17 +145,16 @@ impl Handler {
 
     /// Reads what a request asks for, or why it cannot be read.
     async fn envelope(
-        &self,
         tool: &str,
         arguments: Map<String, Value>,
-        context: &RequestContext<RoleServer>,
+        backend: &Backend,
     ) -> Result<Result<Envelope, Failure>, ErrorData> {
         let mut envelope = tools::envelope_of(tool, arguments).ok_or_else(|| unknown_tool(tool))?;
         if let Err(failure) = &mut envelope
             && let Some(other) = failure.details.remove(tools::OTHER_TOOL)
         {
             // Only those who have the other tool are told of it.
-            failure.hints.push(match (self.offer(context).await?.effects, other.as_str()) {
+            failure.hints.push(match (backend.offer().await.effects, other.as_str()) {
                 (true, Some(other)) => format!("Send the same arguments to {other}."),
                 _ => "Nothing that changes things is open to you.".to_owned(),
             });
@@ -172,27 +169,72 @@ impl Handler {
     ) -> Result<Reply, ErrorData> {
         let Route { backend, session, .. } = self.route(context)?;
         let origin = Origin { client: client_name(context), session };
-        self.hear(origin.client.as_deref());
         let gone = context.ct.child_token();
-        let progress = Progress::default();
-        let token = context.meta.get_progress_token();
-        let told = token.is_some().then_some(&progress);
         let patience = patience::of(origin.client.as_deref().or_else(|| user_agent(context)));
-        let submitted = chain::run(&backend, &origin, requests, Some(patience), &gone, told);
-        let mut work = std::pin::pin!(async {
-            match token {
-                Some(token) => progress::told(submitted, &progress, token, &context.peer).await,
-                None => submitted.await,
-            }
-        });
-        let reply = tokio::select! {
+        let progress = Progress::default();
+        let Some(token) = context.meta.get_progress_token() else {
+            return Ok(self.run(&backend, &origin, requests, patience, &gone, None).await);
+        };
+        let work = self.run(&backend, &origin, requests, patience, &gone, Some(&progress));
+        Ok(progress::told(work, &progress, token, &context.peer).await)
+    }
+
+    /// Runs the requests of a call, unless the service stops.
+    async fn run(
+        &self,
+        backend: &Backend,
+        origin: &Origin,
+        requests: Result<Vec<Envelope>, Failure>,
+        patience: Duration,
+        gone: &CancellationToken,
+        progress: Option<&Progress>,
+    ) -> Reply {
+        self.hear(origin.client.as_deref());
+        let mut work = std::pin::pin!(chain::run(backend, origin, requests, Some(patience), gone, progress));
+        tokio::select! {
+            biased;
             reply = &mut work => reply,
             () = self.shutdown.cancelled() => {
                 gone.cancel();
                 work.await
             }
+        }
+    }
+
+    /// Answers a plain call over HTTP: rmcp would start four tasks for it. If the answer is not awaited, the call is
+    /// cancelled.
+    pub async fn answer_plain(
+        &self,
+        call: PlainCall,
+        caller: Caller,
+        user_agent: Option<String>,
+        progress: Progress,
+    ) -> Vec<u8> {
+        let PlainCall { id, tool, arguments, is_modern, client, progress_token } = call;
+        let HandlerMode::PerRequest(service) = &self.way else {
+            let error = ErrorData::internal_error("calls on this transport are not plain", None);
+            return render::message(&ServerJsonRpcMessage::error(error, Some(id)));
         };
-        Ok(reply)
+        let backend = to_service(service, caller);
+        let mut is_whole = tools::asks_for_all(&arguments);
+        let mut requests = match Self::requests(&tool, arguments, &backend).await {
+            Ok(requests) => requests,
+            Err(error) => return render::message(&ServerJsonRpcMessage::error(error, Some(id))),
+        };
+        for envelope in requests.iter_mut().flatten() {
+            is_whole |= tools::take_detail(envelope);
+        }
+        let origin = Origin { client: client.as_ref().and_then(name_of), session: None };
+        let patience = patience::of(origin.client.as_deref().or(user_agent.as_deref()));
+        let told = progress_token.is_some().then_some(&progress);
+        let gone = CancellationToken::new();
+        let mut reply = self.run(&backend, &origin, requests, patience, &gone, told).await;
+        tools::name_fields(&tool, &mut reply);
+        let mut result = render::tool_result(reply, form(is_whole));
+        if !is_modern {
+            result.result_type = None;
+        }
+        render::message(&ServerJsonRpcMessage::response(ServerResult::CallToolResult(result), id))
     }
 
     /// Submits what may take long for a client that knows tasks.
@@ -307,11 +349,11 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let mut is_whole = tools::asks_for_all(&arguments);
-        let mut requests = self.requests(&request.name, arguments, &context).await?;
+        let mut requests = Self::requests(&request.name, arguments, &self.route(&context)?.backend).await?;
         for envelope in requests.iter_mut().flatten() {
             is_whole |= tools::take_detail(envelope);
         }
-        let form = if is_whole { Form::Whole(StructuredContent::Spliced) } else { Form::Text };
+        let form = form(is_whole);
         if knows_tasks(&context)
             && let Ok(requests) = &requests
             && let Some(limit) = requests.iter().filter_map(tools::may_last).reduce(|one, more| one + more)
@@ -376,7 +418,9 @@ impl ServerHandler for Handler {
                 return Err(ErrorData::invalid_params("the parameters of the call cannot be read", None));
             }
             other => match other.as_str().map(|text| read_unambiguous(text.as_bytes())) {
-                Some(Ok(Value::Object(arguments))) => self.requests(name, arguments, &context).await?,
+                Some(Ok(Value::Object(arguments))) => {
+                    Self::requests(name, arguments, &self.route(&context)?.backend).await?
+                }
                 _ => Err(Failure::invalid(
                     "arguments",
                     format!("`arguments` must be an object, not {}", kind(other)),
@@ -463,6 +507,15 @@ impl ServerHandler for Handler {
     ) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
+}
+
+/// Leads to a service, on behalf of a caller whose token the guard has just looked at.
+fn to_service(service: &Arc<Service>, caller: Caller) -> Arc<Backend> {
+    Arc::new(Backend::Embedded(Embedded { service: Arc::clone(service), caller, keys: None }))
+}
+
+const fn form(is_whole: bool) -> Form {
+    if is_whole { Form::Whole(StructuredContent::Spliced) } else { Form::Text }
 }
 
 /// Declares resources to those who have some to read.

@@ -7,6 +7,7 @@ mod answer;
 mod handler;
 mod instructions;
 mod patience;
+mod plain_call;
 mod progress;
 mod prompts;
 mod render;
@@ -21,6 +22,8 @@ mod tools;
 pub(super) const MAX_BATCH: usize = 64;
 
 pub use handler::{Handler, OnClient};
+pub use plain_call::PlainCall;
+pub(super) use progress::progress_message;
 pub(super) use render::splice_answer;
 pub(super) use tools::history_envelope;
 pub use tools::{COMPUTER_OPERATION, COMPUTER_QUERY, GET_COMPUTER_INFO, GET_OPERATION_HISTORY, listed};

@@ -1,6 +1,6 @@
 //! Turning a reply into a tool result.
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResult, ContentBlock, JsonRpcMessage, ServerJsonRpcMessage, ServerResult};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -64,8 +64,20 @@ fn image(image: Image) -> ContentBlock {
 /// a backslash before them.
 const MARK: &[u8] = b",\"structuredContent\":null";
 
+/// Writes a message, with the structured content that a result waits for.
+pub(super) fn message(message: &ServerJsonRpcMessage) -> Vec<u8> {
+    let mut text = serde_json::to_vec(message).expect("protocol messages have a JSON form");
+    if let JsonRpcMessage::Response(response) = message
+        && let ServerResult::CallToolResult(result) = &response.result
+        && let Some(awaited) = awaited(result)
+    {
+        splice(&mut text, awaited);
+    }
+    text
+}
+
 /// Takes the text of a result that waits for its structured content.
-pub(super) fn awaited(result: &CallToolResult) -> Option<&str> {
+fn awaited(result: &CallToolResult) -> Option<&str> {
     match (&result.structured_content, result.content.as_slice()) {
         (Some(Value::Null), [only]) => only.as_text().map(|block| block.text.as_str()),
         _ => None,
@@ -110,7 +122,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 }
 
 /// Puts the structured content of a result into its line.
-pub(super) fn splice(line: &mut Vec<u8>, text: &str) {
+fn splice(line: &mut Vec<u8>, text: &str) {
     let Some(at) = memchr::memmem::rfind(line, MARK) else { return };
     let end = at + MARK.len();
     let rest = line.split_off(end);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, GetExtensions, GetMeta, JsonRpcMessage,
-    ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult,
+    ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, RoleServer};
@@ -244,13 +244,7 @@ fn problem(line: &[u8], error: &serde_json::Error) -> Option<ErrorData> {
 }
 
 fn to_line(message: &ServerJsonRpcMessage) -> Vec<u8> {
-    let mut line = serde_json::to_vec(message).expect("protocol messages have a JSON form");
-    if let JsonRpcMessage::Response(response) = message
-        && let ServerResult::CallToolResult(result) = &response.result
-        && let Some(text) = render::awaited(result)
-    {
-        render::splice(&mut line, text);
-    }
+    let mut line = render::message(message);
     line.push(b'\n');
     line
 }

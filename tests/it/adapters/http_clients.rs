@@ -67,6 +67,96 @@ async fn structured_content_has_the_fields_in_the_order_of_the_text() {
     house.end().await;
 }
 
+/// What two answers to the same call share: all but ids and times.
+fn comparable(reply: &Reply) -> Value {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                for name in ["operationId", "startedAt", "durationMs", "headSeq", "headHash"] {
+                    fields.remove(name);
+                }
+                fields.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut message = reply.json();
+    let text = message["result"]["content"][0]["text"].take();
+    if let Some(text) = text.as_str() {
+        let whole = serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+        message["result"]["content"][0]["text"] = whole;
+    }
+    strip(&mut message);
+    message
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plain_call_is_answered_in_one_piece_and_as_the_protocol_library_answers_it() {
+    let mut house = TestServer::new();
+    let address = house.http().await;
+    for version in ["2025-03-26", "2025-11-25", "2026-07-28"] {
+        for (tool, arguments) in [
+            ("computer_query", json!({"scope": "app", "op": "file.stat"})),
+            ("computer_query", json!({"scope": "app", "op": "file.read", "target": "missing"})),
+            ("computer_query", json!({"scope": "app", "op": "file.write", "target": "new"})),
+            ("computer_query", json!({"scope": "app", "op": "file.list", "then": [{"op": "file.stat"}]})),
+            ("get_computer_info", json!({"include": ["nothing"]})),
+            ("get_operation_history", json!({"scope": "app", "view": "sideways"})),
+        ] {
+            let plain = call(tool, &arguments);
+            // The library ignores what it does not know, and what has it is left to the library.
+            let mut other = plain.clone();
+            other["params"]["unknown"] = json!(1);
+            let plain = mcp(address, &house.token, version, plain).await;
+            let other = mcp(address, &house.token, version, other).await;
+            assert!(plain.header("content-length").is_some(), "{plain:?}");
+            assert!(other.header("content-length").is_none(), "{other:?}");
+            for name in ["content-type", "cache-control", "x-accel-buffering", "x-content-type-options"] {
+                assert_eq!(plain.header(name), other.header(name), "{name}");
+            }
+            assert_eq!(plain.status, other.status);
+            assert_eq!(comparable(&plain), comparable(&other), "{version} {tool} {arguments}");
+        }
+    }
+    // What the library refuses is left to it.
+    let unknown = mcp(address, &house.token, "2025-11-25", call("no_such_tool", &json!({}))).await;
+    assert_eq!(unknown.json()["error"]["code"], -32602, "{unknown:?}");
+    for more in [
+        &[("MCP-Protocol-Version", "2031-01-01")][..],
+        &[("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "other")],
+    ] {
+        let reply = post(address, &house.token, "/mcp", more, &stat()).await;
+        assert_eq!(reply.status, 400, "{more:?} {reply:?}");
+    }
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plain_call_that_takes_longer_tells_of_its_progress() {
+    let mut house = TestServer::new();
+    let address = house.http().await;
+    let wait = json!({"op": "process.wait", "input": {"all": [{"until": "time", "seconds": 2.5}]}});
+    for token in [json!("p-1"), json!(7), Value::Null] {
+        let mut message = call("computer_query", &wait);
+        if !token.is_null() {
+            message["params"]["_meta"] = json!({"progressToken": token});
+        }
+        let reply = mcp(address, &house.token, "2025-11-25", message).await;
+        assert_eq!(reply.json()["result"]["structuredContent"]["data"]["outcome"], "held", "{reply:?}");
+        let notifications: Vec<Value> = reply
+            .body
+            .lines()
+            .filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?).ok())
+            .filter(|message: &Value| message["method"] == "notifications/progress")
+            .collect();
+        assert_eq!(notifications.is_empty(), token.is_null(), "{reply:?}");
+        assert!(notifications.iter().all(|it| it["params"]["progressToken"] == token), "{reply:?}");
+        assert!(notifications.iter().all(|it| it["params"]["message"].is_string()), "{reply:?}");
+    }
+    house.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_are_answered_for_the_one_revision_that_has_them() {
     let mut house = TestServer::new();

@@ -1,0 +1,106 @@
+//! Calls of tools over HTTP that need nothing of rmcp: neither its checks of headers beyond those here, nor tasks.
+//!
+//! What is read here rmcp would take, and answer in the same way; everything else is left to it.
+
+use http::HeaderMap;
+use rmcp::model::{
+    CallToolRequestMethod, ClientCapabilities, ConstString, Implementation, ProtocolVersion, RequestId,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::tools;
+
+/// A call of a tool.
+#[derive(Debug)]
+pub struct PlainCall {
+    pub(super) id: RequestId,
+    pub(super) tool: String,
+    pub(super) arguments: Map<String, Value>,
+    /// Whether the client speaks revision 2026-07-28.
+    pub(super) is_modern: bool,
+    /// What the client calls itself.
+    pub(super) client: Option<Implementation>,
+    /// What notifications of progress are to carry.
+    pub progress_token: Option<Value>,
+}
+
+impl PlainCall {
+    /// Reads a message as a plain call. `None` for everything that is for rmcp to judge.
+    pub fn read(headers: &HeaderMap, message: Value) -> Option<Self> {
+        let Value::Object(mut message) = message else { return None };
+        let (method, id) = (message.remove("method")?, message.remove("id")?);
+        let Value::Object(mut params) = message.remove("params")? else { return None };
+        if method != CallToolRequestMethod::VALUE
+            || message.remove("jsonrpc")? != "2.0"
+            || !message.is_empty()
+        {
+            return None;
+        }
+        let Value::String(tool) = params.remove("name")? else { return None };
+        tools::find(&tool)?;
+        let arguments = match params.remove("arguments") {
+            Some(Value::Object(arguments)) => arguments,
+            None => Map::new(),
+            Some(_) => return None,
+        };
+        let mut meta = match params.remove("_meta") {
+            Some(Value::Object(meta)) => meta,
+            None => Map::new(),
+            Some(_) => return None,
+        };
+        if !params.is_empty() {
+            return None;
+        }
+        let is_modern = is_modern(headers, &meta, &tool)?;
+        if is_modern && decoded::<ClientCapabilities>(&mut meta, CAPABILITIES)??.supports_tasks() {
+            return None;
+        }
+        let client = decoded(&mut meta, CLIENT)?;
+        let progress_token = meta.remove("progressToken");
+        let is_token = |token: &Value| token.is_string() || token.is_i64();
+        if !progress_token.as_ref().is_none_or(is_token) {
+            return None;
+        }
+        let id = if id.is_string() || id.is_i64() { serde_json::from_value(id).ok()? } else { return None };
+        Some(Self { id, tool, arguments, is_modern, client, progress_token })
+    }
+}
+
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+/// The revisions that say nothing of themselves in a call.
+const LEGACY: &[ProtocolVersion] =
+    &[ProtocolVersion::V_2025_03_26, ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25];
+
+/// Returns whether a call is one of revision 2026-07-28, if headers and body agree.
+fn is_modern(headers: &HeaderMap, meta: &Map<String, Value>, tool: &str) -> Option<bool> {
+    let only = |name: &str| -> Option<Option<&str>> {
+        let mut values = headers.get_all(name).iter();
+        let first = values.next().map(|value| value.to_str()).transpose().ok()?;
+        values.next().is_none().then_some(first)
+    };
+    let version = only("mcp-protocol-version")?;
+    match (version, meta.get(VERSION)) {
+        (None, None) => Some(false),
+        (Some(version), None) => LEGACY.iter().any(|it| it.as_str() == version).then_some(false),
+        (Some(version), Some(said)) => {
+            let agree = version == ProtocolVersion::V_2026_07_28.as_str()
+                && said == version
+                && only("mcp-method")? == Some(CallToolRequestMethod::VALUE)
+                && only("mcp-name")? == Some(tool)
+                && !headers.keys().any(|name| name.as_str().starts_with("mcp-param-"));
+            agree.then_some(true)
+        }
+        (None, Some(_)) => None,
+    }
+}
+
+/// Takes a field out of `_meta`. `None` where it is there and is not what it should be.
+fn decoded<T: for<'de> Deserialize<'de>>(meta: &mut Map<String, Value>, name: &str) -> Option<Option<T>> {
+    match meta.remove(name) {
+        Some(value) => serde_json::from_value(value).ok().map(Some),
+        None => Some(None),
+    }
+}
