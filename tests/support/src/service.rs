@@ -271,7 +271,7 @@ impl TestService {
         let (caller, gone, progress) =
             (Caller::local(Transport::Stdio), CancellationToken::new(), Progress::default());
         let envelope = Envelope::from_value(wait_envelope(&input));
-        let waiting = self.service.handle_told(&caller, envelope, &gone, &progress);
+        let waiting = self.service.handle_told(Arc::new(caller), envelope, &gone, &progress);
         let acting = async {
             // A wait reports how far it is after each look that did not end it.
             let reports = || progress.said().is_some_and(|report| report.contains(text));
