@@ -152,7 +152,7 @@ fn converse(steps: &mut Steps, place: &Throwaway, scratch: &Path) {
     let listed = steps.envelope(
         "file.list",
         &mut child,
-        ask("file.list", None, json!({}), json!({})),
+        ask("file.list", None, json!({}), json!({"detail": "full"})),
         Expect::Success,
         |data| {
             Ok(format!("{} entries", data["entries"].as_array().ok_or_else(|| wrong("no entries"))?.len()))

@@ -115,6 +115,10 @@ fn paths(data: &Value) -> Option<String> {
         .iter()
         .map(|entry| match entry.as_str() {
             Some(path) => vec![one_line(path)],
+            None if entry["modified"].is_null() => vec![
+                entry["kind"].as_str().unwrap_or_default().to_owned(),
+                one_line(entry["path"].as_str().unwrap_or_default()),
+            ],
             None => vec![
                 entry["kind"].as_str().unwrap_or_default().to_owned(),
                 entry["size"].as_u64().map(|size| size.to_string()).unwrap_or_default(),
@@ -297,6 +301,8 @@ mod tests {
         let listed = json!({"entries": [{"path": "a", "kind": "file", "size": 3, "modified": "2026-11-21T10:26:56.123Z"}], "nextCursor": "x y"});
         let listed = render("file.list", &listed);
         assert_eq!(listed.text, "file  3  2026-11-21 10:26  a\n");
+        let names = json!({"entries": [{"path": "a", "kind": "file"}, {"path": ".env", "closed": true}]});
+        assert_eq!(render("file.list", &names).text, "file  a\n      .env\n");
         assert_eq!(listed.notes, ["\nThere is more: add --cursor 'x y'"]);
         assert_eq!(render("file.read", &json!({"content": "a\nb"})).text, "a\nb");
     }

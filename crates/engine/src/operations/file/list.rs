@@ -11,8 +11,8 @@ use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_contract::time::rfc3339;
 use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
+    Access, Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed,
+    ScopeType, TargetRule, Threads,
 };
 use bailiwick_platform::fs::{Dir, FileKind, FirstInOrder, RelPath};
 use bailiwick_policy::{InputPath, Permit, PermittedPath, door_failure};
@@ -77,10 +77,10 @@ pub struct Entry {
     /// What it is. A link is listed itself. Left out for closed entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<FileKind>,
-    /// The size of a file in bytes.
+    /// The size of a file in bytes, with `detail` `full`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// The last change, RFC 3339 in UTC.
+    /// The last change, RFC 3339 in UTC, with `detail` `full`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<String>,
     /// `true` for a sensitive entry, which is closed in this scope: nothing but its name is told.
@@ -92,14 +92,15 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "file.list",
         summary: "List what is in a folder",
-        details: "Shows every entry, hidden and ignored ones included, unless told otherwise. Sensitive files \
-                  are listed by name only. Links are listed, not followed.",
+        details: "Shows every entry, hidden and ignored ones included, unless told otherwise: names and kinds, with \
+                  `options.detail` \"full\" sizes and times too. Sensitive files are listed by name only. Links are \
+                  listed, not followed.",
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::In(&[ScopeType::Folder]),
         platforms: &[],
-        options: &[CommonOption::Cursor],
+        options: &[CommonOption::Cursor, CommonOption::Detail],
         timeout_seconds: 30,
         threads: Threads::Blocking,
         audited_fields: &["depth", "maxResults", "includeIgnored", "includeHidden"],
@@ -123,7 +124,7 @@ impl Operation for Op {
         let after = permit.common().cursor.as_deref().map(position).transpose()?;
         let found = ListedNames::below(cx, permit.path(), options, after, max_results)?;
         let room = permit.limits().max_output_bytes.saturating_sub(FACTS_BYTES);
-        let output = found.page(cx, max_results, room)?;
+        let output = found.page(cx, max_results, room, permit.common().detail)?;
         cx.summarize(format!("{} of {} entries", output.entries.len(), output.total));
         Ok(output)
     }
@@ -150,6 +151,8 @@ struct Name {
     name: OsString,
     folder: usize,
     closed: bool,
+    /// What the folder says that it is.
+    kind: Option<FileKind>,
 }
 
 /// All names, before anything more is asked about them.
@@ -215,6 +218,7 @@ impl ListedNames {
         let (names, total, after) = (&mut self.names, &mut self.total, self.after.as_deref());
         let mut add = |name: &OsStr, kind: Option<FileKind>| -> Result<(), Failure> {
             let hidden = name.as_encoded_bytes().starts_with(b".");
+            let kind_read = kind;
             let kind = || kind.or_else(|| dir.stat(name).ok().map(|stat| stat.kind));
             // A folder of such a name is shown: nothing hides in it.
             let is_own = is_temporary(name) && kind() == Some(FileKind::File);
@@ -235,7 +239,7 @@ impl ListedNames {
             }
             *total += 1;
             if after.is_none_or(|after| rel.as_bytes() > after) {
-                names.push(Name { rel, name: name.to_owned(), folder: index, closed });
+                names.push(Name { rel, name: name.to_owned(), folder: index, closed, kind: kind_read });
             }
             Ok(())
         };
@@ -251,7 +255,7 @@ impl ListedNames {
     }
 
     /// Describes the names after the cursor, as many as there is room for.
-    fn page(self, cx: &Context, most: usize, room: usize) -> Result<Output, Failure> {
+    fn page(self, cx: &Context, most: usize, room: usize, detail: Detail) -> Result<Output, Failure> {
         let (names, _) = self.names.finish();
         let mut output = Output {
             entries: Vec::with_capacity(most.min(names.len())),
@@ -276,6 +280,18 @@ impl ListedNames {
                 output.entries.push(Entry { path, kind: None, size: None, modified: None, closed: true });
                 continue;
             }
+            if detail == Detail::Concise
+                && let Some(kind) = name.kind
+            {
+                output.entries.push(Entry {
+                    path,
+                    kind: Some(kind),
+                    size: None,
+                    modified: None,
+                    closed: false,
+                });
+                continue;
+            }
             if name.folder > 0 && opened.as_ref().is_none_or(|(index, _)| *index != name.folder) {
                 cx.cancel.check()?;
                 opened = folder.path.open_dir_itself().ok().map(|dir| (name.folder, dir));
@@ -290,8 +306,8 @@ impl ListedNames {
             output.entries.push(Entry {
                 path,
                 kind: Some(stat.kind),
-                size: (stat.kind == FileKind::File).then_some(stat.size),
-                modified: Some(rfc3339(stat.modified_ms())),
+                size: (detail == Detail::Full && stat.kind == FileKind::File).then_some(stat.size),
+                modified: (detail == Detail::Full).then(|| rfc3339(stat.modified_ms())),
                 closed: false,
             });
         }
