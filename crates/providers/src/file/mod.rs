@@ -11,6 +11,7 @@ mod place;
 mod read;
 mod remove;
 mod replace;
+mod scan;
 mod single_byte;
 mod temporary;
 mod text;

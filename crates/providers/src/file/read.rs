@@ -11,6 +11,7 @@ use bailiwick_platform::fs::Stat;
 use bailiwick_policy::{OpenedFile, PermittedPath};
 
 use super::image_type;
+use super::scan::{ScannedText, scan};
 use super::single_byte::{decode_single_byte, single_byte_text};
 use super::text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_len, lines_of};
 use super::version::{content_version, facts_version, sha256_hex};
@@ -20,6 +21,8 @@ use crate::parser::ParserPool;
 
 /// Files up to this size are read whole; beyond it only the part that was asked for is.
 pub const WHOLE_BYTES: u64 = 64 << 20;
+/// Of files from this size on only the part is read that was asked for, once their hash and lines are known.
+const LARGE_BYTES: u64 = 1 << 20;
 /// The largest file that is read where others wait: hashing more takes longer than handing it to another thread.
 const MAX_CACHED_BYTES: u64 = 64 << 10;
 /// The room that everything but the content takes in an answer.
@@ -158,6 +161,12 @@ pub fn read_content(
 ) -> Result<Content, Failure> {
     let OpenedFile { mut file, stat, path } = opened;
     let reading = Reading::of(&path, request, json_bytes)?;
+    if (LARGE_BYTES..=WHOLE_BYTES).contains(&stat.size) {
+        if let Some(content) = reading.large(&mut file, &stat, cancel)? {
+            return Ok(content);
+        }
+        file.rewind().map_err(|error| reading.failed(&error))?;
+    }
     if stat.size <= WHOLE_BYTES
         && let Some(bytes) = read_whole(&mut file, &stat, &path)?
     {
@@ -389,6 +398,45 @@ impl Reading<'_> {
         }
     }
 
+    /// Reads a part of a large file. `None` for what has to be read whole: other text than UTF-8, documents, and files that
+    /// change just now.
+    fn large(&self, file: &mut File, stat: &Stat, cancel: &Cancel) -> Result<Option<Content>, Failure> {
+        let scan = scan(file, stat, cancel)?;
+        let mut facts = Facts {
+            version: content_version(&scan.sha256),
+            sha256: Some(scan.sha256.clone()),
+            size: stat.size,
+            total_lines: None,
+            line_ending: None,
+            encoding: Encoding::Base64,
+            bom_bytes: 0,
+            warning: None,
+            converted_from: None,
+        };
+        let read = if self.request.base64 {
+            self.check_version(&facts.version).and_then(|()| self.bytes_of(file, facts))
+        } else {
+            let Some(text) = &scan.text else { return Ok(None) };
+            if DocumentKind::of(&self.path.shown(), &scan.head).is_some() {
+                return Ok(None);
+            }
+            (facts.encoding, facts.bom_bytes) = (Encoding::Utf8, text.bom_bytes);
+            (facts.total_lines, facts.line_ending) = (Some(text.total_lines), Some(text.line_ending));
+            self.check_version(&facts.version)
+                .and_then(|()| self.stream_text(file, facts, Some(text), cancel))
+        };
+        // What was read is a part of what was hashed.
+        let is_same = Stat::of_file(file).is_ok_and(|now| now == *stat);
+        if is_same { read.map(Some) } else { Ok(None) }
+    }
+
+    fn bytes_of(&self, file: &mut File, facts: Facts) -> Result<Content, Failure> {
+        let (start, end) = self.byte_range(facts.size)?;
+        let length = as_index(end - start).min(self.base64_room());
+        let bytes = self.read_at(file, start, length)?;
+        Ok(self.base64(facts, &bytes, start, end))
+    }
+
     fn stream(&self, file: &mut File, stat: &Stat, cancel: &Cancel) -> Result<Content, Failure> {
         let facts = Facts {
             version: facts_version(stat),
@@ -403,15 +451,19 @@ impl Reading<'_> {
         };
         self.check_version(&facts.version)?;
         if self.request.base64 {
-            let (start, end) = self.byte_range(facts.size)?;
-            let length = as_index(end - start).min(self.base64_room());
-            let bytes = self.read_at(file, start, length)?;
-            return Ok(self.base64(facts, &bytes, start, end));
+            return self.bytes_of(file, facts);
         }
-        self.stream_text(file, facts, cancel)
+        self.stream_text(file, facts, None, cancel)
     }
 
-    fn stream_text(&self, file: &mut File, mut facts: Facts, cancel: &Cancel) -> Result<Content, Failure> {
+    /// Reads a part of a text of which all is known, or nothing.
+    fn stream_text(
+        &self,
+        file: &mut File,
+        mut facts: Facts,
+        known: Option<&ScannedText>,
+        cancel: &Cancel,
+    ) -> Result<Content, Failure> {
         let head = self.read_at(file, 0, 4)?;
         match byte_order_mark(&head) {
             Some((Encoding::Utf8, bom_bytes)) => facts.bom_bytes = bom_bytes,
@@ -423,7 +475,13 @@ impl Reading<'_> {
             (Some(cursor), _) => (cursor.offset + mark, cursor.line, cursor.end),
             (None, Part::Whole) => (mark, 1, End::File),
             (None, Part::Lines(first, last)) => {
-                let start = self.find_line(file, first, mark, cancel)?;
+                if let Some(known) = known
+                    && first > known.total_lines.max(1)
+                {
+                    return Err(self.beyond_last_line(first, known.total_lines));
+                }
+                let from = known.map_or((mark, 1), |known| known.before(first));
+                let start = self.find_line(file, first, from, cancel)?;
                 (start, first, last.map_or(End::File, End::Line))
             }
             (None, Part::Bytes(..)) => {
@@ -438,6 +496,12 @@ impl Reading<'_> {
         let room = self.budget.json_bytes.min(self.budget.raw_bytes).saturating_add(4);
         let length = as_index(stop.saturating_sub(start)).min(room);
         let bytes = self.read_at(file, start, length)?;
+        if known.is_some()
+            && self.cursor.is_some()
+            && (start > facts.size || bytes.first().is_some_and(|first| is_continuation(*first)))
+        {
+            return Err(self.stale());
+        }
         let goes_on = start + (bytes.len() as u64) < stop;
         // A chosen offset, and the end of what was read, can be inside a character.
         let skip = match (&self.cursor, self.request.part) {
@@ -456,7 +520,7 @@ impl Reading<'_> {
         if let Some(at) = memchr::memchr(0, text.as_bytes()) {
             return Err(self.binary(&head, as_index(start) + skip + at));
         }
-        facts.line_ending = Some(lines_of(text.as_bytes()).1);
+        facts.line_ending = facts.line_ending.or_else(|| Some(lines_of(text.as_bytes()).1));
         let start = start + skip as u64 - mark;
         let (text, goes_on) = match end {
             End::Line(last) => {
@@ -470,12 +534,16 @@ impl Reading<'_> {
         Ok(self.text(facts, text, goes_on, start, line, end))
     }
 
-    /// Finds the offset of a line by counting line feeds from the start of the file.
-    fn find_line(&self, file: &mut File, first: u64, mark: u64, cancel: &Cancel) -> Result<u64, Failure> {
-        let mut offset = 0_u64;
-        let mut line = 1_u64;
-        if first == 1 {
-            return Ok(mark);
+    /// Finds the offset of a line by counting line feeds from where an earlier line begins.
+    fn find_line(
+        &self,
+        file: &mut File,
+        first: u64,
+        (mut offset, mut line): (u64, u64),
+        cancel: &Cancel,
+    ) -> Result<u64, Failure> {
+        if first == line {
+            return Ok(offset);
         }
         let mut last_byte = b'\n';
         loop {
@@ -587,13 +655,12 @@ impl Reading<'_> {
         Ok((start, length.map_or(size, |length| start.saturating_add(length).min(size))))
     }
 
+    fn failed(&self, error: &std::io::Error) -> Failure {
+        Failure::new(ErrorCode::ExecutionFailed, format!("`{}` cannot be read: {error}", self.path.shown()))
+    }
+
     fn read_at(&self, file: &mut File, offset: u64, length: usize) -> Result<Vec<u8>, Failure> {
-        let failed = |error: std::io::Error| {
-            Failure::new(
-                ErrorCode::ExecutionFailed,
-                format!("`{}` cannot be read: {error}", self.path.shown()),
-            )
-        };
+        let failed = |error: std::io::Error| self.failed(&error);
         file.seek(SeekFrom::Start(offset)).map_err(failed)?;
         let mut bytes = Vec::with_capacity(length);
         file.by_ref().take(length as u64).read_to_end(&mut bytes).map_err(failed)?;

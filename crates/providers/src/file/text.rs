@@ -87,14 +87,19 @@ pub fn lines_of(bytes: &[u8]) -> (u64, LineEnding) {
         all += 1;
         crlf += u64::from(at > 0 && bytes[at - 1] == b'\r');
     }
-    let ending = match (all, crlf) {
+    let ending = line_ending_of(all, crlf);
+    let unended = bytes.last().is_some_and(|last| *last != b'\n');
+    (all + u64::from(unended), ending)
+}
+
+/// Returns how lines end of which so many end, and so many of these by CR LF.
+pub const fn line_ending_of(all: u64, crlf: u64) -> LineEnding {
+    match (all, crlf) {
         (0, _) => LineEnding::None,
         (_, 0) => LineEnding::Lf,
         (all, crlf) if all == crlf => LineEnding::Crlf,
         _ => LineEnding::Mixed,
-    };
-    let unended = bytes.last().is_some_and(|last| *last != b'\n');
-    (all + u64::from(unended), ending)
+    }
 }
 
 /// Finds out how the lines of a text end.

@@ -256,8 +256,10 @@ pub fn read_path(
 /// Remembers what was read, and makes the answer.
 fn noted(cx: &Context, permit: &Permit, path: &PermittedPath, mut content: Content) -> Output {
     kept::has_read(cx, permit, &content.path.shown(), &content.version);
-    if let Some(whole) = content.whole.take() {
-        kept::see(cx, permit, &content.path, &content.version, whole);
+    match content.whole.take() {
+        Some(whole) => kept::see(cx, permit, &content.path, &content.version, whole),
+        None if content.sha256.is_some() => kept::note(cx, permit, &content.path, &content.version),
+        None => {}
     }
     if let Some(warning) = content.warning {
         cx.warn(format!("`{}`: {warning}", path.shown()));

@@ -48,6 +48,14 @@ impl Stat {
         Some(Self::from_system(&rustix::fs::stat(path).ok()?))
     }
 
+    /// Returns the facts of an open file.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn of_file(file: &std::fs::File) -> io::Result<Self> {
+        Ok(Self::from_system(&rustix::fs::fstat(file)?))
+    }
+
     #[cfg_attr(
         target_os = "linux",
         expect(clippy::cast_possible_wrap, reason = "times are signed elsewhere")

@@ -59,6 +59,14 @@ impl Stat {
         Self::of_open(open_by_path(path, FILE_READ_ATTRIBUTES).ok()?.as_handle()).ok()
     }
 
+    /// Returns the facts of an open file.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn of_file(file: &std::fs::File) -> io::Result<Self> {
+        Self::of_open(file.as_handle())
+    }
+
     /// Returns the facts of something open.
     pub(crate) fn of_open(file: BorrowedHandle<'_>) -> io::Result<Self> {
         let facts = sys::facts(file)?;
