@@ -101,7 +101,7 @@ impl Backend {
     /// Returns what is open to the caller.
     pub async fn offer(&self) -> Offer {
         match self {
-            Self::Embedded(embedded) => embedded.offer(),
+            Self::Embedded(embedded) => embedded.offer().await,
             Self::Remote(remote) => remote.offer().await,
         }
     }
@@ -146,8 +146,9 @@ impl Embedded {
         }
     }
 
-    fn offer(&self) -> Offer {
-        self.caller().map(|caller| Offer::to(&caller, &self.service.facts())).unwrap_or_default()
+    async fn offer(&self) -> Offer {
+        let facts = self.service.facts_now().await;
+        self.caller().map(|caller| Offer::to(&caller, &facts)).unwrap_or_default()
     }
 
     async fn submit(
@@ -197,7 +198,7 @@ impl Remote {
     async fn offer(&self) -> Offer {
         match self.state().await {
             Ok(State::Linked(client)) => client.offer().await.unwrap_or_default(),
-            Ok(State::Embedded(embedded)) => embedded.offer(),
+            Ok(State::Embedded(embedded)) => embedded.offer().await,
             Err(_) => Offer::default(),
         }
     }

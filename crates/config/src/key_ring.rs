@@ -1,18 +1,43 @@
 //! The tokens in force: read again when the file changes, so that a revoked one stops at once.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::time::{Duration, Instant};
 
 use bailiwick_contract::{Caller, ErrorCode, Failure, Transport, time};
 use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::fs::FileStamp;
 
 use super::{ConfigError, Login, TokenRecord, Tokens, edit_lock};
+
+/// After what time a file that could not be read is read again although it looks the same.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// The tokens of an installation, kept up to date.
 #[derive(Debug)]
 pub struct KeyRing {
     dirs: Dirs,
+    read: RwLock<ReadTokens>,
+}
+
+/// What was read at the last change of the file.
+#[derive(Debug)]
+struct ReadTokens {
+    stamp: Option<FileStamp>,
+    at: Instant,
     /// An error while the file cannot be read: then no token is accepted.
-    tokens: RwLock<Result<Tokens, ConfigError>>,
+    tokens: Result<Tokens, ConfigError>,
+}
+
+impl ReadTokens {
+    fn now(dirs: &Dirs) -> Self {
+        // Looked at first: what changes meanwhile is read again.
+        let stamp = FileStamp::of(&Tokens::path(dirs));
+        Self { stamp, at: Instant::now(), tokens: Tokens::load(dirs) }
+    }
+
+    fn is_stale(&self, dirs: &Dirs) -> bool {
+        FileStamp::of(&Tokens::path(dirs)) != self.stamp || self.tokens.is_err() && self.at.elapsed() >= RETRY
+    }
 }
 
 /// A token as it was when a request that came with it began.
@@ -27,8 +52,26 @@ pub struct TokenLease {
 impl KeyRing {
     /// Reads the tokens of an installation. From a file that cannot be read, no token is accepted.
     pub fn open(dirs: Dirs) -> Self {
-        let tokens = RwLock::new(Tokens::load(&dirs));
-        Self { dirs, tokens }
+        let read = RwLock::new(ReadTokens::now(&dirs));
+        Self { dirs, read }
+    }
+
+    /// Returns whether the file has changed since it was read. Then the next question reads it: asynchronous threads have
+    /// [`KeyRing::refresh`] called by one that may block.
+    pub fn is_stale(&self) -> bool {
+        self.current().is_stale(&self.dirs)
+    }
+
+    /// Reads the tokens if the file has changed.
+    pub fn refresh(&self) {
+        if !self.is_stale() {
+            return;
+        }
+        let mut read = self.read.write().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have been here first.
+        if read.is_stale(&self.dirs) {
+            *read = ReadTokens::now(&self.dirs);
+        }
     }
 
     /// Returns whether there is no token.
@@ -140,16 +183,12 @@ impl KeyRing {
     }
 
     fn with<T>(&self, read: impl FnOnce(&Tokens) -> T) -> Result<T, Failure> {
-        let current = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-        if let Ok(tokens) = current.as_ref()
-            && !tokens.is_stale()
-        {
-            return Ok(read(tokens));
-        }
-        drop(current);
-        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
-        *tokens = Tokens::load(&self.dirs);
-        tokens.as_ref().map(read).map_err(ConfigError::for_client)
+        self.refresh();
+        self.current().tokens.as_ref().map(read).map_err(ConfigError::for_client)
+    }
+
+    fn current(&self) -> RwLockReadGuard<'_, ReadTokens> {
+        self.read.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -118,6 +118,11 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
 /// Finds the caller, then reads the body, on every route but `/healthz` and those of a login.
 pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<Peer>().cloned();
+    if guard.keys.is_stale() {
+        let keys = Arc::clone(&guard.keys);
+        // If that fails, the question itself reads them.
+        let _ = tokio::task::spawn_blocking(move || keys.refresh()).await;
+    }
     let caller = match guard.caller(&request) {
         Ok(caller) => caller,
         Err(AdmissionError::Unavailable(failure)) => return unavailable(&failure),

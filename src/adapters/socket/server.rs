@@ -198,7 +198,8 @@ impl SocketPeer {
                     }
                     Ok(Ask::Offer { id }) => {
                         let caller = self.keys.renew(&self.caller);
-                        let offer = caller.map(|caller| Offer::to(&caller, &self.service.facts()));
+                        let facts = self.service.facts_now().await;
+                        let offer = caller.map(|caller| Offer::to(&caller, &facts));
                         let offer = offer.unwrap_or_default();
                         if self.answers.send(line(&Answer::Offer { id, offer })).await.is_err() {
                             return Ok(());

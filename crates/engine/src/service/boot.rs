@@ -48,7 +48,7 @@ pub struct Service {
     pub(super) turns: Arc<Shares>,
     pub(super) held: Arc<Shares>,
     pub(super) watch: OnceLock<ConfigWatch>,
-    pub(super) keys: KeyRing,
+    pub(super) keys: Arc<KeyRing>,
 }
 
 impl Service {
@@ -109,7 +109,7 @@ impl Service {
             started_at_ms: time::now_ms(),
         };
         let facts = facts(config, lasting, &Scopes::default())?;
-        let keys = KeyRing::open(facts.dirs.clone());
+        let keys = Arc::new(KeyRing::open(facts.dirs.clone()));
         Ok(Arc::new(Self {
             facts: RwLock::new(Arc::new(facts)),
             history,
@@ -120,9 +120,16 @@ impl Service {
         }))
     }
 
-    /// Returns the facts in force, after a look at whether the watched config has changed.
+    /// Returns the facts in force, after a look at whether the watched config has changed. For threads that may block;
+    /// others have [`Service::facts_now`].
     pub fn facts(&self) -> Arc<ServiceFacts> {
         let _ = self.refresh();
+        self.in_force()
+    }
+
+    /// As [`Service::facts`]; what has changed is read by another thread.
+    pub async fn facts_now(self: &Arc<Self>) -> Arc<ServiceFacts> {
+        let _ = self.refresh_now().await;
         self.in_force()
     }
 

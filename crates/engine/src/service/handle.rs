@@ -98,6 +98,11 @@ impl Service {
         let Some(lease) = self.keys.lease(caller) else { return pending().await };
         loop {
             tokio::time::sleep(TOKEN_INTERVAL).await;
+            if self.keys.is_stale() {
+                let keys = Arc::clone(&self.keys);
+                // If that fails, the question itself reads them.
+                let _ = tokio::task::spawn_blocking(move || keys.refresh()).await;
+            }
             if let Err(failure) = self.keys.check(&lease) {
                 return failure;
             }
@@ -105,7 +110,7 @@ impl Service {
     }
 
     async fn answer(
-        &self,
+        self: &Arc<Self>,
         caller: Arc<Caller>,
         envelope: Result<Envelope, Failure>,
         mut record: Record,
@@ -123,7 +128,7 @@ impl Service {
         };
         record.asked(&envelope);
 
-        if let Some(failure) = self.refresh() {
+        if let Some(failure) = self.refresh_now().await {
             return record.refuse(failure).await;
         }
         let facts = self.in_force();
