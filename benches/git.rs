@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bailiwick::config::Config;
-use bailiwick::contract::{Access, Caller, Cancel, Envelope, RawPath, Transport, id};
+use bailiwick::contract::{Caller, Cancel, Envelope, RawPath, Transport, id};
 use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::launch::Launcher;
 use bailiwick::policy::{OwnFolders, Scopes};
@@ -101,7 +101,7 @@ async fn measure(folder: &Path, repository: &Path) {
 fn snapshots(config: &Config, dirs: &Dirs, repository: &Path) {
     let scopes = Scopes::compile(config, &OwnFolders::of(dirs)).expect("valid scopes");
     let scope = scopes.find("app").expect("it is configured");
-    let folder = scope.locate(&RawPath(".".to_owned()), Access::Read).expect("it is permitted");
+    let folder = scope.readable(&RawPath(".".to_owned())).expect("it is permitted");
     let cancel = Cancel::after(Duration::from_secs(600));
     let (mut take, mut same, mut changed) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {

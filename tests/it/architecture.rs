@@ -454,26 +454,6 @@ fn every_stage_of_the_policy_has_one_file_of_its_name() {
 }
 
 #[test]
-fn only_the_policy_makes_permits() {
-    // The fields of both are private to the policy; a public constructor would be a second door.
-    let constructor =
-        Regex::new(r"pub fn \w+\([^)]*\) -> (Self|Permit|PermittedPath)\b").expect("a good pattern");
-    let problems: Vec<String> = ["crates/policy/src/permit.rs", "crates/policy/src/paths.rs"]
-        .into_iter()
-        .flat_map(|path| {
-            let text = fs::read_to_string(repository().join(path)).expect("the file exists");
-            let code = crate::source::code_only(&text);
-            constructor
-                .find_iter(&code)
-                .filter(|found| !found.as_str().contains("&self"))
-                .map(|found| format!("{path}: `{}` is a second door", found.as_str()))
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    assert_none(&problems);
-}
-
-#[test]
 fn there_is_no_leftover_file_in_the_schemas() {
     let names: BTreeSet<String> = FAMILIES
         .iter()

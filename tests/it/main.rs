@@ -44,6 +44,9 @@ mod hostile_contents;
 mod hostile_paths;
 mod known_attacks;
 mod left_out;
+// wine has no rustc.
+#[cfg(unix)]
+mod permits;
 mod policy;
 // Lasting processes are programs of Unix.
 #[cfg(target_os = "linux")]

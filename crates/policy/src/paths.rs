@@ -1,8 +1,8 @@
-//! The rules of a scope for paths, and the path that they have judged.
+//! The rules of a scope for paths.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -15,8 +15,6 @@ use bailiwick_platform::fs::{FileId, RelPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_platform::quoting::quote;
 
-use super::ScopeRoot;
-use super::program_settings;
 use super::sensitive::{Place, fold, is_needed_by_commands, rule_for};
 
 /// The rule that closes files of variables, such as `.env`.
@@ -234,125 +232,4 @@ fn globs(field: &str, patterns: &[String]) -> Result<GlobSet, Failure> {
         set.add(glob);
     }
     set.build().map_err(|error| Failure::invalid(field, format!("the globs are too large: {error}")))
-}
-
-/// A path that the policy has judged. Only the policy makes one; see [`super::door`] for its use.
-#[derive(Debug, Clone)]
-pub struct PermittedPath {
-    pub(super) root: Arc<ScopeRoot>,
-    pub(super) rel: RelPath,
-    pub(super) access: Access,
-    pub(super) rules: Arc<PathRules>,
-    pub(super) prefix: Option<Arc<str>>,
-}
-
-impl PermittedPath {
-    pub(super) fn new(
-        root: Arc<ScopeRoot>,
-        rel: RelPath,
-        access: Access,
-        rules: Arc<PathRules>,
-        prefix: Option<&str>,
-    ) -> Self {
-        Self { root, rel, access, rules, prefix: prefix.map(Arc::from) }
-    }
-
-    /// Judges the path by the scope's rules. Touches no disk but for the state of the root itself.
-    pub(super) fn judge(&self) -> Result<(), Failure> {
-        if let Err(failure) = &self.root.door {
-            return Err(failure.clone().at_stage("path"));
-        }
-        self.judge_names()
-    }
-
-    fn judge_names(&self) -> Result<(), Failure> {
-        match self.rules.rule_for_path(&self.rel, self.access) {
-            None => Ok(()),
-            Some(rule) => Err(self.closed(rule)),
-        }
-    }
-
-    /// Returns the same place with links resolved to `rel`, judged again.
-    pub(super) fn moved_to(&self, rel: RelPath) -> Result<Self, Failure> {
-        let moved = Self { rel, ..self.clone() };
-        moved.judge_names()?;
-        Ok(moved)
-    }
-
-    /// Returns the path of an entry of this folder, judged.
-    ///
-    /// # Errors
-    /// `permission_denied` if the name is closed.
-    pub fn child(&self, name: &OsStr) -> Result<Self, Failure> {
-        let child = Self { rel: self.rel.child(name), ..self.clone() };
-        match self.rules.rule_for_child(&self.rel, name, self.access) {
-            None => Ok(child),
-            Some(rule) => Err(child.closed(rule)),
-        }
-    }
-
-    /// Returns the folder that holds the path; `None` for the root. What holds an open path is open.
-    pub fn parent(&self) -> Option<Self> {
-        Some(Self { rel: self.rel.parent()?, ..self.clone() })
-    }
-
-    /// Returns the scope's rules, for walks that judge each name as they meet it.
-    pub fn rules(&self) -> &PathRules {
-        &self.rules
-    }
-
-    /// Returns the path beneath the root.
-    pub fn rel(&self) -> &RelPath {
-        &self.rel
-    }
-
-    /// Returns what the path may be used for.
-    pub fn access(&self) -> Access {
-        self.access
-    }
-
-    /// Shows the path as results and messages name it: relative, with `rootName:` for further roots.
-    pub fn shown(&self) -> String {
-        self.show(&self.rel)
-    }
-
-    /// Shows another path beneath the same root.
-    pub fn show(&self, rel: &RelPath) -> String {
-        let path = if rel.is_root() { ".".to_owned() } else { encode_name(rel.as_bytes()) };
-        match &self.prefix {
-            Some(prefix) => format!("{prefix}:{path}"),
-            None => path,
-        }
-    }
-
-    /// Returns whether two paths lie beneath the same root.
-    pub fn same_root(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.root, &other.root)
-    }
-
-    /// Creates the denial of a closed name.
-    pub fn closed(&self, rule: &str) -> Failure {
-        let shown = self.shown();
-        let (message, hint) = if rule == "git-internals" {
-            (
-                format!("`{shown}` belongs to Git's own files, which file operations never change"),
-                "Use the git.* operations.".to_owned(),
-            )
-        } else if rule == CLOSED_FILES {
-            (format!("`{shown}` is closed in this scope"), self.rules.opening_hint(&self.rel, self.access))
-        } else if rule == program_settings::RULE {
-            (
-                format!(
-                    "`{shown}` can name programs that start outside every sandbox, and is closed for writing"
-                ),
-                self.rules.opening_hint(&self.rel, self.access),
-            )
-        } else {
-            (
-                format!("`{shown}` is a sensitive file ({rule}) and closed in this scope"),
-                self.rules.opening_hint(&self.rel, self.access),
-            )
-        };
-        Failure::denied(rule, message).at_stage("sensitive").hint(hint)
-    }
 }

@@ -7,17 +7,31 @@ use bailiwick_contract::{
 };
 
 use super::command::{Decision, Grant, PermittedCommand};
-use super::{Parsed, PermittedPath, Scope, ScreenRules, closed_words};
+use super::located_path::LocatedPath;
+use super::{Parsed, PermittedPath, Scope, ScreenRules, WritablePath, closed_words};
 
 /// A judged target.
 #[derive(Debug, Clone)]
 pub enum PermittedTarget {
     /// The operation has none, or it was left out.
     None,
-    /// A path that the rules allow.
+    /// A path that the rules allow to be read.
     Path(PermittedPath),
+    /// A path that the rules allow to be written.
+    WritablePath(WritablePath),
     /// An identifier, as written.
     Id(String),
+}
+
+impl PermittedTarget {
+    /// Returns the path, if it is one.
+    pub fn path(&self) -> Option<&PermittedPath> {
+        match self {
+            Self::Path(path) => Some(path),
+            Self::WritablePath(path) => Some(path),
+            Self::None | Self::Id(_) => None,
+        }
+    }
 }
 
 /// The product of the policy. Only [`super::decide`] makes one.
@@ -27,6 +41,7 @@ pub struct Permit {
     pub(super) capability: Option<Capability>,
     pub(super) target: PermittedTarget,
     pub(super) paths: Vec<PermittedPath>,
+    pub(super) writable_paths: Vec<WritablePath>,
     pub(super) command: Option<PermittedCommand>,
     pub(super) limits: Limits,
     pub(super) parsed: Parsed,
@@ -55,11 +70,16 @@ impl Permit {
 
     /// Returns the target of an operation whose spec says that it is a path.
     pub fn path(&self) -> &PermittedPath {
+        // The path stage makes a path for every spec that wants one.
+        self.target.path().unwrap_or_else(|| unreachable!("{} has no path target", self.spec.name))
+    }
+
+    /// Returns the target of an operation whose spec says that it is a path that is written.
+    pub fn writable_path(&self) -> &WritablePath {
         match &self.target {
-            PermittedTarget::Path(path) => path,
-            // The path stage makes a path for every spec that wants one.
-            PermittedTarget::None | PermittedTarget::Id(_) => {
-                unreachable!("{} has no path target", self.spec.name)
+            PermittedTarget::WritablePath(path) => path,
+            PermittedTarget::None | PermittedTarget::Path(_) | PermittedTarget::Id(_) => {
+                unreachable!("{} writes no path target", self.spec.name)
             }
         }
     }
@@ -68,24 +88,41 @@ impl Permit {
     pub fn id(&self) -> Option<&str> {
         match &self.target {
             PermittedTarget::Id(id) => Some(id),
-            PermittedTarget::None | PermittedTarget::Path(_) => None,
+            PermittedTarget::None | PermittedTarget::Path(_) | PermittedTarget::WritablePath(_) => None,
         }
     }
 
-    /// Returns the permitted paths of `input`, in the order in which the operation named them.
+    /// Returns the paths of `input` that may be read, in the order in which the operation named them.
     pub fn input_paths(&self) -> &[PermittedPath] {
         &self.paths
     }
 
-    /// Judges one more path by the same rules, for operations that take many, each for itself.
+    /// Returns the paths of `input` that may be written, in the order in which the operation named them.
+    pub fn writable_paths(&self) -> &[WritablePath] {
+        &self.writable_paths
+    }
+
+    /// Judges one more path to be read by the same rules, for operations that take many, each for itself.
     ///
     /// # Errors
     /// `invalid_request`, `path_out_of_scope` or `permission_denied`, with the stage.
-    pub fn resolve(&self, path: &RawPath, access: Access) -> Result<PermittedPath, Failure> {
+    pub fn resolve(&self, path: &RawPath) -> Result<PermittedPath, Failure> {
+        self.locate(path, Access::Read).and_then(PermittedPath::judge)
+    }
+
+    /// Judges one more path to be written, as [`Permit::resolve`].
+    ///
+    /// # Errors
+    /// As [`Permit::resolve`].
+    pub fn resolve_writable(&self, path: &RawPath) -> Result<WritablePath, Failure> {
+        // An operation that only reads was judged by other capabilities.
+        assert!(!self.spec.effect.is_read_only(), "{} only reads", self.spec.name);
+        self.locate(path, Access::Write).and_then(WritablePath::judge)
+    }
+
+    fn locate(&self, path: &RawPath, access: Access) -> Result<LocatedPath, Failure> {
         let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
-        let path = scope.locate(path, access).map_err(|failure| failure.at_stage("path"))?;
-        path.judge()?;
-        Ok(path)
+        scope.locate(path, access).map_err(|failure| failure.at_stage("path"))
     }
 
     /// Returns the judged command of an operation that names one in its `input`.
@@ -101,8 +138,8 @@ impl Permit {
     pub fn judge_command(&self, command: &CommandInput, grant: Grant) -> Result<PermittedCommand, Failure> {
         let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
         let judged = scope.commands().judge(command, grant).map_err(|failure| failure.at_stage("command"))?;
-        if let PermittedTarget::Path(folder) = &self.target {
-            closed_words::check(&judged.permitted, folder)?;
+        if let Some(folder) = self.target.path() {
+            closed_words::check(&judged.permitted, folder.located())?;
         }
         match judged.refusal() {
             Some(failure) if judged.verdict.decision == Decision::Ask => Err(failure.at_stage("approval")),

@@ -16,6 +16,7 @@ use bailiwick_platform::paths;
 use bailiwick_platform::quoting::quote;
 
 use super::command::Commands;
+use super::located_path::LocatedPath;
 use super::root_paths::{RootPaths, link_in_roots, unreachable};
 use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
 
@@ -39,8 +40,31 @@ pub struct ScopeRoot {
     pub path: PathBuf,
     /// The identity of the folder when the service first opened it, which it keeps across reloads of the config.
     pub identity: Option<FileId>,
-    /// The open folder, or why it could not be opened or may not be served.
-    pub door: Result<Root, Failure>,
+    /// The open folder, or why it could not be opened or may not be served. It never leaves the policy but by what a
+    /// permitted path opens.
+    folder: Result<Root, Failure>,
+}
+
+impl ScopeRoot {
+    /// Returns the open folder.
+    pub(super) fn folder(&self) -> Result<&Root, Failure> {
+        self.folder.as_ref().map_err(Clone::clone)
+    }
+
+    /// Returns why the folder could not be opened or may not be served, if so.
+    pub fn problem(&self) -> Option<&Failure> {
+        self.folder.as_ref().err()
+    }
+
+    /// Returns the identity of the open folder.
+    pub fn open_id(&self) -> Option<FileId> {
+        self.folder.as_ref().ok().map(Root::id)
+    }
+
+    /// Returns the path under which the open folder is found now, links resolved; `None` if it was moved.
+    pub fn current_path(&self) -> Option<PathBuf> {
+        self.folder.as_ref().ok()?.current_path()
+    }
 }
 
 /// One permission boundary.
@@ -144,12 +168,12 @@ impl Scope {
                 base
             };
             let expected = before.identity_of(path);
-            let door = open_root(path, paths, own).and_then(|root| match expected {
+            let folder = open_root(path, paths, own).and_then(|root| match expected {
                 Some(expected) if expected != root.id() => Err(replaced_by_another()),
                 _ => Ok(root),
             });
-            let identity = expected.or_else(|| door.as_ref().ok().map(Root::id));
-            roots.push(Arc::new(ScopeRoot { name, path: path.clone(), identity, door }));
+            let identity = expected.or_else(|| folder.as_ref().ok().map(Root::id));
+            roots.push(Arc::new(ScopeRoot { name, path: path.clone(), identity, folder }));
         }
         Ok(Self {
             id: config.id.clone(),
@@ -241,7 +265,7 @@ impl Scope {
     ///
     /// # Errors
     /// `path_out_of_scope` or `invalid_request`.
-    pub fn locate(&self, path: &RawPath, access: Access) -> Result<PermittedPath, Failure> {
+    pub(super) fn locate(&self, path: &RawPath, access: Access) -> Result<LocatedPath, Failure> {
         let text = path.0.as_str();
         let (root, rest) = self.choose_root(text).ok_or_else(|| self.outside(text))?;
         let rel = RelPath::parse(&paths::client_bytes(rest)).map_err(|problem| match problem {
@@ -250,12 +274,32 @@ impl Scope {
                 Failure::invalid("target", format!("{problem}: `{}`", clip(text)))
             }
         })?;
-        let prefix = if self.roots.len() > 1 && !Arc::ptr_eq(root, &self.roots[0]) {
-            Some(root.name.as_str())
-        } else {
-            None
-        };
-        Ok(PermittedPath::new(Arc::clone(root), rel, access, Arc::clone(&self.rules), prefix))
+        Ok(self.located(root, rel, access))
+    }
+
+    fn located(&self, root: &Arc<ScopeRoot>, rel: RelPath, access: Access) -> LocatedPath {
+        let is_further = self.roots.len() > 1 && !Arc::ptr_eq(root, &self.roots[0]);
+        LocatedPath {
+            root: Arc::clone(root),
+            rel,
+            access,
+            rules: Arc::clone(&self.rules),
+            prefix: is_further.then(|| Arc::from(root.name.as_str())),
+        }
+    }
+
+    /// Returns a path that may be read, judged by the scope's rules.
+    ///
+    /// # Errors
+    /// `invalid_request`, `path_out_of_scope` or `permission_denied`, with the stage.
+    pub fn readable(&self, path: &RawPath) -> Result<PermittedPath, Failure> {
+        PermittedPath::judge(self.locate(path, Access::Read).map_err(|failure| failure.at_stage("path"))?)
+    }
+
+    /// Returns the paths of the roots that are open.
+    pub fn root_paths(&self) -> impl Iterator<Item = PermittedPath> {
+        let located = |root| self.located(root, RelPath::root(), Access::Read);
+        self.roots.iter().filter_map(move |root| PermittedPath::judge(located(root)).ok())
     }
 
     fn choose_root<'a>(&self, text: &'a str) -> Option<(&Arc<ScopeRoot>, &'a str)> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::ops::Deref;
 
-use bailiwick::contract::{Access, Cancel, RawPath};
+use bailiwick::contract::{Cancel, RawPath};
 use bailiwick::policy::{OwnFolders, PermittedPath, Scopes};
 use bailiwick::providers::snapshot::{ChangeKind, Changes, Snapshot, SnapshotLimits};
 use serde_json::Value;
@@ -37,7 +37,7 @@ impl SnapshotScope {
     /// Returns a folder as the policy permits it.
     pub fn permitted(&self, path: &str) -> PermittedPath {
         let scope = self.scopes.find("app").expect("it is configured");
-        scope.locate(&RawPath(path.to_owned()), Access::Read).expect("it is permitted")
+        scope.readable(&RawPath(path.to_owned())).expect("it is permitted")
     }
 
     /// Takes a snapshot of the whole.

@@ -3,7 +3,7 @@
 use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{Access, Capability, ErrorCode, Failure, RawPath, fields};
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::{Permit, PermittedPath, PermittedTarget, Scope, Standing};
+use bailiwick_policy::{Permit, PermittedPath, Scope, Standing};
 
 use crate::registry::Context;
 
@@ -19,7 +19,7 @@ pub(super) fn with_names(cx: &Context, permit: &Permit, failure: Failure) -> Fai
     if failure.code != ErrorCode::NotFound || !failure.hints.is_empty() {
         return failure;
     }
-    let (Some(scope), PermittedTarget::Path(path)) = (permit.scope(), permit.target()) else {
+    let (Some(scope), Some(path)) = (permit.scope(), permit.target().path()) else {
         return failure;
     };
     let may_list = cx.caller.capabilities.allows(Capability::FsRead)
@@ -47,7 +47,7 @@ fn without_the_scope(permit: &Permit, scope: &Scope, path: &PermittedPath) -> Op
         return None;
     }
     let rest: Vec<String> = names.map(encode_name).collect();
-    let shorter = permit.resolve(&RawPath(rest.join("/")), Access::Read).ok()?;
+    let shorter = permit.resolve(&RawPath(rest.join("/"))).ok()?;
     (!rest.is_empty() && shorter.stat().is_ok()).then(|| shorter.shown())
 }
 

@@ -2,9 +2,9 @@
 
 use std::ffi::OsStr;
 
-use super::{Dir, DoorError};
+use super::{DoorError, WritableDir};
 
-impl Dir {
+impl WritableDir {
     /// Lets two entries trade places by way of a free name in the other folder.
     pub(super) fn exchange_by_way_of(
         &self,

@@ -82,8 +82,9 @@ mod watch;
 #[cfg(windows)]
 #[path = "windows/watch.rs"]
 mod watch_windows;
+mod writable_dir;
 
-pub use attributes::{AttributeList, Attributes};
+pub use attributes::{AttributeList, Attributes, ChangeAttributes};
 pub use claim::{ABANDONED_AFTER, claim_file, hold_file, is_unheld};
 pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;
@@ -107,3 +108,4 @@ pub use stat::{FileId, FileKind, NO_USER, Stat};
 pub(super) use sys::is_removed;
 pub use volume::Volume;
 pub use watch::{DrainResult, FolderEvent, FolderWatch, WatchId};
+pub use writable_dir::WritableDir;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::modes::{OpenOptionsExt, sync_folder};
-use super::{Attributes, FileKind, FileLock, RelPath, RetentionClock, Root, create_private_dir};
+use super::{ChangeAttributes, FileKind, FileLock, RelPath, RetentionClock, Root, create_private_dir};
 
 /// How long someone who has to wait for the folder sleeps between two tries.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -253,8 +253,9 @@ fn bytes_below(folder: &Path) -> u64 {
 
 /// Gives this user the right to change all folders below one.
 fn make_writable(folder: &Path) -> io::Result<()> {
-    let top =
-        Root::open(folder).and_then(|root| root.open_dir(&RelPath::root())).map_err(io::Error::other)?;
+    let top = Root::open(folder)
+        .and_then(|root| root.open_writable_dir(&RelPath::root()))
+        .map_err(io::Error::other)?;
     let mut todo = vec![top];
     while let Some(dir) = todo.pop() {
         dir.set_mode(0o700).map_err(io::Error::other)?;

@@ -4,7 +4,7 @@ use bailiwick_contract::Failure;
 use bailiwick_platform::launch::levels;
 
 use super::super::command::{Decision, Grant};
-use super::super::{Case, PermittedTarget, closed_words};
+use super::super::{Case, closed_words};
 use super::{Draft, Stage};
 
 pub const STAGE: Stage = Stage {
@@ -30,7 +30,7 @@ fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
     let scope =
         draft.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "a command runs inside a scope"))?;
     let judged = scope.commands().judge_at(command, Grant::Rules, levels().strongest)?;
-    if let PermittedTarget::Path(folder) = &draft.target {
+    if let Some(folder) = &draft.located {
         closed_words::check(&judged.permitted, folder)?;
     }
     draft.command = Some(judged);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bailiwick_contract::{Capability, Limits};
 
 use super::super::command::JudgedCommand;
-use super::super::{Candidate, Parsed, Permit, PermittedPath, PermittedTarget, Scope};
+use super::super::located_path::LocatedPath;
+use super::super::{Candidate, Parsed, Permit, PermittedPath, PermittedTarget, Scope, WritablePath};
 use super::Stage;
 
 /// A permit in the making; each stage fills in its part.
@@ -15,8 +16,12 @@ pub struct Draft<'a> {
     pub capability: Option<Capability>,
     pub ask: Vec<Capability>,
     pub parsed: Option<Parsed>,
+    /// The target as far as it is a path, and the paths of `input`: found, not judged.
+    pub located: Option<LocatedPath>,
+    pub located_paths: Vec<LocatedPath>,
     pub target: PermittedTarget,
     pub paths: Vec<PermittedPath>,
+    pub writable_paths: Vec<WritablePath>,
     pub command: Option<JudgedCommand>,
     pub limits: Option<Limits>,
 }
@@ -29,8 +34,11 @@ impl Default for Draft<'_> {
             capability: None,
             ask: Vec::new(),
             parsed: None,
+            located: None,
+            located_paths: Vec::new(),
             target: PermittedTarget::None,
             paths: Vec::new(),
+            writable_paths: Vec::new(),
             command: None,
             limits: None,
         }
@@ -46,6 +54,7 @@ impl Draft<'_> {
             capability: self.capability,
             target: self.target,
             paths: self.paths,
+            writable_paths: self.writable_paths,
             command: self.command.map(|judged| judged.permitted),
             limits: self.limits.expect("the limits stage passed"),
             parsed: self.parsed.expect("the input stage passed"),

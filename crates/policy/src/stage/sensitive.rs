@@ -2,6 +2,7 @@
 
 use bailiwick_contract::Failure;
 
+use super::super::permitted_path::JudgedPath;
 use super::super::{Case, PermittedTarget};
 use super::{Draft, Stage};
 
@@ -14,8 +15,17 @@ pub const STAGE: Stage = Stage {
 };
 
 fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
-    if let PermittedTarget::Path(path) = &draft.target {
-        path.judge()?;
+    if let Some(path) = &draft.located {
+        draft.target = match JudgedPath::judge(path.clone())? {
+            JudgedPath::Permitted(path) => PermittedTarget::Path(path),
+            JudgedPath::Writable(path) => PermittedTarget::WritablePath(path),
+        };
     }
-    draft.paths.iter().try_for_each(|path| path.judge())
+    for path in &draft.located_paths {
+        match JudgedPath::judge(path.clone())? {
+            JudgedPath::Permitted(path) => draft.paths.push(path),
+            JudgedPath::Writable(path) => draft.writable_paths.push(path),
+        }
+    }
+    Ok(())
 }

@@ -18,7 +18,7 @@ use bailiwick_platform::launch::{
     hides_files, holds_names,
 };
 use bailiwick_policy::command::PermittedCommand;
-use bailiwick_policy::{PermittedPath, Scope, Scopes};
+use bailiwick_policy::{PermittedPath, Scope, ScopeRoot, Scopes};
 
 use super::environment::{Surroundings, environment, let_git_pass};
 use super::hold;
@@ -328,10 +328,9 @@ impl Roots {
         cwd: &Path,
         level: Containment,
     ) -> Result<Self, Failure> {
-        let roots = scope.roots().iter().filter_map(|root| root.door.as_ref().ok());
-        let folders: Vec<PathGrant> = roots
-            .filter_map(|door| Some(PathGrant { path: door.current_path()?, identity: door.id() }))
-            .collect();
+        let grant =
+            |root: &Arc<ScopeRoot>| Some(PathGrant { path: root.current_path()?, identity: root.open_id()? });
+        let folders: Vec<PathGrant> = scope.roots().iter().filter_map(grant).collect();
         let mut roots = Self {
             folders,
             protected: Vec::new(),
@@ -363,7 +362,7 @@ impl Roots {
 /// Returns the folders that clients can write, and Bailiwick's own: nothing in them is ever a program.
 pub(in super::super) fn closed_folders(scopes: &Scopes, dirs: &Dirs) -> Vec<FileId> {
     let roots = scopes.all().flat_map(|scope| scope.roots());
-    let roots = roots.filter_map(|root| root.door.as_ref().ok()).map(|door| door.id());
+    let roots = roots.filter_map(|root| root.open_id());
     let own = [&dirs.config, &dirs.state, &dirs.runtime];
     roots.chain(own.into_iter().filter_map(|path| FileId::of(path))).collect()
 }

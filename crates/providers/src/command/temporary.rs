@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bailiwick_contract::id;
-use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath, Root};
+use bailiwick_platform::fs::{DoorError, FileKind, RelPath, Root, WritableDir};
 
 /// The folder in the home that holds all of them.
 const TEMPORARY: &str = "tmp";
@@ -21,7 +21,7 @@ const NAME_CHARS: usize = 8;
 pub struct TemporaryFolder {
     path: PathBuf,
     /// The folder that holds it, and its name there; none once another process removes it.
-    place: Option<(Dir, OsString)>,
+    place: Option<(WritableDir, OsString)>,
 }
 
 impl TemporaryFolder {
@@ -79,11 +79,11 @@ pub fn remove_left(folder: &Path) {
     let _ = inside.and_then(|inside| inside.remove_tree(name));
 }
 
-fn open_home(home: &Path) -> Result<Dir, DoorError> {
-    Root::open(home)?.open_dir(&RelPath::root())
+fn open_home(home: &Path) -> Result<WritableDir, DoorError> {
+    Root::open(home)?.open_writable_dir(&RelPath::root())
 }
 
-fn open_or_make(home: &Path) -> io::Result<Dir> {
+fn open_or_make(home: &Path) -> io::Result<WritableDir> {
     let opened = (|| {
         let (home, name) = (open_home(home)?, OsStr::new(TEMPORARY));
         match home.stat(name) {

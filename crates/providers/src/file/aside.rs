@@ -6,7 +6,9 @@
 use std::ffi::{OsStr, OsString};
 
 use bailiwick_contract::{Cancel, Failure};
-use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, NO_USER, RelPath, Stat};
+use bailiwick_platform::fs::{
+    ChangeAttributes, Dir, DoorError, FileKind, NO_USER, RelPath, Stat, WritableDir,
+};
 use bailiwick_platform::machine::user_id;
 use bailiwick_policy::PermittedPath;
 
@@ -27,7 +29,7 @@ const MIN_HOLE_BYTES: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct Slot {
     /// The folder.
-    pub dir: Dir,
+    pub dir: WritableDir,
     /// The name.
     pub name: OsString,
 }
@@ -70,7 +72,7 @@ impl Whole {
         let Some(stat) = place.stat()? else { return Ok(None) };
         let survey = match stat.kind {
             FileKind::Dir => {
-                let (path, folder) = (to.map(|to| &to.path), to.map(|to| to.dir.id()));
+                let (path, folder) = (to.map(|to| &*to.path), to.map(|to| to.dir.id()));
                 Some(Survey::of(&place.path, stat, path, folder, cancel)?)
             }
             _ => None,
@@ -184,7 +186,7 @@ pub(super) fn copy_aside(place: &Place, whole: &Whole, slot: &Slot, cancel: &Can
     let copied = match &whole.survey {
         Some(survey) => copy_tree(survey, &Source::Judged, &slot.dir, &slot.name, &place.path, cancel),
         None => {
-            let (from, to) = ((&place.dir, &*place.name), (&slot.dir, &*slot.name));
+            let (from, to) = ((&*place.dir, &*place.name), (&slot.dir, &*slot.name));
             copy_entry(from, &whole.stat, &place.path, to, cancel)
         }
     };
@@ -224,7 +226,7 @@ pub fn put_back(
             copy_tree(survey, &source, &place.dir, temporary, &place.path, cancel)
         }
         None => {
-            let (from, to) = ((&slot.dir, &*slot.name), (&place.dir, &**temporary));
+            let (from, to) = ((&*slot.dir, &*slot.name), (&place.dir, &**temporary));
             copy_entry(from, &whole.stat, &place.path, to, cancel)
         }
     };
@@ -243,7 +245,11 @@ pub fn put_back(
 }
 
 /// Moves an entry to a free name in another folder of the file system.
-pub(super) fn move_entry(from: (&Dir, &OsStr), whole: &Whole, to: (&Dir, &OsStr)) -> Result<(), DoorError> {
+pub(super) fn move_entry(
+    from: (&WritableDir, &OsStr),
+    whole: &Whole,
+    to: (&WritableDir, &OsStr),
+) -> Result<(), DoorError> {
     match from.0.rename_to_free(from.1, to.0, to.1) {
         // An empty folder that may not be written can be removed, and so it can be moved.
         Err(DoorError::Denied) if whole.stat.kind == FileKind::Dir && whole.counts.total() == 1 => {
@@ -258,7 +264,7 @@ pub(super) fn move_entry(from: (&Dir, &OsStr), whole: &Whole, to: (&Dir, &OsStr)
 }
 
 /// Removes a copy of our own. What stays costs only space.
-fn discard(dir: &Dir, name: &OsStr, kind: FileKind) {
+fn discard(dir: &WritableDir, name: &OsStr, kind: FileKind) {
     let _ = match kind {
         FileKind::Dir => dir.remove_tree(name),
         _ => dir.remove_file(name),

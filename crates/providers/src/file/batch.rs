@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bailiwick_contract::{Cancel, Failure};
-use bailiwick_policy::PermittedPath;
+use bailiwick_policy::{PermittedPath, WritablePath};
 
 use super::aside::{Outgoing, Slot};
 use super::change::{existing, not_a_file};
@@ -27,7 +27,7 @@ pub enum Site {
     /// At a place that is open.
     Place(Place),
     /// At a path whose folder does not exist yet; it is made.
-    Missing(PermittedPath),
+    Missing(WritablePath),
 }
 
 /// One change of one file.
@@ -153,7 +153,7 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
                     return Err(failure);
                 }
             };
-            let path = place.path.clone();
+            let path = PermittedPath::clone(&place.path);
             undo.push(match before {
                 Some((_, content)) => {
                     Undo::Content { place, version: replaced.version, content, mode: mode_before }
@@ -168,7 +168,7 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
             let dir = &place.dir;
             dir.rename_to_free(&place.name, dir, &aside.name).map_err(|error| place.failure(&error))?;
             let synced = dir.sync().map_err(|error| place.failure(&error));
-            let path = place.path.clone();
+            let path = PermittedPath::clone(&place.path);
             undo.push(Undo::Removed { place, aside });
             synced.map(|()| Done { path, warnings: Vec::new() })
         }
@@ -181,7 +181,7 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
                 return Err(to.failure(&error));
             }
             let synced = to.dir.sync().and_then(|()| from.dir.sync()).map_err(|error| to.failure(&error));
-            let path = to.path.clone();
+            let path = PermittedPath::clone(&to.path);
             undo.push(Undo::Renamed { from, to });
             synced.map(|()| Done { path, warnings: Vec::new() })
         }

@@ -1,6 +1,6 @@
 //! Files: reading windows of them, replacing them as a whole, and whole trees.
 //!
-//! Takes [`bailiwick_policy::PermittedPath`] only. No judgement is made here but by asking such a path.
+//! Takes [`bailiwick_policy::PermittedPath`] and [`bailiwick_policy::WritablePath`] only. No judgement is made here but by asking such a path.
 
 mod aside;
 mod batch;
@@ -25,7 +25,7 @@ pub use batch::{Done, Site, Step, perform};
 pub use change::{Current, Known, current};
 pub use image::{MAX_IMAGE_BYTES, image_type};
 pub use locks::{Held, Locks};
-pub use place::{Place, find_place};
+pub use place::{Original, Place, find_place};
 pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_content_cached, read_image};
 pub use remove::{Removal, Removed, remove};
 pub use replace::{IfExists, ReplaceResult, Replacement, replace_held};

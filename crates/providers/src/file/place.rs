@@ -1,10 +1,10 @@
 //! A place: an open folder and a name in it, which is what every change acts on.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::fs::{Dir, DoorError, FileKind, Stat};
-use bailiwick_policy::{PermittedPath, door_failure};
+use bailiwick_platform::fs::{Dir, DoorError, FileKind, Stat, WritableDir};
+use bailiwick_policy::{PermittedPath, WritablePath, door_failure};
 
 use super::is_temporary;
 
@@ -15,11 +15,11 @@ const RETRIES: usize = 4;
 #[derive(Debug)]
 pub struct Place {
     /// The open folder.
-    pub dir: Dir,
+    pub dir: WritableDir,
     /// The name in it.
     pub name: OsString,
     /// The judged path of the name, links on the way resolved.
-    pub path: PermittedPath,
+    pub path: WritablePath,
     /// How many folders were made on the way.
     pub made_folders: usize,
 }
@@ -54,18 +54,45 @@ impl Place {
     ///
     /// # Errors
     /// Those of the path door; `invalid_request` for the root and for temporary names.
-    pub fn of(path: &PermittedPath) -> Result<Self, Failure> {
+    pub fn of(path: &WritablePath) -> Result<Self, Failure> {
         let (dir, name, path) = path.open_parent()?;
-        let is_entry = || dir.stat(&name).is_ok_and(|stat| stat.kind != FileKind::File);
-        if is_temporary(&name) && !is_entry() {
-            return Err(Failure::invalid(
-                "target",
-                format!("`{}` has the form of Bailiwick's temporary names", path.shown()),
-            )
-            .hint("Choose another name."));
-        }
+        refuse_temporary(&dir, &name, &path)?;
         Ok(Self { dir, name, path, made_folders: 0 })
     }
+}
+
+/// Where something is that is copied: as a [`Place`], but nothing can be changed there.
+#[derive(Debug)]
+pub struct Original {
+    pub(super) dir: Dir,
+    pub(super) name: OsString,
+    /// The judged path of the name, links on the way resolved.
+    pub path: PermittedPath,
+}
+
+impl Original {
+    /// Opens the folder of a path; the last name is not followed.
+    ///
+    /// # Errors
+    /// As [`Place::of`].
+    pub fn of(path: &PermittedPath) -> Result<Self, Failure> {
+        let (dir, name, path) = path.open_parent()?;
+        refuse_temporary(&dir, &name, &path)?;
+        Ok(Self { dir, name, path })
+    }
+
+    pub(super) fn stat(&self) -> Result<Stat, Failure> {
+        self.dir.stat(&self.name).map_err(|error| door_failure(&error, &self.path))
+    }
+}
+
+fn refuse_temporary(dir: &Dir, name: &OsStr, path: &PermittedPath) -> Result<(), Failure> {
+    let is_entry = || dir.stat(name).is_ok_and(|stat| stat.kind != FileKind::File);
+    if !is_temporary(name) || is_entry() {
+        return Ok(());
+    }
+    Err(Failure::invalid("target", format!("`{}` has the form of Bailiwick's temporary names", path.shown()))
+        .hint("Choose another name."))
 }
 
 /// Finds the place that a write to `path` means: where links lead, judged on the way.
@@ -74,7 +101,7 @@ impl Place {
 ///
 /// # Errors
 /// Those of the path door.
-pub fn find_place(path: &PermittedPath, create_parents: bool) -> Result<Place, Failure> {
+pub fn find_place(path: &WritablePath, create_parents: bool) -> Result<Place, Failure> {
     let mut path = path.clone();
     let mut made_folders = 0;
     for _ in 0..=RETRIES {

@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
-use bailiwick_platform::fs::{Dir, DoorError, FileKind, RelPath, Stat};
+use bailiwick_platform::fs::{DoorError, FileKind, Stat};
+use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::door_failure;
 
 use super::aside::{Keep, Outgoing, Whole, put_aside};
@@ -80,15 +81,23 @@ pub(super) fn remove_tree(
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     for folder in survey.folders.iter().rev() {
-        let dir = folder.open()?;
+        // The tree may have come here from where it was looked through.
+        let path = folder
+            .below
+            .components()
+            .try_fold(place.path.clone(), |path, name| path.child(OsStr::from_bytes(name)))?;
+        let dir = path.open_dir_itself()?;
+        if dir.id() != folder.stat.id {
+            return Err(super::tree::changed(&path));
+        }
         let mut removed = 1;
         // Folders may have any number of entries. Where nothing could be removed, what is left is said below.
         while removed > 0 {
             removed = 0;
-            for entry in dir.entries(AT_ONCE).map_err(|error| door_failure(&error, &folder.path))? {
+            for entry in dir.entries(AT_ONCE).map_err(|error| door_failure(&error, &path))? {
                 cancel.check()?;
                 // Judged again: it may have come into being since.
-                let child = folder.path.child(&entry.name)?;
+                let child = path.child(&entry.name)?;
                 let gone = |error: DoorError| door_failure(&error, &child);
                 let stat = match dir.stat(&entry.name) {
                     Ok(stat) => stat,
@@ -124,9 +133,4 @@ pub(super) fn untouched(failure: Failure) -> Failure {
         }
         _ => failure,
     }
-}
-
-/// Opens a folder below an entry of an open folder; no part of the path may be a link.
-pub(super) fn open_below(dir: &Dir, name: &OsStr, below: &RelPath) -> Result<Dir, DoorError> {
-    dir.open_dir(name)?.open_dir_beneath(below)
 }

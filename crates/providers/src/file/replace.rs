@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
-use bailiwick_platform::fs::{Attributes, DoorError, Stat, hold_file};
+use bailiwick_platform::fs::{Attributes, ChangeAttributes, DoorError, Stat, hold_file};
 
 use super::aside::{Keep, Outgoing, Whole, save_aside};
 use super::change::{conflict, not_a_file};

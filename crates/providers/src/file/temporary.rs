@@ -12,7 +12,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bailiwick_contract::{ErrorCode, Failure, id, time};
-use bailiwick_platform::fs::{ABANDONED_AFTER, Dir, DoorError, FileId, FileKind, FileLock, is_unheld};
+use bailiwick_platform::fs::{
+    ABANDONED_AFTER, Dir, DoorError, FileId, FileKind, FileLock, WritableDir, is_unheld,
+};
 use bailiwick_platform::names::OsStrExt;
 
 const START: &str = ".bailiwick-";
@@ -115,7 +117,7 @@ fn id_of(name: &OsStr) -> Option<&str> {
 
 /// Removes what a crash left in a folder. Looks at each folder once in a while. `locks` is the folder of Bailiwick's
 /// locks.
-pub(super) fn sweep(dir: &Dir, locks: &Path) -> FolderSize {
+pub(super) fn sweep(dir: &WritableDir, locks: &Path) -> FolderSize {
     let swept = || SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let last = swept().get_or_insert_default().get(&dir.id()).copied();
     if let Some(last) = last.filter(|last| last.at.elapsed() < SWEPT_FOR) {
@@ -158,7 +160,7 @@ fn names_left(dir: &Dir, names: &Path) -> Result<(Vec<OsString>, FolderSize), Do
 }
 
 #[expect(clippy::disallowed_methods, reason = "the locks are Bailiwick's own, in its state folder")]
-fn sweep_now(dir: &Dir, locks: &Path) -> FolderSize {
+fn sweep_now(dir: &WritableDir, locks: &Path) -> FolderSize {
     let names = names_folder(locks);
     let Ok((temporary, size)) = names_left(dir, &names) else { return FolderSize::Small };
     for name in temporary {
@@ -203,7 +205,7 @@ mod tests {
         let (scope, locks) = (folder.join("scope"), folder.join("locks"));
         fs::create_dir_all(&scope).expect("made");
         let root = Root::open(&scope).expect("it is there");
-        let dir = root.open_dir(&RelPath::root()).expect("it is there");
+        let dir = root.open_writable_dir(&RelPath::root()).expect("it is there");
         // As a crash leaves it: the name is known, and its lock is free.
         let left = || {
             let TemporaryName { name, lock, .. } = &TemporaryName::new(&locks, "a place").expect("made");
@@ -245,7 +247,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("bailiwick-sweep-{}", id::new_id()));
         let (scope, locks) = (folder.join("scope"), folder.join("locks"));
         fs::create_dir_all(&scope).expect("made");
-        let dir = Root::open(&scope).and_then(|root| root.open_dir(&RelPath::root())).expect("opened");
+        let dir =
+            Root::open(&scope).and_then(|root| root.open_writable_dir(&RelPath::root())).expect("opened");
         assert_eq!(sweep_now(&dir, &locks), FolderSize::Small);
         for at in 0..MAX_LOOKED_AT {
             fs::write(scope.join(at.to_string()), "").expect("written");

@@ -5,16 +5,18 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
-use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, Opened, RelPath, Stat, next_data};
+use bailiwick_platform::fs::{
+    ChangeAttributes, Dir, DoorError, FileKind, Opened, RelPath, Stat, WritableDir, next_data,
+};
 use bailiwick_policy::{PermittedPath, door_failure};
 
 use super::aside::{Keep, Outgoing, Slot, Whole, check_keepable, copy_aside, move_entry, save_aside};
-use super::remove::{open_below, remove_tree, untouched};
+use super::remove::{remove_tree, untouched};
 use super::replace::IfExists;
 use super::temporary::{TemporaryName, is_temporary, sweep, temporary_name};
 use super::tree::{AT_ONCE, Counts, Folder, Survey};
 use super::version::{content_version, hash_file};
-use super::{Locks, Place};
+use super::{Locks, Original, Place};
 
 const CHUNK_BYTES: u64 = 8 << 20;
 
@@ -53,7 +55,7 @@ pub fn rename(
 ) -> Result<TransferResult, Failure> {
     let _held = locks.take(&[from, to], cancel)?;
     let stat = from.must_stat()?;
-    taken(from, &stat, to, transfer)?;
+    taken(&from.path, &stat, to, transfer)?;
     let survey = match stat.kind {
         FileKind::Dir => {
             Some(Survey::of(&from.path, stat, Some(&to.path), Some(to.dir.id()), cancel).map_err(untouched)?)
@@ -81,7 +83,7 @@ pub fn rename(
             }
             commit(at, to, Some(old))?;
             if let Some(survey) = &old.survey {
-                remove_exchanged(from, survey, cancel)?;
+                remove_tree(from, survey, &mut Counts::default(), cancel)?;
             }
         }
         (None, _) => commit(at, to, None)?,
@@ -96,7 +98,7 @@ pub fn rename(
 /// # Errors
 /// As [`rename`].
 pub fn copy(
-    from: &Place,
+    from: &Original,
     to: &Place,
     transfer: Transfer,
     keep: &mut Keep<'_>,
@@ -104,8 +106,8 @@ pub fn copy(
     cancel: &Cancel,
 ) -> Result<TransferResult, Failure> {
     let _held = locks.take(&[to], cancel)?;
-    let stat = from.must_stat()?;
-    taken(from, &stat, to, transfer)?;
+    let stat = from.stat()?;
+    taken(&from.path, &stat, to, transfer)?;
     let old = Whole::at(to, None, cancel).map_err(untouched)?;
     let mut counts = Counts::default();
     let survey = match stat.kind {
@@ -119,7 +121,7 @@ pub fn copy(
             counts.add(&stat);
             None
         }
-        other => return Err(from.failure(&DoorError::NotRegular(other))),
+        other => return Err(door_failure(&DoorError::NotRegular(other), &from.path)),
     };
     let done = TransferResult { kind: stat.kind, counts, replaced: old.is_some() };
     if transfer.dry_run {
@@ -214,7 +216,7 @@ fn put_exchanged_aside(
             let _ = slot.dir.remove_tree(&slot.name);
             return copied;
         }
-        remove_exchanged(from, survey, cancel)
+        remove_tree(from, survey, &mut Counts::default(), cancel)
     });
     let is_there = || slot.dir.stat(&slot.name).is_ok();
     if put.is_err() && !is_there() {
@@ -225,12 +227,12 @@ fn put_exchanged_aside(
 }
 
 /// Finds out whether something has the new name, and whether it may be replaced.
-fn taken(from: &Place, stat: &Stat, to: &Place, transfer: Transfer) -> Result<Option<Stat>, Failure> {
+fn taken(from: &PermittedPath, stat: &Stat, to: &Place, transfer: Transfer) -> Result<Option<Stat>, Failure> {
     let Some(old) = to.stat()? else { return Ok(None) };
     if old.id == stat.id {
         return Err(Failure::invalid(
             "input.to",
-            format!("`{}` and `{}` are the same file", from.path.shown(), to.path.shown()),
+            format!("`{}` and `{}` are the same file", from.shown(), to.path.shown()),
         )
         .hint("Choose another name."));
     }
@@ -259,26 +261,13 @@ fn taken(from: &Place, stat: &Stat, to: &Place, transfer: Transfer) -> Result<Op
 }
 
 /// Puts the finished entry under its new name: the one step that counts.
-fn commit((dir, name): (&Dir, &OsStr), to: &Place, old: Option<&Whole>) -> Result<(), Failure> {
+fn commit((dir, name): (&WritableDir, &OsStr), to: &Place, old: Option<&Whole>) -> Result<(), Failure> {
     match old.map(|old| old.survey.is_some()) {
         None => dir.rename_to_free(name, &to.dir, &to.name),
         Some(false) => dir.rename(name, &to.dir, &to.name),
         Some(true) => dir.exchange(name, &to.dir, &to.name, &temporary_name()),
     }
     .map_err(|error| to.failure(&error))
-}
-
-/// Removes a folder that was looked through under another name, before both traded places.
-fn remove_exchanged(at: &Place, survey: &Survey, cancel: &Cancel) -> Result<(), Failure> {
-    let moved = survey.folders.iter().map(|folder| {
-        let mut path = at.path.clone();
-        for name in folder.below.components() {
-            path = path.child(bailiwick_platform::names::OsStrExt::from_bytes(name))?;
-        }
-        Ok(Folder { path, to: None, below: folder.below.clone(), stat: folder.stat })
-    });
-    let survey = Survey { folders: moved.collect::<Result<_, Failure>>()?, ..Survey::default() };
-    remove_tree(at, &survey, &mut Counts::default(), cancel)
 }
 
 /// From where a tree is copied.
@@ -294,7 +283,8 @@ impl Source<'_> {
         match self {
             Self::Judged => folder.open(),
             Self::Kept(dir, name) => {
-                open_below(dir, name, &folder.below).map_err(|error| door_failure(&error, &folder.path))
+                let opened = dir.open_dir(name).and_then(|top| top.open_dir_beneath(&folder.below));
+                opened.map_err(|error| door_failure(&error, &folder.path))
             }
         }
     }
@@ -304,16 +294,18 @@ impl Source<'_> {
 pub(super) fn copy_tree(
     survey: &Survey,
     source: &Source<'_>,
-    to: &Dir,
+    to: &WritableDir,
     name: &OsStr,
     path: &PermittedPath,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let failed = |error: DoorError| door_failure(&error, path);
     to.make_dir(name).map_err(failed)?;
+    let open_new =
+        |below: &RelPath| to.open_dir(name).and_then(|top| top.open_dir_beneath(below)).map_err(failed);
     for folder in &survey.folders {
         let dir = source.open(folder)?;
-        let new = open_below(to, name, &folder.below).map_err(failed)?;
+        let new = open_new(&folder.below)?;
         for entry in dir.entries_in_order(AT_ONCE) {
             let entry = entry.map_err(|error| door_failure(&error, &folder.path))?;
             cancel.check()?;
@@ -341,7 +333,7 @@ pub(super) fn copy_tree(
         }
     }
     for folder in survey.folders.iter().rev() {
-        let new = open_below(to, name, &folder.below).map_err(failed)?;
+        let new = open_new(&folder.below)?;
         // A file system without attributes refuses; the content matters more.
         let _ = new.copy_attributes(&source.open(folder)?);
         new.set_mode(folder.stat.mode).map_err(failed)?;
@@ -356,7 +348,7 @@ pub(super) fn copy_entry(
     (dir, name): (&Dir, &OsStr),
     stat: &Stat,
     path: &PermittedPath,
-    (to, new_name): (&Dir, &OsStr),
+    (to, new_name): (&WritableDir, &OsStr),
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let failed = |error: DoorError| door_failure(&error, path);

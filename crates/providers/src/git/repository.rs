@@ -346,7 +346,7 @@ struct Bounds {
 
 impl Bounds {
     fn new(scope: &Scope, git_dir: &Path) -> Self {
-        let roots = scope.roots().iter().filter_map(|root| root.door.as_ref().ok()?.current_path());
+        let roots = scope.roots().iter().filter_map(|root| root.current_path());
         Self { folders: roots.chain([git_dir.to_owned()]).collect() }
     }
 

@@ -71,10 +71,9 @@ fn parse(text: &[u8]) -> Vec<WorkTree> {
 /// Returns a real path on the disk as a path of the scope; `None` if it is outside, or is closed.
 pub fn in_scope(scope: &Scope, real: &Path) -> Option<PermittedPath> {
     scope.roots().iter().find_map(|root| {
-        let below = real.strip_prefix(root.door.as_ref().ok()?.current_path()?).ok()?;
+        let below = real.strip_prefix(root.current_path()?).ok()?;
         let text = encode_name(root.path.join(below).as_os_str().as_bytes());
-        let path = scope.locate(&RawPath(text), Access::Read).ok()?;
-        path.rules().rule_for_path(path.rel(), Access::Read).is_none().then_some(path)
+        scope.readable(&RawPath(text)).ok()
     })
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bailiwick_contract::Failure;
 use bailiwick_contract::path::encode_name;
-use bailiwick_platform::fs::{RelPath, Root};
+use bailiwick_platform::fs::{Dir, RelPath};
 use bailiwick_policy::{CLOSED_FILES, ENVIRONMENT_FILE, PathRules};
 
 use crate::search::IgnoreRules;
@@ -28,7 +28,7 @@ pub(super) struct ClosedFile {
 
 /// Returns whether commands find a closed file blank, instead of one that they cannot read: what loads variables from
 /// it continues without them. Not where `git add -A` would add the blank file: Git adds no file that it cannot read.
-pub(super) fn reads_blank(root: &Root, file: &RelPath, is_in_repository: bool, rules: &PathRules) -> bool {
+pub(super) fn reads_blank(root: &Dir, file: &RelPath, is_in_repository: bool, rules: &PathRules) -> bool {
     rule_for(file, rules) == Some(ENVIRONMENT_FILE)
         && (!is_in_repository || IgnoreRules::is_ignored_by_git(root, file))
 }

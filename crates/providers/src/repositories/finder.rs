@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bailiwick_platform::fs::{
-    Dir, DoorError, DrainResult, FileKind, FolderWatch, Ownership, RelPath, Root, WatchId,
+    Dir, DoorError, DrainResult, FileKind, FolderWatch, Ownership, RelPath, WatchId,
 };
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PathRules;
@@ -58,7 +58,7 @@ impl Finder {
     }
 
     /// Returns what is below the root now.
-    pub fn find(&mut self, root: &Root) -> RootContents {
+    pub fn find(&mut self, root: &Dir) -> RootContents {
         if let Some(watched) = &mut self.watched
             && let Some(found) = watched.update(root)
         {
@@ -115,8 +115,8 @@ enum FolderVisit {
 
 impl WatchedFolder {
     /// Watches every folder of a root; `None` where that cannot be done.
-    fn new(root: &Root, rules: &Arc<PathRules>) -> Option<(Self, RootContents)> {
-        let dir = root.open_dir(&RelPath::root()).ok()?;
+    fn new(root: &Dir, rules: &Arc<PathRules>) -> Option<(Self, RootContents)> {
+        let dir = root.open_dir_beneath(&RelPath::root()).ok()?;
         if !FolderWatch::hears(&dir) {
             return None;
         }
@@ -137,7 +137,7 @@ impl WatchedFolder {
     }
 
     /// Takes what has happened since the last time; `None` if that is not known, or too much to be told.
-    fn update(&mut self, root: &Root) -> Option<RootContents> {
+    fn update(&mut self, root: &Dir) -> Option<RootContents> {
         let (mut to_read, mut to_enter, mut to_judge) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let drained = self.watch.drain(|event| {
             if !event.is_name {
@@ -200,9 +200,9 @@ impl WatchedFolder {
     }
 
     /// Opens a folder that is watched, unless another has taken its place.
-    fn open(&self, id: WatchId, root: &Root) -> Result<Dir, FolderOpenError> {
+    fn open(&self, id: WatchId, root: &Dir) -> Result<Dir, FolderOpenError> {
         let path = self.path(id).ok_or(FolderOpenError::Gone)?;
-        let dir = root.open_dir(&path).map_err(|error| match error {
+        let dir = root.open_dir_beneath(&path).map_err(|error| match error {
             DoorError::Denied => FolderOpenError::Closed,
             _ => FolderOpenError::Gone,
         })?;
@@ -299,7 +299,7 @@ impl WatchedFolder {
     }
 
     /// Returns what is still where it was: that a folder is gone is told, but not of what was beneath it.
-    fn found(&mut self, root: &Root) -> Result<RootContents, FolderOpenError> {
+    fn found(&mut self, root: &Dir) -> Result<RootContents, FolderOpenError> {
         let mut found = RootContents { is_complete: true, ..RootContents::default() };
         for id in &self.repositories {
             match self.open(*id, root) {
@@ -364,10 +364,10 @@ enum FolderOpenError {
 struct WatchError;
 
 /// Looks at every folder, without watching any.
-fn walk(root: &Root, rules: &PathRules) -> RootContents {
+fn walk(root: &Dir, rules: &PathRules) -> RootContents {
     let until = Instant::now() + MAX_WALK;
     let mut found = RootContents { is_complete: true, ..RootContents::default() };
-    let Ok(top) = root.open_dir(&RelPath::root()) else { return RootContents::default() };
+    let Ok(top) = root.open_dir_beneath(&RelPath::root()) else { return RootContents::default() };
     let mut pending: Pending<RelPath> = Vec::new();
     let enter = |dir: Dir, path: RelPath, found: &mut RootContents, pending: &mut Pending<RelPath>| {
         let mut names = Vec::new();
@@ -552,7 +552,7 @@ mod tests {
         fn what_is_found_by_watching_is_what_a_walk_finds(steps in proptest::collection::vec(step(), 1..25)) {
             let folder = Folder::new();
             let scope = scope(&folder.0);
-            let (root, rules) = (scope.roots()[0].door.as_ref().expect("open"), scope.path_rules());
+            let (root, rules) = (&root_of(&scope), scope.path_rules());
             let at = |path: &[u8]| path.iter().fold(folder.0.clone(), |path, name| path.join(name.to_string()));
             let mut finder = Finder::new(Arc::clone(rules));
             for step in steps {
@@ -580,6 +580,10 @@ mod tests {
             }
             prop_assert_eq!(finder.find(root), walk(root, rules));
         }
+    }
+
+    fn root_of(scope: &bailiwick_policy::Scope) -> Dir {
+        scope.root_paths().next().expect("a root").open_dir().expect("it is open").0
     }
 
     /// A scope that closes files `x` in folders `2`, and opens `.env` in folders `0`.
@@ -615,7 +619,7 @@ mod tests {
         }
         fs::create_dir(folder.0.join("1/41/.git")).expect("made");
         let scope = scope(&folder.0);
-        let root = scope.roots()[0].door.as_ref().expect("open");
+        let root = &root_of(&scope);
         let mut finder = Finder::new(Arc::clone(scope.path_rules()));
         let began = Instant::now();
         let first = finder.find(root);

@@ -98,13 +98,17 @@ impl Repositories {
             closed: Vec::new(),
             is_complete: true,
         };
-        for root in scope.roots().iter().filter_map(|root| root.door.as_ref().ok()) {
+        for root in scope.root_paths() {
+            let Ok((root, _)) = root.open_dir() else {
+                lists.is_complete = false;
+                continue;
+            };
             let Some(path) = roots.iter().find(|place| place.identity == root.id()).map(|place| &place.path)
             else {
                 continue;
             };
             let finder = self.finder(root.id(), scope.path_rules());
-            let found = finder.lock().unwrap_or_else(PoisonError::into_inner).find(root);
+            let found = finder.lock().unwrap_or_else(PoisonError::into_inner).find(&root);
             let RootContents { repositories, unreadable, closed, is_complete } = found;
             let whole = |folder: Vec<u8>| match folder.as_slice() {
                 b"" => path.clone(),
@@ -117,7 +121,7 @@ impl Repositories {
                     Ok(rel) => {
                         let is_in_repository = repositories.iter().any(|it| is_in(&file, it));
                         let reads_blank =
-                            closed::reads_blank(root, &rel, is_in_repository, scope.path_rules());
+                            closed::reads_blank(&root, &rel, is_in_repository, scope.path_rules());
                         lists.closed.push(ClosedFile { path: whole(file), rel, reads_blank });
                     }
                     Err(_) => lists.is_complete = false,

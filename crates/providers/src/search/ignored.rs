@@ -14,7 +14,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use bailiwick_contract::Failure;
-use bailiwick_platform::fs::{Dir, DirEntry, FileKind, RelPath, Root};
+use bailiwick_platform::fs::{Dir, DirEntry, FileKind, RelPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PermittedPath;
 
@@ -85,10 +85,10 @@ impl IgnoreRules {
     }
 
     /// Returns whether Git ignores an entry beneath a root, by its own name or by that of a folder on the way to it.
-    pub fn is_ignored_by_git(root: &Root, entry: &RelPath) -> bool {
+    pub fn is_ignored_by_git(root: &Dir, entry: &RelPath) -> bool {
         let (mut rules, mut path) = (Self::default(), RelPath::root());
         for name in entry.components().map(OsStr::from_bytes) {
-            let Ok(dir) = root.open_dir(&path) else { return false };
+            let Ok(dir) = root.open_dir_beneath(&path) else { return false };
             let has = |name: &str| dir.stat(OsStr::new(name)).is_ok();
             let names = Names { ignore: false, gitignore: has(".gitignore"), git: has(".git") };
             rules = rules.with_names(&path, &dir, names);

@@ -16,8 +16,8 @@ use crate::file::{Slot, content_version, sha256_hex};
 use bailiwick_contract::{id, time};
 use bailiwick_platform::fs::modes::sync_folder;
 use bailiwick_platform::fs::{
-    Dir, DoorError, RelPath, RetainedFolder, RetentionClock, RetentionLimits, Root, Secrecy,
-    create_private_dir, new_private_file, open_own_file,
+    DoorError, RelPath, RetainedFolder, RetentionClock, RetentionLimits, Root, Secrecy, create_private_dir,
+    new_private_file, open_own_file,
 };
 
 use super::record::{FileFacts, Kept, Record, Relocation};
@@ -312,7 +312,7 @@ fn release_empty(folder: &RetainedFolder, part: &Path) {
 }
 
 fn slot(part: &Path, number: usize) -> Result<Slot, DoorError> {
-    let dir: Dir = Root::open(part)?.open_dir(&RelPath::root())?;
+    let dir = Root::open(part)?.open_writable_dir(&RelPath::root())?;
     Ok(Slot { dir, name: OsString::from(format!("{THING}{number}")) })
 }
 

@@ -31,7 +31,7 @@ pub fn examine(home: &Home, file: &Path, content: &[u8]) -> Vec<ProblemOutput> {
             }
             Ok(compiled) => {
                 let broken = compiled.roots().iter().enumerate();
-                let broken = broken.filter_map(|(at, root)| Some((at, root.door.as_ref().err()?.clone())));
+                let broken = broken.filter_map(|(at, root)| Some((at, root.problem()?.clone())));
                 problems.extend(broken.map(|(at, failure)| {
                     let field = format!("scopes[{place}].roots[{at}]");
                     let fix = failure.hints.first().map(|hint| to_user(hint)).unwrap_or_default();

@@ -40,7 +40,7 @@ fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
     let mut in_order = true;
     for root in compiled.roots() {
         let shown = root.path.display();
-        if let Err(failure) = &root.door {
+        if let Some(failure) = root.problem() {
             in_order = false;
             let fix = if root.path.exists() {
                 failure

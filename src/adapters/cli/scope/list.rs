@@ -69,9 +69,7 @@ pub fn screen_words(scope: &ScopeConfig) -> String {
 pub fn states(home: &Home, config: &Config) -> Vec<Value> {
     let (own, paths) = (OwnFolders::of(&home.dirs), RootPaths::new(&config.scopes));
     let problem_of = |scope: &ScopeConfig| match Scope::compile(scope, &paths, &own) {
-        Ok(compiled) => {
-            compiled.roots().iter().find_map(|root| root.door.as_ref().err().map(|it| it.message.clone()))
-        }
+        Ok(compiled) => compiled.roots().iter().find_map(|root| root.problem().map(|it| it.message.clone())),
         Err(failure) => Some(failure.message),
     };
     config

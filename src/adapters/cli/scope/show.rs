@@ -140,7 +140,7 @@ pub fn effective(home: &Home, config: &ScopeConfig, paths: &RootPaths) -> Result
             .map(|root| RootOutput {
                 name: root.name.clone(),
                 path: root.path.clone(),
-                problem: root.door.as_ref().err().map(|failure| failure.message.clone()),
+                problem: root.problem().map(|failure| failure.message.clone()),
             })
             .collect(),
         operations: open.map(|entry| entry.spec.name).collect(),

@@ -337,7 +337,7 @@ async fn describe_codex(cx: &Context, scope: &Arc<Scope>) -> Value {
 fn status(cx: &Context, scopes: &[&Scope]) -> Value {
     let roots = scopes.iter().flat_map(|scope| {
         scope.roots().iter().map(|root| {
-            let problem = root.door.as_ref().err().map(|failure| failure.message.clone());
+            let problem = root.problem().map(|failure| failure.message.clone());
             json!({"scope": scope.id(), "root": root.name, "ok": problem.is_none(), "problem": problem})
         })
     });

@@ -6,11 +6,11 @@ use bailiwick_contract::{
     TargetRule, Threads,
 };
 use bailiwick_policy::{InputPath, Permit};
-use bailiwick_providers::file::{Locks, Outgoing, Place, Slot, Transfer, copy};
+use bailiwick_providers::file::{Locks, Original, Outgoing, Place, Slot, Transfer, copy};
 use bailiwick_providers::versions::{FileChange, Location, Relocation};
 
 use super::kept::{self, Undo};
-use super::r#move::{Input, Options, Output, destination, output, places};
+use super::r#move::{Input, Options, Output, destination, new_place, output};
 
 /// The operation.
 pub struct Op;
@@ -47,7 +47,7 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
-        let (from, to) = places(permit)?;
+        let (from, to) = (Original::of(permit.path())?, new_place(permit)?);
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
         let mut undo = Undo::new(cx, permit, options.without_undo);
         let copied = copy(
@@ -59,7 +59,7 @@ impl Operation for Op {
             &cx.cancel,
         );
         let (copied, undo_id) = undo.settle(copied)?;
-        Ok(Output { undo_id, ..output(cx, &from, &to, &copied, transfer.dry_run) })
+        Ok(Output { undo_id, ..output(cx, &from.path, &to, &copied, transfer.dry_run) })
     }
 }
 

@@ -82,7 +82,7 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
-        let place = Place::of(permit.path())?;
+        let place = Place::of(permit.writable_path())?;
         let dry_run = permit.common().dry_run;
         let removal = Removal { recursive: options.recursive, dry_run };
         let mut undo = Undo::new(cx, permit, options.without_undo);

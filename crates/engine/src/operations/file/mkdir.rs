@@ -9,7 +9,7 @@ use bailiwick_contract::{
     ScopeType, TargetRule, Threads,
 };
 use bailiwick_platform::fs::DoorError;
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_policy::{InputPath, Permit, WritablePath};
 use bailiwick_providers::file::Place;
 
 /// The operation.
@@ -66,7 +66,7 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
-        let path = permit.path();
+        let path = permit.writable_path();
         cx.cancel.check()?;
         if permit.common().dry_run {
             return foresee(path, options);
@@ -85,7 +85,7 @@ impl Operation for Op {
 }
 
 /// Returns what would be made, and makes nothing.
-fn foresee(path: &PermittedPath, options: &Options) -> Result<Output, Failure> {
+fn foresee(path: &WritablePath, options: &Options) -> Result<Output, Failure> {
     let mut made = 0;
     let mut above = Some(path.clone());
     while let Some(folder) = above {

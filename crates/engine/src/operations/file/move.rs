@@ -9,7 +9,7 @@ use bailiwick_contract::{
     ScopeType, TargetRule, Threads,
 };
 use bailiwick_platform::fs::FileKind;
-use bailiwick_policy::{InputPath, Permit};
+use bailiwick_policy::{InputPath, Permit, PermittedPath};
 use bailiwick_providers::file::{IfExists, Locks, Outgoing, Place, Slot, Transfer, TransferResult, rename};
 use bailiwick_providers::versions::{FileChange, Kept, Location, Relocation};
 
@@ -95,7 +95,7 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
-        let (from, to) = places(permit)?;
+        let (from, to) = (Place::of(permit.writable_path())?, new_place(permit)?);
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
         let mut undo = Undo::new(cx, permit, options.without_undo);
         let moved = rename(
@@ -107,7 +107,7 @@ impl Operation for Op {
             &cx.cancel,
         );
         let (moved, undo_id) = undo.settle(moved)?;
-        Ok(Output { undo_id, ..output(cx, &from, &to, &moved, transfer.dry_run) })
+        Ok(Output { undo_id, ..output(cx, &from.path, &to, &moved, transfer.dry_run) })
     }
 }
 
@@ -168,27 +168,31 @@ pub fn destination(to: &RawPath) -> Vec<InputPath> {
     vec![InputPath { field: "input.to", path: to.clone(), access: Access::Write }]
 }
 
-/// Opens the folders of the old and the new path.
+/// Opens the folder of the new path.
 ///
 /// # Errors
 /// Those of the path door.
-pub fn places(permit: &Permit) -> Result<(Place, Place), Failure> {
-    let to =
-        permit.input_paths().first().ok_or_else(|| Failure::invalid("input.to", "`input.to` is missing"))?;
-    let from = Place::of(permit.path())?;
-    let to = Place::of(to).map_err(|failure| failure.detail("field", "input.to"))?;
-    Ok((from, to))
+pub fn new_place(permit: &Permit) -> Result<Place, Failure> {
+    let to = permit.writable_paths().first();
+    let to = to.ok_or_else(|| Failure::invalid("input.to", "`input.to` is missing"))?;
+    Place::of(to).map_err(|failure| failure.detail("field", "input.to"))
 }
 
 /// Returns what was moved or copied.
-pub fn output(cx: &Context, from: &Place, to: &Place, done: &TransferResult, dry_run: bool) -> Output {
+pub fn output(
+    cx: &Context,
+    from: &PermittedPath,
+    to: &Place,
+    done: &TransferResult,
+    dry_run: bool,
+) -> Output {
     let counts = done.counts;
     if counts.others > 0 && done.kind == FileKind::Dir {
         cx.warn(format!("{} pipes, sockets or devices are in the folder.", counts.others));
     }
     cx.summarize(format!("{} files, {} folders, {} bytes", counts.files, counts.folders, counts.bytes));
     Output {
-        from: from.path.shown(),
+        from: from.shown(),
         to: to.path.shown(),
         kind: done.kind,
         files: counts.files,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_contract::{Access, ErrorCode, Failure, RawPath};
 use bailiwick_platform::fs::FileKind;
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_policy::{InputPath, Permit, WritablePath};
 use bailiwick_providers::edit::{Anchor, FilePatch, Hunk, LineEdit, PatchAction, TextEdit};
 use bailiwick_providers::file::{Place, find_place};
 
@@ -16,7 +16,7 @@ const MAX_FILES: usize = 500;
 /// What happens to one file.
 pub struct FilePlan {
     /// The file.
-    pub path: PermittedPath,
+    pub path: WritablePath,
     /// The path as the request names it.
     pub named: String,
     /// What happens.
@@ -36,7 +36,7 @@ pub enum Change {
         /// The hunks.
         hunks: Vec<Hunk>,
         /// Where it goes.
-        to: Option<PermittedPath>,
+        to: Option<WritablePath>,
         /// Its new permission bits, of which only those for running count.
         mode: Option<u32>,
     },
@@ -97,7 +97,7 @@ pub fn plan(
             ));
     }
     let mut planner =
-        Planner { permit, target: target(permit), paths: permit.input_paths().iter(), plans: Vec::new() };
+        Planner { permit, target: target(permit), paths: permit.writable_paths().iter(), plans: Vec::new() };
     planner.edits(input)?;
     planner.lines(input)?;
     if let Some(parsed) = input.parsed() {
@@ -116,31 +116,31 @@ pub fn plan(
 }
 
 /// Returns the target, if one was named.
-fn target(permit: &Permit) -> Option<&PermittedPath> {
-    let path = permit.path();
+fn target(permit: &Permit) -> Option<&WritablePath> {
+    let path = permit.writable_path();
     (path.shown() != ".").then_some(path)
 }
 
 struct Planner<'a> {
     permit: &'a Permit,
-    target: Option<&'a PermittedPath>,
-    paths: std::slice::Iter<'a, PermittedPath>,
+    target: Option<&'a WritablePath>,
+    paths: std::slice::Iter<'a, WritablePath>,
     plans: Vec<FilePlan>,
 }
 
 /// The paths of one file of a patch: itself, and where it goes.
-type PatchPaths = (PermittedPath, Option<PermittedPath>);
+type PatchPaths = (WritablePath, Option<WritablePath>);
 
 impl<'a> Planner<'a> {
     /// Returns the next judged path of the input.
-    fn next_path(&mut self) -> Result<&'a PermittedPath, Failure> {
+    fn next_path(&mut self) -> Result<&'a WritablePath, Failure> {
         self.paths
             .next()
             .ok_or_else(|| Failure::new(ErrorCode::ExecutionFailed, "the paths of the input were not judged"))
     }
 
     /// Returns the path of an edit: its own, or the target.
-    fn path_of(&mut self, own: Option<&RawPath>, field: &str) -> Result<(PermittedPath, String), Failure> {
+    fn path_of(&mut self, own: Option<&RawPath>, field: &str) -> Result<(WritablePath, String), Failure> {
         match (own, self.target) {
             (Some(own), _) => Ok((self.next_path()?.clone(), own.0.clone())),
             (None, Some(target)) if target.rel().is_root() => {
@@ -154,7 +154,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the plan of a file, which is made by `empty` if there is none yet.
-    fn plan_of(&mut self, (path, named): (PermittedPath, String), empty: Change) -> &mut Change {
+    fn plan_of(&mut self, (path, named): (WritablePath, String), empty: Change) -> &mut Change {
         let same = |plan: &FilePlan| plan.path.same_root(&path) && plan.path.rel() == path.rel();
         let at = self.plans.iter().position(same).unwrap_or_else(|| {
             self.plans.push(FilePlan { path, named, change: empty, if_version: None });
@@ -274,7 +274,7 @@ impl<'a> Planner<'a> {
     ///
     /// # Errors
     /// `conflict` if its names can be read both ways.
-    fn below(&self, folder: &PermittedPath, files: &[FilePatch]) -> Result<Option<Vec<PatchPaths>>, Failure> {
+    fn below(&self, folder: &WritablePath, files: &[FilePatch]) -> Result<Option<Vec<PatchPaths>>, Failure> {
         let shown = folder.shown();
         let join = |name: &str| {
             let name = name.trim_start_matches("./");
@@ -283,7 +283,7 @@ impl<'a> Planner<'a> {
                 None => format!("{shown}/{name}"),
             }
         };
-        let resolve = |name: &str| self.permit.resolve(&RawPath(join(name)), Access::Write);
+        let resolve = |name: &str| self.permit.resolve_writable(&RawPath(join(name)));
         let mut paths = Vec::with_capacity(files.len());
         for file in files {
             if file.path.is_empty() {
@@ -311,7 +311,7 @@ impl<'a> Planner<'a> {
         let sources = || files.iter().zip(&paths).filter(|(file, _)| needs_file(file));
         let below = sources().count() > 0 && sources().all(|(_, (path, _))| exists(path));
         let scope = |file: &FilePatch| {
-            self.permit.resolve(&RawPath(file.path.clone()), Access::Write).is_ok_and(|path| exists(&path))
+            self.permit.resolve_writable(&RawPath(file.path.clone())).is_ok_and(|path| exists(&path))
         };
         if !below {
             return Ok(None);
@@ -332,7 +332,7 @@ impl<'a> Planner<'a> {
         let Some(name) = strip_side(&file.path).filter(|_| needs_file(file) && !exists(&path)) else {
             return Ok((path, to));
         };
-        let stripped = self.permit.resolve(&RawPath(name.to_owned()), Access::Write)?;
+        let stripped = self.permit.resolve_writable(&RawPath(name.to_owned()))?;
         Ok(if exists(&stripped) { (stripped, to) } else { (path, to) })
     }
 }
@@ -348,11 +348,11 @@ fn needs_file(file: &FilePatch) -> bool {
 }
 
 /// Returns whether there is something at a path. What cannot be opened is not there; the change of it says why.
-fn exists(path: &PermittedPath) -> bool {
+fn exists(path: &WritablePath) -> bool {
     Place::of(path).and_then(|place| place.stat()).is_ok_and(|stat| stat.is_some())
 }
 
-fn is_folder(path: &PermittedPath) -> bool {
+fn is_folder(path: &WritablePath) -> bool {
     let kind = || find_place(path, false)?.stat();
     path.rel().is_root() || kind().is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == FileKind::Dir))
 }

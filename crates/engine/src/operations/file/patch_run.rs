@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_policy::{Permit, PermittedPath};
+use bailiwick_policy::{Permit, PermittedPath, WritablePath};
 use bailiwick_providers::edit::{
     Applied, Basis, Change as LineChange, ChangedPlace, Edits, Failures, Text, apply, merge, show_lines,
     unified_diff, unstorable,
@@ -549,7 +549,7 @@ fn open(plan: &FilePlan) -> Result<PlannedFile<'_>, Failure> {
         .hint("Use file.find to look for it, or file.create to make it."),
         _ => failure,
     };
-    let new = |path: &PermittedPath| match Place::of(path) {
+    let new = |path: &WritablePath| match Place::of(path) {
         Ok(place) => Ok(Site::Place(place)),
         Err(failure) if failure.code == ErrorCode::NotFound => Ok(Site::Missing(path.clone())),
         Err(failure) => Err(failure),

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::registry::{Context, Operation, no_command, no_paths};
 use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed,
-    ScopeType, TargetRule, Threads,
+    Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed, ScopeType,
+    TargetRule, Threads,
 };
 use bailiwick_policy::{InputPath, Permit};
 
@@ -147,9 +147,8 @@ impl Operation for Op {
             }
             // Files to come keep their share; what a small file leaves over goes to them.
             let share = (room / (input.paths.len() - index)).max(LEAST_ROOM_BYTES).min(room);
-            let file = permit
-                .resolve(raw, Access::Read)
-                .and_then(|path| read::read_path(cx, permit, &path, &request, share));
+            let file =
+                permit.resolve(raw).and_then(|path| read::read_path(cx, permit, &path, &request, share));
             let file = match file {
                 Ok(file) => File::Read { ok: true, file: Box::new(file) },
                 Err(failure) => {

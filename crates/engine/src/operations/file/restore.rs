@@ -10,7 +10,7 @@ use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, RawPath,
     ScopeNeed, ScopeType, TargetRule, Threads,
 };
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_policy::{InputPath, Permit, WritablePath};
 use bailiwick_providers::file::{
     Current, Locks, Place, Site, Step, content_version, current, perform, sha256_hex,
 };
@@ -130,9 +130,9 @@ impl Operation for Op {
 /// A file, and what it shall be again.
 struct RestoreTarget {
     /// Where it is.
-    path: PermittedPath,
+    path: WritablePath,
     /// Where it shall be, if elsewhere.
-    back_to: Option<PermittedPath>,
+    back_to: Option<WritablePath>,
     /// What it shall be.
     kept: Kept,
     /// Its content, if it shall be a file that is not there now or has another content.
@@ -147,7 +147,7 @@ pub(super) fn not_kept(what: &str) -> Failure {
 }
 
 fn by_undo(permit: &Permit, found: &FoundRecord) -> Result<Vec<RestoreTarget>, Failure> {
-    let judged = |path: &str| permit.resolve(&RawPath(path.to_owned()), Access::Write);
+    let judged = |path: &str| permit.resolve_writable(&RawPath(path.to_owned()));
     let wanted = found.record.files.iter().enumerate().map(|(at, kept)| {
         let (path, back_to) = (judged(&kept.path)?, kept.moved_from.as_deref().map(judged).transpose()?);
         let must_be = Some(kept.version_after.clone());
@@ -168,7 +168,7 @@ fn by_version(
     version: &str,
     options: &Options,
 ) -> Result<Vec<RestoreTarget>, Failure> {
-    let path = permit.path();
+    let path = permit.writable_path();
     if path.rel().is_root() {
         return Err(Failure::invalid("target", "`version` needs the file as `target`"));
     }
@@ -235,7 +235,7 @@ fn restore(cx: &Context, permit: &Permit, wanted: Vec<RestoreTarget>) -> Result<
 }
 
 /// Opens the folder of a path; the name itself is not followed.
-pub(super) fn site(path: &PermittedPath) -> Result<Site, Failure> {
+pub(super) fn site(path: &WritablePath) -> Result<Site, Failure> {
     match Place::of(path) {
         Ok(place) => Ok(Site::Place(place)),
         Err(failure) if failure.code == ErrorCode::NotFound => Ok(Site::Missing(path.clone())),

@@ -1,7 +1,7 @@
 //! Putting back what is kept whole: folders, links and large files.
 
 use crate::registry::Context;
-use bailiwick_contract::{Access, Failure, RawPath};
+use bailiwick_contract::{Failure, RawPath};
 use bailiwick_policy::Permit;
 use bailiwick_providers::file::{Locks, Place, Site, Slot, Whole, find_place, put_aside, put_back};
 use bailiwick_providers::versions::{FoundRecord, Kept, Location, Relocation, VersionStore};
@@ -38,7 +38,7 @@ pub fn restore_whole(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resu
     for relocation in &record.relocations {
         for location in [&relocation.from, &relocation.to] {
             if let Location::Path(path) = location {
-                let path = permit.resolve(&RawPath(path.clone()), Access::Write)?;
+                let path = permit.resolve_writable(&RawPath(path.clone()))?;
                 places.push(site(&path)?);
             }
         }

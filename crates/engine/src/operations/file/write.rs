@@ -157,7 +157,7 @@ pub struct WriteRequest<'a> {
 /// # Errors
 /// Those of file.write.
 pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Result<Output, Failure> {
-    let path = permit.path();
+    let path = permit.writable_path();
     let dry_run = permit.common().dry_run;
     let bytes = request.content.len() as u64;
     let mode = request.mode.map(parse_mode).transpose()?;

@@ -67,7 +67,7 @@ pub fn pathspecs(git: &Git, permit: &Permit, all: bool) -> Result<Vec<OsString>,
     if all {
         return Ok(vec![repository.pathspec().unwrap_or_else(|| ".".into())]);
     }
-    let spec = |path: &bailiwick_policy::PermittedPath| {
+    let spec = |path: &bailiwick_policy::WritablePath| {
         let inside =
             path.same_root(&repository.start).then(|| repository.named_from_start(path.rel())).flatten();
         let inside = inside.ok_or_else(|| {
@@ -76,7 +76,7 @@ pub fn pathspecs(git: &Git, permit: &Permit, all: bool) -> Result<Vec<OsString>,
         })?;
         Ok(if inside.is_empty() { ".".into() } else { word(inside) })
     };
-    permit.input_paths().iter().map(spec).collect()
+    permit.writable_paths().iter().map(spec).collect()
 }
 
 /// Returns an entry's name as Git knows it where it starts.
@@ -86,14 +86,14 @@ pub fn name<'a>(git: &Git, entry: &'a StatusEntry) -> Option<&'a [u8]> {
 
 /// Returns the asked paths below which nothing was found.
 pub fn without_any(permit: &Permit, found: &[StatusEntry]) -> Vec<String> {
-    let asked = permit.input_paths().iter();
+    let asked = permit.writable_paths().iter();
     let idle = asked.filter(|path| {
         let below = |rel: &bailiwick_platform::fs::RelPath| rel.starts_with(path.rel());
         !found
             .iter()
             .any(|entry| below(&entry.seen.rel) || entry.from.as_ref().is_some_and(|it| below(&it.rel)))
     });
-    idle.map(bailiwick_policy::PermittedPath::shown).collect()
+    idle.map(|path| path.shown()).collect()
 }
 
 /// Returns where nothing was found: in the first of the paths, if any were asked for.

@@ -8,7 +8,7 @@ use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, FOR_USER, Failure, OperationSpec,
     RawPath, SCOPE, ScopeNeed, ScopeType, TargetRule, Threads,
 };
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_policy::{InputPath, Permit, WritablePath};
 use bailiwick_providers::git::{
     CheckOut, Git, Hash, Revision, add, branch_exists, filtered, opened_elsewhere, resolve, shows_as_new,
 };
@@ -80,7 +80,7 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
-        let place = permit.input_paths().first().cloned();
+        let place = permit.writable_paths().first().cloned();
         let place = place.ok_or_else(|| Failure::invalid("input.path", "`input.path` is needed"))?;
         let from = input.from.as_deref().map(|name| Revision::parse("input.from", name)).transpose()?;
         let git = open(cx, permit).await?;
@@ -141,7 +141,7 @@ async fn what(git: &Git, branch: Option<&str>, from: Option<&Revision>) -> Resul
 }
 
 /// Looks whether the place is free: nothing, or an empty folder.
-fn look_at(place: &PermittedPath) -> Result<(), Failure> {
+fn look_at(place: &WritablePath) -> Result<(), Failure> {
     let taken = |what: &str| {
         Failure::new(ErrorCode::Conflict, format!("`{}` {what}", place.shown()))
             .detail("field", "input.path")
@@ -162,7 +162,7 @@ async fn make(
     cx: &Context,
     permit: &Permit,
     git: &Git,
-    place: &PermittedPath,
+    place: &WritablePath,
     what: &CheckOut,
 ) -> Result<(), Failure> {
     let (_, place, made) = place.open_or_make_dir()?;

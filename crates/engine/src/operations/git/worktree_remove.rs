@@ -12,7 +12,7 @@ use bailiwick_contract::{
     ScopeNeed, ScopeType, TargetRule, Threads,
 };
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_policy::{InputPath, Permit, PermittedPath, WritablePath};
 use bailiwick_providers::git::{
     Busy, Change, Git, Untracked, WorkTree, busy, ignored, is_on_a_branch, remove, status, submodules,
     work_trees,
@@ -137,7 +137,7 @@ impl Operation for Op {
     }
 
     async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
-        let place = permit.input_paths().first().cloned();
+        let place = permit.writable_paths().first().cloned();
         let place = place.ok_or_else(|| Failure::invalid("input.path", "`input.path` is needed"))?;
         // Links on the way lead to the folder that is meant, and were judged.
         let (place, is_there) = match place.open_dir() {
@@ -300,7 +300,7 @@ impl LossReport {
 }
 
 /// Removes the top that Git may have left, if it is empty.
-fn remove_empty(place: &PermittedPath) -> Result<(), Failure> {
+fn remove_empty(place: &WritablePath) -> Result<(), Failure> {
     let (parent, name, path) = place.open_parent()?;
     if parent.stat(&name).is_err() {
         return Ok(());

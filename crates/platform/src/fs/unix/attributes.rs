@@ -9,7 +9,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{Dir, DoorError, Stat};
+use super::{Dir, DoorError, Stat, WritableDir};
 
 /// How much room a list or a value gets at first.
 const FIRST_BYTES: usize = 1_024;
@@ -19,18 +19,10 @@ const MAX_BYTES: usize = 64 << 20;
 /// Extended attributes: names and values.
 pub type AttributeList = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Something open whose facts can be changed.
+/// Something open whose facts can be read.
 pub trait Attributes {
     /// Returns the handle to act on.
     fn handle(&self) -> BorrowedFd<'_>;
-
-    /// Sets the permission bits. Bits beyond 0777 (setuid, setgid, sticky) are never set.
-    ///
-    /// # Errors
-    /// The usual ones.
-    fn set_mode(&self, mode: u32) -> Result<(), DoorError> {
-        Ok(fchmod(self.handle(), Mode::from_bits_truncate((mode & 0o777) as rustix::fs::RawMode))?)
-    }
 
     /// Returns its facts.
     ///
@@ -38,6 +30,37 @@ pub trait Attributes {
     /// The usual ones.
     fn facts(&self) -> Result<Stat, DoorError> {
         Ok(Stat::from_system(&fstat(self.handle())?))
+    }
+
+    /// Returns the extended attributes that are carried over: names and values. A list of rights is one of them.
+    ///
+    /// Attributes that give rights to programs (`security.*`, `trusted.*`) are left out: they belong to the content.
+    ///
+    /// # Errors
+    /// The usual ones. A file system without attributes has none.
+    fn attributes(&self) -> Result<AttributeList, DoorError> {
+        let Some(names) = read_growing(|buffer| flistxattr(self.handle(), buffer))? else {
+            return Ok(Vec::new());
+        };
+        let mut attributes = Vec::new();
+        for name in names.split(|byte| *byte == 0).filter(|name| carried_over(name)) {
+            // One that was removed meanwhile is none.
+            if let Some(value) = read_growing(|buffer| fgetxattr(self.handle(), name, buffer))? {
+                attributes.push((name.to_vec(), value));
+            }
+        }
+        Ok(attributes)
+    }
+}
+
+/// Something open whose facts can be changed: a folder only where its entries can be, too.
+pub trait ChangeAttributes: Attributes {
+    /// Sets the permission bits. Bits beyond 0777 (setuid, setgid, sticky) are never set.
+    ///
+    /// # Errors
+    /// The usual ones.
+    fn set_mode(&self, mode: u32) -> Result<(), DoorError> {
+        Ok(fchmod(self.handle(), Mode::from_bits_truncate((mode & 0o777) as rustix::fs::RawMode))?)
     }
 
     /// Gives it to another user.
@@ -76,26 +99,6 @@ pub trait Attributes {
             last_modification: Timespec { tv_sec: seconds, tv_nsec: rest.try_into().unwrap_or(0) },
         };
         Ok(futimens(self.handle(), &times)?)
-    }
-
-    /// Returns the extended attributes that are carried over: names and values. A list of rights is one of them.
-    ///
-    /// Attributes that give rights to programs (`security.*`, `trusted.*`) are left out: they belong to the content.
-    ///
-    /// # Errors
-    /// The usual ones. A file system without attributes has none.
-    fn attributes(&self) -> Result<AttributeList, DoorError> {
-        let Some(names) = read_growing(|buffer| flistxattr(self.handle(), buffer))? else {
-            return Ok(Vec::new());
-        };
-        let mut attributes = Vec::new();
-        for name in names.split(|byte| *byte == 0).filter(|name| carried_over(name)) {
-            // One that was removed meanwhile is none.
-            if let Some(value) = read_growing(|buffer| fgetxattr(self.handle(), name, buffer))? {
-                attributes.push((name.to_vec(), value));
-            }
-        }
-        Ok(attributes)
     }
 
     /// Sets extended attributes, and shows whether all could be set.
@@ -143,6 +146,16 @@ fn is_missing(errno: Errno) -> bool {
 }
 
 impl Attributes for File {
+    fn handle(&self) -> BorrowedFd<'_> {
+        self.as_fd()
+    }
+}
+
+impl ChangeAttributes for File {}
+
+impl ChangeAttributes for WritableDir {}
+
+impl Attributes for WritableDir {
     fn handle(&self) -> BorrowedFd<'_> {
         self.as_fd()
     }

@@ -8,16 +8,16 @@ use std::fs::File;
 use crate::names::OsStrExt;
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, fsync, linkat, mkdirat, openat, readlinkat, renameat, renameat_with,
-    symlinkat, unlinkat,
+    AtFlags, Mode, OFlags, RenameFlags, fsync, linkat, mkdirat, openat, renameat, renameat_with, symlinkat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
 use super::dir::check_name;
 use super::spelling::{check_entry, check_target};
-use super::{Dir, DoorError};
+use super::{DoorError, WritableDir};
 
-impl Dir {
+impl WritableDir {
     /// Creates an empty file that must not exist yet, open for writing. Nothing is followed.
     ///
     /// `mode` loses the bits of the process's umask, as for any new file.
@@ -46,16 +46,6 @@ impl Dir {
     pub fn make_link(&self, name: &OsStr, leads_to: &[u8]) -> Result<(), DoorError> {
         check_name(name)?;
         Ok(symlinkat(OsStr::from_bytes(leads_to), self.as_fd(), name)?)
-    }
-
-    /// Reads where a symbolic link leads, as it is written.
-    ///
-    /// # Errors
-    /// The usual ones; an error of kind `InvalidInput` if it is not a link.
-    pub fn read_link(&self, name: &OsStr) -> Result<Vec<u8>, DoorError> {
-        check_name(name)?;
-        check_entry(self.as_fd(), name.as_bytes())?;
-        Ok(readlinkat(self.as_fd(), name, Vec::new())?.into_bytes())
     }
 
     /// Renames an entry over whatever has the new name (a file, a link, an empty folder).

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::handle::Handle;
 use crate::names::OsStrExt;
 
-use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, readlinkat, statat};
 
 use super::beneath::{link_or, open_beneath};
 use super::regular::open_regular;
@@ -112,6 +112,16 @@ impl Dir {
             return Err(DoorError::SystemFiles);
         }
         Ok(dir)
+    }
+
+    /// Reads where a symbolic link leads, as it is written.
+    ///
+    /// # Errors
+    /// The usual ones; an error of kind `InvalidInput` if it is not a link.
+    pub fn read_link(&self, name: &OsStr) -> Result<Vec<u8>, DoorError> {
+        check_name(name)?;
+        check_entry(self.as_fd(), name.as_bytes())?;
+        Ok(readlinkat(self.as_fd(), name, Vec::new())?.into_bytes())
     }
 
     /// Opens a regular file in this folder for reading; a link is refused, no pipe or device opened.

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::{Dir, DoorError, FileKind, RelPath};
+use super::{DoorError, FileKind, RelPath, WritableDir};
 
 /// How many names are read before the files among them are removed.
 const AT_ONCE: usize = 10_000;
@@ -19,7 +19,7 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
     fs::remove_dir_all(folder)
 }
 
-impl Dir {
+impl WritableDir {
     /// Removes a folder in this one with everything in it. No link in it is followed, and nothing is done by path.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl Dir {
 }
 
 /// Removes everything in a folder but the folders, which it hands over.
-fn remove_files(folder: &Dir, take_folder: impl FnMut(&OsStr)) -> Result<(), DoorError> {
+fn remove_files(folder: &WritableDir, take_folder: impl FnMut(&OsStr)) -> Result<(), DoorError> {
     let mut take_folder = take_folder;
     loop {
         let (mut files, mut folders) = (Vec::new(), Vec::new());

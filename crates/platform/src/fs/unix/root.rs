@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, OFlags, fstat, open, statat};
 use super::beneath::open_beneath;
 use super::regular::open_regular;
 use super::spelling::check_entry;
-use super::{Dir, DoorError, FileId, Opened, RelPath, Stat};
+use super::{Dir, DoorError, FileId, Opened, RelPath, Stat, WritableDir};
 use crate::names::OsStrExt;
 
 /// How a root is opened.
@@ -131,6 +131,14 @@ impl Root {
             return Err(DoorError::SystemFiles);
         }
         Ok(dir)
+    }
+
+    /// Opens a folder whose entries may be changed. No link is followed.
+    ///
+    /// # Errors
+    /// As [`Root::open_dir`].
+    pub fn open_writable_dir(&self, path: &RelPath) -> Result<WritableDir, DoorError> {
+        self.open_dir(path).map(WritableDir::new)
     }
 
     /// Returns the facts of what the name itself stands for: a link is described, not followed.

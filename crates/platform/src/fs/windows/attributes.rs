@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::beneath::{EXISTING, LOOK};
 use super::facts::READ_CONTROL;
 use super::sys::{self, Opening};
-use super::{Dir, DoorError, NO_USER, Stat};
+use super::{Dir, DoorError, NO_USER, Stat, WritableDir};
 use crate::windows::{Object, Rights};
 
 /// `FILE_WRITE_ATTRIBUTES`.
@@ -18,11 +18,30 @@ const WRITE_CONTROL: u32 = READ_CONTROL | 0x0004_0000;
 /// Extended attributes: names and values.
 pub type AttributeList = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Something open whose facts can be changed.
+/// Something open whose facts can be read.
 pub trait Attributes {
     /// Returns the handle to act on.
     fn handle(&self) -> BorrowedHandle<'_>;
 
+    /// Returns its facts.
+    ///
+    /// # Errors
+    /// The usual ones.
+    fn facts(&self) -> Result<Stat, DoorError> {
+        Ok(Stat::of_open(self.handle())?)
+    }
+
+    /// Returns none: what a file has beside its content is its list of rights, which is carried over as a whole.
+    ///
+    /// # Errors
+    /// None.
+    fn attributes(&self) -> Result<AttributeList, DoorError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Something open whose facts can be changed: a folder only where its entries can be, too.
+pub trait ChangeAttributes: Attributes {
     /// Sets whether it may be written, which is all that the bits mean here. Of a folder it means nothing.
     ///
     /// # Errors
@@ -38,14 +57,6 @@ pub trait Attributes {
         Ok(file.set_permissions(permissions)?)
     }
 
-    /// Returns its facts.
-    ///
-    /// # Errors
-    /// The usual ones.
-    fn facts(&self) -> Result<Stat, DoorError> {
-        Ok(Stat::of_open(self.handle())?)
-    }
-
     /// Refuses to give it to another user: owners have no numbers here.
     ///
     /// # Errors
@@ -54,7 +65,7 @@ pub trait Attributes {
         if user == NO_USER { Ok(()) } else { Err(DoorError::Denied) }
     }
 
-    /// Refuses to give it to another group, as [`Attributes::set_user`].
+    /// Refuses to give it to another group, as [`ChangeAttributes::set_user`].
     ///
     /// # Errors
     /// [`DoorError::Denied`].
@@ -79,14 +90,6 @@ pub trait Attributes {
         Ok(again(self.handle())?.set_modified(UNIX_EPOCH + Duration::from_nanos(since))?)
     }
 
-    /// Returns none: what a file has beside its content is its list of rights, which is carried over as a whole.
-    ///
-    /// # Errors
-    /// None.
-    fn attributes(&self) -> Result<AttributeList, DoorError> {
-        Ok(Vec::new())
-    }
-
     /// Sets nothing, as [`Attributes::attributes`] returns nothing, and shows whether that was all.
     fn set_attributes(&self, attributes: &[(Vec<u8>, Vec<u8>)]) -> bool {
         attributes.is_empty()
@@ -109,6 +112,16 @@ pub trait Attributes {
 }
 
 impl Attributes for File {
+    fn handle(&self) -> BorrowedHandle<'_> {
+        self.as_handle()
+    }
+}
+
+impl ChangeAttributes for File {}
+
+impl ChangeAttributes for WritableDir {}
+
+impl Attributes for WritableDir {
     fn handle(&self) -> BorrowedHandle<'_> {
         self.as_handle()
     }

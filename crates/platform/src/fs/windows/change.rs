@@ -9,7 +9,7 @@ use std::os::windows::io::AsHandle;
 use super::beneath::{EXISTING, LOOK, NEW, READ, open_name};
 use super::naming::wide;
 use super::sys::{self, Opening, Over};
-use super::{Attributes, Dir, DoorError, FileKind};
+use super::{ChangeAttributes, DoorError, FileKind, WritableDir};
 
 /// `FILE_DIRECTORY_FILE` and `FILE_NON_DIRECTORY_FILE`.
 const AS_FOLDER: u32 = 0x01;
@@ -19,7 +19,7 @@ const DELETE: u32 = 0x0001_0000;
 /// `FILE_GENERIC_WRITE`.
 const WRITE: u32 = 0x0012_0116;
 
-impl Dir {
+impl WritableDir {
     /// Creates an empty file that must not exist yet, open for writing. Nothing is followed.
     ///
     /// Of `mode` only the owner's right to write has a meaning here.
@@ -152,7 +152,7 @@ impl Dir {
         Ok(())
     }
 
-    /// Does nothing, as [`Dir::sync`]; files are synced one by one only.
+    /// Does nothing, as [`WritableDir::sync`]; files are synced one by one only.
     ///
     /// # Errors
     /// None.

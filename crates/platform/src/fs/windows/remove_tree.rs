@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use super::beneath::{LOOK, open_name};
-use super::{Attributes, Dir, DoorError, FileKind, RelPath, Root};
+use super::{ChangeAttributes, Dir, DoorError, FileKind, RelPath, Root, WritableDir};
 
 /// Removes a folder with everything in it.
 ///
@@ -18,7 +18,7 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
     let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let removed = (|| Root::open(above)?.open_dir(&RelPath::root())?.remove_tree(name))();
+    let removed = (|| Root::open(above)?.open_writable_dir(&RelPath::root())?.remove_tree(name))();
     removed.map_err(|error| match error {
         DoorError::Io(error) => error,
         DoorError::NotFound => io::ErrorKind::NotFound.into(),
@@ -29,7 +29,7 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
     })
 }
 
-impl Dir {
+impl WritableDir {
     /// Removes a folder in this one with everything in it. No link in it is followed, and nothing is done by path.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Dir {
 }
 
 /// Removes what has a name in an open folder. Each folder is listed once, so that this ends.
-fn remove(parent: &Dir, name: &OsStr) -> Result<(), DoorError> {
+fn remove(parent: &WritableDir, name: &OsStr) -> Result<(), DoorError> {
     let (handle, stat) = open_name(parent.as_handle(), name, LOOK)?;
     if stat.kind != FileKind::Dir {
         if stat.kind == FileKind::File && stat.mode & 0o200 == 0 {
@@ -51,7 +51,7 @@ fn remove(parent: &Dir, name: &OsStr) -> Result<(), DoorError> {
         }
         return parent.remove_file(name);
     }
-    let folder = Dir::from_open((handle, stat))?;
+    let folder = WritableDir::new(Dir::from_open((handle, stat))?);
     // Opened to look alone; listing opens it once more.
     for entry in folder.entries(usize::MAX)? {
         match remove(&folder, &entry.name) {

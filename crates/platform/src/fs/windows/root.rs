@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::beneath::{ENTER, LOOK, READ, open_beneath, open_name};
 use super::dir::regular_file;
 use super::facts::open_by_path;
-use super::{Dir, DoorError, FileId, FileKind, Opened, RelPath, Stat, sys};
+use super::{Dir, DoorError, FileId, FileKind, Opened, RelPath, Stat, WritableDir, sys};
 
 /// The tags of symbolic links and junctions.
 const SYMLINK: u32 = 0xA000_000C;
@@ -89,6 +89,14 @@ impl Root {
     /// As [`Root::open_file`]; [`DoorError::NotADirectory`] for anything but a folder.
     pub fn open_dir(&self, path: &RelPath) -> Result<Dir, DoorError> {
         Dir::from_open(open_beneath(self.handle.as_handle(), path, ENTER)?)
+    }
+
+    /// Opens a folder whose entries may be changed. No link is followed.
+    ///
+    /// # Errors
+    /// As [`Root::open_dir`].
+    pub fn open_writable_dir(&self, path: &RelPath) -> Result<WritableDir, DoorError> {
+        self.open_dir(path).map(WritableDir::new)
     }
 
     /// Returns the facts of what the name itself stands for: a link is described, not followed.

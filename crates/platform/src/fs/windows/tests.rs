@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::{
-    Attributes, Dir, DoorError, FileKind, Others, PathProblem, Protection, RelPath, Root, remove_tree,
+    ChangeAttributes, DoorError, FileKind, Others, PathProblem, Protection, RelPath, Root, WritableDir,
+    remove_tree,
 };
 
 struct TestFolder {
@@ -30,8 +31,8 @@ impl TestFolder {
         Self { top, root }
     }
 
-    fn dir(&self, path: &str) -> Dir {
-        self.root.open_dir(&RelPath::parse(path.as_bytes()).expect("a good path")).expect("a folder")
+    fn dir(&self, path: &str) -> WritableDir {
+        self.root.open_writable_dir(&RelPath::parse(path.as_bytes()).expect("a good path")).expect("a folder")
     }
 
     fn read(&self, path: &str) -> Result<String, DoorError> {

@@ -452,8 +452,7 @@ mod tests {
             let config = serde_json::from_value(config).expect("a good scope");
             let scope =
                 Scope::compile(&config, &RootPaths::default(), &OwnFolders::default()).expect("a good scope");
-            let root =
-                scope.locate(&RawPath(".".to_owned()), bailiwick_contract::Access::Search).expect("the root");
+            let root = scope.readable(&RawPath(".".to_owned())).expect("the root");
             let id = root.open_dir_itself().expect("it is there").id();
             let index = Arc::new(RootIndex::new(
                 "key".to_owned(),

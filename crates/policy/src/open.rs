@@ -5,10 +5,10 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::fs::{Dir, DoorError, FileId, FileKind, RelPath, Root, Stat};
+use bailiwick_platform::fs::{Dir, DoorError, FileId, FileKind, Root, Stat, WritableDir};
 use bailiwick_platform::names::OsStrExt;
 
-use super::PermittedPath;
+use super::{PermittedPath, WritablePath};
 
 /// How often links that change under way are resolved again.
 const RETRIES: usize = 4;
@@ -26,7 +26,7 @@ pub struct OpenedFile {
 
 impl PermittedPath {
     fn root(&self) -> Result<&Root, Failure> {
-        self.root.door.as_ref().map_err(Clone::clone)
+        self.located().root.folder()
     }
 
     /// Returns the path on this computer, for a program that starts in a folder that was opened.
@@ -41,7 +41,7 @@ impl PermittedPath {
             )
             .hint("For the user: put the folder back, then restart the service."));
         };
-        let rel = OsStr::from_bytes(self.rel.as_bytes());
+        let rel = OsStr::from_bytes(self.rel().as_bytes());
         Ok(if rel.is_empty() { root } else { root.join(rel) })
     }
 
@@ -89,12 +89,12 @@ impl PermittedPath {
     /// # Errors
     /// `permission_denied`.
     pub fn judge_names_of(&self, stat: &Stat) -> Result<(), Failure> {
-        if stat.links < 2 || stat.kind != FileKind::File || !self.rules.refuses_hard_links() {
+        if stat.links < 2 || stat.kind != FileKind::File || !self.rules().refuses_hard_links() {
             return Ok(());
         }
         Err(Failure::denied("hard-links", format!("`{}` has several names (hard links)", self.shown()))
             .at_stage("path")
-            .hint(self.rules.hard_links_hint()))
+            .hint(self.rules().hard_links_hint()))
     }
 
     /// Opens the folder that the path leads to. Links inside the scope are followed and judged.
@@ -114,7 +114,107 @@ impl PermittedPath {
     /// # Errors
     /// As [`PermittedPath::open_dir`]; `conflict` if the name, or one above it, has become a link.
     pub fn open_dir_itself(&self) -> Result<Dir, Failure> {
-        let dir = self.root()?.open_dir(&self.rel).map_err(|error| door_failure(&error, self))?;
+        let dir = self.root()?.open_dir(self.rel()).map_err(|error| door_failure(&error, self))?;
+        self.judge_folder(dir.id())?;
+        Ok(dir)
+    }
+
+    fn judge_folder(&self, id: FileId) -> Result<(), Failure> {
+        if self.rules().is_own_folder(id) {
+            return Err(Failure::denied("own-folders", format!("`{}` is Bailiwick's own", self.shown()))
+                .at_stage("path"));
+        }
+        Ok(())
+    }
+
+    /// Judges the folders between the root and the path: one of Bailiwick's own may have come into the scope after
+    /// its root was opened, by a mount or because it was moved.
+    fn judge_folders_above(&self) -> Result<(), Failure> {
+        let root = self.root()?;
+        let Some(parent) = self.rel().parent() else { return Ok(()) };
+        let mut folder = Some(parent.clone());
+        while let Some(rel) = folder.filter(|rel| !rel.is_root() && !self.rules().has_judged(root.id(), rel))
+        {
+            let stat = root.stat(&rel).map_err(|error| door_failure(&error, self))?;
+            self.judge_folder(stat.id)?;
+            folder = rel.parent();
+        }
+        self.rules().add_judged(root.id(), &parent);
+        Ok(())
+    }
+
+    /// Returns the facts of the name itself: the last name is not followed if it is a link.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_file`].
+    pub fn stat(&self) -> Result<Stat, Failure> {
+        if self.rel().is_root() {
+            return self.root()?.stat(self.rel()).map_err(|error| door_failure(&error, self));
+        }
+        let (dir, name, path) = self.open_parent()?;
+        dir.stat(&name).map_err(|error| door_failure(&error, &path))
+    }
+
+    /// Opens the folder that holds the path, and gives the last name.
+    ///
+    /// Links on the way to the folder are followed and judged; the last name is not followed.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_file`]; `invalid_request` for the root itself.
+    pub fn open_parent(&self) -> Result<(Dir, OsString, Self), Failure> {
+        let (Some(folder), Some(name)) = (self.parent(), self.rel().file_name()) else {
+            return Err(no_target());
+        };
+        let (dir, folder) = folder.open_dir()?;
+        let path = folder.child(name)?;
+        Ok((dir, name.to_owned(), path))
+    }
+
+    /// Reads where the path leads if its last name is a link, as a path inside the scope.
+    ///
+    /// # Errors
+    /// `path_out_of_scope` if it leads out; `permission_denied` if it leads to a closed file.
+    pub fn follow(&self) -> Result<Self, Failure> {
+        let rel = self.root()?.resolve_links(self.rel()).map_err(|error| door_failure(&error, self))?;
+        self.moved_to(rel)
+    }
+
+    /// Opens without links first; if a link is in the way, reads it, judges where it leads, and opens that.
+    fn through_links<T>(
+        &self,
+        open: impl Fn(&Root, &Self) -> Result<T, DoorError>,
+    ) -> Result<(T, Self), Failure> {
+        let root = self.root()?;
+        let mut path = self.clone();
+        for _ in 0..=RETRIES {
+            match open(root, &path) {
+                Ok(opened) => return Ok((opened, path)),
+                Err(DoorError::Symlink) => path = path.follow()?,
+                Err(error) => return Err(door_failure(&error, self)),
+            }
+        }
+        Err(door_failure(&DoorError::Symlink, self))
+    }
+}
+
+impl WritablePath {
+    /// Opens the folder that the path leads to, as [`PermittedPath::open_dir`], to change what is in it.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_dir`].
+    pub fn open_dir(&self) -> Result<(WritableDir, Self), Failure> {
+        let (dir, path) = self.through_links(|root, path| root.open_writable_dir(path.rel()))?;
+        path.judge_folder(dir.id())?;
+        path.judge_folders_above()?;
+        Ok((dir, self.moved_to(path.rel().clone())?))
+    }
+
+    /// Opens the folder that has this very name, as [`PermittedPath::open_dir_itself`], to change what is in it.
+    ///
+    /// # Errors
+    /// As [`PermittedPath::open_dir_itself`].
+    pub fn open_dir_itself(&self) -> Result<WritableDir, Failure> {
+        let dir = self.root()?.open_writable_dir(self.rel()).map_err(|error| door_failure(&error, self))?;
         self.judge_folder(dir.id())?;
         Ok(dir)
     }
@@ -126,10 +226,10 @@ impl PermittedPath {
     ///
     /// # Errors
     /// As [`PermittedPath::open_dir`].
-    pub fn open_or_make_dir(&self) -> Result<(Dir, Self, usize), Failure> {
-        let (mut dir, mut path) = Self { rel: RelPath::root(), ..self.clone() }.open_dir()?;
+    pub fn open_or_make_dir(&self) -> Result<(WritableDir, Self, usize), Failure> {
+        let (mut dir, mut path) = self.root_folder().open_dir()?;
         let mut made = 0;
-        for name in self.rel.components() {
+        for name in self.rel().components() {
             let name = OsStr::from_bytes(name);
             let next = path.child(name)?;
             let opened = match next.open_dir() {
@@ -152,85 +252,31 @@ impl PermittedPath {
         Ok((dir, path, made))
     }
 
-    fn judge_folder(&self, id: FileId) -> Result<(), Failure> {
-        if self.rules.is_own_folder(id) {
-            return Err(Failure::denied("own-folders", format!("`{}` is Bailiwick's own", self.shown()))
-                .at_stage("path"));
-        }
-        Ok(())
-    }
-
-    /// Judges the folders between the root and the path: one of Bailiwick's own may have come into the scope after
-    /// its root was opened, by a mount or because it was moved.
-    fn judge_folders_above(&self) -> Result<(), Failure> {
-        let root = self.root()?;
-        let Some(parent) = self.rel.parent() else { return Ok(()) };
-        let mut folder = Some(parent.clone());
-        while let Some(rel) = folder.filter(|rel| !rel.is_root() && !self.rules.has_judged(root.id(), rel)) {
-            let stat = root.stat(&rel).map_err(|error| door_failure(&error, self))?;
-            self.judge_folder(stat.id)?;
-            folder = rel.parent();
-        }
-        self.rules.add_judged(root.id(), &parent);
-        Ok(())
-    }
-
-    /// Returns the facts of the name itself: the last name is not followed if it is a link.
+    /// Opens the folder that holds the path, and returns the last name, as [`PermittedPath::open_parent`]. For creating,
+    /// replacing, removing.
     ///
     /// # Errors
-    /// As [`PermittedPath::open_file`].
-    pub fn stat(&self) -> Result<Stat, Failure> {
-        if self.rel.is_root() {
-            return self.root()?.stat(&self.rel).map_err(|error| door_failure(&error, self));
-        }
-        let (dir, name, path) = self.open_parent()?;
-        dir.stat(&name).map_err(|error| door_failure(&error, &path))
-    }
-
-    /// Opens the folder that holds the path, and gives the last name. For creating, replacing, removing.
-    ///
-    /// Links on the way to the folder are followed and judged; the last name is not followed.
-    ///
-    /// # Errors
-    /// As [`PermittedPath::open_file`]; `invalid_request` for the root itself.
-    pub fn open_parent(&self) -> Result<(Dir, OsString, Self), Failure> {
-        let (Some(parent), Some(name)) = (self.rel.parent(), self.rel.file_name()) else {
-            return Err(Failure::invalid(
-                "target",
-                "the scope's own folder cannot be the target of this operation",
-            ));
+    /// As [`PermittedPath::open_parent`].
+    pub fn open_parent(&self) -> Result<(WritableDir, OsString, Self), Failure> {
+        let (Some(folder), Some(name)) = (self.parent(), self.rel().file_name()) else {
+            return Err(no_target());
         };
-        let folder = Self { rel: parent, ..self.clone() };
         let (dir, folder) = folder.open_dir()?;
         let path = folder.child(name)?;
         Ok((dir, name.to_owned(), path))
     }
 
-    /// Reads where the path leads if its last name is a link, as a path inside the scope.
+    /// Reads where the path leads, as [`PermittedPath::follow`].
     ///
     /// # Errors
-    /// `path_out_of_scope` if it leads out; `permission_denied` if it leads to a closed file.
+    /// As [`PermittedPath::follow`].
     pub fn follow(&self) -> Result<Self, Failure> {
-        let rel = self.root()?.resolve_links(&self.rel).map_err(|error| door_failure(&error, self))?;
-        self.moved_to(rel)
+        self.moved_to(PermittedPath::follow(self)?.rel().clone())
     }
+}
 
-    /// Opens without links first; if a link is in the way, reads it, judges where it leads, and opens that.
-    fn through_links<T>(
-        &self,
-        open: impl Fn(&Root, &Self) -> Result<T, DoorError>,
-    ) -> Result<(T, Self), Failure> {
-        let root = self.root()?;
-        let mut path = self.clone();
-        for _ in 0..=RETRIES {
-            match open(root, &path) {
-                Ok(opened) => return Ok((opened, path)),
-                Err(DoorError::Symlink) => path = self.follow()?,
-                Err(error) => return Err(door_failure(&error, self)),
-            }
-        }
-        Err(door_failure(&DoorError::Symlink, self))
-    }
+fn no_target() -> Failure {
+    Failure::invalid("target", "the scope's own folder cannot be the target of this operation")
 }
 
 /// Returns what the door's error means for a request on `path`.
@@ -238,7 +284,7 @@ pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
     let shown = path.shown();
     let failure = |code, text: String| Failure::new(code, text);
     match error {
-        DoorError::NotFound if path.root.door.as_ref().is_ok_and(Root::is_removed) => {
+        DoorError::NotFound if path.located().root.folder().is_ok_and(Root::is_removed) => {
             failure(ErrorCode::ProviderUnavailable, "the scope's folder was removed or replaced".to_owned())
                 .hint("For the user: put the folder back, then restart the service.")
         }
