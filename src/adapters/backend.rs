@@ -148,7 +148,7 @@ impl Embedded {
 
     async fn offer(&self) -> Offer {
         let facts = self.service.facts_now().await;
-        self.caller().map(|caller| Offer::to(&caller, &facts)).unwrap_or_default()
+        self.caller().map(|caller| Offer::to(&caller, &state)).unwrap_or_default()
     }
 
     async fn submit(

@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Caller, Capability, ScopeNeed, ScopeType};
-use bailiwick_engine::registry::{Entry, Registry, ServiceFacts};
+use bailiwick_engine::registry::{Entry, Registry};
+use bailiwick_engine::service::ServiceState;
 use bailiwick_policy::{Scope, Scopes, Standing};
 
 /// What a caller can do, as far as listings go.
@@ -31,8 +32,8 @@ pub struct Offer {
 
 impl Offer {
     /// Finds out what is open to a caller.
-    pub fn to(caller: &Caller, facts: &ServiceFacts) -> Self {
-        Self::of(caller, &facts.scopes, &facts.registry)
+    pub fn to(caller: &Caller, state: &ServiceState) -> Self {
+        Self::of(caller, &state.scopes, &state.facts.registry)
     }
 
     /// As [`Offer::to`], without a service.

@@ -371,6 +371,30 @@ pub(super) fn clip(text: &str) -> String {
     }
 }
 
+/// What commands of one scope need to know of all: where their roots are. No scope comes out of it.
+#[derive(Debug, Clone)]
+pub struct AllRoots(Arc<Scopes>);
+
+impl AllRoots {
+    /// Creates the view of these scopes.
+    pub fn of(scopes: Arc<Scopes>) -> Self {
+        Self(scopes)
+    }
+
+    /// Returns the identities of all roots that are open.
+    pub fn ids(&self) -> impl Iterator<Item = FileId> {
+        self.0.list.iter().flat_map(|scope| scope.roots()).filter_map(|root| root.open_id())
+    }
+
+    /// Resolves a path of the config that is no root, as [`Scopes::resolve`].
+    ///
+    /// # Errors
+    /// As [`Scopes::resolve`].
+    pub fn resolve(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
+        self.0.resolve(path)
+    }
+}
+
 /// All scopes of the config.
 #[derive(Debug, Default)]
 pub struct Scopes {

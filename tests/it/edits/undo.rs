@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::fs::{Attributes, ChangeAttributes};
 use bailiwick::platform::fs::modes::{MetadataExt, PermissionsExt, set_mode, symlink};
+use bailiwick::platform::fs::{Attributes, ChangeAttributes};
 use bailiwick::service::Service;
 use serde_json::{Value, json};
 

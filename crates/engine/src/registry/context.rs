@@ -1,5 +1,6 @@
 //! What an operation can see of the service while it runs.
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bailiwick_config::Config;
@@ -8,7 +9,7 @@ use bailiwick_history::HistoryHandle;
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::Displays;
-use bailiwick_policy::{Scope, Scopes, Standing};
+use bailiwick_policy::{AllRoots, Scope, Standing};
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::FolderAccess;
 use bailiwick_providers::parser::ParserPool;
@@ -19,14 +20,21 @@ use bailiwick_providers::versions::Seen;
 
 use super::Registry;
 
-/// Facts about the running service, as `computer.info` tells them.
+/// Facts about the running service. No scope is among them: an operation has that of its permit.
+#[derive(Clone)]
 pub struct ServiceFacts {
     /// The config in force.
     pub config: Arc<Config>,
-    /// The scopes in force.
-    pub scopes: Arc<Scopes>,
+    /// Where the roots of all scopes are.
+    pub roots: AllRoots,
+    /// What stays while the config changes.
+    pub providers: Arc<Providers>,
+}
+
+/// What a service is made of, as long as it runs.
+pub struct Providers {
     /// The operations of this build.
-    pub registry: Arc<Registry>,
+    pub registry: Registry,
     /// Bailiwick's own folders.
     pub dirs: Dirs,
     /// The helper that starts commands.
@@ -49,6 +57,14 @@ pub struct ServiceFacts {
     pub started_at_ms: i64,
 }
 
+impl Deref for ServiceFacts {
+    type Target = Providers;
+
+    fn deref(&self) -> &Providers {
+        &self.providers
+    }
+}
+
 /// The surroundings of one request.
 pub struct Context {
     /// Who asked.
@@ -58,7 +74,9 @@ pub struct Context {
     /// Where to say how far it is, if it may take long.
     pub progress: Progress,
     /// Facts about the service.
-    pub service: Arc<ServiceFacts>,
+    pub service: ServiceFacts,
+    /// The scopes that the caller may name, for an operation that describes them; else none.
+    pub scopes: Vec<Arc<Scope>>,
     /// The history.
     pub history: HistoryHandle,
     notes: Mutex<Notes>,
@@ -77,10 +95,11 @@ impl Context {
         caller: Arc<Caller>,
         cancel: Cancel,
         progress: Progress,
-        service: Arc<ServiceFacts>,
+        service: ServiceFacts,
+        scopes: Vec<Arc<Scope>>,
         history: HistoryHandle,
     ) -> Self {
-        Self { caller, cancel, progress, service, history, notes: Mutex::default() }
+        Self { caller, cancel, progress, service, scopes, history, notes: Mutex::default() }
     }
 
     /// Returns whether scope and caller both grant a capability, without asking anyone.

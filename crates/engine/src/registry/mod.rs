@@ -12,7 +12,7 @@ mod packed;
 mod signature;
 mod table;
 
-pub use context::{Context, ServiceFacts};
+pub use context::{Context, Providers, ServiceFacts};
 pub use describe::{describe_operation, describe_shortly, describe_target, type_name};
 pub use entry::{Attempt, Entry, NoFields, Operation, Schemas, no_command, no_paths};
 pub use packed::{packed_request, packed_schemas};

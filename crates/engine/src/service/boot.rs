@@ -3,21 +3,18 @@
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::operations::FAMILIES;
-use crate::registry::{Registry, ServiceFacts};
+use crate::registry::{Providers, Registry, ServiceFacts};
 use bailiwick_config::{Config, KeyRing};
 use bailiwick_contract::{Failure, time};
 use bailiwick_history::{HistoryHandle, HistorySettings};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::{Displays, Sources};
-use bailiwick_policy::{OwnFolders, Scopes};
+use bailiwick_policy::{AllRoots, OwnFolders, Scopes};
 use bailiwick_providers::artifact::CaptureStore;
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
-use bailiwick_providers::repositories::Repositories;
-use bailiwick_providers::terminal::Screens;
-use bailiwick_providers::versions::Seen;
 
 use super::shares::Shares;
 use super::watch::ConfigWatch;
@@ -41,9 +38,17 @@ pub struct ServiceSettings {
 #[error("{0}")]
 pub struct BootError(pub Failure);
 
+/// What is in force until the config changes.
+pub struct ServiceState {
+    /// What operations see of it.
+    pub facts: ServiceFacts,
+    /// Every scope.
+    pub scopes: Arc<Scopes>,
+}
+
 /// The service: one for each process that judges and runs operations.
 pub struct Service {
-    facts: RwLock<Arc<ServiceFacts>>,
+    state: RwLock<Arc<ServiceState>>,
     pub(super) history: HistoryHandle,
     pub(super) turns: Arc<Shares>,
     pub(super) held: Arc<Shares>,
@@ -85,33 +90,27 @@ impl Service {
             max_age_days: config.history.max_age_days,
             max_megabytes: config.history.max_megabytes,
         });
-        let registry = Arc::new(Registry::new(FAMILIES));
         let launcher = Arc::new(launcher);
-        let processes = Arc::new(Processes::new(&dirs, Arc::clone(&launcher)));
-        let screens = Arc::default();
-        let displays = Arc::new(Displays::new(displays));
-        let seen = Arc::default();
         let parsers = Arc::new(ParserPool::new(launcher.program()));
-        let symbols = Arc::new(SymbolIndexes::below(&dirs.state, Arc::clone(&parsers)));
         // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
         CaptureStore::below(&dirs.state).prune();
-        let lasting = FixedParts {
-            dirs,
-            registry,
+        let providers = Providers {
+            registry: Registry::new(FAMILIES),
+            processes: Arc::new(Processes::new(&dirs, Arc::clone(&launcher))),
             launcher,
-            processes,
-            screens,
-            displays,
-            seen,
-            symbols,
+            screens: Arc::default(),
+            displays: Arc::new(Displays::new(displays)),
+            seen: Arc::default(),
+            symbols: Arc::new(SymbolIndexes::below(&dirs.state, Arc::clone(&parsers))),
             repositories: Arc::default(),
             parsers,
+            dirs,
             started_at_ms: time::now_ms(),
         };
-        let facts = facts(config, lasting, &Scopes::default())?;
-        let keys = Arc::new(KeyRing::open(facts.dirs.clone()));
+        let state = ServiceState::of(config, Arc::new(providers), &Scopes::default())?;
+        let keys = Arc::new(KeyRing::open(state.facts.dirs.clone()));
         Ok(Arc::new(Self {
-            facts: RwLock::new(Arc::new(facts)),
+            state: RwLock::new(Arc::new(state)),
             history,
             turns: Shares::new(MAX_CONCURRENT),
             held: Shares::new(MAX_HELD),
@@ -122,7 +121,12 @@ impl Service {
 
     /// Returns the facts in force, after a look at whether the watched config has changed. For threads that may block;
     /// others have [`Service::facts_now`].
-    pub fn facts(&self) -> Arc<ServiceFacts> {
+    pub fn facts(&self) -> ServiceFacts {
+        self.state().facts.clone()
+    }
+
+    /// Returns what is in force, after a look at whether the watched config has changed.
+    pub fn state(&self) -> Arc<ServiceState> {
         let _ = self.refresh();
         self.in_force()
     }
@@ -133,9 +137,9 @@ impl Service {
         self.in_force()
     }
 
-    /// Returns the facts in force.
-    pub(super) fn in_force(&self) -> Arc<ServiceFacts> {
-        Arc::clone(&self.facts.read().unwrap_or_else(PoisonError::into_inner))
+    /// Returns what is in force.
+    pub(super) fn in_force(&self) -> Arc<ServiceState> {
+        Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the history.
@@ -145,12 +149,12 @@ impl Service {
 
     /// Takes note of a connection that processes may end with; the adapter tells of its end.
     pub fn connection_began(&self, connection: &str) {
-        self.in_force().processes.connection_began(connection);
+        self.in_force().facts.processes.connection_began(connection);
     }
 
     /// Ends the processes that were to live no longer than a connection.
     pub fn connection_ended(&self, connection: &str) {
-        self.in_force().processes.connection_ended(connection);
+        self.in_force().facts.processes.connection_ended(connection);
     }
 
     /// Puts another config in force; requests that run keep the old one.
@@ -159,70 +163,17 @@ impl Service {
     /// As [`Service::boot`]; the old config then stays in force.
     pub fn reload(&self, config: Config) -> Result<(), BootError> {
         let old = self.in_force();
-        let lasting = FixedParts {
-            dirs: old.dirs.clone(),
-            registry: Arc::clone(&old.registry),
-            launcher: Arc::clone(&old.launcher),
-            processes: Arc::clone(&old.processes),
-            screens: Arc::clone(&old.screens),
-            displays: Arc::clone(&old.displays),
-            seen: Arc::clone(&old.seen),
-            symbols: Arc::clone(&old.symbols),
-            repositories: Arc::clone(&old.repositories),
-            parsers: Arc::clone(&old.parsers),
-            started_at_ms: old.started_at_ms,
-        };
-        let new = facts(config, lasting, &old.scopes)?;
-        *self.facts.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        let new = ServiceState::of(config, Arc::clone(&old.facts.providers), &old.scopes)?;
+        *self.state.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())
     }
 }
 
-/// What stays the same while the config changes.
-struct FixedParts {
-    dirs: Dirs,
-    registry: Arc<Registry>,
-    launcher: Arc<Launcher>,
-    processes: Arc<Processes>,
-    screens: Arc<Screens>,
-    displays: Arc<Displays>,
-    seen: Arc<Seen>,
-    symbols: Arc<SymbolIndexes>,
-    repositories: Arc<Repositories>,
-    parsers: Arc<ParserPool>,
-    started_at_ms: i64,
-}
-
-fn facts(config: Config, lasting: FixedParts, before: &Scopes) -> Result<ServiceFacts, BootError> {
-    let FixedParts {
-        dirs,
-        registry,
-        launcher,
-        processes,
-        screens,
-        displays,
-        seen,
-        symbols,
-        repositories,
-        parsers,
-        started_at_ms,
-    } = lasting;
-    let own = OwnFolders::of(&dirs);
-    let scopes = Scopes::compile_after(&config, &own, before).map_err(BootError)?;
-    let (config, scopes) = (Arc::new(config), Arc::new(scopes));
-    Ok(ServiceFacts {
-        config,
-        scopes,
-        registry,
-        dirs,
-        launcher,
-        processes,
-        screens,
-        displays,
-        seen,
-        symbols,
-        repositories,
-        parsers,
-        started_at_ms,
-    })
+impl ServiceState {
+    fn of(config: Config, providers: Arc<Providers>, before: &Scopes) -> Result<Self, BootError> {
+        let own = OwnFolders::of(&providers.dirs);
+        let scopes = Arc::new(Scopes::compile_after(&config, &own, before).map_err(BootError)?);
+        let roots = AllRoots::of(Arc::clone(&scopes));
+        Ok(Self { facts: ServiceFacts { config: Arc::new(config), roots, providers }, scopes })
+    }
 }

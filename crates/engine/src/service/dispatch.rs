@@ -8,10 +8,13 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::registry::{Context, ServiceFacts};
-use bailiwick_contract::{Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, Threads};
+use crate::registry::Context;
+use bailiwick_contract::{
+    Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, ScopeNeed, Threads,
+};
 use bailiwick_policy::Permit;
 
+use super::boot::ServiceState;
 use super::near;
 use super::record::{Record, Unfinished};
 use super::shares::Share;
@@ -24,7 +27,7 @@ const ENDING: Duration = Duration::from_secs(5);
 
 /// Runs the operation and records how it ended.
 pub(super) async fn run(
-    facts: &Arc<ServiceFacts>,
+    state: &ServiceState,
     permit: Permit,
     caller: Arc<Caller>,
     record: Record,
@@ -34,7 +37,12 @@ pub(super) async fn run(
 ) -> Outcome {
     let most = permit.scope().map(|scope| (scope.max_runtime(), Arc::from(scope.id())));
     let cancel = Cancel::after(permit.limits().timeout).within(most);
-    let cx = Context::new(caller, cancel.clone(), progress, Arc::clone(facts), record.history().clone());
+    let scopes = match permit.spec().scope {
+        ScopeNeed::Optional => state.scopes.open_to(&caller).map(Arc::clone).collect(),
+        ScopeNeed::In(_) => Vec::new(),
+    };
+    let (facts, history) = (state.facts.clone(), record.history().clone());
+    let cx = Context::new(caller, cancel.clone(), progress, facts, scopes, history);
     if let Some(done) = attempted(&cx, &permit) {
         return record.finish_async(bounded(Ok(done), &permit), cx.take_notes()).await;
     }

@@ -131,12 +131,12 @@ impl Service {
         if let Some(failure) = self.refresh_now().await {
             return record.refuse(failure).await;
         }
-        let facts = self.in_force();
+        let state = self.in_force();
         let case = Case {
             caller: &caller,
             envelope: &envelope,
-            scopes: &facts.scopes,
-            catalogue: facts.registry.as_ref(),
+            scopes: &state.scopes,
+            catalogue: &state.facts.registry,
         };
         let permit = match decide(&case) {
             Ok(permit) => permit,
@@ -172,7 +172,7 @@ impl Service {
                 .hint("For the user: `bailiwick status` says what is wrong with the history.");
             return record.refuse(failure).await;
         }
-        dispatch::run(&facts, permit, caller, record, &gone, progress, turn).await
+        dispatch::run(&state, permit, caller, record, &gone, progress, turn).await
     }
 }
 

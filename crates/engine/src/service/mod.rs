@@ -10,5 +10,5 @@ mod record;
 mod shares;
 mod watch;
 
-pub use boot::{BootError, Service, ServiceSettings};
+pub use boot::{BootError, Service, ServiceSettings, ServiceState};
 pub use shares::{Share, Shares};

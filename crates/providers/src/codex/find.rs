@@ -7,7 +7,7 @@ use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::FileId;
 use bailiwick_platform::machine::home_folder;
-use bailiwick_policy::{Scope, Scopes};
+use bailiwick_policy::{AllRoots, Scope};
 
 /// The program's name.
 pub const NAME: &str = "codex";
@@ -38,9 +38,9 @@ impl Installation {
     /// # Errors
     /// `provider_unavailable` with the rule `codex-missing`; `permission_denied` where the only one is in a place
     /// that clients or strangers can change.
-    pub fn find(scope: &Scope, scopes: &Scopes, dirs: &Dirs) -> Result<Self, Failure> {
+    pub fn find(scope: &Scope, roots: &AllRoots, dirs: &Dirs) -> Result<Self, Failure> {
         let policy = scope.commands().hold();
-        let closed = closed_folders(scopes, dirs);
+        let closed = closed_folders(roots, dirs);
         let found = match SearchPath::new(&policy.search_path, &closed).find(NAME) {
             Err(failure) if failure.code == ErrorCode::NotFound && policy.has_default_search_path() => {
                 SearchPath::new(&usual_folders(), &closed).find(NAME)

@@ -22,7 +22,7 @@ use bailiwick_platform::launch::{
 };
 use bailiwick_platform::machine::user_name;
 use bailiwick_policy::command::PermittedCommand;
-use bailiwick_policy::{PermittedPath, Scope, Scopes};
+use bailiwick_policy::{AllRoots, PermittedPath, Scope};
 
 use super::login::{AUTH_FILE, person_home};
 use super::settings::{Confines, Taken};
@@ -37,8 +37,8 @@ pub struct Around {
     pub dirs: Dirs,
     /// The scope.
     pub scope: Arc<Scope>,
-    /// All scopes: Codex is not taken out of any of their folders.
-    pub scopes: Arc<Scopes>,
+    /// Where the roots of all scopes are: Codex is not taken out of any of them.
+    pub roots: AllRoots,
     /// The repositories below their folders.
     pub repositories: Arc<Repositories>,
     /// When to stop.
@@ -216,7 +216,7 @@ async fn find(around: &Around) -> Result<(Version, FoundCodex), Failure> {
 
 impl FoundCodex {
     fn look(around: &Around) -> Result<Self, Failure> {
-        let installation = Installation::find(&around.scope, &around.scopes, &around.dirs)?;
+        let installation = Installation::find(&around.scope, &around.roots, &around.dirs)?;
         let policy = around.scope.commands().hold();
         let level = level_for_codex(policy.sandbox)?;
         let person = person_home(&policy.environment);
@@ -271,7 +271,7 @@ struct RunEnvironment {
 impl RunEnvironment {
     fn new(around: &Around, found: &FoundCodex, cwd: &Path, mode: Mode) -> Result<Self, Failure> {
         let policy = around.scope.commands().hold();
-        let closed = closed_folders(&around.scopes, &around.dirs);
+        let closed = closed_folders(&around.roots, &around.dirs);
         let trusted = SearchPath::new(&policy.search_path, &closed).trusted();
         let commands_home = around.dirs.state.join("homes").join(format!("scope-{}", around.scope.id()));
         let temporary = create_private_dir(&commands_home)
@@ -304,7 +304,7 @@ impl RunEnvironment {
         let package = &found.installation.package;
         let tools = found.installation.tools.clone();
         let mut read_only = unique(trusted.iter().cloned().chain([package.clone()]));
-        read_only.extend(readable(&around.scopes, &policy.read_paths)?);
+        read_only.extend(readable(&around.roots, &policy.read_paths)?);
         let granted_to_codex = read_only.iter().chain(&roots).map(|grant| grant.path.clone());
         let mut readable: Vec<PathBuf> = granted_to_codex.collect();
         // Codex itself writes its home, and the user's where a login is renewed; neither can its commands see.

@@ -1,7 +1,7 @@
 //! Which of the programs that projects need are there, by their names alone: nothing is started.
 
 use bailiwick_platform::dirs::Dirs;
-use bailiwick_policy::{Scope, Scopes};
+use bailiwick_policy::{AllRoots, Scope};
 
 use super::prepare::closed_folders;
 use super::program::SearchPath;
@@ -16,11 +16,11 @@ const TOOLS: &[&str] = &[
 /// Returns which tools the search path of a scope has, of those that a caller could run there.
 pub fn installed_tools(
     scope: &Scope,
-    scopes: &Scopes,
+    roots: &AllRoots,
     dirs: &Dirs,
     may_run: impl Fn(&str) -> bool,
 ) -> Vec<&'static str> {
-    let closed = closed_folders(scopes, dirs);
+    let closed = closed_folders(roots, dirs);
     let search = SearchPath::new(&scope.commands().hold().search_path, &closed);
     TOOLS.iter().copied().filter(|name| may_run(name) && search.find(name).is_ok()).collect()
 }

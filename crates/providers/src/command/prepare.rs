@@ -18,7 +18,7 @@ use bailiwick_platform::launch::{
     hides_files, holds_names,
 };
 use bailiwick_policy::command::PermittedCommand;
-use bailiwick_policy::{PermittedPath, Scope, ScopeRoot, Scopes};
+use bailiwick_policy::{AllRoots, PermittedPath, Scope, ScopeRoot};
 
 use super::environment::{Surroundings, environment, let_git_pass};
 use super::hold;
@@ -42,8 +42,8 @@ pub struct CommandRequest {
     pub scope: Arc<Scope>,
     /// What it may do in the scope's folders.
     pub access: FolderAccess,
-    /// All scopes: no program is taken out of any of their folders.
-    pub scopes: Arc<Scopes>,
+    /// Where the roots of all scopes are: no program is taken out of any of them.
+    pub roots: AllRoots,
     /// The repositories below their folders.
     pub repositories: Arc<Repositories>,
     /// Bailiwick's own folders.
@@ -216,7 +216,7 @@ impl CommandRequest {
         let (folder, place) = self.folder.open_dir()?;
         let cwd_path = place.on_disk()?;
 
-        let closed = closed_folders(&self.scopes, &self.dirs);
+        let closed = closed_folders(&self.roots, &self.dirs);
         let search = SearchPath::new(&policy.search_path, &closed);
         let mut program_folders = BTreeSet::new();
         let plan = self.command.plan();
@@ -255,7 +255,7 @@ impl CommandRequest {
             let_git_pass(&mut variables);
         }
         let mut read_only = unique(trusted.iter().cloned().chain(program_folders));
-        read_only.extend(readable(&self.scopes, &policy.read_paths)?);
+        read_only.extend(readable(&self.roots, &policy.read_paths)?);
         let writes = self.access.can_write(level);
         let read_write = if writes {
             folders
@@ -360,11 +360,9 @@ impl Roots {
 }
 
 /// Returns the folders that clients can write, and Bailiwick's own: nothing in them is ever a program.
-pub(in super::super) fn closed_folders(scopes: &Scopes, dirs: &Dirs) -> Vec<FileId> {
-    let roots = scopes.all().flat_map(|scope| scope.roots());
-    let roots = roots.filter_map(|root| root.open_id());
+pub(in super::super) fn closed_folders(roots: &AllRoots, dirs: &Dirs) -> Vec<FileId> {
     let own = [&dirs.config, &dirs.state, &dirs.runtime];
-    roots.chain(own.into_iter().filter_map(|path| FileId::of(path))).collect()
+    roots.ids().chain(own.into_iter().filter_map(|path| FileId::of(path))).collect()
 }
 
 fn step(
@@ -413,10 +411,10 @@ pub(in super::super) fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<Path
 ///
 /// # Errors
 /// `permission_denied` for a path through such a link.
-pub(in super::super) fn readable(scopes: &Scopes, paths: &[PathBuf]) -> Result<Vec<PathGrant>, Failure> {
+pub(in super::super) fn readable(roots: &AllRoots, paths: &[PathBuf]) -> Result<Vec<PathGrant>, Failure> {
     let mut grants = Vec::with_capacity(paths.len());
     for path in paths {
-        let identity = scopes.resolve(path)?.and_then(|resolved| FileId::of_resolved(&resolved));
+        let identity = roots.resolve(path)?.and_then(|resolved| FileId::of_resolved(&resolved));
         grants.extend(identity.map(|identity| PathGrant { path: path.clone(), identity }));
     }
     Ok(grants)

@@ -20,7 +20,7 @@ use bailiwick_platform::machine::home_folder;
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_platform::paths::{HAS_DRIVES, for_programs};
 use bailiwick_platform::programs::{SEARCH_PATH_SEPARATOR, bare_environment, folders_behind};
-use bailiwick_policy::{Scope, Scopes};
+use bailiwick_policy::{AllRoots, Scope};
 
 use super::Repository;
 use super::drivers::{may_name_drivers, without_drivers};
@@ -52,8 +52,8 @@ pub struct Surroundings {
     pub dirs: Dirs,
     /// The scope.
     pub scope: Arc<Scope>,
-    /// All scopes: Git is not taken out of any of their folders.
-    pub scopes: Arc<Scopes>,
+    /// Where the roots of all scopes are: Git is not taken out of any of them.
+    pub roots: AllRoots,
     /// When to stop.
     pub cancel: Cancel,
 }
@@ -231,7 +231,7 @@ impl Git {
 
     fn look(repository: Repository, around: Surroundings) -> Result<(Self, bool), Failure> {
         let policy = around.scope.commands().hold();
-        let closed = closed_folders(&around.scopes, &around.dirs);
+        let closed = closed_folders(&around.roots, &around.dirs);
         let search = SearchPath::new(&policy.search_path, &closed);
         let found = search.find("git").map_err(|failure| {
             let failure = Failure { code: ErrorCode::ProviderUnavailable, hints: Vec::new(), ..failure };

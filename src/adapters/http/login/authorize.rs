@@ -190,7 +190,7 @@ fn allow(
     client: &Client,
     redirect: &Redirect<'_>,
 ) -> Response {
-    let config = Arc::clone(&server.service.facts()).config.clone();
+    let config = server.service.facts().config;
     let chosen: BTreeSet<&str> = form.all("scope").collect();
     let is_scope = |id: &str| config.scopes.iter().any(|scope| scope.id == id);
     let capabilities: BTreeSet<Capability> = form.all("capability").filter_map(Capability::parse).collect();

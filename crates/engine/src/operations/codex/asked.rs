@@ -131,7 +131,7 @@ pub fn around(cx: &Context, scope: &Arc<Scope>) -> Around {
         launcher: Arc::clone(&cx.service.launcher),
         dirs: cx.service.dirs.clone(),
         scope: Arc::clone(scope),
-        scopes: Arc::clone(&cx.service.scopes),
+        roots: cx.service.roots.clone(),
         repositories: Arc::clone(&cx.service.repositories),
         cancel: cx.cancel.clone(),
     }

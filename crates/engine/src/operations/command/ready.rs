@@ -112,7 +112,7 @@ pub async fn make_ready(
         folder: permit.path().clone(),
         scope: Arc::clone(scope),
         access: cx.folder_access(scope),
-        scopes: Arc::clone(&cx.service.scopes),
+        roots: cx.service.roots.clone(),
         repositories: Arc::clone(&cx.service.repositories),
         dirs: cx.service.dirs.clone(),
         network_group: network_group(cx, scope.id()),

@@ -111,7 +111,7 @@ impl Operation for Op {
         }
         let shared: Vec<&Arc<Scope>> = match permit.scope() {
             Some(scope) => vec![scope],
-            None => cx.service.scopes.open_to(&cx.caller).collect(),
+            None => cx.scopes.iter().collect(),
         };
         let scopes: Vec<&Scope> = shared.iter().map(|scope| scope.as_ref()).collect();
         let mut data = Map::new();
@@ -271,11 +271,11 @@ async fn describe_commands(cx: &Context, scope: &Arc<Scope>) -> Option<Value> {
 
 /// Returns which of the usual tools are installed and may run in a scope.
 async fn installed(cx: &Context, scope: &Arc<Scope>, runs_any: bool) -> Vec<&'static str> {
-    let (scope, scopes, dirs) = (Arc::clone(scope), Arc::clone(&cx.service.scopes), cx.service.dirs.clone());
+    let (scope, roots, dirs) = (Arc::clone(scope), cx.service.roots.clone(), cx.service.dirs.clone());
     let look = move || {
         let allowed = scope.commands().rules().implications();
         let may_run = |name: &str| runs_any || allowed.iter().any(|(program, _)| program == name);
-        installed_tools(&scope, &scopes, &dirs, may_run)
+        installed_tools(&scope, &roots, &dirs, may_run)
     };
     // It reads the disk.
     tokio::task::spawn_blocking(look).await.unwrap_or_default()

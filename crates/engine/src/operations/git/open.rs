@@ -35,7 +35,7 @@ async fn open_at(cx: &Context, permit: &Permit, target: PermittedPath) -> Result
         launcher: Arc::clone(&cx.service.launcher),
         dirs: cx.service.dirs.clone(),
         scope: Arc::clone(&scope),
-        scopes: Arc::clone(&cx.service.scopes),
+        roots: cx.service.roots.clone(),
         cancel: cx.cancel.clone(),
     };
     let found = tokio::task::spawn_blocking(move || Repository::find(&target, &scope)).await;
