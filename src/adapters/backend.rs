@@ -147,7 +147,7 @@ impl Embedded {
     }
 
     async fn offer(&self) -> Offer {
-        let facts = self.service.facts_now().await;
+        let state = self.service.state_now().await;
         self.caller().map(|caller| Offer::to(&caller, &state)).unwrap_or_default()
     }
 

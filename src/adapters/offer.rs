@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use bailiwick_contract::{Caller, Capability, ScopeNeed, ScopeType};
 use bailiwick_engine::registry::{Entry, Registry};
 use bailiwick_engine::service::ServiceState;
-use bailiwick_policy::{Scope, Scopes, Standing};
+use bailiwick_policy::{Grants, Scope, Scopes, Standing};
 
 /// What a caller can do, as far as listings go.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ impl Offer {
 }
 
 fn may(caller: &Caller, scope: &Scope, capability: Capability) -> bool {
-    caller.capabilities.allows(capability) && scope.standing(capability) != Standing::Denied
+    Grants::of(caller, Some(scope)).level(capability) != Standing::Denied
 }
 
 /// Returns how a scope stands to an operation for a caller: the least of what its groups of capabilities get.
@@ -71,12 +71,8 @@ pub fn standing(caller: &Caller, scope: &Scope, entry: &Entry) -> Standing {
     if !fits || !entry.spec.supports_platform(std::env::consts::OS) {
         return Standing::Denied;
     }
-    let of_group = |group: &&[Capability]| {
-        let allowed = group.iter().filter(|it| caller.capabilities.allows(**it));
-        let standings: Vec<Standing> = allowed.map(|it| scope.standing(*it)).collect();
-        let best = [Standing::Granted, Standing::Ask].into_iter().find(|it| standings.contains(it));
-        best.unwrap_or(Standing::Denied)
-    };
+    let grants = Grants::of(caller, Some(scope));
+    let of_group = |group: &&[Capability]| grants.best_of(group).map_or(Standing::Denied, |(_, level)| level);
     let groups: Vec<Standing> = entry.spec.capabilities.iter().map(of_group).collect();
     let least = [Standing::Denied, Standing::Ask].into_iter().find(|it| groups.contains(it));
     least.unwrap_or(Standing::Granted)

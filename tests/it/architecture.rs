@@ -453,6 +453,43 @@ fn every_stage_of_the_policy_has_one_file_of_its_name() {
     assert_none(&problems);
 }
 
+/// Where a request is refused after the policy has permitted it, each with the reason why no stage can.
+const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
+    ("crates/engine/src/operations/git/commit.rs", "what is staged is known when the index is read"),
+    ("crates/engine/src/operations/git/stage.rs", "what changed is known when Git has looked"),
+    (
+        "crates/engine/src/operations/git/worktree_create.rs",
+        "where a worktree leads is known when Git has looked",
+    ),
+    ("crates/engine/src/operations/process/secret.rs", "the user refuses while the operation waits"),
+    ("crates/engine/src/operations/screen/read_capture.rs", "the rules of a kept picture are in its file"),
+    ("crates/engine/src/operations/screen/refusal.rs", "windows are judged at the instant of the picture"),
+    ("crates/providers/src/command/environment.rs", "variables are judged where the environment is built"),
+    ("crates/providers/src/command/hold.rs", "the level is known when the sandbox is chosen"),
+    ("crates/providers/src/command/program.rs", "which file a program is, is known when it is found"),
+    ("crates/providers/src/git/repository.rs", "where a repository leads is known when it is opened"),
+    ("crates/providers/src/process/start.rs", "how many processes run is known when one starts"),
+    ("crates/providers/src/repositories/closed.rs", "repositories are found beside the command"),
+    ("src/adapters/http/listener.rs", "no request: a listener that does not start"),
+];
+
+#[test]
+fn requests_are_refused_by_the_policy_alone() {
+    let refusal = Regex::new(r"\bFailure::denied\b").expect("a good pattern");
+    // The command line refuses its own user, and no request.
+    let is_elsewhere =
+        |path: &str| !["crates/policy/src/", "src/adapters/cli/"].iter().any(|it| path.starts_with(it));
+    let found: BTreeSet<String> = sources()
+        .into_iter()
+        .filter(|file| is_elsewhere(&file.path) && file.lines().any(|(_, line)| refusal.is_match(line)))
+        .map(|file| file.path)
+        .collect();
+    let listed: BTreeSet<String> =
+        REFUSALS_AFTER_THE_POLICY.iter().map(|(path, _)| (*path).to_owned()).collect();
+    assert_eq!(found, listed);
+    assert!(REFUSALS_AFTER_THE_POLICY.iter().all(|(_, reason)| !reason.is_empty()));
+}
+
 #[test]
 fn there_is_no_leftover_file_in_the_schemas() {
     let names: BTreeSet<String> = FAMILIES

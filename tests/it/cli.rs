@@ -313,7 +313,7 @@ fn scope_allow_and_deny_change_what_is_judged() {
     let stages = explain(&["file.stat", "../x"]).json();
     let names: Vec<&str> =
         stages["stages"].as_array().expect("a list").iter().filter_map(|it| it["stage"].as_str()).collect();
-    let all: Vec<&str> = bailiwick::policy::STAGES.iter().map(|stage| stage.name).collect();
+    let all: Vec<&str> = bailiwick::policy::STAGES.iter().map(|stage| stage.name.as_str()).collect();
     assert_eq!(names, all);
 
     let before = fs::read(place.config()).expect("the config");

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::Envelope;
+use super::{Envelope, StageName};
 
 /// The closed list of error codes. Each has one meaning, one HTTP status and one CLI exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -228,8 +228,8 @@ impl Failure {
 
     /// Names the policy stage, unless one is named already.
     #[must_use]
-    pub fn at_stage(mut self, stage: &str) -> Self {
-        self.details.entry("stage").or_insert_with(|| json!(stage));
+    pub fn at_stage(mut self, stage: StageName) -> Self {
+        self.details.entry("stage").or_insert_with(|| json!(stage.as_str()));
         self
     }
 

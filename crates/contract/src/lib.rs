@@ -25,6 +25,7 @@ pub mod signal;
 pub mod progress;
 pub mod secret;
 pub mod spec;
+mod stage;
 pub mod time;
 
 pub use caller::{Caller, CapabilityGrant, ScopeGrant, Transport};
@@ -45,3 +46,4 @@ pub use path::RawPath;
 pub use progress::Progress;
 pub use secret::Secret;
 pub use spec::{Access, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads};
+pub use stage::StageName;

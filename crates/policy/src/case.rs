@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use bailiwick_contract::{
-    Access, Caller, CommandInput, CommonOptions, Envelope, Failure, OperationSpec, RawPath,
+    Access, Caller, Capability, CommandInput, CommonOptions, Envelope, Failure, OperationSpec, RawPath,
 };
 
 use super::Scopes;
@@ -45,6 +45,8 @@ pub struct Parsed {
     pub fields: Box<dyn Any + Send + Sync>,
     /// The paths in them that must be permitted for the call to continue.
     pub paths: Vec<InputPath>,
+    /// The capabilities that they need beyond those of the operation.
+    pub needs: Vec<Need>,
     /// The command in them that must be permitted for the call to continue.
     pub command: Option<CommandInput>,
     /// The shared options.
@@ -60,4 +62,17 @@ pub struct InputPath {
     pub path: RawPath,
     /// What is done with it.
     pub access: Access,
+}
+
+/// A capability that a given field needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Need {
+    /// The field, such as `options.sandbox`.
+    pub field: &'static str,
+    /// The capability.
+    pub capability: Capability,
+    /// What needs it, as the beginning of a sentence.
+    pub what: &'static str,
+    /// What the caller can do without it, as a sentence.
+    pub instead: &'static str,
 }

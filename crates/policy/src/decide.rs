@@ -1,11 +1,14 @@
-//! Judging a case: stage after stage, the first refusal ends it; `explain` continues and tells all.
+//! Judging a case: stage after stage, the first refusal ends it; `explain` asks the same stages and shows what each says.
 
 use serde_json::{Value, json};
 
-use bailiwick_contract::Failure;
+use bailiwick_contract::{Envelope, Failure, OperationSpec, StageName};
 
-use super::stage::{Draft, STAGES, Verdicts};
-use super::{Case, Permit};
+use super::stage::{
+    STAGES, approval, capability, command, input, limits, needs, operation, path, scope, scope_type, screen,
+    sensitive,
+};
+use super::{Case, Grants, Permit, PermittedTarget};
 
 /// A refusal, with what is known about the request for the audit.
 #[derive(Debug)]
@@ -33,7 +36,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq)]
 pub struct StageVerdict {
     /// The stage's name.
-    pub stage: &'static str,
+    pub stage: StageName,
     /// The question that it asks.
     pub asks: &'static str,
     /// Its answer.
@@ -45,12 +48,14 @@ impl StageVerdict {
     pub fn to_json(&self) -> Value {
         match &self.verdict {
             Verdict::Passed(note) => {
-                json!({"stage": self.stage, "asks": self.asks, "verdict": "passed", "note": note})
+                json!({"stage": self.stage.as_str(), "asks": self.asks, "verdict": "passed", "note": note})
             }
             Verdict::Refused(failure) => {
-                json!({"stage": self.stage, "asks": self.asks, "verdict": "refused", "error": failure.to_json()})
+                json!({"stage": self.stage.as_str(), "asks": self.asks, "verdict": "refused", "error": failure.to_json()})
             }
-            Verdict::NotAsked => json!({"stage": self.stage, "asks": self.asks, "verdict": "not_asked"}),
+            Verdict::NotAsked => {
+                json!({"stage": self.stage.as_str(), "asks": self.asks, "verdict": "not_asked"})
+            }
         }
     }
 }
@@ -60,39 +65,155 @@ impl StageVerdict {
 /// # Errors
 /// The first stage's refusal.
 pub fn decide(case: &Case<'_>) -> Result<Permit, Box<Denial>> {
-    let mut draft = Draft::default();
-    for stage in STAGES {
-        if let Err(failure) = (stage.check)(case, &mut draft) {
-            return Err(Box::new(Denial {
-                failure: failure.at_stage(stage.name),
-                scope: draft.scope.as_ref().map(|scope| scope.id().to_owned()),
-                audited_fields: draft.candidate.map_or(&[], |candidate| candidate.spec().audited_fields),
-            }));
-        }
-    }
-    Ok(draft.into_permit())
+    judge(case).map_err(|failure| {
+        let scope = scope::check(case);
+        let candidate = scope.as_ref().ok().and_then(|_| operation::check(case).ok());
+        Box::new(Denial {
+            failure,
+            scope: scope.ok().flatten().map(|scope| scope.id().to_owned()),
+            audited_fields: candidate.map_or(&[], |candidate| candidate.spec().audited_fields),
+        })
+    })
+}
+
+fn judge(case: &Case<'_>) -> Result<Permit, Failure> {
+    let found = at(StageName::Scope, scope::check(case))?;
+    let scope = found.as_deref();
+    let candidate = at(StageName::Operation, operation::check(case))?;
+    let spec = candidate.spec();
+    let mut grants = Grants::of(case.caller, scope);
+    let needed = at(StageName::Capability, capability::check(scope, spec, &grants))?;
+    at(StageName::ScopeType, scope_type::check(scope, spec))?;
+    let parsed = at(StageName::Input, input::check(case.envelope, candidate))?;
+    let further = at(StageName::Needs, needs::check(scope, &parsed, &grants))?;
+    let located = at(StageName::Path, path::check(scope, spec, case.envelope, &parsed))?;
+    let targets = at(StageName::Sensitive, sensitive::check(&located))?;
+    let judged = at(StageName::Command, command::check(scope, &parsed, located.target.as_ref()))?;
+    at(StageName::Screen, screen::check(scope, spec))?;
+    let limits = at(StageName::Limits, limits::check(scope, spec, &parsed.common))?;
+    let ask = [needed.ask, further].concat();
+    at(StageName::Approval, approval::check(scope, &ask, judged.as_ref()))?;
+    grants.approve(&ask);
+    Ok(Permit {
+        spec,
+        capability: needed.capability,
+        grants,
+        target: match targets.target {
+            PermittedTarget::None => id_target(spec, case.envelope),
+            path => path,
+        },
+        paths: targets.paths,
+        writable_paths: targets.writable_paths,
+        command: judged.map(|judged| judged.permitted),
+        limits,
+        parsed,
+        scope: found,
+    })
+}
+
+/// Returns the target of an operation for which it is an identifier.
+fn id_target(spec: &OperationSpec, envelope: &Envelope) -> PermittedTarget {
+    let id = envelope.target.clone().filter(|_| spec.target.id_of().is_some());
+    id.map_or(PermittedTarget::None, PermittedTarget::Id)
+}
+
+/// Names the stage in its refusal.
+fn at<T>(stage: StageName, result: Result<T, Failure>) -> Result<T, Failure> {
+    result.map_err(|failure| failure.at_stage(stage))
 }
 
 /// Judges a request by the same stages, and shows what each says.
 pub fn explain(case: &Case<'_>) -> Vec<StageVerdict> {
-    let mut draft = Draft::default();
-    let mut so_far = Verdicts::default();
-    STAGES
-        .iter()
-        .map(|stage| {
-            let verdict = if so_far.can_ask(stage) {
-                match (stage.check)(case, &mut draft) {
-                    Ok(()) => Verdict::Passed((stage.note)(case, &draft)),
-                    Err(failure) => {
-                        so_far.refused(stage);
-                        Verdict::Refused(failure.at_stage(stage.name))
-                    }
-                }
-            } else {
-                so_far.refused(stage);
-                Verdict::NotAsked
-            };
-            StageVerdict { stage: stage.name, asks: stage.asks, verdict }
-        })
-        .collect()
+    let mut all = Explanation::default();
+    let found = all.ask(Some(()), |()| scope::check(case), |found| scope::note(found.as_deref()));
+    let candidate =
+        all.ask(Some(()), |()| operation::check(case), |candidate| format!("`{}`", candidate.spec().name));
+    let case_of = found.as_ref().map(Option::as_deref).zip(candidate);
+    let grants = found.as_ref().map(|found| Grants::of(case.caller, found.as_deref()));
+    let needed = all.ask(
+        case_of.zip(grants.as_ref()),
+        |((scope, candidate), grants)| capability::check(scope, candidate.spec(), grants),
+        capability::Needed::note,
+    );
+    let fits = all.ask(
+        case_of,
+        |(scope, candidate)| scope_type::check(scope, candidate.spec()).map(|()| scope),
+        |scope| scope_type::note(*scope),
+    );
+    let parsed = all.ask(
+        candidate,
+        |candidate| input::check(case.envelope, candidate),
+        |_| "of the operation's form".to_owned(),
+    );
+    // The scope and the operation, where the one supports the other and what is asked for could be read.
+    let readable = case_of.filter(|_| fits.is_some()).zip(parsed.as_ref());
+    let further = all.ask(
+        case_of.zip(parsed.as_ref()).zip(grants.as_ref()),
+        |(((scope, _), parsed), grants)| needs::check(scope, parsed, grants),
+        |further| match further.as_slice() {
+            [] => "nothing further is needed, or it is granted".to_owned(),
+            _ => "what the fields need, needs approval".to_owned(),
+        },
+    );
+    let located = all.ask(
+        readable,
+        |((scope, candidate), parsed)| path::check(scope, candidate.spec(), case.envelope, parsed),
+        path::LocatedPaths::note,
+    );
+    all.ask(located.as_ref(), sensitive::check, |_| {
+        "nothing closed is touched; links are judged again when they are followed".to_owned()
+    });
+    let folder = located.as_ref().and_then(|located| located.target.as_ref());
+    let judged = all.ask(
+        readable,
+        |((scope, _), parsed)| command::check(scope, parsed, folder),
+        |judged| command::note(judged.as_ref()),
+    );
+    all.ask(
+        readable,
+        |((scope, candidate), _)| screen::check(scope, candidate.spec()).map(|()| candidate.spec()),
+        |spec| screen::note(spec),
+    );
+    all.ask(
+        case_of.zip(parsed.as_ref()),
+        |((scope, candidate), parsed)| limits::check(scope, candidate.spec(), &parsed.common),
+        limits::note,
+    );
+    all.ask(
+        case_of.zip(needed.as_ref()),
+        |((scope, _), needed)| {
+            let ask = [needed.ask.as_slice(), further.as_deref().unwrap_or_default()].concat();
+            approval::check(scope, &ask, judged.as_ref().and_then(Option::as_ref))
+        },
+        |()| "no approval is needed".to_owned(),
+    );
+    all.verdicts
+}
+
+/// What the stages have said so far, in the order of [`STAGES`].
+#[derive(Default)]
+struct Explanation {
+    verdicts: Vec<StageVerdict>,
+}
+
+impl Explanation {
+    /// Asks the next stage, unless what it builds on is missing. Returns what it found out.
+    fn ask<I, T>(
+        &mut self,
+        builds_on: Option<I>,
+        check: impl FnOnce(I) -> Result<T, Failure>,
+        note: impl FnOnce(&T) -> String,
+    ) -> Option<T> {
+        let stage = &STAGES[self.verdicts.len()];
+        let (found, verdict) = match builds_on.map(check) {
+            None => (None, Verdict::NotAsked),
+            Some(Ok(found)) => {
+                let note = note(&found);
+                (Some(found), Verdict::Passed(note))
+            }
+            Some(Err(failure)) => (None, Verdict::Refused(failure.at_stage(stage.name))),
+        };
+        self.verdicts.push(StageVerdict { stage: stage.name, asks: stage.asks, verdict });
+        found
+    }
 }

@@ -12,6 +12,7 @@ pub mod command;
 mod decide;
 mod located_path;
 mod open;
+mod grants;
 mod paths;
 mod permit;
 mod permitted_path;
@@ -26,8 +27,9 @@ mod sensitive_rows;
 mod sensitive_windows;
 mod stage;
 
-pub use case::{Candidate, Case, Catalogue, InputPath, Parsed};
+pub use case::{Candidate, Case, Catalogue, InputPath, Need, Parsed};
 pub use decide::{Denial, StageVerdict, Verdict, decide, explain};
+pub use grants::Grants;
 pub use open::{OpenedFile, door_failure};
 pub use paths::{CLOSED_FILES, ENVIRONMENT_FILE, PathRules};
 pub use permit::{Permit, PermittedTarget};

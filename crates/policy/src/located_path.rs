@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bailiwick_contract::path::encode_name;
-use bailiwick_contract::{Access, Failure};
+use bailiwick_contract::{Access, Failure, StageName};
 use bailiwick_platform::fs::RelPath;
 
 use super::paths::CLOSED_FILES;
@@ -38,7 +38,7 @@ impl LocatedPath {
     /// Judges the path by the scope's rules. Touches no disk but for the state of the root itself.
     pub(super) fn judge(&self) -> Result<(), Failure> {
         if let Some(failure) = self.root.problem() {
-            return Err(failure.clone().at_stage("path"));
+            return Err(failure.clone().at_stage(StageName::Path));
         }
         match self.rules.rule_for_path(&self.rel, self.access) {
             None => Ok(()),
@@ -69,6 +69,6 @@ impl LocatedPath {
                 self.rules.opening_hint(&self.rel, self.access),
             )
         };
-        Failure::denied(rule, message).at_stage("sensitive").hint(hint)
+        Failure::denied(rule, message).at_stage(StageName::Sensitive).hint(hint)
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::PathBuf;
 
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure, StageName};
 use bailiwick_platform::fs::{Dir, DoorError, FileId, FileKind, Root, Stat, WritableDir};
 use bailiwick_platform::names::OsStrExt;
 
@@ -60,7 +60,7 @@ impl PermittedPath {
     /// Reads the regular file that has this very name, with its facts, if nothing has to be waited for and nothing
     /// speaks against it. `None` says nothing about it: then [`PermittedPath::open_file`] finds out.
     pub fn read_cached(&self, most: u64) -> Option<(Stat, Vec<u8>)> {
-        let (stat, bytes) = self.folders_are_judged()?.read_cached(&self.rel, most)?;
+        let (stat, bytes) = self.folders_are_judged()?.read_cached(self.rel(), most)?;
         self.judge_names_of(&stat).is_ok().then_some((stat, bytes))
     }
 
@@ -69,16 +69,16 @@ impl PermittedPath {
     pub fn stat_cached(&self) -> Option<Stat> {
         let root = self.folders_are_judged()?;
         // The folder that holds the name is judged each time.
-        let parent = root.stat_cached(&self.rel.parent().unwrap_or_default())?;
+        let parent = root.stat_cached(&self.rel().parent().unwrap_or_default())?;
         self.judge_folder(parent.id).ok()?;
-        root.stat_cached(&self.rel)
+        root.stat_cached(self.rel())
     }
 
     /// Returns the root if the folders between it and the path were judged a moment ago.
     fn folders_are_judged(&self) -> Option<&Root> {
         let root = self.root().ok()?;
-        let are_judged = match self.rel.parent() {
-            Some(parent) => parent.is_root() || self.rules.has_judged(root.id(), &parent),
+        let are_judged = match self.rel().parent() {
+            Some(parent) => parent.is_root() || self.rules().has_judged(root.id(), &parent),
             None => true,
         };
         are_judged.then_some(root)
@@ -93,7 +93,7 @@ impl PermittedPath {
             return Ok(());
         }
         Err(Failure::denied("hard-links", format!("`{}` has several names (hard links)", self.shown()))
-            .at_stage("path")
+            .at_stage(StageName::Path)
             .hint(self.rules().hard_links_hint()))
     }
 
@@ -122,7 +122,7 @@ impl PermittedPath {
     fn judge_folder(&self, id: FileId) -> Result<(), Failure> {
         if self.rules().is_own_folder(id) {
             return Err(Failure::denied("own-folders", format!("`{}` is Bailiwick's own", self.shown()))
-                .at_stage("path"));
+                .at_stage(StageName::Path));
         }
         Ok(())
     }
@@ -293,7 +293,7 @@ pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
             .hint("Try again when nothing else changes the folder."),
         DoorError::Outside => failure(ErrorCode::PathOutOfScope, format!("`{shown}` leads out of the scope"))
             .detail("rule", "links")
-            .at_stage("path")
+            .at_stage(StageName::Path)
             .hint("Links may lead only to places inside the scope, by relative paths."),
         DoorError::LinkLoop => failure(ErrorCode::InvalidRequest, format!("`{shown}` is a circle of links")),
         DoorError::NotADirectory => failure(
@@ -321,7 +321,7 @@ pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
             format!("`{shown}` belongs to a system file system, which is not served"),
         )
         .detail("rule", "system-files")
-        .at_stage("path"),
+        .at_stage(StageName::Path),
         DoorError::CrossDevice => {
             failure(ErrorCode::ExecutionFailed, format!("`{shown}` is on another file system"))
                 .hint("Use file.copy, then file.delete.")

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOptions, Failure, Limits, OperationSpec, RawPath,
+    Access, Capability, CommandInput, CommonOptions, Failure, Limits, OperationSpec, RawPath, StageName,
 };
 
 use super::command::{Decision, Grant, PermittedCommand};
 use super::located_path::LocatedPath;
-use super::{Parsed, PermittedPath, Scope, ScreenRules, WritablePath, closed_words};
+use super::{Grants, Parsed, PermittedPath, Scope, ScreenRules, WritablePath, closed_words};
 
 /// A judged target.
 #[derive(Debug, Clone)]
@@ -39,6 +39,7 @@ pub struct Permit {
     pub(super) spec: &'static OperationSpec,
     pub(super) scope: Option<Arc<Scope>>,
     pub(super) capability: Option<Capability>,
+    pub(super) grants: Grants,
     pub(super) target: PermittedTarget,
     pub(super) paths: Vec<PermittedPath>,
     pub(super) writable_paths: Vec<WritablePath>,
@@ -61,6 +62,16 @@ impl Permit {
     /// Returns the capability by which it was permitted.
     pub fn capability(&self) -> Option<Capability> {
         self.capability
+    }
+
+    /// Returns whether scope and caller both grant a capability, or it was approved for this request.
+    pub fn allows(&self, capability: Capability) -> bool {
+        self.grants.allows(capability)
+    }
+
+    /// Returns what scope and caller grant together.
+    pub fn grants(&self) -> &Grants {
+        &self.grants
     }
 
     /// Returns the judged target.
@@ -122,7 +133,7 @@ impl Permit {
 
     fn locate(&self, path: &RawPath, access: Access) -> Result<LocatedPath, Failure> {
         let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
-        scope.locate(path, access).map_err(|failure| failure.at_stage("path"))
+        scope.locate(path, access).map_err(|failure| failure.at_stage(StageName::Path))
     }
 
     /// Returns the judged command of an operation that names one in its `input`.
@@ -137,12 +148,15 @@ impl Permit {
     /// `invalid_request`, `permission_denied` or `approval_required`, with the stage.
     pub fn judge_command(&self, command: &CommandInput, grant: Grant) -> Result<PermittedCommand, Failure> {
         let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
-        let judged = scope.commands().judge(command, grant).map_err(|failure| failure.at_stage("command"))?;
+        let judged =
+            scope.commands().judge(command, grant).map_err(|failure| failure.at_stage(StageName::Command))?;
         if let Some(folder) = self.target.path() {
             closed_words::check(&judged.permitted, folder.located())?;
         }
         match judged.refusal() {
-            Some(failure) if judged.verdict.decision == Decision::Ask => Err(failure.at_stage("approval")),
+            Some(failure) if judged.verdict.decision == Decision::Ask => {
+                Err(failure.at_stage(StageName::Approval))
+            }
             Some(_) | None => Ok(judged.permitted),
         }
     }

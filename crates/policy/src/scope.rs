@@ -8,7 +8,7 @@ use std::time::Duration;
 use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
 use bailiwick_contract::{
-    Access, Caller, Capability, ErrorCode, FOR_USER, Failure, RawPath, SCOPE, ScopeType,
+    Access, Caller, Capability, ErrorCode, FOR_USER, Failure, RawPath, SCOPE, ScopeType, StageName,
 };
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, PathProblem, RelPath, ResolvedPath, Root};
@@ -293,7 +293,9 @@ impl Scope {
     /// # Errors
     /// `invalid_request`, `path_out_of_scope` or `permission_denied`, with the stage.
     pub fn readable(&self, path: &RawPath) -> Result<PermittedPath, Failure> {
-        PermittedPath::judge(self.locate(path, Access::Read).map_err(|failure| failure.at_stage("path"))?)
+        PermittedPath::judge(
+            self.locate(path, Access::Read).map_err(|failure| failure.at_stage(StageName::Path))?,
+        )
     }
 
     /// Returns the paths of the roots that are open.

@@ -198,7 +198,7 @@ impl SocketPeer {
                     }
                     Ok(Ask::Offer { id }) => {
                         let caller = self.keys.renew(&self.caller);
-                        let facts = self.service.facts_now().await;
+                        let state = self.service.state_now().await;
                         let offer = caller.map(|caller| Offer::to(&caller, &state));
                         let offer = offer.unwrap_or_default();
                         if self.answers.send(line(&Answer::Offer { id, offer })).await.is_err() {

@@ -119,7 +119,7 @@ async fn without_the_right_to_write_nothing_is_written() {
     let ground = CodexScope::with(runs(script), &json!(["fs:read", "codex:run"]), &json!({}));
     let answer = ground.run_with("Change it.", json!({"sandbox": "workspace-write"})).await;
     assert_eq!(answer["error"]["code"], "permission_denied");
-    assert_eq!(answer["error"]["details"]["rule"], "codex-write");
+    assert_eq!(answer["error"]["details"]["stage"], "needs");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,7 +14,7 @@ pub fn page(registry: &Registry) -> String {
     let stages: Vec<Vec<String>> = STAGES
         .iter()
         .enumerate()
-        .map(|(at, stage)| vec![(at + 1).to_string(), code(stage.name), stage.asks.to_owned()])
+        .map(|(at, stage)| vec![(at + 1).to_string(), code(stage.name.as_str()), stage.asks.to_owned()])
         .collect();
     let closed: Vec<Vec<String>> = rules()
         .into_iter()

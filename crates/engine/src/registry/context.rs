@@ -9,7 +9,7 @@ use bailiwick_history::HistoryHandle;
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::Displays;
-use bailiwick_policy::{AllRoots, Scope, Standing};
+use bailiwick_policy::{AllRoots, Grants, Scope, Standing};
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::FolderAccess;
 use bailiwick_providers::parser::ParserPool;
@@ -102,16 +102,11 @@ impl Context {
         Self { caller, cancel, progress, service, scopes, history, notes: Mutex::default() }
     }
 
-    /// Returns whether scope and caller both grant a capability, without asking anyone.
-    pub fn grants(&self, scope: &Scope, capability: Capability) -> bool {
-        self.caller.capabilities.allows(capability) && scope.standing(capability) == Standing::Granted
-    }
-
     /// Returns what commands may do in the folders of a scope: programs write no more than `file.*` may.
-    pub fn folder_access(&self, scope: &Scope) -> FolderAccess {
-        if self.grants(scope, Capability::FsWrite) {
+    pub fn folder_access(grants: &Grants) -> FolderAccess {
+        if grants.allows(Capability::FsWrite) {
             FolderAccess::Write
-        } else if scope.standing(Capability::FsWrite) == Standing::Granted {
+        } else if grants.of_scope(Capability::FsWrite) == Standing::Granted {
             FolderAccess::ReadByCaller
         } else {
             FolderAccess::ReadByScope

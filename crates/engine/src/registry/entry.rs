@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use bailiwick_contract::fields::{self, FieldNames};
 use bailiwick_contract::{CommandInput, CommonOption, CommonOptions, Envelope, Failure, Json, OperationSpec};
-use bailiwick_policy::{Candidate, InputPath, Parsed, Permit};
+use bailiwick_policy::{Candidate, InputPath, Need, Parsed, Permit};
 
 use super::Context;
 use super::signature::Signatures;
@@ -54,6 +54,12 @@ pub trait Attempt: Operation {
     ) -> Option<Self::Output>;
 }
 
+/// An operation some of whose fields need a capability that it does not need without them.
+pub trait ConditionalNeeds: Operation {
+    /// Names what the given fields need; the policy judges it before the operation runs.
+    fn needs(input: &Self::Input, options: &Self::Options) -> Vec<Need>;
+}
+
 /// The paths of an operation whose `input` holds none, or judges each for itself.
 pub fn no_paths<T>(_: &T) -> Vec<InputPath> {
     Vec::new()
@@ -80,6 +86,7 @@ pub struct Schemas {
     pub output: Value,
 }
 
+type Parse = fn(&Entry, &Envelope) -> Result<Parsed, Failure>;
 type Running<'a> = Pin<Box<dyn Future<Output = Result<Json, Failure>> + Send + 'a>>;
 
 type Attempting = fn(&Context, &Permit) -> Option<Json>;
@@ -90,7 +97,7 @@ pub struct Entry {
     pub spec: &'static OperationSpec,
     /// The operation that this row is another name of, if it is one.
     pub alias_of: Option<&'static str>,
-    parse: fn(&Entry, &Envelope) -> Result<Parsed, Failure>,
+    parse: Parse,
     run: for<'a> fn(&'a Context, &'a Permit) -> Running<'a>,
     attempt: Option<Attempting>,
     #[cfg(feature = "schemas")]
@@ -102,28 +109,34 @@ pub struct Entry {
 impl Entry {
     /// Erases an operation into a row.
     pub const fn of<O: Operation>() -> Self {
-        Self::row::<O>(const { &O::SPEC }, None, None)
+        Self::row::<O>(const { &O::SPEC }, None, None, parse::<O>)
     }
 
     /// Erases an operation that is tried at once, before it is given to a thread, into a row.
     pub const fn tried_at_once<O: Attempt>() -> Self {
-        Self::row::<O>(const { &O::SPEC }, None, Some(attempt::<O>))
+        Self::row::<O>(const { &O::SPEC }, None, Some(attempt::<O>), parse::<O>)
+    }
+
+    /// Erases an operation some of whose fields need further capabilities into a row.
+    pub const fn with_needs<O: ConditionalNeeds>() -> Self {
+        Self::row::<O>(const { &O::SPEC }, None, None, parse_with_needs::<O>)
     }
 
     /// Creates a row by which an operation can be called by another name: the same in all but name, family and example.
     pub const fn alias<O: Operation>(spec: &'static OperationSpec) -> Self {
-        Self::row::<O>(spec, Some(O::SPEC.name), None)
+        Self::row::<O>(spec, Some(O::SPEC.name), None, parse::<O>)
     }
 
     const fn row<O: Operation>(
         spec: &'static OperationSpec,
         alias_of: Option<&'static str>,
         attempt: Option<Attempting>,
+        parse: Parse,
     ) -> Self {
         Self {
             spec,
             alias_of,
-            parse: parse::<O>,
+            parse,
             run: run::<O>,
             attempt,
             #[cfg(feature = "schemas")]
@@ -180,6 +193,18 @@ impl Candidate for Entry {
 }
 
 fn parse<O: Operation>(entry: &Entry, envelope: &Envelope) -> Result<Parsed, Failure> {
+    parse_as::<O>(entry, envelope, |_, _| Vec::new())
+}
+
+fn parse_with_needs<O: ConditionalNeeds>(entry: &Entry, envelope: &Envelope) -> Result<Parsed, Failure> {
+    parse_as::<O>(entry, envelope, O::needs)
+}
+
+fn parse_as<O: Operation>(
+    entry: &Entry,
+    envelope: &Envelope,
+    needs: fn(&O::Input, &O::Options) -> Vec<Need>,
+) -> Result<Parsed, Failure> {
     let (input_names, option_names) = entry.field_names();
     let mut options = envelope.options.clone();
     let common = CommonOptions::take(&mut options, O::SPEC.options)?;
@@ -187,9 +212,8 @@ fn parse<O: Operation>(entry: &Entry, envelope: &Envelope) -> Result<Parsed, Fai
     shared.extend(O::SPEC.options.iter().map(|option| option.as_str()));
     let options: O::Options = fields::parse("options", options, option_names, &shared)?;
     let input: O::Input = fields::parse("input", envelope.input.clone(), input_names, &[])?;
-    let paths = O::paths(&input);
-    let command = O::command(&input);
-    Ok(Parsed { fields: Box::new((input, options)), paths, command, common })
+    let (paths, command, needs) = (O::paths(&input), O::command(&input), needs(&input, &options));
+    Ok(Parsed { fields: Box::new((input, options)), paths, needs, command, common })
 }
 
 fn attempt<O: Attempt>(cx: &Context, permit: &Permit) -> Option<Json> {

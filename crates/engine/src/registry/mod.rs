@@ -14,7 +14,7 @@ mod table;
 
 pub use context::{Context, Providers, ServiceFacts};
 pub use describe::{describe_operation, describe_shortly, describe_target, type_name};
-pub use entry::{Attempt, Entry, NoFields, Operation, Schemas, no_command, no_paths};
+pub use entry::{Attempt, ConditionalNeeds, Entry, NoFields, Operation, Schemas, no_command, no_paths};
 pub use packed::{packed_request, packed_schemas};
 pub use signature::{SIGNATURE_LEGEND, SignatureLength, signature};
 pub use table::{Family, Registry};

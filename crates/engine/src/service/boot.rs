@@ -120,7 +120,7 @@ impl Service {
     }
 
     /// Returns the facts in force, after a look at whether the watched config has changed. For threads that may block;
-    /// others have [`Service::facts_now`].
+    /// others have [`Service::state_now`].
     pub fn facts(&self) -> ServiceFacts {
         self.state().facts.clone()
     }
@@ -131,8 +131,8 @@ impl Service {
         self.in_force()
     }
 
-    /// As [`Service::facts`]; what has changed is read by another thread.
-    pub async fn facts_now(self: &Arc<Self>) -> Arc<ServiceFacts> {
+    /// As [`Service::state`]; what has changed is read by another thread.
+    pub async fn state_now(self: &Arc<Self>) -> Arc<ServiceState> {
         let _ = self.refresh_now().await;
         self.in_force()
     }

@@ -161,7 +161,7 @@ async fn start(cx: &Context, permit: &Permit) -> Result<Json, Failure> {
         .expect("the policy permits only operations of this registry");
     let result = entry.start(cx, permit).await;
     match permit.spec().threads {
-        Threads::Blocking => result.map_err(|failure| near::with_names(cx, permit, failure)),
+        Threads::Blocking => result.map_err(|failure| near::with_names(permit, failure)),
         Threads::Async | Threads::Held => result,
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, Threads};
+use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, StageName, Threads};
 use bailiwick_history::Phase;
 use bailiwick_policy::{Case, decide};
 
@@ -167,7 +167,7 @@ impl Service {
             && let Err(error) = record.write(Phase::Received).await
         {
             let failure = Failure::new(ErrorCode::ProviderUnavailable, format!("nothing was done: {error}"))
-                .at_stage("history")
+                .at_stage(StageName::History)
                 .detail("rule", "no-audit-no-effect")
                 .hint("For the user: `bailiwick status` says what is wrong with the history.");
             return record.refuse(failure).await;

@@ -3,9 +3,7 @@
 use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{Access, Capability, ErrorCode, Failure, RawPath, fields};
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::{Permit, PermittedPath, Scope, Standing};
-
-use crate::registry::Context;
+use bailiwick_policy::{Permit, PermittedPath, Scope};
 
 /// How many names of a folder are checked.
 const MAX_NAMES: usize = 5_000;
@@ -15,15 +13,14 @@ const MAX_SHOWN: usize = 3;
 /// Adds the names that may have been meant to a failure about a target that does not exist.
 ///
 /// It reads a folder: only for operations on a thread of their own.
-pub(super) fn with_names(cx: &Context, permit: &Permit, failure: Failure) -> Failure {
+pub(super) fn with_names(permit: &Permit, failure: Failure) -> Failure {
     if failure.code != ErrorCode::NotFound || !failure.hints.is_empty() {
         return failure;
     }
     let (Some(scope), Some(path)) = (permit.scope(), permit.target().path()) else {
         return failure;
     };
-    let may_list = cx.caller.capabilities.allows(Capability::FsRead)
-        && scope.standing(Capability::FsRead) == Standing::Granted;
+    let may_list = permit.allows(Capability::FsRead);
     let is_missing = || path.stat().is_err_and(|it| it.code == ErrorCode::NotFound);
     if !may_list || path.rel().is_root() || !is_missing() {
         return failure;

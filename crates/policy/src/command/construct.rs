@@ -1,6 +1,6 @@
 //! What the small language leaves out: each construct by its name, with what to do instead.
 
-use bailiwick_contract::Failure;
+use bailiwick_contract::{Failure, StageName};
 
 /// Why a text is not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Refusal {
                 let failure = Failure::denied(NOT_LITERAL, message)
                     .detail("construct", construct.name())
                     .detail("character", character)
-                    .at_stage(STAGE);
+                    .at_stage(StageName::Command);
                 let failure = match construct.instead() {
                     "" => failure,
                     hint => failure.hint(hint),
@@ -51,8 +51,6 @@ impl Refusal {
     }
 }
 
-/// The stage that refusals name.
-pub const STAGE: &str = "command";
 /// The rule of everything that is not a literal word.
 pub const NOT_LITERAL: &str = "not-literal";
 /// The rule of a program word that is no bare name.

@@ -4,9 +4,9 @@
 //! what it does not take, and by a grammar of bash, which has to find the same plan.
 
 use bailiwick_contract::command::is_program_name;
-use bailiwick_contract::{CommandInput, CommandPlan, Failure};
+use bailiwick_contract::{CommandInput, CommandPlan, Failure, StageName};
 
-use super::construct::{Construct, PROGRAM_WORD, Refusal, STAGE};
+use super::construct::{Construct, PROGRAM_WORD, Refusal};
 use super::scan::{ScannedString, scan};
 use super::second_reading;
 
@@ -104,7 +104,7 @@ fn program_word(word: &str) -> Result<(), Failure> {
         };
         return Err(Failure::denied("shell-builtin", message)
             .detail("construct", format!("builtin {word}"))
-            .at_stage(STAGE)
+            .at_stage(StageName::Command)
             .hint(hint));
     }
     if is_program_name(word) {
@@ -115,7 +115,7 @@ fn program_word(word: &str) -> Result<(), Failure> {
         "the first word of a command must be the bare name of a program: letters, digits, `_`, and after the first one `.`, `+` and `-`",
     )
     .detail("construct", "program word")
-    .at_stage(STAGE);
+    .at_stage(StageName::Command);
     Err(if word.contains('/') {
         failure.hint(
             "Give the program's name without a path: it is looked up on the scope's `searchPath`. Run a script of the \

@@ -1,26 +1,27 @@
 //! Where the scope says `ask`, approval is needed. There is none yet, so the request is refused.
 
-use bailiwick_contract::{ErrorCode, FOR_USER, Failure};
+use bailiwick_contract::{Capability, ErrorCode, FOR_USER, Failure, StageName};
 
-use super::super::Case;
-use super::super::command::Decision;
-use super::{Draft, Stage};
+use super::super::Scope;
+use super::super::command::{Decision, JudgedCommand};
+use super::Stage;
 
 pub const STAGE: Stage = Stage {
-    name: "approval",
+    name: StageName::Approval,
     asks: "Does the scope say `ask`? Approvals are not available yet, so that is refused.",
-    builds_on: &["capability"],
-    check,
-    note: |_, _| "no approval is needed".to_owned(),
 };
 
-fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
-    if draft.ask.is_empty() {
-        let asked = draft.command.as_ref().filter(|judged| judged.verdict.decision == Decision::Ask);
-        return asked.and_then(|judged| judged.refusal()).map_or(Ok(()), Err);
+pub fn check(
+    scope: Option<&Scope>,
+    ask: &[Capability],
+    command: Option<&JudgedCommand>,
+) -> Result<(), Failure> {
+    if ask.is_empty() {
+        let asked = command.filter(|judged| judged.verdict.decision == Decision::Ask);
+        return asked.and_then(JudgedCommand::refusal).map_or(Ok(()), Err);
     }
-    let scope = draft.scope.as_ref().map_or("", |scope| scope.id());
-    let names: Vec<&str> = draft.ask.iter().map(|capability| capability.as_str()).collect();
+    let scope = scope.map_or("", Scope::id);
+    let names: Vec<&str> = ask.iter().map(|capability| capability.as_str()).collect();
     Err(Failure::new(
         ErrorCode::ApprovalRequired,
         format!(

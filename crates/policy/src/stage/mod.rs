@@ -1,36 +1,27 @@
-//! The stages, in the order in which they are asked. One file each.
+//! The stages, in the order in which they are asked. One file each: a function that takes what it builds on and
+//! returns what it found out.
 
-mod approval;
-mod capability;
-mod command;
-mod draft;
-mod input;
-mod limits;
-mod operation;
-mod path;
-mod scope;
-mod scope_type;
-mod screen;
-mod sensitive;
+pub(super) mod approval;
+pub(super) mod capability;
+pub(super) mod command;
+pub(super) mod input;
+pub(super) mod limits;
+pub(super) mod needs;
+pub(super) mod operation;
+pub(super) mod path;
+pub(super) mod scope;
+pub(super) mod scope_type;
+pub(super) mod screen;
+pub(super) mod sensitive;
 
-use bailiwick_contract::Failure;
-
-use super::Case;
-
-pub(super) use draft::{Draft, Verdicts};
+use bailiwick_contract::StageName;
 
 /// One stage of the policy.
 pub struct Stage {
     /// The name in denials, documents and the history.
-    pub name: &'static str,
+    pub name: StageName,
     /// The question that it asks.
     pub asks: &'static str,
-    /// The stages without whose consent it cannot be asked.
-    pub builds_on: &'static [&'static str],
-    /// Asks it; what it finds out goes into the draft.
-    pub(super) check: for<'a> fn(&Case<'a>, &mut Draft<'a>) -> Result<(), Failure>,
-    /// Says in words what it decided.
-    pub(super) note: fn(&Case<'_>, &Draft<'_>) -> String,
 }
 
 /// Every stage. Names come before rights, and rights before anything that could tell what exists.
@@ -40,6 +31,7 @@ pub const STAGES: &[Stage] = &[
     capability::STAGE,
     scope_type::STAGE,
     input::STAGE,
+    needs::STAGE,
     path::STAGE,
     sensitive::STAGE,
     command::STAGE,

@@ -1,24 +1,17 @@
 //! Does the operation exist?
 
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_contract::{ErrorCode, Failure, StageName};
 
-use super::super::Case;
 use super::super::scope::clip;
-use super::{Draft, Stage};
+use super::super::{Candidate, Case};
+use super::Stage;
 
-pub const STAGE: Stage = Stage {
-    name: "operation",
-    asks: "Does the operation exist?",
-    builds_on: &[],
-    check,
-    note: |case, _| format!("`{}`", case.envelope.op),
-};
+pub const STAGE: Stage = Stage { name: StageName::Operation, asks: "Does the operation exist?" };
 
-fn check<'a>(case: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
+pub fn check<'a>(case: &Case<'a>) -> Result<&'a dyn Candidate, Failure> {
     let name = &case.envelope.op;
     if let Some(candidate) = case.catalogue.find(name) {
-        draft.candidate = Some(candidate);
-        return Ok(());
+        return Ok(candidate);
     }
     let nearest = case.catalogue.nearest(name);
     let failure =

@@ -1,24 +1,23 @@
 //! Does this type of scope, on this platform, support it?
 
-use bailiwick_contract::{ErrorCode, Failure, ScopeNeed, ScopeType};
+use bailiwick_contract::{ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, StageName};
 
-use super::super::Case;
-use super::{Draft, Stage};
+use super::super::Scope;
+use super::Stage;
 
-pub const STAGE: Stage = Stage {
-    name: "scope_type",
-    asks: "Does this type of scope, on this platform, support it?",
-    builds_on: &["scope", "operation"],
-    check,
-    note: |_, draft| match &draft.scope {
+pub const STAGE: Stage =
+    Stage { name: StageName::ScopeType, asks: "Does this type of scope, on this platform, support it?" };
+
+/// Returns what was decided, in words.
+pub fn note(scope: Option<&Scope>) -> String {
+    match scope {
         Some(scope) => format!("a {} scope", name(scope.scope_type())),
         None => "no scope is needed".to_owned(),
-    },
-};
+    }
+}
 
-fn check<'a>(_: &Case<'a>, draft: &mut Draft<'a>) -> Result<(), Failure> {
-    let spec = draft.candidate.expect("the operation stage passed").spec();
-    if let (ScopeNeed::In(types), Some(scope)) = (spec.scope, &draft.scope)
+pub fn check(scope: Option<&Scope>, spec: &OperationSpec) -> Result<(), Failure> {
+    if let (ScopeNeed::In(types), Some(scope)) = (spec.scope, scope)
         && !types.contains(&scope.scope_type())
     {
         let wanted: Vec<&str> = types.iter().map(|it| name(*it)).collect();

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use bailiwick_contract::environment::{dangerous, is_name};
-use bailiwick_contract::{FOR_USER, Failure, SCOPE};
+use bailiwick_contract::{FOR_USER, Failure, SCOPE, StageName};
 use bailiwick_platform::machine::user_name;
 use bailiwick_platform::programs::{self, SEARCH_PATH_SEPARATOR};
 
@@ -118,7 +118,7 @@ fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result
                 "environment",
                 format!("`{name}` is never taken from a caller: {why}"),
             )
-            .at_stage("command")
+            .at_stage(StageName::Command)
             .detail("field", field)
             .hint("Leave it out.")
             .hint(format!(
@@ -130,7 +130,7 @@ fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result
                 "environment",
                 format!("this scope does not let callers set `{name}`"),
             )
-            .at_stage("command")
+            .at_stage(StageName::Command)
             .detail("field", field)
             .detail("allowed", allowed.iter().cloned().collect::<Vec<_>>())
             .hint("Leave it out.")

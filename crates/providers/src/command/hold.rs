@@ -1,7 +1,7 @@
 //! How strongly a command is held here: what its scope wants against what this computer has.
 
 use bailiwick_config::SandboxLevel;
-use bailiwick_contract::{Containment, ErrorCode, FOR_USER, Failure, SCOPE};
+use bailiwick_contract::{Containment, ErrorCode, FOR_USER, Failure, SCOPE, StageName};
 use bailiwick_platform::launch::levels;
 
 /// Returns the level at which a command of a scope runs. The first call looks at what the computer has.
@@ -35,7 +35,7 @@ pub fn must_be_full(level: Containment, why: Option<&str>) -> Result<(), Failure
                 "this command runs in a full sandbox only, and here it would be sandboxed at `{level}`: {why}"
             ),
         )
-        .at_stage("command")
+        .at_stage(StageName::Command)
         .hint(full_sandbox_hint())),
         _ => Ok(()),
     }
@@ -47,7 +47,7 @@ pub fn must_be_full(level: Containment, why: Option<&str>) -> Result<(), Failure
 /// What the rules said.
 pub fn strict_unless_full(level: Containment, refused: Option<&Failure>) -> Result<(), Failure> {
     match refused {
-        Some(refused) if level < Containment::Full => Err(refused.clone().at_stage("command").hint(format!(
+        Some(refused) if level < Containment::Full => Err(refused.clone().at_stage(StageName::Command).hint(format!(
             "Only in a full sandbox any program and any text for bash may run, and here commands are sandboxed at `{level}`."
         ))),
         _ => Ok(()),

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use bailiwick_contract::command::is_program_name;
-use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE, fields};
+use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE, StageName, fields};
 use bailiwick_platform::fs::{FileId, FileKind, Ownership, ResolvedPath, Stat};
 use bailiwick_platform::programs::{SEARCH_PATH_SEPARATOR, candidates, may_run, read_by_others};
 
@@ -81,7 +81,7 @@ impl<'a> SearchPath<'a> {
                 "untrusted-program",
                 format!("`{name}` was found in {}, but {why}", folder.display()),
             )
-            .at_stage("command")
+            .at_stage(StageName::Command)
             .hint(format!(
                 "{FOR_USER}only you and root may be able to change that folder. `bailiwick scope edit {SCOPE} \
                  --search-path FOLDER` has another folder searched before it."
@@ -145,7 +145,7 @@ impl<'a> SearchPath<'a> {
                 "batch-file",
                 format!("`{name}` is the batch file {}, and cmd would read its words again", found.display()),
             )
-            .at_stage("command")
+            .at_stage(StageName::Command)
             .hint("Name the program that it starts, such as `node` with the script for `npm`."),
         )
     }

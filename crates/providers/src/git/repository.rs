@@ -12,7 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use bailiwick_contract::{Access, ErrorCode, FOR_USER, Failure, SCOPE};
+use bailiwick_contract::{Access, ErrorCode, FOR_USER, Failure, SCOPE, StageName};
 use bailiwick_platform::fs::{DoorError, FileKind, Ownership, RelPath, Root};
 use bailiwick_platform::launch::PathGrant;
 use bailiwick_platform::names::OsStrExt;
@@ -438,7 +438,7 @@ fn leads_out(what: &str) -> Failure {
         format!("the repository is not opened: {what} leads out of the scope's folders"),
     )
     .detail("rule", "repository")
-    .at_stage("path")
+    .at_stage(StageName::Path)
     .hint(format!(
         "{FOR_USER}`bailiwick scope edit {SCOPE} --add-root FOLDER` opens the folder that it leads to."
     ))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use bailiwick_config::ProcessLifetime;
-use bailiwick_contract::{ErrorCode, FOR_USER, Failure, id, time};
+use bailiwick_contract::{ErrorCode, FOR_USER, Failure, StageName, id, time};
 use bailiwick_platform::launch::Held;
 use bailiwick_platform::launch::kept::{Input, Lifetime, TerminalSize};
 
@@ -203,7 +203,7 @@ fn too_many(scope: &str, max_live: u32) -> Failure {
         "max-live-processes",
         format!("scope `{scope}` has as many processes running as it may: {max_live}"),
     )
-    .at_stage("limits")
+    .at_stage(StageName::Limits)
     .hint("process.stop ends one; process.list shows them.")
     .hint(format!(
         "{FOR_USER}`bailiwick scope edit {scope} --limit live-processes={}` allows more.",

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use bailiwick_contract::Failure;
 use bailiwick_contract::path::encode_name;
+use bailiwick_contract::{Failure, StageName};
 use bailiwick_platform::fs::{Dir, RelPath};
 use bailiwick_policy::{CLOSED_FILES, ENVIRONMENT_FILE, PathRules};
 
@@ -53,7 +53,7 @@ pub(super) fn check_count(closed: &[ClosedFile], rules: &PathRules) -> Result<()
             closed.len()
         ),
     )
-    .at_stage("command")
+    .at_stage(StageName::Command)
     .hint(format!("For the user: if no secrets are in {shown}, `{command}` opens it.")))
 }
 

@@ -269,7 +269,7 @@ impl Operation for Op {
         found.git = repository.state;
         found.hot = repository.hot;
         found.notes.extend(repository.notes);
-        note_missing(cx, permit, &mut found.commands);
+        note_missing(permit, &mut found.commands);
         let scope = permit.scope().map_or("", |scope| scope.id());
         let room = Room {
             characters: (budget * CHARACTERS_OF_TOKEN).saturating_sub(around(scope)),

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::registry::Context;
 use bailiwick_contract::{Capability, CommandInput};
 use bailiwick_policy::Permit;
 use bailiwick_policy::command::Grant;
@@ -11,9 +10,9 @@ use bailiwick_providers::orientation::{Command, Purpose};
 
 /// Notes of each command what is missing for it to run, and puts those that run before others of their purpose. What does
 /// only a part of it stays behind what does all.
-pub(super) fn note_missing(cx: &Context, permit: &Permit, commands: &mut [Command]) {
+pub(super) fn note_missing(permit: &Permit, commands: &mut [Command]) {
     for command in commands.iter_mut() {
-        command.missing = missing(cx, permit, command);
+        command.missing = missing(permit, command);
     }
     for purpose in
         [Purpose::Build, Purpose::Test, Purpose::Lint, Purpose::Format, Purpose::Run, Purpose::Other]
@@ -28,11 +27,10 @@ pub(super) fn note_missing(cx: &Context, permit: &Permit, commands: &mut [Comman
 }
 
 /// Returns what is missing for a command: a program, or the permission.
-fn missing(cx: &Context, permit: &Permit, command: &Command) -> Option<String> {
+fn missing(permit: &Permit, command: &Command) -> Option<String> {
     let input = CommandInput::Line(command.run.clone());
-    let is_granted = |capability| permit.scope().is_some_and(|scope| cx.grants(scope, capability));
     let judge = |grant, capability| {
-        is_granted(capability).then(|| permit.judge_command(&input, grant).ok()).flatten()
+        permit.allows(capability).then(|| permit.judge_command(&input, grant).ok()).flatten()
     };
     // A script may be started by package.run, too.
     let by_package = || command.script.as_ref().and_then(|_| judge(Grant::Package, Capability::PackageRun));

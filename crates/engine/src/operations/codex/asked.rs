@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::operations::command::{Planned, Sandbox, plan_of};
 use crate::registry::Context;
-use bailiwick_contract::{Capability, CommandInput, ErrorCode, FOR_USER, Failure};
+use bailiwick_contract::{Capability, CommandInput, ErrorCode, Failure};
 use bailiwick_policy::command::Grant;
-use bailiwick_policy::{Permit, Scope, Standing};
+use bailiwick_policy::{Need, Permit, Scope};
 use bailiwick_providers::codex::{Around, Asked, Mode, Ready, is_session_id, sessions};
 
 /// The longest prompt, in characters: Codex takes no longer one.
@@ -83,7 +83,7 @@ pub async fn make_ready(
 ) -> Result<Work, Failure> {
     let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
     check_prompt(&input.prompt)?;
-    let mode = mode(cx, scope, options.sandbox)?;
+    let mode = mode(permit, options.sandbox);
     let model = options.model.as_deref().map(check_model).transpose()?;
     if let Some(session) = &options.resume {
         check_session(cx, scope.id(), session).await?;
@@ -151,32 +151,24 @@ fn check_prompt(prompt: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns how writing is granted: by the scope, or by the token.
-fn writing_hint(scope: &Scope) -> String {
-    match scope.standing(Capability::FsWrite) {
-        Standing::Granted => format!("{FOR_USER}`bailiwick token create NAME` makes a token that may write."),
-        Standing::Ask | Standing::Denied => {
-            format!("{FOR_USER}`bailiwick scope allow {} fs:write` grants it.", scope.id())
-        }
+/// Finds what Codex may do: no more than the scope and the caller may. What was asked for is judged already.
+fn mode(permit: &Permit, asked: Option<Mode>) -> Mode {
+    match asked {
+        Some(mode) => mode,
+        None if permit.allows(Capability::FsWrite) => Mode::WorkspaceWrite,
+        None => Mode::ReadOnly,
     }
 }
 
-/// Finds what Codex may do: no more than the scope and the caller may.
-fn mode(cx: &Context, scope: &Scope, asked: Option<Mode>) -> Result<Mode, Failure> {
-    let may_write = cx.grants(scope, Capability::FsWrite);
-    match asked {
-        Some(Mode::ReadOnly) => Ok(Mode::ReadOnly),
-        Some(Mode::WorkspaceWrite) if !may_write => Err(Failure::denied(
-            "codex-write",
-            "Codex may only read here: writing needs `fs:write`, of the scope and of the caller",
-        )
-        .at_stage("codex")
-        .hint("Leave `options.sandbox` out, or set it to \"read-only\".")
-        .hint(writing_hint(scope))),
-        Some(Mode::WorkspaceWrite) => Ok(Mode::WorkspaceWrite),
-        None if may_write => Ok(Mode::WorkspaceWrite),
-        None => Ok(Mode::ReadOnly),
-    }
+/// Names what a mode needs that is asked for.
+pub fn needs(asked: Option<Mode>) -> Vec<Need> {
+    let need = Need {
+        field: "options.sandbox",
+        capability: Capability::FsWrite,
+        what: "Codex that writes",
+        instead: "Leave `options.sandbox` out, or set it to \"read-only\".",
+    };
+    if asked == Some(Mode::WorkspaceWrite) { vec![need] } else { Vec::new() }
 }
 
 fn check_model(model: &str) -> Result<String, Failure> {

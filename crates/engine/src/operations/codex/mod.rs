@@ -22,8 +22,8 @@ pub static FAMILY: Family = Family {
 };
 
 static OPERATIONS: [Entry; 5] = [
-    Entry::of::<run::Op>(),
-    Entry::of::<start::Op>(),
+    Entry::with_needs::<run::Op>(),
+    Entry::with_needs::<start::Op>(),
     Entry::of::<read::Op>(),
     Entry::of::<stop::Op>(),
     Entry::of::<list::Op>(),

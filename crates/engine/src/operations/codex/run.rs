@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::operations::command::Sandbox;
-use crate::registry::{Context, Operation, no_command, no_paths};
+use crate::registry::{ConditionalNeeds, Context, Operation, no_command, no_paths};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads, signal,
 };
 use bailiwick_platform::launch::kept::Stream;
-use bailiwick_policy::{InputPath, Permit};
+use bailiwick_policy::{InputPath, Need, Permit};
 use bailiwick_providers::codex::Events;
 use bailiwick_providers::command::{Capture, Listener, Ran, Running, describe_memory_excess, run};
 
-use super::asked::{Input, Work, WorkOptions, make_ready};
+use super::asked::{Input, Work, WorkOptions, make_ready, needs};
 use super::difference::{self, COMPARING};
 use super::outcome::{Outcome, STDERR_BYTES};
 
@@ -84,6 +84,12 @@ impl Operation for Op {
         cx.summarize(format!("{words}; {}", outcome.ending()));
         outcome.fit(permit.limits().max_output_bytes);
         Ok(outcome)
+    }
+}
+
+impl ConditionalNeeds for Op {
+    fn needs(_: &Input, options: &WorkOptions) -> Vec<Need> {
+        needs(options.sandbox)
     }
 }
 

@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::operations::command::{Planned, Sandbox};
 use crate::operations::process::lifetime;
-use crate::registry::{Context, Operation, no_command, no_paths};
+use crate::registry::{ConditionalNeeds, Context, Operation, no_command, no_paths};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads, time,
 };
 use bailiwick_platform::launch::kept::{self, ControlError, MAX_INPUT_BYTES};
-use bailiwick_policy::{InputPath, Permit};
+use bailiwick_policy::{InputPath, Need, Permit};
 use bailiwick_providers::codex::{Mode, Record};
 use bailiwick_providers::process::{Process, Start};
 
-use super::asked::{CodexSandbox, Input, Work, WorkOptions, make_ready};
+use super::asked::{CodexSandbox, Input, Work, WorkOptions, make_ready, needs};
 use super::difference;
 use super::told::Started as StartedCodex;
 
@@ -193,6 +193,12 @@ impl Operation for Op {
         cx.summarize(format!("started {words} as {}", process.facts.id));
         output.session_id = session_id;
         Ok(output)
+    }
+}
+
+impl ConditionalNeeds for Op {
+    fn needs(_: &Input, options: &Options) -> Vec<Need> {
+        needs(options.sandbox)
     }
 }
 

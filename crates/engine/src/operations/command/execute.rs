@@ -248,7 +248,7 @@ fn answer_at(cx: &Context, permit: &Permit, wanted: Option<u64>) -> Result<Optio
         return Err(Failure::invalid(FIELD, format!("`{FIELD}` must be {expected}"))
             .hint(format!("Set `{FIELD}` to {expected}, or leave it out.")));
     }
-    let may_manage = permit.scope().is_some_and(|scope| cx.grants(scope, Capability::ProcessManage));
+    let may_manage = permit.allows(Capability::ProcessManage);
     if !may_manage || !Launcher::CAN_ADOPT {
         return Ok(None);
     }

@@ -111,7 +111,7 @@ pub async fn make_ready(
         command,
         folder: permit.path().clone(),
         scope: Arc::clone(scope),
-        access: cx.folder_access(scope),
+        access: Context::folder_access(permit.grants()),
         roots: cx.service.roots.clone(),
         repositories: Arc::clone(&cx.service.repositories),
         dirs: cx.service.dirs.clone(),

@@ -20,7 +20,7 @@ use bailiwick_contract::{
 };
 use bailiwick_platform::launch::{hides_files, job_memory, levels};
 use bailiwick_platform::system::system;
-use bailiwick_policy::{InputPath, Permit, STAGES, Scope, Standing};
+use bailiwick_policy::{Grants, InputPath, Permit, STAGES, Scope, Standing};
 use bailiwick_providers::codex;
 use bailiwick_providers::command::{installed_tools, level};
 
@@ -167,7 +167,7 @@ fn service(cx: &Context) -> Value {
 }
 
 fn policy() -> Value {
-    STAGES.iter().map(|stage| json!({"stage": stage.name, "asks": stage.asks})).collect()
+    STAGES.iter().map(|stage| json!({"stage": stage.name.as_str(), "asks": stage.asks})).collect()
 }
 
 /// Tells the levels at which commands can be sandboxed here.
@@ -249,7 +249,7 @@ async fn describe_commands(cx: &Context, scope: &Arc<Scope>) -> Option<Value> {
         "level": level,
         "closedFiles": level.map(closed_files),
         "accepts": accepts,
-        "folders": level.map(|level| match cx.folder_access(scope).can_write(level) {
+        "folders": level.map(|level| match Context::folder_access(&Grants::of(&cx.caller, Some(scope))).can_write(level) {
             true => "writable",
             false => "read-only",
         }),
@@ -346,7 +346,7 @@ fn status(cx: &Context, scopes: &[&Scope]) -> Value {
 
 /// How a scope and the caller's own grant stand to a capability, together.
 fn standing(cx: &Context, scope: &Scope, capability: Capability) -> Standing {
-    if cx.caller.capabilities.allows(capability) { scope.standing(capability) } else { Standing::Denied }
+    Grants::of(&cx.caller, Some(scope)).level(capability)
 }
 
 /// Returns whether the caller could use an operation in one of the scopes.

@@ -45,21 +45,20 @@ pub fn scope_key(permit: &Permit) -> String {
 /// Holds a content that a caller has read who may also write it, so that edits for it can be merged with what
 /// comes meanwhile. Sensitive files are never held.
 pub fn see(cx: &Context, permit: &Permit, path: &PermittedPath, version: &str, content: Vec<u8>) {
-    if may_be_kept(cx, permit, path) {
+    if may_be_kept(permit, path) {
         cx.service.seen.hold(scope_key(permit), path.shown(), version, content);
     }
 }
 
 /// As [`see`], of a content that is too large to be held: its version.
 pub fn note(cx: &Context, permit: &Permit, path: &PermittedPath, version: &str) {
-    if may_be_kept(cx, permit, path) {
+    if may_be_kept(permit, path) {
         cx.service.seen.note(scope_key(permit), path.shown(), version);
     }
 }
 
-fn may_be_kept(cx: &Context, permit: &Permit, path: &PermittedPath) -> bool {
-    let may_write = permit.scope().is_some_and(|scope| cx.grants(scope, Capability::FsWrite));
-    may_write && !PathRules::is_sensitive(path.rel())
+fn may_be_kept(permit: &Permit, path: &PermittedPath) -> bool {
+    permit.allows(Capability::FsWrite) && !PathRules::is_sensitive(path.rel())
 }
 
 /// Names who asks: the token, or the user. Clients on standard input and output, which have no token as a rule, are told

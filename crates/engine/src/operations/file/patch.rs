@@ -263,6 +263,6 @@ impl Operation for Op {
 
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let plans = patch_plan::plan(permit, input, options.if_version.as_ref())?;
-        patch_run::run(cx, permit, plans, options, may_read(cx, permit))
+        patch_run::run(cx, permit, plans, options, may_read(permit))
     }
 }

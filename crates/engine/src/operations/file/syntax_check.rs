@@ -98,7 +98,7 @@ pub fn around<T>(
     if check == Check::Off || !subjects.iter().any(|it| has_grammar(&it.path)) {
         return Ok((work()?, vec![None; subjects.len()]));
     }
-    let told = may_read(cx, permit);
+    let told = may_read(permit);
     let (done, found) = if check == Check::Refuse {
         let found = all(&cx.service.parsers, subjects, REFUSE_TIME, told);
         refuse(subjects, &found)?;
@@ -125,8 +125,8 @@ pub fn has_grammar(path: &str) -> bool {
 }
 
 /// Returns whether the caller may see lines of files.
-pub fn may_read(cx: &Context, permit: &Permit) -> bool {
-    permit.scope().is_some_and(|scope| cx.grants(scope, Capability::FsRead))
+pub fn may_read(permit: &Permit) -> bool {
+    permit.allows(Capability::FsRead)
 }
 
 fn all(parsers: &ParserPool, subjects: &[Subject<'_>], time: Duration, told: bool) -> Vec<Option<Syntax>> {

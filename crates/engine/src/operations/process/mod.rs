@@ -33,7 +33,7 @@ static OPERATIONS: [Entry; 7] = [
     Entry::of::<read::Op>(),
     Entry::of::<write::Op>(),
     Entry::of::<resize::Op>(),
-    Entry::of::<wait::Op>(),
+    Entry::with_needs::<wait::Op>(),
     Entry::of::<stop::Op>(),
     Entry::of::<list::Op>(),
 ];

@@ -6,13 +6,13 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, NoFields, Operation, no_command};
+use crate::registry::{ConditionalNeeds, Context, NoFields, Operation, no_command};
 use bailiwick_contract::{
     Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads, signal, time,
 };
 use bailiwick_platform::launch::kept::Stream;
-use bailiwick_policy::{InputPath, Permit, PermittedPath, Standing as Grant};
+use bailiwick_policy::{InputPath, Need, Permit, PermittedPath};
 use bailiwick_providers::digest::Digest;
 use bailiwick_providers::wait::{Evidence, Outcome, Round, Standing, Token, Wanted, Watched, hold};
 
@@ -147,9 +147,6 @@ impl Operation for Op {
         let began = Instant::now();
         let end = [RawCondition::end()];
         let (wanted, list, raw) = wanted(input, permit.id().is_some(), &end)?;
-        if !permit.input_paths().is_empty() {
-            check_may_read(cx, permit)?;
-        }
         let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
         let target = permit.id().map(str::to_owned);
         let fingerprint = Token::fingerprint(&(scope.id(), &target, list, raw));
@@ -202,6 +199,19 @@ impl Operation for Op {
     }
 }
 
+impl ConditionalNeeds for Op {
+    fn needs(input: &Input, _: &NoFields) -> Vec<Need> {
+        // Whether a file is there is for those alone who may read.
+        let need = Need {
+            field: "until",
+            capability: Capability::FsRead,
+            what: "a wait for a file",
+            instead: "Wait for something else, or ask the user for fs:read.",
+        };
+        if Self::paths(input).is_empty() { Vec::new() } else { vec![need] }
+    }
+}
+
 /// Returns what is waited for, and the name of the list.
 fn wanted<'a>(
     input: &'a Input,
@@ -228,20 +238,6 @@ fn wanted<'a>(
         return Err(Failure::invalid(&format!("input.{list}"), message));
     }
     Ok((wanted, list, conditions))
-}
-
-/// Whether a file is there is for those alone who may read.
-fn check_may_read(cx: &Context, permit: &Permit) -> Result<(), Failure> {
-    let by_caller = cx.caller.capabilities.allows(Capability::FsRead);
-    let by_scope = permit.scope().is_some_and(|scope| scope.standing(Capability::FsRead) == Grant::Granted);
-    if by_caller && by_scope {
-        return Ok(());
-    }
-    let rule = if by_scope { "caller-capabilities" } else { "scope-capabilities" };
-    Err(Failure::denied(rule, "a wait for a file needs fs:read, which is not granted")
-        .at_stage("capability")
-        .detail("needs", vec![Capability::FsRead.as_str()])
-        .hint("Wait for something else, or ask the user for fs:read."))
 }
 
 fn conditions(

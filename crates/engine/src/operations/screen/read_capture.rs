@@ -9,7 +9,7 @@ use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
 use bailiwick_contract::time::rfc3339;
 use bailiwick_contract::{
     Capability, CommandInput, Effect, ErrorCode, Failure, Image, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
+    StageName, TargetRule, Threads,
 };
 use bailiwick_platform::screen::{Rect, ScreenError};
 use bailiwick_policy::{InputPath, Permit};
@@ -220,12 +220,12 @@ pub(super) fn judge(permit: &Permit, facts: &CaptureFacts) -> Result<(), Failure
         CaptureKind::Window => TargetRule::Window,
         CaptureKind::Process => TargetRule::ProcessWindow,
     };
-    rules.judge_kind(kind, &facts.scope).map_err(|failure| failure.at_stage("screen"))?;
+    rules.judge_kind(kind, &facts.scope).map_err(|failure| failure.at_stage(StageName::Screen))?;
     if rules.fingerprint() == facts.rules {
         return Ok(());
     }
     Err(Failure::denied("rules-changed", "the rules for windows have changed since the picture was taken")
-        .at_stage("screen")
+        .at_stage(StageName::Screen)
         .hint("Take the picture again."))
 }
 

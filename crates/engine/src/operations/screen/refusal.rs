@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE};
+use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE, StageName};
 use bailiwick_platform::screen::{Access, ScreenError};
 use bailiwick_providers::screen::ShotError;
 
@@ -52,7 +52,7 @@ pub(super) fn refused(error: ShotError) -> Failure {
 /// Creates the failure of a window that the rules close.
 pub(super) fn withheld(what: &str) -> Failure {
     Failure::denied("denied-windows", format!("{what} is of those that this scope does not show"))
-        .at_stage("screen")
+        .at_stage(StageName::Screen)
         .hint(format!(
             "{FOR_USER}`bailiwick scope allow {SCOPE} --app NAME` shows windows of an app; `bailiwick scope show {SCOPE}` lists \
              those that the scope closes itself."
@@ -84,7 +84,7 @@ pub fn unavailable(error: ScreenError) -> Failure {
             Failure::invalid("options.region", message).hint("Ask for a part of it with `options.region`.")
         }
         ScreenError::Blind(_) => Failure::denied("windows-unknown", message)
-            .at_stage("screen")
+            .at_stage(StageName::Screen)
             .hint(format!(
                 "{FOR_USER}`bailiwick scope allow {SCOPE} --app '*'` says that no window has to be kept out, where the \
                  scope closes none itself."

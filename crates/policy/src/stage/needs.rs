@@ -1,0 +1,30 @@
+//! Are the capabilities granted that the given fields need beyond those of the operation?
+
+use bailiwick_contract::{Capability, Failure, StageName};
+
+use super::super::{Grants, Parsed, Scope, Standing};
+use super::{Stage, capability};
+
+pub const STAGE: Stage = Stage {
+    name: StageName::Needs,
+    asks: "Are the further capabilities granted that the given fields need?",
+};
+
+/// Returns those of them that need approval.
+pub fn check(scope: Option<&Scope>, parsed: &Parsed, grants: &Grants) -> Result<Vec<Capability>, Failure> {
+    let mut ask = Vec::new();
+    for need in &parsed.needs {
+        match grants.level(need.capability) {
+            Standing::Granted => {}
+            Standing::Ask => ask.push(need.capability),
+            Standing::Denied => {
+                let id = scope.map_or("(none)", Scope::id);
+                let mut failure = capability::denied(need.what.to_owned(), id, &[need.capability], grants)
+                    .detail("field", need.field);
+                failure.hints.insert(0, need.instead.to_owned());
+                return Err(failure);
+            }
+        }
+    }
+    Ok(ask)
+}
