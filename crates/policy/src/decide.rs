@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use bailiwick_contract::{Envelope, Failure, OperationSpec, StageName};
+use bailiwick_contract::{Failure, StageName};
 
 use super::stage::{
     STAGES, approval, capability, command, input, limits, needs, operation, path, scope, scope_type, screen,
     sensitive,
 };
-use super::{Case, Grants, Permit, PermittedTarget};
+use super::{Case, Grants, Permit};
 
 /// A refusal, with what is known about the request for the audit.
 #[derive(Debug)]
@@ -86,9 +86,9 @@ fn judge(case: &Case<'_>) -> Result<Permit, Failure> {
     at(StageName::ScopeType, scope_type::check(scope, spec))?;
     let parsed = at(StageName::Input, input::check(case.envelope, candidate))?;
     let further = at(StageName::Needs, needs::check(scope, &parsed, &grants))?;
-    let located = at(StageName::Path, path::check(scope, spec, case.envelope, &parsed))?;
-    let targets = at(StageName::Sensitive, sensitive::check(&located))?;
-    let judged = at(StageName::Command, command::check(scope, &parsed, located.target.as_ref()))?;
+    let targets = at(StageName::Path, path::check(scope, spec, case.envelope, &parsed))?;
+    let permitted = at(StageName::Sensitive, sensitive::check(&targets))?;
+    let judged = at(StageName::Command, command::check(scope, &parsed, targets.path.as_ref()))?;
     at(StageName::Screen, screen::check(scope, spec))?;
     let limits = at(StageName::Limits, limits::check(scope, spec, &parsed.common))?;
     let ask = [needed.ask, further].concat();
@@ -98,23 +98,14 @@ fn judge(case: &Case<'_>) -> Result<Permit, Failure> {
         spec,
         capability: needed.capability,
         grants,
-        target: match targets.target {
-            PermittedTarget::None => id_target(spec, case.envelope),
-            path => path,
-        },
-        paths: targets.paths,
-        writable_paths: targets.writable_paths,
+        target: permitted.target,
+        paths: permitted.paths,
+        writable_paths: permitted.writable_paths,
         command: judged.map(|judged| judged.permitted),
         limits,
         parsed,
         scope: found,
     })
-}
-
-/// Returns the target of an operation for which it is an identifier.
-fn id_target(spec: &OperationSpec, envelope: &Envelope) -> PermittedTarget {
-    let id = envelope.target.clone().filter(|_| spec.target.id_of().is_some());
-    id.map_or(PermittedTarget::None, PermittedTarget::Id)
 }
 
 /// Names the stage in its refusal.
@@ -155,15 +146,15 @@ pub fn explain(case: &Case<'_>) -> Vec<StageVerdict> {
             _ => "what the fields need, needs approval".to_owned(),
         },
     );
-    let located = all.ask(
+    let targets = all.ask(
         readable,
         |((scope, candidate), parsed)| path::check(scope, candidate.spec(), case.envelope, parsed),
-        path::LocatedPaths::note,
+        path::Targets::note,
     );
-    all.ask(located.as_ref(), sensitive::check, |_| {
+    all.ask(targets.as_ref(), sensitive::check, |_| {
         "nothing closed is touched; links are judged again when they are followed".to_owned()
     });
-    let folder = located.as_ref().and_then(|located| located.target.as_ref());
+    let folder = targets.as_ref().and_then(|targets| targets.path.as_ref());
     let judged = all.ask(
         readable,
         |((scope, _), parsed)| command::check(scope, parsed, folder),

@@ -42,6 +42,12 @@ pub trait Operation: 'static {
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
 }
 
+/// An operation some of whose fields need a capability that it does not need without them.
+pub trait ConditionalNeeds: Operation {
+    /// Names what the given fields need; the policy judges it before the operation runs.
+    fn needs(input: &Self::Input, options: &Self::Options) -> Vec<Need>;
+}
+
 /// An operation whose work can often be done without waiting for anything.
 pub trait Attempt: Operation {
     /// Does it if nothing has to be waited for, and nothing speaks against it. `None` says nothing: then
@@ -52,12 +58,6 @@ pub trait Attempt: Operation {
         input: &Self::Input,
         options: &Self::Options,
     ) -> Option<Self::Output>;
-}
-
-/// An operation some of whose fields need a capability that it does not need without them.
-pub trait ConditionalNeeds: Operation {
-    /// Names what the given fields need; the policy judges it before the operation runs.
-    fn needs(input: &Self::Input, options: &Self::Options) -> Vec<Need>;
 }
 
 /// The paths of an operation whose `input` holds none, or judges each for itself.
@@ -109,29 +109,29 @@ pub struct Entry {
 impl Entry {
     /// Erases an operation into a row.
     pub const fn of<O: Operation>() -> Self {
-        Self::row::<O>(const { &O::SPEC }, None, None, parse::<O>)
-    }
-
-    /// Erases an operation that is tried at once, before it is given to a thread, into a row.
-    pub const fn tried_at_once<O: Attempt>() -> Self {
-        Self::row::<O>(const { &O::SPEC }, None, Some(attempt::<O>), parse::<O>)
+        Self::row::<O>(const { &O::SPEC }, None, parse::<O>, None)
     }
 
     /// Erases an operation some of whose fields need further capabilities into a row.
     pub const fn with_needs<O: ConditionalNeeds>() -> Self {
-        Self::row::<O>(const { &O::SPEC }, None, None, parse_with_needs::<O>)
+        Self::row::<O>(const { &O::SPEC }, None, parse_with_needs::<O>, None)
+    }
+
+    /// Erases an operation that is tried at once, before it is given to a thread, into a row.
+    pub const fn tried_at_once<O: Attempt>() -> Self {
+        Self::row::<O>(const { &O::SPEC }, None, parse::<O>, Some(attempt::<O>))
     }
 
     /// Creates a row by which an operation can be called by another name: the same in all but name, family and example.
     pub const fn alias<O: Operation>(spec: &'static OperationSpec) -> Self {
-        Self::row::<O>(spec, Some(O::SPEC.name), None, parse::<O>)
+        Self::row::<O>(spec, Some(O::SPEC.name), parse::<O>, None)
     }
 
     const fn row<O: Operation>(
         spec: &'static OperationSpec,
         alias_of: Option<&'static str>,
-        attempt: Option<Attempting>,
         parse: Parse,
+        attempt: Option<Attempting>,
     ) -> Self {
         Self {
             spec,

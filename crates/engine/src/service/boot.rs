@@ -119,13 +119,12 @@ impl Service {
         }))
     }
 
-    /// Returns the facts in force, after a look at whether the watched config has changed. For threads that may block;
-    /// others have [`Service::state_now`].
+    /// Returns the facts in force, after a look at whether the watched config has changed. For threads that may block.
     pub fn facts(&self) -> ServiceFacts {
         self.state().facts.clone()
     }
 
-    /// Returns what is in force, after a look at whether the watched config has changed.
+    /// Returns what is in force, as [`Service::facts`]. Asynchronous threads have [`Service::state_now`].
     pub fn state(&self) -> Arc<ServiceState> {
         let _ = self.refresh();
         self.in_force()

@@ -8,26 +8,23 @@ use super::Stage;
 
 pub const STAGE: Stage = Stage { name: StageName::Path, asks: "Are all paths in the scope's folders?" };
 
-/// The paths that a request names: found, not judged.
+/// What a request acts on, as far as it is found and not judged yet.
 #[derive(Debug, Default)]
-pub struct LocatedPaths {
-    /// The target, if it is a path.
-    pub target: Option<LocatedPath>,
+pub struct Targets {
+    /// The target where it is an identifier.
+    pub id: Option<String>,
+    /// The target where it is a path.
+    pub path: Option<LocatedPath>,
     /// The paths of `input`.
     pub inputs: Vec<LocatedPath>,
 }
 
-impl LocatedPaths {
+impl Targets {
     /// Returns what was decided, in words.
     pub fn note(&self) -> String {
-        match (&self.target, self.inputs.as_slice()) {
-            (Some(path), []) => format!("`{}`", path.shown()),
-            (Some(path), more) => {
-                let more: Vec<String> = more.iter().map(LocatedPath::shown).collect();
-                format!("`{}`, `{}`", path.shown(), more.join("`, `"))
-            }
-            (None, _) => "the target is no path".to_owned(),
-        }
+        let Some(path) = &self.path else { return "the target is no path".to_owned() };
+        let paths: Vec<String> = [path].into_iter().chain(&self.inputs).map(LocatedPath::shown).collect();
+        format!("`{}`", paths.join("`, `"))
     }
 }
 
@@ -36,15 +33,17 @@ pub fn check(
     spec: &OperationSpec,
     envelope: &Envelope,
     parsed: &Parsed,
-) -> Result<LocatedPaths, Failure> {
-    let Some(scope) = scope else { return Ok(LocatedPaths::default()) };
-    let mut target = None;
+) -> Result<Targets, Failure> {
+    let id = envelope.target.clone().filter(|_| spec.target.id_of().is_some());
+    let mut targets = Targets { id, ..Targets::default() };
+    let Some(scope) = scope else { return Ok(targets) };
     if let TargetRule::Path(access) | TargetRule::PathOrRoot(access) = spec.target {
         let text = envelope.target.clone().unwrap_or_default();
-        target = Some(locate(scope, &RawPath(text), access, "target")?);
+        targets.path = Some(locate(scope, &RawPath(text), access, "target")?);
     }
     let inputs = parsed.paths.iter().map(|input| locate(scope, &input.path, input.access, input.field));
-    Ok(LocatedPaths { target, inputs: inputs.collect::<Result<_, _>>()? })
+    targets.inputs = inputs.collect::<Result<_, _>>()?;
+    Ok(targets)
 }
 
 fn locate(scope: &Scope, path: &RawPath, access: Access, field: &str) -> Result<LocatedPath, Failure> {
