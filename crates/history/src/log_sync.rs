@@ -51,11 +51,14 @@ impl LogSync {
 
     fn sync(&self, state: &mut SyncState) -> std::io::Result<()> {
         let written = self.written.load(Ordering::SeqCst);
-        let Some(log) = &state.log else { return Ok(()) };
-        if state.synced >= written {
+        if state.synced.max(state.failed) >= written {
             return Ok(());
         }
-        match log.sync_data() {
+        let synced = match &state.log {
+            Some(log) => log.sync_data(),
+            None => Err(std::io::Error::other("the history's log cannot be opened")),
+        };
+        match synced {
             Ok(()) => {
                 state.synced = written;
                 Ok(())

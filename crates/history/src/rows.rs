@@ -102,8 +102,10 @@ impl Rows {
                     let later = std::mem::replace(&mut *waiting, group);
                     waiting.extend(later);
                     drop(waiting);
-                    // Where there is no thread any more, who waits is told when the rows are dropped.
-                    let _ = orders.send(Order::Write);
+                    if orders.send(Order::Write).is_err() {
+                        // There is no thread any more: who waits is told so when the rows are dropped.
+                        self.waiting().clear();
+                    }
                     return false;
                 }
             }
@@ -111,7 +113,7 @@ impl Rows {
     }
 
     /// Writes the rows of those who found the writer busy. Who holds it looks here again afterwards, so none is forgotten.
-    fn write_for_others(&self, others: Others, orders: &Sender<Order>) {
+    pub fn write_for_others(&self, others: Others, orders: &Sender<Order>) {
         for _ in 0..MAX_GROUPS_FOR_OTHERS {
             if self.waiting().is_empty() {
                 return;
@@ -125,9 +127,9 @@ impl Rows {
                 return;
             }
         }
-        if !self.waiting().is_empty() {
+        if !self.waiting().is_empty() && orders.send(Order::Write).is_err() {
             // As above.
-            let _ = orders.send(Order::Write);
+            self.waiting().clear();
         }
     }
 

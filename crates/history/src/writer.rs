@@ -60,13 +60,14 @@ pub fn serve(rows: &Rows, orders: &Receiver<Order>, own_orders: &Sender<Order>) 
             Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => break,
         };
         if let Some(files) = chore {
+            let folder = rows.writer().settings.folder.clone();
             // Without the writer in hand: the disk takes its time.
-            let done = back.write_back(files, &rows.writer().settings.folder.clone());
+            let done = back.write_back(files, &folder);
             rows.writer().judge_chore(done);
         }
-        // Who found the writer busy with chores is not forgotten.
-        rows.write_waiting(&mut rows.writer(), Others::AreWaitedFor, own_orders);
         let rest = rows.writer().next_rest();
+        // Who found the writer busy with chores is not forgotten.
+        rows.write_for_others(Others::AreWaitedFor, own_orders);
         next = orders.recv_timeout(rest);
     }
     drop(back);
