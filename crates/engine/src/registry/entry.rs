@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use bailiwick_contract::fields::{self, FieldNames};
-use bailiwick_contract::{CommandInput, CommonOption, CommonOptions, Envelope, Failure, Json, OperationSpec};
+use bailiwick_contract::{
+    CommandInput, CommonOption, CommonOptions, Envelope, Failure, Json, OperationSpec, Threads,
+};
 use bailiwick_policy::{Candidate, InputPath, Need, Parsed, Permit};
 
 use super::Context;
@@ -32,7 +34,21 @@ pub trait Operation: 'static {
 
     /// Names the command in `input` that must be permitted for the call to continue; see [`no_command`].
     fn command(input: &Self::Input) -> Option<CommandInput>;
+}
 
+/// An operation that calls the disk or works hard: it has a thread of its own.
+pub trait RunBlocking: Operation {
+    /// Does it. `permit` holds the judged target, paths and limits.
+    fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &Self::Input,
+        options: &Self::Options,
+    ) -> Result<Self::Output, Failure>;
+}
+
+/// An operation that waits: it runs on the asynchronous threads, and hands what would hold them up to others.
+pub trait RunAsync: Operation {
     /// Does it. `permit` holds the judged target, paths and limits.
     fn run(
         cx: &Context,
@@ -49,9 +65,9 @@ pub trait ConditionalNeeds: Operation {
 }
 
 /// An operation whose work can often be done without waiting for anything.
-pub trait Attempt: Operation {
+pub trait Attempt: RunBlocking {
     /// Does it if nothing has to be waited for, and nothing speaks against it. `None` says nothing: then
-    /// [`Operation::run`] finds out. It runs where others wait, so it takes microseconds.
+    /// [`RunBlocking::run`] finds out. It runs where others wait, so it takes microseconds.
     fn attempt(
         cx: &Context,
         permit: &Permit,
@@ -87,7 +103,17 @@ pub struct Schemas {
 }
 
 type Parse = fn(&Entry, &Envelope) -> Result<Parsed, Failure>;
-type Running<'a> = Pin<Box<dyn Future<Output = Result<Json, Failure>> + Send + 'a>>;
+/// What an operation becomes that runs on the asynchronous threads.
+pub type Running<'a> = Pin<Box<dyn Future<Output = Result<Json, Failure>> + Send + 'a>>;
+
+/// How an operation runs: its trait says it.
+#[derive(Clone, Copy)]
+pub enum RunForm {
+    /// See [`RunBlocking`].
+    Blocking(fn(&Context, &Permit) -> Result<Json, Failure>),
+    /// See [`RunAsync`].
+    Async(for<'a> fn(&'a Context, &'a Permit) -> Running<'a>),
+}
 
 type Attempting = fn(&Context, &Permit) -> Option<Json>;
 
@@ -98,7 +124,8 @@ pub struct Entry {
     /// The operation that this row is another name of, if it is one.
     pub alias_of: Option<&'static str>,
     parse: Parse,
-    run: for<'a> fn(&'a Context, &'a Permit) -> Running<'a>,
+    /// How it runs.
+    pub run: RunForm,
     attempt: Option<Attempting>,
     #[cfg(feature = "schemas")]
     schemas: fn() -> Schemas,
@@ -107,37 +134,47 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Erases an operation into a row.
-    pub const fn of<O: Operation>() -> Self {
-        Self::row::<O>(const { &O::SPEC }, None, parse::<O>, None)
+    /// Erases an operation with a thread of its own into a row.
+    pub const fn blocking<O: RunBlocking>() -> Self {
+        const { assert!(matches!(O::SPEC.threads, Threads::Blocking)) };
+        Self::row::<O>(const { &O::SPEC }, None, parse::<O>, RunForm::Blocking(run_blocking::<O>), None)
     }
 
-    /// Erases an operation some of whose fields need further capabilities into a row.
-    pub const fn with_needs<O: ConditionalNeeds>() -> Self {
-        Self::row::<O>(const { &O::SPEC }, None, parse_with_needs::<O>, None)
-    }
-
-    /// Erases an operation that is tried at once, before it is given to a thread, into a row.
+    /// As [`Entry::blocking`], of an operation that is tried at once before.
     pub const fn tried_at_once<O: Attempt>() -> Self {
-        Self::row::<O>(const { &O::SPEC }, None, parse::<O>, Some(attempt::<O>))
+        let row = RunForm::Blocking(run_blocking::<O>);
+        Self::row::<O>(const { &O::SPEC }, None, parse::<O>, row, Some(attempt::<O>))
+    }
+
+    /// Erases an operation on the asynchronous threads into a row.
+    pub const fn asynchronous<O: RunAsync>() -> Self {
+        const { assert!(matches!(O::SPEC.threads, Threads::Async | Threads::Held)) };
+        Self::row::<O>(const { &O::SPEC }, None, parse::<O>, RunForm::Async(run_async::<O>), None)
+    }
+
+    /// As [`Entry::asynchronous`], of an operation some of whose fields need further capabilities.
+    pub const fn asynchronous_with_needs<O: RunAsync + ConditionalNeeds>() -> Self {
+        const { assert!(matches!(O::SPEC.threads, Threads::Async | Threads::Held)) };
+        Self::row::<O>(const { &O::SPEC }, None, parse_with_needs::<O>, RunForm::Async(run_async::<O>), None)
     }
 
     /// Creates a row by which an operation can be called by another name: the same in all but name, family and example.
-    pub const fn alias<O: Operation>(spec: &'static OperationSpec) -> Self {
-        Self::row::<O>(spec, Some(O::SPEC.name), parse::<O>, None)
+    pub const fn alias<O: RunAsync>(spec: &'static OperationSpec) -> Self {
+        Self::row::<O>(spec, Some(O::SPEC.name), parse::<O>, RunForm::Async(run_async::<O>), None)
     }
 
     const fn row<O: Operation>(
         spec: &'static OperationSpec,
         alias_of: Option<&'static str>,
         parse: Parse,
+        run: RunForm,
         attempt: Option<Attempting>,
     ) -> Self {
         Self {
             spec,
             alias_of,
             parse,
-            run: run::<O>,
+            run,
             attempt,
             #[cfg(feature = "schemas")]
             schemas: super::derived::schemas::<O>,
@@ -174,11 +211,6 @@ impl Entry {
     /// Does the operation if nothing has to be waited for.
     pub fn attempt(&self, cx: &Context, permit: &Permit) -> Option<Json> {
         self.attempt.and_then(|attempt| attempt(cx, permit))
-    }
-
-    /// Starts the operation.
-    pub fn start<'a>(&self, cx: &'a Context, permit: &'a Permit) -> Running<'a> {
-        (self.run)(cx, permit)
     }
 }
 
@@ -221,18 +253,25 @@ fn attempt<O: Attempt>(cx: &Context, permit: &Permit) -> Option<Json> {
     Json::of(&O::attempt(cx, permit, input, options)?).ok()
 }
 
-fn run<'a, O: Operation>(cx: &'a Context, permit: &'a Permit) -> Running<'a> {
-    Box::pin(async move {
-        let (input, options) = permit
-            .fields()
-            .downcast_ref::<(O::Input, O::Options)>()
-            .expect("the permit holds what this row parsed");
-        let output = O::run(cx, permit, input, options).await?;
-        Json::of(&output).map_err(|error| {
-            Failure::new(
-                bailiwick_contract::ErrorCode::ExecutionFailed,
-                format!("the result has no JSON form: {error}"),
-            )
-        })
+fn parsed<O: Operation>(permit: &Permit) -> &(O::Input, O::Options) {
+    permit.fields().downcast_ref().expect("the permit holds what this row parsed")
+}
+
+fn run_blocking<O: RunBlocking>(cx: &Context, permit: &Permit) -> Result<Json, Failure> {
+    let (input, options) = parsed::<O>(permit);
+    answer(&O::run(cx, permit, input, options)?)
+}
+
+fn run_async<'a, O: RunAsync>(cx: &'a Context, permit: &'a Permit) -> Running<'a> {
+    let (input, options) = parsed::<O>(permit);
+    Box::pin(async move { answer(&O::run(cx, permit, input, options).await?) })
+}
+
+fn answer<T: Serialize>(output: &T) -> Result<Json, Failure> {
+    Json::of(output).map_err(|error| {
+        Failure::new(
+            bailiwick_contract::ErrorCode::ExecutionFailed,
+            format!("the result has no JSON form: {error}"),
+        )
     })
 }

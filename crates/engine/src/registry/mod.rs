@@ -1,7 +1,7 @@
 //! What an operation is, and the table that holds them.
 //!
-//! An operation is a unit struct that implements [`Operation`]; [`Entry::of`] erases it into a row of
-//! its family's table. The rows are the single source of schemas, documents, discovery and CLI flags.
+//! An operation is a unit struct that implements [`Operation`]; [`RunBlocking`] or
+//! [`RunAsync`] says on which threads it runs, and [`Entry`] is what it becomes: a row of its family's table. The rows are the single source of schemas, documents, discovery and CLI flags.
 
 mod context;
 #[cfg(feature = "schemas")]
@@ -14,7 +14,10 @@ mod table;
 
 pub use context::{Context, Providers, ServiceFacts};
 pub use describe::{describe_operation, describe_shortly, describe_target, type_name};
-pub use entry::{Attempt, ConditionalNeeds, Entry, NoFields, Operation, Schemas, no_command, no_paths};
+pub use entry::{
+    Attempt, ConditionalNeeds, Entry, NoFields, Operation, RunAsync, RunBlocking, RunForm, Running, Schemas,
+    no_command, no_paths,
+};
 pub use packed::{packed_request, packed_schemas};
 pub use signature::{SIGNATURE_LEGEND, SignatureLength, signature};
 pub use table::{Family, Registry};

@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::registry::Context;
+use crate::registry::{Context, Entry, RunForm};
 use bailiwick_contract::{
     Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, ScopeNeed, Threads,
 };
@@ -46,13 +45,15 @@ pub(super) async fn run(
     if let Some(done) = attempted(&cx, &permit) {
         return record.finish_async(bounded(Ok(done), &permit), cx.take_notes()).await;
     }
-    match permit.spec().threads {
-        Threads::Async | Threads::Held => {
+    let entry = entry_of(&cx, &permit);
+    match entry.run {
+        RunForm::Async(start) => {
             let ends_itself =
                 permit.spec().effect == Effect::RunsCode || permit.spec().threads == Threads::Held;
             let result = {
                 let mut work = std::pin::pin!(caught(start(&cx, &permit)));
                 let failure = tokio::select! {
+                    biased;
                     result = &mut work => Ok(result),
                     failure = stopped(&cancel, gone) => Err(failure),
                 };
@@ -73,7 +74,7 @@ pub(super) async fn run(
             drop(turn);
             record.finish_async(bounded(result, &permit), cx.take_notes()).await
         }
-        Threads::Blocking => {
+        RunForm::Blocking(run) => {
             let has_effect = !permit.spec().effect.is_read_only();
             let unfinished = record.unfinished();
             let record = Arc::new(Mutex::new(Some(record)));
@@ -82,7 +83,10 @@ pub(super) async fn run(
             // turn: work that hangs keeps it.
             let mut work = tokio::task::spawn_blocking(move || {
                 let _turn = turn;
-                let result = bounded(Handle::current().block_on(caught(start(&cx, &permit))), &permit);
+                let result = catch_unwind(AssertUnwindSafe(|| run(&cx, &permit)));
+                let result = result.unwrap_or_else(|_| Err(panicked()));
+                let result = result.map_err(|failure| near::with_names(&permit, failure));
+                let result = bounded(result, &permit);
                 let record = take(&shared)?;
                 Some(record.finish(result, cx.take_notes()))
             });
@@ -148,22 +152,14 @@ async fn caught(operation: impl Future<Output = Result<Json, Failure>>) -> Resul
 
 /// Does an operation here if nothing has to be waited for.
 fn attempted(cx: &Context, permit: &Permit) -> Option<Json> {
-    let entry = cx.service.registry.entry(permit.spec().name)?;
+    let entry = entry_of(cx, permit);
     // What panics is tried again on a thread, where it is reported.
     catch_unwind(AssertUnwindSafe(|| entry.attempt(cx, permit))).unwrap_or(None)
 }
 
-async fn start(cx: &Context, permit: &Permit) -> Result<Json, Failure> {
-    let entry = cx
-        .service
-        .registry
-        .entry(permit.spec().name)
-        .expect("the policy permits only operations of this registry");
-    let result = entry.start(cx, permit).await;
-    match permit.spec().threads {
-        Threads::Blocking => result.map_err(|failure| near::with_names(permit, failure)),
-        Threads::Async | Threads::Held => result,
-    }
+fn entry_of<'a>(cx: &'a Context, permit: &Permit) -> &'a Entry {
+    let entry = cx.service.registry.entry(permit.spec().name);
+    entry.expect("the policy permits only operations of this registry")
 }
 
 /// Creates the failure for a client that cancelled or went away.

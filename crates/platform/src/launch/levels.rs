@@ -38,9 +38,15 @@ impl Levels {
 
 /// Returns what this computer can do. The first call looks, which takes a few milliseconds.
 pub fn levels() -> &'static Levels {
-    static LEVELS: OnceLock<Levels> = OnceLock::new();
     LEVELS.get_or_init(probe)
 }
+
+/// Returns whether [`levels`] answers at once.
+pub fn levels_are_known() -> bool {
+    LEVELS.get().is_some()
+}
+
+static LEVELS: OnceLock<Levels> = OnceLock::new();
 
 #[cfg(unix)]
 fn probe() -> Levels {

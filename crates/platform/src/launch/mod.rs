@@ -47,7 +47,7 @@ pub(crate) use handing::peer_process;
 pub use job::Job;
 #[cfg(unix)]
 pub use launcher::Launcher;
-pub use levels::{Levels, hides_files, holds_names, job_memory, levels};
+pub use levels::{Levels, hides_files, holds_names, job_memory, levels, levels_are_known};
 #[cfg(unix)]
 pub use process::serve_if_asked;
 pub use request::{

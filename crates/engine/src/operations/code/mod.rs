@@ -18,9 +18,9 @@ pub static FAMILY: Family = Family {
 };
 
 static OPERATIONS: [Entry; 5] = [
-    Entry::of::<context::Op>(),
-    Entry::of::<outline::Op>(),
-    Entry::of::<search_symbols::Op>(),
-    Entry::of::<read_symbol::Op>(),
-    Entry::of::<references::Op>(),
+    Entry::asynchronous::<context::Op>(),
+    Entry::blocking::<outline::Op>(),
+    Entry::blocking::<search_symbols::Op>(),
+    Entry::blocking::<read_symbol::Op>(),
+    Entry::blocking::<references::Op>(),
 ];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_contract::{
@@ -143,8 +143,10 @@ impl Operation for Op {
     fn command(input: &NoFields) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
         let after = permit.common().cursor.as_deref().map(OutlinePosition::parse).transpose()?;
         let mut page = Page::new(options, permit.limits().max_output_bytes)?;
         match permit.path().open_dir() {

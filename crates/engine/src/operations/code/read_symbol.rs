@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, Operation, no_command, no_paths};
+use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::fields::nearest;
 use bailiwick_contract::{
     Access, Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
@@ -152,8 +152,10 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let name = WantedName::parse(&input.name).filter(|_| input.name.len() <= MAX_NAME_BYTES);
         let Some(name) = name else {
             return Err(Failure::invalid("input.name", "`input.name` must have 1 to 400 bytes").hint(

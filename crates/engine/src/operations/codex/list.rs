@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::operations::process::{Shown, of_status};
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::{
     Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
     Threads, time,
@@ -91,8 +91,10 @@ impl Operation for Op {
     fn command(input: &NoFields) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
         let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
         let mut room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);
         let mut has_room = |row: Result<String, serde_json::Error>| {

@@ -22,9 +22,9 @@ pub static FAMILY: Family = Family {
 };
 
 static OPERATIONS: [Entry; 5] = [
-    Entry::with_needs::<run::Op>(),
-    Entry::with_needs::<start::Op>(),
-    Entry::of::<read::Op>(),
-    Entry::of::<stop::Op>(),
-    Entry::of::<list::Op>(),
+    Entry::asynchronous_with_needs::<run::Op>(),
+    Entry::asynchronous_with_needs::<start::Op>(),
+    Entry::asynchronous::<read::Op>(),
+    Entry::asynchronous::<stop::Op>(),
+    Entry::blocking::<list::Op>(),
 ];

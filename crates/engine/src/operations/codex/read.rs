@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::operations::command::Sandbox;
 use crate::operations::process::{Shown, of_status, warn_of_what_is_left};
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
 use bailiwick_contract::{
     Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads, id, signal, time,
@@ -101,7 +101,9 @@ impl Operation for Op {
     fn command(input: &NoFields) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
         let from = cursor(permit)?;
         let started = Arc::new(target(cx, permit)?);

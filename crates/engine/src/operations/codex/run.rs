@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::operations::command::Sandbox;
-use crate::registry::{ConditionalNeeds, Context, Operation, no_command, no_paths};
+use crate::registry::{ConditionalNeeds, Context, Operation, RunAsync, no_command, no_paths};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads, signal,
@@ -58,7 +58,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(
         cx: &Context,
         permit: &Permit,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::operations::command::{Planned, Sandbox};
 use crate::operations::process::lifetime;
-use crate::registry::{ConditionalNeeds, Context, Operation, no_command, no_paths};
+use crate::registry::{ConditionalNeeds, Context, Operation, RunAsync, no_command, no_paths};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads, time,
@@ -121,7 +121,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
         let policy = scope.processes();

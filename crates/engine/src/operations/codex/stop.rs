@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operations::process::{Shown, of_status, warn_of_what_is_left};
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
 use bailiwick_contract::{
     Capability, CommandInput, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
 };
@@ -71,7 +71,9 @@ impl Operation for Op {
     fn command(input: &NoFields) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
         let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
         let asked = permit.id().ok_or_else(|| Failure::invalid("target", "no run is named"))?;

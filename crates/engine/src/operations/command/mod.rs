@@ -18,4 +18,4 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 2] = [Entry::of::<run::Op>(), start::row()];
+static OPERATIONS: [Entry; 2] = [Entry::asynchronous::<run::Op>(), start::row()];

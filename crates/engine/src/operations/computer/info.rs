@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::operations::codex::around as around_codex;
 use crate::operations::screen::access_state;
 use crate::registry::{
-    Context, Entry, NoFields, Operation, SIGNATURE_LEGEND, SignatureLength, describe_operation,
+    Context, Entry, NoFields, Operation, RunAsync, SIGNATURE_LEGEND, SignatureLength, describe_operation,
     describe_shortly, no_command, no_paths, signature,
 };
 use bailiwick_config::Exposure;
@@ -18,7 +18,7 @@ use bailiwick_contract::{
     Capability, CommandInput, Containment, Effect, ErrorCode, Failure, OneOrMany, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads, fields,
 };
-use bailiwick_platform::launch::{hides_files, job_memory, levels};
+use bailiwick_platform::launch::{hides_files, job_memory, levels, levels_are_known};
 use bailiwick_platform::system::system;
 use bailiwick_policy::{Grants, InputPath, Permit, STAGES, Scope, Standing};
 use bailiwick_providers::codex;
@@ -91,7 +91,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(
         cx: &Context,
         permit: &Permit,
@@ -114,6 +116,10 @@ impl Operation for Op {
             None => cx.scopes.iter().collect(),
         };
         let scopes: Vec<&Scope> = shared.iter().map(|scope| scope.as_ref()).collect();
+        if !levels_are_known() {
+            // Looking takes milliseconds. Where it fails, the part that needs it looks again.
+            let _ = tokio::task::spawn_blocking(levels).await;
+        }
         let mut data = Map::new();
         for part in parts {
             let (name, value) = match part {
@@ -125,7 +131,7 @@ impl Operation for Op {
                 Part::Policy => ("policy", policy()),
                 Part::Sandbox => ("sandbox", sandbox()),
                 Part::Screen => ("screen", screen(cx, &scopes).await?),
-                Part::Status => ("status", status(cx, &scopes)),
+                Part::Status => ("status", status(cx, &scopes).await),
                 Part::Operations => {
                     ("operations", operations(cx, &scopes, OneOrMany::list(input.family.as_ref()))?)
                 }
@@ -334,14 +340,18 @@ async fn describe_codex(cx: &Context, scope: &Arc<Scope>) -> Value {
     }
 }
 
-fn status(cx: &Context, scopes: &[&Scope]) -> Value {
+async fn status(cx: &Context, scopes: &[&Scope]) -> Value {
     let roots = scopes.iter().flat_map(|scope| {
         scope.roots().iter().map(|root| {
             let problem = root.problem().map(|failure| failure.message.clone());
             json!({"scope": scope.id(), "root": root.name, "ok": problem.is_none(), "problem": problem})
         })
     });
-    json!({"roots": roots.collect::<Vec<_>>(), "history": cx.history.status()})
+    let roots: Vec<Value> = roots.collect();
+    let history = cx.history.clone();
+    // It waits for a store that is just being opened.
+    let history = tokio::task::spawn_blocking(move || history.status()).await.unwrap_or_default();
+    json!({"roots": roots, "history": history})
 }
 
 /// How a scope and the caller's own grant stand to a capability, together.

@@ -11,4 +11,4 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 1] = [Entry::of::<info::Op>()];
+static OPERATIONS: [Entry; 1] = [Entry::asynchronous::<info::Op>()];

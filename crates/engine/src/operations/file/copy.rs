@@ -1,6 +1,6 @@
 //! `file.copy`: make another file or folder of the same content.
 
-use crate::registry::{Context, Operation, no_command};
+use crate::registry::{Context, Operation, RunBlocking, no_command};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads,
@@ -45,8 +45,10 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
         let (from, to) = (Original::of(permit.path())?, new_place(permit)?);
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
         let mut undo = Undo::new(cx, permit, options.without_undo);

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, Operation, no_command, no_paths};
+use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::encode_name;
 use bailiwick_contract::time::rfc3339;
@@ -155,8 +155,10 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         if input.pattern.is_empty() {
             return Err(Failure::invalid("input.pattern", "`input.pattern` is empty")
                 .hint("Give a glob such as `*.rs`; `*` finds every file."));

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_contract::time::rfc3339;
@@ -117,8 +117,10 @@ impl Operation for Op {
     fn command(input: &NoFields) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
         within("depth", Some(options.depth), 1, 1..=64)?;
         let max_results = within("maxResults", options.max_results, DEFAULT_RESULTS, 1..=10_000)?;
         let after = permit.common().cursor.as_deref().map(position).transpose()?;

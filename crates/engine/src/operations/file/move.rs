@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, Operation, no_command};
+use crate::registry::{Context, Operation, RunBlocking, no_command};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed,
     ScopeType, TargetRule, Threads,
@@ -93,8 +93,10 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
         let (from, to) = (Place::of(permit.writable_path())?, new_place(permit)?);
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
         let mut undo = Undo::new(cx, permit, options.without_undo);

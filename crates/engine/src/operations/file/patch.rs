@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::registry::{Context, Operation, no_command};
+use crate::registry::{Context, Operation, RunBlocking, no_command};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed,
     ScopeType, TargetRule, Threads,
@@ -260,8 +260,10 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let plans = patch_plan::plan(permit, input, options.if_version.as_ref())?;
         patch_run::run(cx, permit, plans, options, may_read(permit))
     }

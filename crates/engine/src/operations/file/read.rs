@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Attempt, Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Attempt, Context, NoFields, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, Image, OperationSpec,
     ScopeNeed, ScopeType, TargetRule, Threads,
@@ -149,8 +149,10 @@ impl Operation for Op {
     fn command(input: &NoFields) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
         let path = permit.path();
         if options.image {
             return read_as_image(cx, path, options);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Attempt, Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Attempt, Context, NoFields, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::time::rfc3339;
 use bailiwick_contract::{
     Access, Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
@@ -83,8 +83,10 @@ impl Operation for Op {
     fn command(input: &NoFields) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
         let path = permit.path();
         let mut stat = path.stat()?;
         let (mut sha256, mut version) = (None, None);

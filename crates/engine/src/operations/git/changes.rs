@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, Operation, no_command, no_paths};
+use crate::registry::{Context, Operation, RunAsync, no_command, no_paths};
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
@@ -127,7 +127,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let since = input.since.as_deref().filter(|text| !text.is_empty());
         let since = since.map(|text| Revision::parse("input.since", text)).transpose()?;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, Operation, no_command, no_paths};
+use crate::registry::{Context, Operation, RunAsync, no_command, no_paths};
 use bailiwick_contract::limits::within;
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed,
@@ -152,7 +152,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let most = within("maxResults", options.max_results, DEFAULT_RESULTS, 1..=MAX_RESULTS)?;
         let filters = filters(input, options)?;

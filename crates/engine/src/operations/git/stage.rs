@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::registry::{Context, NoFields, Operation, no_command};
+use crate::registry::{Context, NoFields, Operation, RunAsync, no_command};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads,
@@ -71,7 +71,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         input.check()?;
         let git = open(cx, permit).await?;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, NoFields, Operation, no_command};
+use crate::registry::{Context, NoFields, Operation, RunAsync, no_command};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, FOR_USER, Failure, OperationSpec,
     RawPath, SCOPE, ScopeNeed, ScopeType, TargetRule, Threads,
@@ -78,7 +78,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let place = permit.writable_paths().first().cloned();
         let place = place.ok_or_else(|| Failure::invalid("input.path", "`input.path` is needed"))?;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads,
@@ -86,7 +86,9 @@ impl Operation for Op {
     fn command(input: &NoFields) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
         let first = permit.common().cursor.as_deref().map(position).transpose()?.unwrap_or(0);
         let git = open(cx, permit).await?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, Operation, no_command};
+use crate::registry::{Context, Operation, RunAsync, no_command};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, RawPath,
     ScopeNeed, ScopeType, TargetRule, Threads,
@@ -135,7 +135,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
         let place = permit.writable_paths().first().cloned();
         let place = place.ok_or_else(|| Failure::invalid("input.path", "`input.path` is needed"))?;

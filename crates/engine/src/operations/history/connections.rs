@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::sessions::{Counted, count};
 use super::shown::{self, LimitOptions, QueryInput};
-use crate::registry::{Context, Operation, no_command, no_paths};
+use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::{
     Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
     Threads,
@@ -56,8 +56,10 @@ impl Operation for Op {
     fn command(input: &QueryInput) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(
+impl RunBlocking for Op {
+    fn run(
         cx: &Context,
         permit: &Permit,
         input: &QueryInput,

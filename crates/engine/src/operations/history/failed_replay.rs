@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::shown;
-use crate::registry::{Context, Operation, no_command, no_paths};
+use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::time::rfc3339;
 use bailiwick_contract::{
     Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
@@ -94,8 +94,10 @@ impl Operation for Op {
     fn command(input: &shown::QueryInput) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(
+impl RunBlocking for Op {
+    fn run(
         cx: &Context,
         permit: &Permit,
         input: &shown::QueryInput,

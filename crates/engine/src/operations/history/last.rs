@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown::{self, QueryInput, Shown};
-use crate::registry::{Context, Operation, no_command, no_paths};
+use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::{
     Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads,
@@ -73,13 +73,10 @@ impl Operation for Op {
     fn command(input: &QueryInput) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(
-        cx: &Context,
-        permit: &Permit,
-        input: &QueryInput,
-        options: &Options,
-    ) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, input: &QueryInput, options: &Options) -> Result<Output, Failure> {
         let limit = shown::limit(options.limit, 5)?;
         let filter = Filter {
             scope: Some(shown::scope_id(permit)?),

@@ -18,10 +18,10 @@ pub static FAMILY: Family = Family {
 };
 
 static OPERATIONS: [Entry; 6] = [
-    Entry::of::<last::Op>(),
-    Entry::of::<timeline::Op>(),
-    Entry::of::<sessions::Op>(),
-    Entry::of::<connections::Op>(),
-    Entry::of::<failed_replay::Op>(),
-    Entry::of::<get::Op>(),
+    Entry::blocking::<last::Op>(),
+    Entry::blocking::<timeline::Op>(),
+    Entry::blocking::<sessions::Op>(),
+    Entry::blocking::<connections::Op>(),
+    Entry::blocking::<failed_replay::Op>(),
+    Entry::blocking::<get::Op>(),
 ];

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::shown::{self, LimitOptions, QueryInput};
-use crate::registry::{Context, Operation, no_command, no_paths};
+use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::time::rfc3339;
 use bailiwick_contract::{
     Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
@@ -129,8 +129,10 @@ impl Operation for Op {
     fn command(input: &QueryInput) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(
+impl RunBlocking for Op {
+    fn run(
         cx: &Context,
         permit: &Permit,
         input: &QueryInput,

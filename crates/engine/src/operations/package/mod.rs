@@ -15,4 +15,4 @@ pub static FAMILY: Family = Family {
 };
 
 static OPERATIONS: [Entry; 3] =
-    [Entry::of::<scripts::Op>(), Entry::of::<run::Op>(), Entry::of::<start::Op>()];
+    [Entry::blocking::<scripts::Op>(), Entry::asynchronous::<run::Op>(), Entry::asynchronous::<start::Op>()];

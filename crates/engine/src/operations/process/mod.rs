@@ -29,11 +29,11 @@ pub static FAMILY: Family = Family {
 };
 
 static OPERATIONS: [Entry; 7] = [
-    Entry::of::<start::Op>(),
-    Entry::of::<read::Op>(),
-    Entry::of::<write::Op>(),
-    Entry::of::<resize::Op>(),
-    Entry::with_needs::<wait::Op>(),
-    Entry::of::<stop::Op>(),
-    Entry::of::<list::Op>(),
+    Entry::asynchronous::<start::Op>(),
+    Entry::blocking::<read::Op>(),
+    Entry::asynchronous::<write::Op>(),
+    Entry::asynchronous::<resize::Op>(),
+    Entry::asynchronous_with_needs::<wait::Op>(),
+    Entry::asynchronous::<stop::Op>(),
+    Entry::blocking::<list::Op>(),
 ];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
 use bailiwick_contract::{
     Capability, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
 };
@@ -69,7 +69,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<bailiwick_contract::CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let Input { rows, columns } = *input;
         let new = TerminalSize { rows, columns }.check("input")?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::registry::{Context, Operation, no_paths};
+use crate::registry::{Context, Operation, RunAsync, no_paths};
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
     TargetRule, Threads,
@@ -80,7 +80,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         Some(input.command.clone())
     }
+}
 
+impl RunAsync for Op {
     async fn run(
         cx: &Context,
         permit: &Permit,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{ConditionalNeeds, Context, NoFields, Operation, no_command};
+use crate::registry::{ConditionalNeeds, Context, NoFields, Operation, RunAsync, no_command};
 use bailiwick_contract::{
     Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
     ScopeType, TargetRule, Threads, signal, time,
@@ -142,7 +142,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let began = Instant::now();
         let end = [RawCondition::end()];

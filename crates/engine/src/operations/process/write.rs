@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use std::sync::Arc;
 
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
 use bailiwick_contract::{
     Capability, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
 };
@@ -99,7 +99,9 @@ impl Operation for Op {
     fn command(input: &Input) -> Option<bailiwick_contract::CommandInput> {
         no_command(input)
     }
+}
 
+impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let process = target(cx, permit)?;
         let given = WriteInput::of(input)?;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::registry::{Context, NoFields, Operation, no_command, no_paths};
+use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
 use bailiwick_contract::{
     Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
     Threads,
@@ -51,8 +51,10 @@ impl Operation for Op {
     fn command(input: &NoFields) -> Option<CommandInput> {
         no_command(input)
     }
+}
 
-    async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
         options.check()?;
         let asked = permit.id().unwrap_or_default();
         let displays = &cx.service.displays;

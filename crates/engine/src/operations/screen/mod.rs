@@ -21,10 +21,10 @@ pub static FAMILY: Family = Family {
 };
 
 static OPERATIONS: [Entry; 6] = [
-    Entry::of::<list::Op>(),
-    Entry::of::<capture::Op>(),
-    Entry::of::<capture_window::Op>(),
-    Entry::of::<capture_process::Op>(),
-    Entry::of::<captures::Op>(),
-    Entry::of::<read_capture::Op>(),
+    Entry::blocking::<list::Op>(),
+    Entry::blocking::<capture::Op>(),
+    Entry::blocking::<capture_window::Op>(),
+    Entry::blocking::<capture_process::Op>(),
+    Entry::blocking::<captures::Op>(),
+    Entry::blocking::<read_capture::Op>(),
 ];
