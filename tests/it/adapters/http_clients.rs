@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use support::http_client::{Reply, call, mcp, send};
 use support::server::TestServer;
+use support::service::TestService;
 
 const PAGE: &str = "https://app.example";
 
@@ -134,15 +135,17 @@ async fn a_plain_call_is_answered_in_one_piece_and_as_the_protocol_library_answe
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plain_call_that_takes_longer_tells_of_its_progress() {
-    let mut house = TestServer::new();
+    let mut house = TestServer::over(TestService::for_waits());
+    let secret = house.token("waits", None, &["*"], &["*"]);
     let address = house.http().await;
-    let wait = json!({"op": "process.wait", "input": {"all": [{"until": "time", "seconds": 2.5}]}});
+    let wait =
+        json!({"scope": "app", "op": "process.wait", "input": {"all": [{"until": "time", "seconds": 2.5}]}});
     for token in [json!("p-1"), json!(7), Value::Null] {
         let mut message = call("computer_query", &wait);
         if !token.is_null() {
             message["params"]["_meta"] = json!({"progressToken": token});
         }
-        let reply = mcp(address, &house.token, "2025-11-25", message).await;
+        let reply = mcp(address, &secret, "2025-11-25", message).await;
         assert_eq!(reply.json()["result"]["structuredContent"]["data"]["outcome"], "held", "{reply:?}");
         let notifications: Vec<Value> = reply
             .body
