@@ -93,7 +93,7 @@ impl Service {
         let launcher = Arc::new(launcher);
         let parsers = Arc::new(ParserPool::new(launcher.program()));
         // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
-        CaptureStore::below(&dirs.state).prune();
+        CaptureStore::below(&dirs.state).expire();
         let providers = Providers {
             registry: Registry::new(FAMILIES),
             processes: Arc::new(Processes::new(&dirs, Arc::clone(&launcher))),

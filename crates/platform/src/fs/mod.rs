@@ -61,6 +61,7 @@ mod rel_path;
 mod remove_tree;
 mod resolve;
 mod retained_folder;
+mod retained_things;
 mod retention_clock;
 #[cfg_attr(unix, path = "unix/root.rs")]
 #[cfg_attr(windows, path = "windows/root.rs")]
@@ -101,6 +102,7 @@ pub use rel_path::{PathProblem, RelPath};
 pub use remove_tree::remove_tree;
 pub use resolve::{PathLink, ResolvedPath};
 pub use retained_folder::{RetainedFolder, RetentionLimits};
+pub use retained_things::RetainedThings;
 pub use retention_clock::RetentionClock;
 pub use root::Root;
 pub use stat::{FileId, FileKind, NO_USER, Stat};

@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The file that says how much a part, or the folder, holds.
 const USED: &str = "used";
 /// The lock under which room is taken and given back.
-const LOCK: &str = ".lock";
+pub(super) const LOCK: &str = ".lock";
 /// What a part is renamed to before it is removed.
 const GONE: &str = ".gone-";
 /// The lock under which parts are removed: one at a time, so that no more than one is there beside what is kept.
@@ -43,8 +43,8 @@ pub struct RetentionLimits {
 /// The folder.
 #[derive(Debug, Clone)]
 pub struct RetainedFolder {
-    path: PathBuf,
-    limits: RetentionLimits,
+    pub(super) path: PathBuf,
+    pub(super) limits: RetentionLimits,
 }
 
 /// A part of the folder.
@@ -57,9 +57,9 @@ struct Part {
 
 /// How much there is in a part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct PartUsage {
-    bytes: u64,
-    things: u64,
+pub(super) struct PartUsage {
+    pub(super) bytes: u64,
+    pub(super) things: u64,
 }
 
 impl RetainedFolder {
@@ -116,6 +116,12 @@ impl RetainedFolder {
             self.remove(part)?;
             oldest += 1;
         }
+        // What is being removed counts until it is gone: one part may be there beside what is kept.
+        let most = self.limits.max_bytes.saturating_add(self.limits.part_bytes);
+        if total.saturating_add(bytes).saturating_add(self.gone_bytes()) > most {
+            let _removing = self.lock(REMOVING)?;
+            self.remove_gone();
+        }
         let part = match open {
             Some((part, used)) => {
                 write_used(&part.path, PartUsage { bytes: used.bytes + bytes, things: used.things + 1 })?;
@@ -138,24 +144,51 @@ impl RetainedFolder {
         Ok(part)
     }
 
-    /// Gives back what was reserved for a thing that was not put into a part of its own after all.
+    /// Gives back what was reserved for a thing that was not put into a part of its own, or under its name, after all.
     pub fn release(&self, part: &Path) {
         let Ok(_lock) = self.lock(LOCK) else { return };
-        let Some(part) = self.oldest_first().into_iter().find(|it| it.path == part) else { return };
-        let total = read_used(&self.path).map_or(0, |used| used.bytes).saturating_sub(part.used().bytes);
-        if self.remove(&part).is_ok() {
+        let used = read_used(part).unwrap_or_default();
+        self.remove_thing(part);
+        if let Some(total) = read_used(&self.path) {
+            let bytes = total.bytes.saturating_sub(used.bytes);
             // A number that is too large is only careful.
-            let _ = write_used(&self.path, PartUsage { bytes: total, things: 0 });
+            let _ = write_used(&self.path, PartUsage { bytes, things: total.things.saturating_sub(1) });
+        }
+    }
+
+    /// Removes the parts in which everything is too old, also where nothing is put any more.
+    pub fn expire(&self, clock: &RetentionClock) {
+        let is_there = fs::symlink_metadata(&self.path).is_ok();
+        let Some(_lock) = is_there.then(|| self.lock(LOCK).ok()).flatten() else { return };
+        let (now_ms, parts) = (clock.now_ms(), self.oldest_first());
+        let mut total = read_used(&self.path).unwrap_or_default();
+        for (at, part) in parts.iter().enumerate() {
+            let filled_ms = part.born_ms.saturating_add(millis(self.limits.part_span));
+            let newest_ms = parts.get(at + 1).map_or(filled_ms, |next| next.born_ms.min(filled_ms));
+            if now_ms.saturating_sub(newest_ms) <= millis(self.limits.max_age) {
+                break;
+            }
+            let used = part.used();
+            if self.remove(part).is_err() {
+                break;
+            }
+            total.bytes = total.bytes.saturating_sub(used.bytes);
+        }
+        if !parts.is_empty() {
+            // A number that is too large is only careful.
+            let _ = write_used(&self.path, total);
         }
     }
 
     /// Waits until what was taken away is removed.
     pub fn wait_for_removals(&self) {
         // Without the folder nothing is.
-        drop(self.lock(REMOVING));
+        if let Ok(_removing) = self.lock(REMOVING) {
+            self.remove_gone();
+        }
     }
 
-    fn lock(&self, name: &str) -> io::Result<FileLock> {
+    pub(super) fn lock(&self, name: &str) -> io::Result<FileLock> {
         loop {
             if let Some(lock) = FileLock::try_take(&self.path, name)? {
                 return Ok(lock);
@@ -183,12 +216,12 @@ impl RetainedFolder {
 
     /// Takes a part away at once. What is in one that many things share is removed while the caller continues.
     fn remove(&self, part: &Part) -> io::Result<()> {
-        let removing = self.lock(REMOVING)?;
-        // What a process that was killed has left half removed.
-        self.remove_gone();
         let is_shared = part.used().bytes <= self.limits.part_bytes;
-        fs::rename(&part.path, self.path.join(format!("{GONE}{:010}", part.number)))?;
+        fs::rename(&part.path, self.gone(&format!("{:010}", part.number)))?;
         if is_shared {
+            // Whoever removes another part just now may take this one along; else the next one who removes does, or anyone who
+            // needs its room.
+            let Some(removing) = FileLock::try_take(&self.path, REMOVING)? else { return Ok(()) };
             let folder = self.clone();
             let remove = move || {
                 folder.remove_gone();
@@ -197,12 +230,25 @@ impl RetainedFolder {
             // Without a thread the next removal does it.
             let _ = std::thread::Builder::new().name("retention".to_owned()).spawn(remove);
         } else {
+            let _removing = self.lock(REMOVING)?;
             self.remove_gone();
         }
         Ok(())
     }
 
-    fn remove_gone(&self) {
+    /// Returns the path that something gets before it is removed.
+    pub(super) fn gone(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{GONE}{name}"))
+    }
+
+    /// Returns what the parts take that are being removed.
+    fn gone_bytes(&self) -> u64 {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let gone = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(GONE));
+        gone.map(|entry| read_used(&entry.path()).map_or(0, |used| used.bytes)).sum()
+    }
+
+    pub(super) fn remove_gone(&self) {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(GONE)) {
             if super::remove_tree(&entry.path()).is_err() {
@@ -225,7 +271,7 @@ fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-fn read_used(folder: &Path) -> Option<PartUsage> {
+pub(super) fn read_used(folder: &Path) -> Option<PartUsage> {
     let text = fs::read_to_string(folder.join(USED)).ok()?;
     let mut numbers = text.split_whitespace().map(str::parse);
     let used = PartUsage { bytes: numbers.next()?.ok()?, things: numbers.next()?.ok()? };
@@ -233,14 +279,14 @@ fn read_used(folder: &Path) -> Option<PartUsage> {
 }
 
 /// Writes in place, always as many bytes: anyone who is killed meanwhile leaves the old numbers or the new ones.
-fn write_used(folder: &Path, used: PartUsage) -> io::Result<()> {
+pub(super) fn write_used(folder: &Path, used: PartUsage) -> io::Result<()> {
     let text = format!("{:020} {:020}\n", used.bytes, used.things);
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join(USED))?;
     file.write_all(text.as_bytes())
 }
 
-fn bytes_below(folder: &Path) -> u64 {
+pub(super) fn bytes_below(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .map(|entry| match entry.metadata() {

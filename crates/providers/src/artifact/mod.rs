@@ -4,7 +4,6 @@
 //! age, number and size. Must not judge who may look at them.
 
 mod facts;
-mod prune;
 mod store;
 
 pub use facts::{Area, CaptureFacts, CaptureKind, KeptPicture};

@@ -4,28 +4,49 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Duration;
 
 use crate::file::sha256_hex;
 use bailiwick_contract::{id, time};
-use bailiwick_platform::fs::{RetentionClock, Secrecy, create_private_dir, new_private_file, read_own_file};
+use bailiwick_platform::fs::{
+    RetainedFolder, RetentionClock, RetentionLimits, Secrecy, new_private_file, read_own_file,
+};
 
-use super::prune::{Bounds, prune};
 use super::{CaptureFacts, KeptPicture};
 
 /// The largest picture that is kept.
 const MAX_PICTURE_BYTES: usize = 64 << 20;
 /// The largest file of facts.
 const MAX_FACTS_BYTES: u64 = 16 << 10;
-/// How the file of facts is named, after the id.
-pub(super) const FACTS: &str = ".json";
-/// How the file of a picture is named, after the id.
-pub(super) const PICTURE: &str = ".picture";
+/// How much a file takes beside its content.
+const FILE_BYTES: u64 = 4_096;
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+/// The pictures: 100 of them, and 250 MB.
+const PICTURES: RetentionLimits = RetentionLimits {
+    max_age: DAY,
+    max_bytes: 250_000_000,
+    max_parts: 100,
+    part_bytes: 0,
+    part_things: 1,
+    part_span: Duration::ZERO,
+};
+/// The facts of some 1,000 captures, by which their points are found again.
+const FACTS: RetentionLimits = RetentionLimits {
+    max_age: DAY,
+    max_bytes: 20 << 20,
+    max_parts: 20,
+    part_bytes: 1 << 20,
+    part_things: 50,
+    part_span: Duration::from_secs(3_600),
+};
 
 /// The kept pictures of one installation.
 #[derive(Debug, Clone)]
 pub struct CaptureStore {
-    folder: PathBuf,
+    pictures: RetainedFolder,
+    facts: RetainedFolder,
     clock: RetentionClock,
 }
 
@@ -35,7 +56,16 @@ impl CaptureStore {
 
     /// Finds the store in Bailiwick's state folder. Nothing is opened or made.
     pub fn below(state: &Path) -> Self {
-        Self { folder: state.join("captures"), clock: RetentionClock::below(state) }
+        Self::within(state, PICTURES, FACTS)
+    }
+
+    fn within(state: &Path, pictures: RetentionLimits, facts: RetentionLimits) -> Self {
+        let folder = state.join("captures");
+        Self {
+            pictures: RetainedFolder::new(folder.join("pictures"), pictures),
+            facts: RetainedFolder::new(folder.join("facts"), facts),
+            clock: RetentionClock::below(state),
+        }
     }
 
     /// Keeps the facts of a picture, and the picture where one is given; what it is like is then added to the facts.
@@ -51,16 +81,12 @@ impl CaptureStore {
             size: bytes.len() as u64,
             sha256: sha256_hex(bytes),
         });
-        create_private_dir(&self.folder)?;
         let json = serde_json::to_vec(facts).map_err(io::Error::other)?;
-        let kept = picture
-            .map_or(Ok(()), |(_, bytes)| self.write(&facts.capture_id, PICTURE, bytes))
-            .and_then(|()| self.write(&facts.capture_id, FACTS, &json));
-        if kept.is_err() {
-            self.forget(&facts.capture_id);
+        if let Some((_, bytes)) = picture {
+            self.write(&self.pictures, &facts.capture_id, bytes)?;
         }
-        self.prune();
-        kept
+        // A picture without facts is found by nobody, and goes in its time.
+        self.write(&self.facts, &facts.capture_id, &json)
     }
 
     /// Finds the facts of a picture that was taken in a scope.
@@ -68,8 +94,7 @@ impl CaptureStore {
         if !id::is_id(capture_id) {
             return None;
         }
-        let (json, _) =
-            read_own_file(&self.file(capture_id, FACTS), Secrecy::Secret, MAX_FACTS_BYTES).ok()?;
+        let json = read(&self.facts, capture_id, MAX_FACTS_BYTES)?;
         let facts: CaptureFacts = serde_json::from_slice(&json).ok()?;
         let is_it = facts.scope == scope && facts.capture_id == capture_id;
         (is_it && facts.expires_at_ms > time::now_ms()).then_some(facts)
@@ -78,39 +103,178 @@ impl CaptureStore {
     /// Reads a picture that is kept; `None` if it is not, or not any more.
     pub fn picture(&self, facts: &CaptureFacts) -> Option<Vec<u8>> {
         let kept = facts.picture.as_ref()?;
-        let file = self.file(&facts.capture_id, PICTURE);
-        let (bytes, _) = read_own_file(&file, Secrecy::Secret, MAX_PICTURE_BYTES as u64).ok()?;
+        let bytes = read(&self.pictures, &facts.capture_id, MAX_PICTURE_BYTES as u64)?;
         (sha256_hex(&bytes) == kept.sha256).then_some(bytes)
     }
 
     /// Lists the pictures of a scope that are kept, the newest first.
     pub fn kept(&self, scope: &str) -> Vec<CaptureFacts> {
-        let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
-        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let mut ids: Vec<String> =
-            names.filter_map(|name| name.strip_suffix(PICTURE).map(str::to_owned)).collect();
+        let parts = self.pictures.parts();
+        let files = parts.iter().flat_map(|part| fs::read_dir(part).into_iter().flatten().flatten());
+        let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut ids: Vec<String> = names.filter(|name| id::is_id(name)).collect();
         ids.sort_unstable_by(|one, next| next.cmp(one));
         ids.iter().filter_map(|id| self.find(scope, id)).filter(|facts| facts.picture.is_some()).collect()
     }
 
-    /// Removes what is over its time, or too much.
-    pub fn prune(&self) {
-        prune(&self.folder, &self.clock, Bounds::USUAL);
+    /// Removes what is over its time.
+    pub fn expire(&self) {
+        self.pictures.expire(&self.clock);
+        self.facts.expire(&self.clock);
     }
 
     /// Creates a file. One that a crash cut off cannot be read, or has another hash: it counts for none.
-    fn write(&self, capture_id: &str, kind: &str, bytes: &[u8]) -> io::Result<()> {
-        new_private_file(&self.file(capture_id, kind))?.write_all(bytes)
+    fn write(&self, folder: &RetainedFolder, capture_id: &str, bytes: &[u8]) -> io::Result<()> {
+        let part = folder.reserve(bytes.len() as u64 + FILE_BYTES, &self.clock)?;
+        let file = part.join(capture_id);
+        let written = new_private_file(&file).and_then(|mut file| file.write_all(bytes));
+        written.inspect_err(|_| {
+            // It is ours alone, and goes with its part.
+            let _ = fs::remove_file(&file);
+        })
     }
+}
 
-    fn forget(&self, capture_id: &str) {
-        for kind in [FACTS, PICTURE] {
-            // What is not there need not go.
-            let _ = fs::remove_file(self.file(capture_id, kind));
+fn read(folder: &RetainedFolder, capture_id: &str, max_bytes: u64) -> Option<Vec<u8>> {
+    let files = folder.parts().into_iter().map(|part| part.join(capture_id));
+    let file = files.into_iter().find(|file| fs::symlink_metadata(file).is_ok())?;
+    read_own_file(&file, Secrecy::Secret, max_bytes).ok().map(|(bytes, _)| bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::super::{Area, CaptureKind};
+    use super::*;
+
+    fn facts() -> CaptureFacts {
+        let now = time::now_ms();
+        CaptureFacts {
+            capture_id: id::new_id(),
+            scope: "screen".to_owned(),
+            kind: CaptureKind::Display,
+            display: ":0".to_owned(),
+            window: None,
+            area: Area { x: 10, y: -20, width: 200, height: 100 },
+            width: 100,
+            height: 50,
+            blacked_out: 0,
+            taken_at_ms: now,
+            expires_at_ms: now + CaptureStore::LIFE_MS,
+            rules: String::new(),
+            picture: None,
         }
     }
 
-    fn file(&self, capture_id: &str, kind: &str) -> PathBuf {
-        self.folder.join(format!("{capture_id}{kind}"))
+    struct TestFolder(PathBuf);
+
+    impl TestFolder {
+        fn new() -> (Self, CaptureStore) {
+            let state = std::env::temp_dir().join(format!("bailiwick-captures-{}", id::new_id()));
+            let store = CaptureStore::below(&state);
+            (Self(state), store)
+        }
+    }
+
+    impl Drop for TestFolder {
+        fn drop(&mut self) {
+            let _ = bailiwick_platform::fs::remove_tree(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_picture_is_found_in_its_scope_only_private_and_unchanged() {
+        use bailiwick_platform::fs::Protection;
+
+        let (_ground, store) = TestFolder::new();
+        let mut kept = facts();
+        store.keep(&mut kept, Some(("image/png", b"pixels"))).expect("kept");
+        let mut bare = facts();
+        store.keep(&mut bare, None).expect("kept");
+        assert_eq!(store.find("screen", &kept.capture_id), Some(kept.clone()));
+        assert_eq!(store.find("screen", &bare.capture_id), Some(bare.clone()));
+        assert_eq!(store.find("other", &kept.capture_id), None);
+        assert_eq!(store.find("screen", &format!("../captures/{}", kept.capture_id)), None);
+        assert_eq!(store.kept("screen"), [kept.clone()]);
+        assert!(store.kept("other").is_empty());
+        assert_eq!(store.picture(&kept).as_deref(), Some(&b"pixels"[..]));
+        assert_eq!(store.picture(&bare), None);
+        for part in store.pictures.parts().into_iter().chain(store.facts.parts()) {
+            assert!(Protection::is_private(&part, true));
+            for file in fs::read_dir(&part).expect("it is there").flatten() {
+                assert!(Protection::is_private(&file.path(), false));
+            }
+        }
+        let part = &store.pictures.parts()[0];
+        fs::write(part.join(&kept.capture_id), b"others").expect("written");
+        assert_eq!(store.picture(&kept), None, "a picture that was changed is none");
+    }
+
+    #[test]
+    fn what_has_expired_is_not_found_even_while_it_lies_there() {
+        let (_ground, store) = TestFolder::new();
+        let mut old = facts();
+        old.expires_at_ms = time::now_ms() - 1;
+        store.keep(&mut old, Some(("image/png", b"pixels"))).expect("kept");
+        assert_eq!(store.find("screen", &old.capture_id), None);
+        assert!(store.kept("screen").is_empty());
+    }
+
+    #[test]
+    fn age_number_and_size_bound_what_is_kept_at_every_moment_and_the_oldest_goes() {
+        for (pictures, facts, left, known) in [
+            (PICTURES, FACTS, 6, 6),
+            (RetentionLimits { max_parts: 3, ..PICTURES }, FACTS, 3, 6),
+            (RetentionLimits { max_bytes: 2 * (FILE_BYTES + 100), ..PICTURES }, FACTS, 2, 6),
+            (PICTURES, RetentionLimits { max_parts: 2, part_things: 2, ..FACTS }, 4, 4),
+        ] {
+            let (ground, _) = TestFolder::new();
+            let store = CaptureStore::within(&ground.0, pictures, facts);
+            let ids: Vec<String> = (1..=6)
+                .map(|at| {
+                    let mut one = self::facts();
+                    store.keep(&mut one, Some(("image/png", &[0; 100]))).expect("kept");
+                    assert!(store.pictures.parts().len() <= at.min(pictures.max_parts));
+                    one.capture_id
+                })
+                .collect();
+            let kept: Vec<String> = store.kept("screen").into_iter().map(|it| it.capture_id).collect();
+            assert!(kept.iter().eq(ids.iter().rev().take(left)), "{kept:?}");
+            assert_eq!(ids.iter().filter(|id| store.find("screen", id).is_some()).count(), known);
+        }
+    }
+
+    #[test]
+    fn what_is_over_its_time_goes_without_another_capture_and_a_clock_that_is_ahead_removes_nothing() {
+        let (ground, store) = TestFolder::new();
+        store.expire();
+        assert!(!ground.0.exists(), "where none were kept nothing is made");
+        bailiwick_platform::fs::create_private_dir(&ground.0).expect("made");
+        let uptime = i64::try_from(bailiwick_platform::machine::uptime().as_millis()).expect("a time");
+        // The clock has been behind for long: all that is kept was kept 25 hours ago.
+        store.clock.now_at(time::now_ms() - 26 * 3_600_000, uptime);
+        let ahead = store.clock.now_at(time::now_ms() + 200 * 24 * 3_600_000, uptime + 1_000);
+        assert!(ahead < time::now_ms());
+        store.keep(&mut facts(), Some(("image/png", b"pixels"))).expect("kept");
+        store.expire();
+        assert_eq!(store.kept("screen").len(), 1);
+        fs::remove_file(ground.0.join("clock")).expect("there");
+        store.expire();
+        assert!(store.kept("screen").is_empty() && store.facts.parts().is_empty());
+        store.pictures.wait_for_removals();
+    }
+
+    #[test]
+    fn a_point_of_a_picture_and_its_name_lead_back_to_it() {
+        let facts = facts();
+        assert_eq!(facts.scale(), (0.5, 0.5));
+        assert_eq!(facts.to_display(0, 0), Some((11, -19)));
+        assert_eq!(facts.to_display(99, 49), Some((209, 79)));
+        assert_eq!(CaptureFacts::from_uri(&facts.uri()), Some(("screen", facts.capture_id.as_str())));
+        for other in ["", "bailiwick://captures/x", "bailiwick://captures/../x", "file:///etc/passwd"] {
+            assert_eq!(CaptureFacts::from_uri(other), None);
+        }
+        assert_eq!((facts.to_display(100, 0), facts.to_display(0, 50)), (None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! The folders of processes on disk: making, listing, measuring and removing them.
+//! The folders of processes on disk: making and listing them.
 //!
 //! A folder appears under its name with its facts in it, and disappears as a whole.
 
@@ -9,15 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bailiwick_contract::id::{is_id, new_id};
+use bailiwick_contract::id::is_id;
 use bailiwick_contract::time;
-use bailiwick_platform::fs::{create_private_dir, remove_tree};
 
-use super::Facts;
+use super::{Facts, Processes};
 use crate::command::remove_left;
 
-/// What the name of a folder that is being made or removed begins with.
-const UNFINISHED: &str = ".";
 /// How long nothing was written in an unfinished folder when nobody works on it any more: longer than any
 /// command may run.
 const ABANDONED: Duration = Duration::from_hours(2);
@@ -26,11 +23,10 @@ const ABANDONED: Duration = Duration::from_hours(2);
 ///
 /// # Errors
 /// Those of the file system; nothing is left then.
-pub fn begin(inside: &Path, facts: &Facts) -> io::Result<PathBuf> {
-    let unfinished = inside.join(format!("{UNFINISHED}{}", facts.id));
-    create_private_dir(&unfinished)?;
+pub fn begin(processes: &Processes, facts: &Facts) -> io::Result<PathBuf> {
+    let unfinished = processes.retained.reserve_thing(&facts.id, facts.ring_bytes, processes)?;
     if let Err(error) = facts.write(&unfinished) {
-        let _ = remove_tree(&unfinished);
+        processes.retained.release(&unfinished);
         return Err(error);
     }
     Ok(unfinished)
@@ -40,15 +36,9 @@ pub fn begin(inside: &Path, facts: &Facts) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// Those of the file system; nothing is left then.
-pub fn appear(unfinished: &Path, id: &str) -> io::Result<PathBuf> {
-    let folder = unfinished.with_file_name(id);
-    match fs::rename(unfinished, &folder) {
-        Ok(()) => Ok(folder),
-        Err(error) => {
-            let _ = remove_tree(unfinished);
-            Err(error)
-        }
-    }
+pub fn appear(processes: &Processes, unfinished: &Path) -> io::Result<PathBuf> {
+    let shown = processes.retained.show_thing(unfinished);
+    shown.inspect_err(|_| processes.retained.release(unfinished))
 }
 
 /// Returns the ids that have a folder. Where there is no folder of processes yet there are none.
@@ -63,12 +53,6 @@ pub fn is_there(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir())
 }
 
-/// Counts the bytes of the files in a folder.
-pub fn bytes(folder: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(folder) else { return 0 };
-    entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|facts| facts.len()).sum()
-}
-
 /// Returns how long ago anything in a folder was written.
 pub fn age(folder: &Path, now_ms: i64) -> Duration {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -79,27 +63,12 @@ pub fn age(folder: &Path, now_ms: i64) -> Duration {
     Duration::from_millis(u64::try_from(age_ms).unwrap_or(0))
 }
 
-/// Removes a folder: at once from its name, so that nobody finds half of it.
-pub fn remove(folder: &Path) {
-    let Some(inside) = folder.parent() else { return };
-    let aside = inside.join(format!("{UNFINISHED}{}", new_id()));
-    // A system may rename no folder while something in it is open.
-    let named = if fs::rename(folder, &aside).is_ok() { aside.as_path() } else { folder };
-    let _ = remove_tree(named);
-}
-
 /// Removes a folder for temporary files that a process left.
 pub fn remove_temporary(folder: &Path) {
     remove_left(folder);
 }
 
-/// Removes what was being made or removed by a service that did not come to an end with it.
-pub fn remove_abandoned(inside: &Path, now_ms: i64) {
-    let Ok(entries) = fs::read_dir(inside) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        if name.to_string_lossy().starts_with(UNFINISHED) && age(&entry.path(), now_ms) > ABANDONED {
-            let _ = remove_tree(&entry.path());
-        }
-    }
+/// Returns whether a folder was being made by a service that did not come to an end with it.
+pub fn is_abandoned(unfinished: &Path, now_ms: i64) -> bool {
+    age(unfinished, now_ms) > ABANDONED
 }

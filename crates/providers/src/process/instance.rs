@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use bailiwick_contract::{ErrorCode, Failure, time};
 use bailiwick_platform::launch::kept::{Kept, RingRead, Status};
 
-use super::{Facts, folders};
+use super::Facts;
 use crate::repositories::Review;
 
 /// How long a process may be without files of its own after it was started, in milliseconds.
@@ -35,8 +35,6 @@ struct InstanceFacts {
     kept: Option<Arc<Kept>>,
     /// How it ended: that stays.
     over: Option<Status>,
-    /// What its files take, once it is over.
-    disk_bytes: Option<u64>,
 }
 
 /// How far a process has come.
@@ -130,15 +128,6 @@ impl Process {
             self.known().kept.get_or_insert_with(|| Arc::clone(&kept));
         }
         Ok(kept)
-    }
-
-    /// Returns what its files take on disk: for one that lives, what they may take at most.
-    pub(super) fn disk_bytes(&self) -> u64 {
-        let mut known = self.known();
-        match &known.over {
-            None => self.facts.ring_bytes,
-            Some(_) => *known.disk_bytes.get_or_insert_with(|| folders::bytes(&self.folder)),
-        }
     }
 
     fn kept(&self) -> Result<Arc<Kept>, Failure> {

@@ -8,10 +8,10 @@ use std::time::Instant;
 use bailiwick_contract::id::is_id;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::dirs::Dirs;
-use bailiwick_platform::fs::RetentionClock;
+use bailiwick_platform::fs::{RetainedFolder, RetentionClock};
 use bailiwick_platform::launch::Launcher;
 
-use super::prune::{Bounds, DiskUse};
+use super::prune::LIMITS;
 use super::{Facts, Process, folders};
 
 /// The processes in Bailiwick's state folder. Several services may share it.
@@ -26,13 +26,12 @@ pub struct Processes {
     /// Those that end with a connection, by its id.
     pub(super) connected: Mutex<HashMap<String, Vec<Arc<Process>>>>,
     pub(super) pruned: Mutex<Option<Instant>>,
-    pub(super) bounds: Bounds,
-    pub(super) disk: Mutex<DiskUse>,
+    pub(super) retained: RetainedFolder,
 }
 
 /// What is known of a folder.
 #[derive(Debug, Clone)]
-enum FolderFacts {
+pub(super) enum FolderFacts {
     Whole(Arc<Process>),
     /// Why its facts cannot be read. Nobody can tell which scope it belongs to.
     Damaged(String),
@@ -54,8 +53,7 @@ impl Processes {
             starting: Mutex::default(),
             connected: Mutex::default(),
             pruned: Mutex::default(),
-            bounds: Bounds::default(),
-            disk: Mutex::default(),
+            retained: RetainedFolder::new(dirs.state.join("processes"), LIMITS),
         }
     }
 
@@ -124,7 +122,7 @@ impl Processes {
         process
     }
 
-    /// Removes a process that is over, or damaged.
+    /// Forgets a process whose folder is about to be removed, with its temporary files.
     pub(super) fn remove(&self, id: &str) {
         let removed = self.known().remove(id);
         if let Some(FolderFacts::Whole(process)) = removed
@@ -132,10 +130,9 @@ impl Processes {
         {
             folders::remove_temporary(temporary);
         }
-        folders::remove(&self.folder.join(id));
     }
 
-    fn look_up(&self, id: &str) -> Option<FolderFacts> {
+    pub(super) fn look_up(&self, id: &str) -> Option<FolderFacts> {
         let folder = self.folder.join(id);
         if !folders::is_there(&folder) {
             self.known().remove(id);

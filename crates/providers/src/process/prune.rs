@@ -1,98 +1,28 @@
 //! Removing what is kept of processes that are over: what is old, and what is too much.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use bailiwick_platform::fs::{RetainedThings, RetentionLimits};
+
+use super::processes::FolderFacts;
 use super::{Process, Processes, folders};
 
-/// How long a process that is over can be read.
-const MAX_AGE: Duration = Duration::from_hours(24);
-/// How much all processes may take on disk; the oldest that are over go first.
-const MAX_BYTES: u64 = 512 << 20;
-/// How often is looked.
+/// What is kept of processes, those that live included: 24 hours, and no more on disk than this. The oldest that are over go
+/// first.
+pub(super) const LIMITS: RetentionLimits = RetentionLimits {
+    max_age: Duration::from_hours(24),
+    max_bytes: 512 << 20,
+    max_parts: 4_096,
+    part_bytes: 0,
+    part_things: 1,
+    part_span: Duration::ZERO,
+};
+/// How often what is old is looked for.
 const EVERY: Duration = Duration::from_secs(20);
 
-/// What is kept.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
-    pub max_age: Duration,
-    pub max_bytes: u64,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self { max_age: MAX_AGE, max_bytes: MAX_BYTES }
-    }
-}
-
-/// What this service knows of how much is on disk. Another service that shares the folder may have added to it since it was last
-/// looked.
-#[derive(Debug, Default)]
-pub(super) struct DiskUse {
-    /// What all processes take, or may take while they live; none before it was looked.
-    kept: Option<u64>,
-    /// What the folders may take that nobody finds yet.
-    unfinished: u64,
-}
-
-/// Room on the disk for what a command prints, until it is kept or given up.
-#[derive(Debug)]
-pub(super) struct DiskRoom {
-    processes: Arc<Processes>,
-    bytes: u64,
-}
-
-impl DiskRoom {
-    /// Counts what is kept now instead of what could have been.
-    pub(super) fn keep(self, bytes: u64) {
-        let mut disk = self.processes.disk();
-        disk.kept = disk.kept.map(|kept| kept.saturating_add(bytes));
-    }
-}
-
-impl Drop for DiskRoom {
-    fn drop(&mut self) {
-        let mut disk = self.processes.disk();
-        disk.unfinished = disk.unfinished.saturating_sub(self.bytes);
-    }
-}
-
 impl Processes {
-    /// Returns whether so much more would be more than is kept in all, as far as is known.
-    pub(super) fn is_full_for(&self, bytes: u64) -> bool {
-        self.disk().is_full_for(bytes, self.bounds)
-    }
-
-    /// Makes room for a process that is about to start, by removing the oldest that are over.
-    pub(super) fn make_room(&self, bytes: u64) {
-        let mut disk = self.disk();
-        self.make_room_in(&mut disk, bytes);
-        disk.kept = disk.kept.map(|kept| kept.saturating_add(bytes));
-    }
-
-    /// Makes room for what a command prints.
-    pub(super) fn take_room(self: &Arc<Self>, bytes: u64) -> DiskRoom {
-        let mut disk = self.disk();
-        self.make_room_in(&mut disk, bytes);
-        disk.unfinished = disk.unfinished.saturating_add(bytes);
-        drop(disk);
-        DiskRoom { processes: Arc::clone(self), bytes }
-    }
-
-    /// Nobody else adds anything meanwhile.
-    fn make_room_in(&self, disk: &mut DiskUse, bytes: u64) {
-        if disk.is_full_for(bytes, self.bounds) {
-            // More than is needed, so that not every further one has to look.
-            let wanted = disk.unfinished.saturating_add(bytes).saturating_add(self.bounds.max_bytes / 16);
-            let max_bytes = self.bounds.max_bytes.saturating_sub(wanted);
-            disk.kept = Some(self.prune_to(Bounds { max_bytes, ..self.bounds }));
-        }
-    }
-
-    fn disk(&self) -> MutexGuard<'_, DiskUse> {
-        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns whether it is time to look what need not be kept any more.
     pub(super) fn is_prune_due(&self) -> bool {
         let pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,41 +37,29 @@ impl Processes {
         }
         *pruned = Some(Instant::now());
         drop(pruned);
-        let mut disk = self.disk();
-        disk.kept = Some(self.prune_to(self.bounds));
+        self.prune_now();
     }
 
-    /// Returns how much is left.
-    pub(super) fn prune_to(&self, bounds: Bounds) -> u64 {
-        let now_ms = self.clock.now_ms();
-        folders::remove_abandoned(&self.folder, now_ms);
-        let all = self.all();
-        for (id, _) in self.damaged() {
-            if folders::age(&self.folder.join(&id), now_ms) > bounds.max_age {
-                self.remove(&id);
-            }
-        }
-        // Newest first, so that the oldest are over the bound.
-        let mut bytes = 0_u64;
-        for process in all {
-            let Some(age) = age(&process, now_ms) else {
-                bytes = bytes.saturating_add(process.disk_bytes());
-                continue;
-            };
-            if age > bounds.max_age || bytes.saturating_add(process.disk_bytes()) > bounds.max_bytes {
-                self.remove(&process.facts.id);
-            } else {
-                bytes += process.disk_bytes();
-            }
-        }
-        bytes
+    pub(super) fn prune_now(&self) {
+        self.retained.prune_things(self);
     }
 }
 
-impl DiskUse {
-    fn is_full_for(&self, bytes: u64, bounds: Bounds) -> bool {
-        let all = |kept: u64| kept.saturating_add(self.unfinished).saturating_add(bytes);
-        self.kept.is_none_or(|kept| all(kept) > bounds.max_bytes)
+impl RetainedThings for Processes {
+    fn idle_for(&self, name: &str, path: &Path) -> Option<Duration> {
+        let now_ms = self.clock.now_ms();
+        if path.file_name().is_some_and(|file| file != name) {
+            // It is being made, or nobody works on it any more.
+            return folders::is_abandoned(path, now_ms).then_some(Duration::MAX);
+        }
+        match self.look_up(name)? {
+            FolderFacts::Whole(process) => age(&process, now_ms),
+            FolderFacts::Damaged(_) => Some(folders::age(path, now_ms)),
+        }
+    }
+
+    fn forget(&self, name: &str) {
+        self.remove(name);
     }
 }
 
@@ -172,10 +90,19 @@ mod tests {
     use bailiwick_contract::id::new_id;
     use bailiwick_contract::{Containment, Network};
     use bailiwick_platform::dirs::Dirs;
+    use bailiwick_platform::fs::RetainedFolder;
     use bailiwick_platform::launch::kept::Stream;
     use bailiwick_platform::launch::{Ended, Held, Launcher};
 
-    const FOR_EVER: Bounds = Bounds { max_age: Duration::MAX, max_bytes: u64::MAX };
+    const FOR_EVER: RetentionLimits =
+        RetentionLimits { max_age: Duration::MAX, max_bytes: u64::MAX, ..LIMITS };
+
+    impl Processes {
+        /// Prunes once as if the limits were others.
+        fn prune_to(&self, limits: RetentionLimits) {
+            RetainedFolder::new(self.folder.clone(), limits).prune_things(self);
+        }
+    }
 
     struct TestFolder {
         folder: PathBuf,
@@ -191,26 +118,7 @@ mod tests {
 
         /// Keeps what a command of scope `app` printed.
         fn keep(&self, bytes: &[u8]) -> String {
-            let mut recorder = self.processes.keep_run(RunFacts {
-                scope: "app".to_owned(),
-                caller: "local".to_owned(),
-                preview: "make".to_owned(),
-                folder: ".".to_owned(),
-                is_advisory: false,
-            });
-            for piece in bytes.chunks(10_000) {
-                recorder.push(Stream::Stdout, piece);
-            }
-            recorder.push(Stream::Stderr, b"!");
-            let held = Held {
-                level: Containment::Full,
-                network: Network::None,
-                degraded: false,
-                layers: Vec::new(),
-                open: Vec::new(),
-            };
-            let ended = Ended { exit_code: Some(3), signal: None, held, left_killed: 0, memory_excess: None };
-            recorder.finish(RunEnd { ended: Some(ended), timed_out: false }).expect("it is kept")
+            keep_in(&self.processes, bytes)
         }
 
         fn ids(&self) -> Vec<String> {
@@ -218,8 +126,38 @@ mod tests {
         }
 
         fn on_disk(&self) -> usize {
-            fs::read_dir(self.processes.folder.clone()).map_or(0, Iterator::count)
+            let entries = fs::read_dir(&self.processes.folder).into_iter().flatten().flatten();
+            entries.filter(|entry| entry.path().is_dir()).count()
         }
+    }
+
+    fn keep_in(processes: &Arc<Processes>, bytes: &[u8]) -> String {
+        let mut recorder = processes.keep_run(RunFacts {
+            scope: "app".to_owned(),
+            caller: "local".to_owned(),
+            preview: "make".to_owned(),
+            folder: ".".to_owned(),
+            is_advisory: false,
+        });
+        for piece in bytes.chunks(10_000) {
+            recorder.push(Stream::Stdout, piece);
+        }
+        recorder.push(Stream::Stderr, b"!");
+        let held = Held {
+            level: Containment::Full,
+            network: Network::None,
+            degraded: false,
+            layers: Vec::new(),
+            open: Vec::new(),
+        };
+        let ended = Ended { exit_code: Some(3), signal: None, held, left_killed: 0, memory_excess: None };
+        recorder.finish(RunEnd { ended: Some(ended), timed_out: false }).expect("it is kept")
+    }
+
+    /// Counts the bytes of the files in a folder.
+    fn bytes_in(folder: &Path) -> u64 {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.metadata().ok()).map(|facts| facts.len()).sum()
     }
 
     impl Drop for TestFolder {
@@ -234,11 +172,11 @@ mod tests {
         let ids: Vec<String> = (0..5).map(|_| ground.keep(&[b'x'; 100_000])).collect();
         ground.processes.prune_to(FOR_EVER);
         assert_eq!(ground.ids().len(), 5);
-        ground.processes.prune_to(Bounds { max_bytes: 250_000, ..FOR_EVER });
+        ground.processes.prune_to(RetentionLimits { max_bytes: 250_000, ..FOR_EVER });
         assert_eq!(ground.ids(), [ids[4].clone(), ids[3].clone()], "the newest two");
         assert!(ground.processes.find("app", &ids[0]).is_err());
         std::thread::sleep(Duration::from_millis(5));
-        ground.processes.prune_to(Bounds { max_age: Duration::from_millis(1), ..FOR_EVER });
+        ground.processes.prune_to(RetentionLimits { max_age: Duration::from_millis(1), ..FOR_EVER });
         assert_eq!((ground.ids().len(), ground.on_disk()), (0, 0));
     }
 
@@ -247,11 +185,19 @@ mod tests {
         let mut ground = TestFolder::new();
         let bound = 40 << 20;
         let processes = Arc::get_mut(&mut ground.processes).expect("nobody else has it");
-        processes.bounds = Bounds { max_bytes: bound, ..FOR_EVER };
+        let limits = RetentionLimits { max_bytes: bound, ..FOR_EVER };
+        processes.retained = RetainedFolder::new(processes.folder.clone(), limits);
+        // Another service that shares the folder.
+        let mut other = Processes::new(&Dirs::below(ground.folder.clone()), Arc::new(Launcher::new()));
+        other.retained = RetainedFolder::new(other.folder.clone(), limits);
+        let other = Arc::new(other);
         let stop = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
             let writers: Vec<_> = (0..3)
-                .map(|_| scope.spawn(|| (0..12).for_each(|_| drop(ground.keep(&vec![b'x'; 6 << 20])))))
+                .map(|at| {
+                    let processes = if at == 0 { &other } else { &ground.processes };
+                    scope.spawn(|| (0..12).for_each(|_| drop(keep_in(processes, &vec![b'x'; 6 << 20]))))
+                })
                 .collect();
             let watch = scope.spawn(|| {
                 let mut most = 0;
@@ -259,7 +205,7 @@ mod tests {
                 while !is_last {
                     is_last = stop.load(std::sync::atomic::Ordering::Relaxed);
                     let folders = fs::read_dir(&ground.processes.folder).into_iter().flatten().flatten();
-                    most = folders.map(|it| folders::bytes(&it.path())).sum::<u64>().max(most);
+                    most = folders.map(|it| bytes_in(&it.path())).sum::<u64>().max(most);
                 }
                 most
             });
@@ -269,8 +215,6 @@ mod tests {
             assert!(most > 12 << 20 && most <= bound, "{most}");
         });
         assert!(!ground.ids().is_empty());
-        // One that is given up leaves its room.
-        assert_eq!(ground.processes.disk().unfinished, 0);
     }
 
     #[test]
@@ -285,7 +229,7 @@ mod tests {
         let _keeper = bailiwick_platform::launch::kept::StatusWriter::create(process.folder(), &status);
         // A cache knows it as ended; a new service looks for itself.
         let again = Processes::new(&Dirs::below(ground.folder.clone()), Arc::new(Launcher::new()));
-        again.prune_to(Bounds { max_age: Duration::ZERO, max_bytes: 0 });
+        again.prune_to(RetentionLimits { max_age: Duration::ZERO, max_bytes: 0, ..LIMITS });
         assert!(again.find("app", &id).is_err());
         assert!(again.find("app", &live).is_ok());
     }
@@ -301,7 +245,7 @@ mod tests {
         again.prune_to(FOR_EVER);
         assert_eq!((again.damaged().len(), ground.on_disk()), (1, 2), "neither is old yet");
         std::thread::sleep(Duration::from_millis(5));
-        again.prune_to(Bounds { max_age: Duration::from_millis(1), ..FOR_EVER });
+        again.prune_to(RetentionLimits { max_age: Duration::from_millis(1), ..FOR_EVER });
         assert_eq!((again.damaged().len(), ground.on_disk()), (0, 1));
     }
 

@@ -12,7 +12,6 @@ use bailiwick_platform::launch::kept::{
 };
 use bailiwick_platform::launch::{Ended, Held};
 
-use super::prune::DiskRoom;
 use super::{Facts, Process, Processes, folders};
 use crate::command::{Kept, Run};
 
@@ -77,8 +76,6 @@ pub struct RunRecorder {
     memory_bytes: usize,
     /// The folder and the ring, once it is much.
     disk: Option<(PathBuf, RingWriter)>,
-    /// Its room there.
-    room: Option<DiskRoom>,
     is_broken: bool,
 }
 
@@ -107,7 +104,6 @@ impl Processes {
             memory: Vec::new(),
             memory_bytes: 0,
             disk: None,
-            room: None,
             is_broken: false,
         }
     }
@@ -196,7 +192,7 @@ impl RunRecorder {
         let Some((folder, ring)) = self.disk.take() else { return Err(lost()) };
         drop(ring);
         // From here on whatever is dropped before the job is kept is killed by that.
-        let folder = folders::appear(&folder, &self.facts.id).map_err(|_| lost())?;
+        let folder = folders::appear(&processes, &folder).map_err(|_| lost())?;
         let process = processes.add(self.facts.clone(), folder);
         process.set_review(run.review.take());
         if let Some(connection) = connection
@@ -250,12 +246,10 @@ impl RunRecorder {
         drop(ring);
         let appeared = StatusWriter::create(&folder, &status).and_then(|status| {
             drop(status);
-            folders::appear(&folder, &self.facts.id)
+            folders::appear(&self.processes, &folder)
         });
-        let folder = appeared.inspect_err(|_| folders::remove(&folder))?;
-        if let Some(room) = self.room.take() {
-            room.keep(folders::bytes(&folder));
-        }
+        let folder = appeared.inspect_err(|_| self.processes.retained.release(&folder))?;
+        self.processes.retained.settle_thing(&folder);
         self.processes.add(self.facts.clone(), folder);
         Ok(())
     }
@@ -264,12 +258,11 @@ impl RunRecorder {
         if self.disk.is_some() {
             return Ok(());
         }
-        self.room = Some(self.processes.take_room(RING_BYTES));
-        let folder = folders::begin(&self.processes.folder, &self.facts)?;
+        let folder = folders::begin(&self.processes, &self.facts)?;
         let (folder, mut ring) = match RingWriter::create(&folder, RING_BYTES) {
             Ok(ring) => (folder, ring),
             Err(error) => {
-                folders::remove(&folder);
+                self.processes.retained.release(&folder);
                 return Err(error);
             }
         };
@@ -285,7 +278,7 @@ impl Drop for RunRecorder {
     fn drop(&mut self) {
         if let Some((folder, ring)) = self.disk.take() {
             drop(ring);
-            folders::remove(&folder);
+            self.processes.retained.release(&folder);
         }
     }
 }

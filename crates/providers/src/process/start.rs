@@ -1,6 +1,7 @@
 //! Starting a process: its place on disk, its keeper, and what it counts for.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -95,15 +96,11 @@ impl Processes {
             is_run: false,
             temporary: prepared.temporary_folder().map(ToOwned::to_owned),
         };
-        if self.is_full_for(RING_BYTES) {
-            let processes = Arc::clone(self);
-            let _ = tokio::task::spawn_blocking(move || processes.make_room(RING_BYTES)).await;
-        } else {
-            self.make_room(RING_BYTES);
-        }
-        let folder =
-            folders::begin(&self.folder, &facts).and_then(|begun| folders::appear(&begun, &facts.id));
-        let folder = folder.map_err(|error| no_folder(&error))?;
+        let (processes, own) = (Arc::clone(self), facts.clone());
+        let make =
+            move || folders::begin(&processes, &own).and_then(|begun| folders::appear(&processes, &begun));
+        let made = tokio::task::spawn_blocking(make).await.unwrap_or_else(|bug| Err(io::Error::other(bug)));
+        let folder = made.map_err(|error| no_folder(&error))?;
         let (request, temporary, review) = prepared.into_kept(Keeping {
             folder: folder.clone(),
             input,
@@ -116,7 +113,7 @@ impl Processes {
             max_time,
         });
         let held = self.launcher.start_kept(request).await.map_err(|error| {
-            folders::remove(&folder);
+            self.retained.release(&folder);
             not_started(&error)
         })?;
         // From here on the launcher removes it, when the process has ended.
@@ -211,7 +208,7 @@ fn too_many(scope: &str, max_live: u32) -> Failure {
     ))
 }
 
-fn no_folder(error: &std::io::Error) -> Failure {
+fn no_folder(error: &io::Error) -> Failure {
     Failure::new(
         ErrorCode::ProviderUnavailable,
         format!("nothing was started: the folder of the process cannot be made: {}", error.kind()),

@@ -82,7 +82,7 @@ impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
         let scope = permit.scope().map(|scope| scope.id().to_owned()).unwrap_or_default();
         let store = CaptureStore::below(&cx.service.dirs.state);
-        store.prune();
+        store.expire();
         let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
         let mut output = Output { captures: Vec::new(), truncated: false };
         let kept = store.kept(&scope);
