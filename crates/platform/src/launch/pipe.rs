@@ -1,9 +1,13 @@
 //! Pipes between this process, which never waits at its end, and a program, which does.
 
 #[cfg(unix)]
-pub use unix::{Receiver, Sender, from_program, to_program};
+pub use unix::{Receiver, Sender, from_program, to_program, widen};
 #[cfg(windows)]
-pub use windows::{Receiver, Sender, from_program, to_program};
+pub use windows::{Receiver, Sender, from_program, to_program, widen};
+
+/// How much a pipe takes in which much comes.
+#[cfg(target_os = "linux")]
+const WIDE_BYTES: usize = 1 << 20;
 
 #[cfg(unix)]
 mod unix {
@@ -29,6 +33,13 @@ mod unix {
     pub fn to_program() -> io::Result<(Handle, Sender)> {
         let (reader, writer) = io::pipe()?;
         Ok((reader.into(), Sender::from_owned_fd(writer.into())?))
+    }
+
+    /// Makes room for more at a time, where much comes. Without it the program waits more often.
+    #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "only Linux has the call"))]
+    pub fn widen(reader: &Receiver) {
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(reader, super::WIDE_BYTES);
     }
 }
 
@@ -70,6 +81,9 @@ mod windows {
     pub fn to_program() -> io::Result<(Handle, Sender)> {
         make(false, TO_READ).map(|(sender, handle)| (handle, sender))
     }
+
+    /// What a pipe takes is fixed here when it is made.
+    pub const fn widen(_: &Receiver) {}
 
     /// Only pipes with a name can be waited for. This one's cannot be guessed, and it has room for one caller alone,
     /// which is this function.

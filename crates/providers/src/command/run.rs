@@ -22,7 +22,7 @@ const AFTER_GRACE: Duration = Duration::from_secs(2);
 /// How long the rest of the output is read when nothing is left that could write more.
 const DRAIN: Duration = Duration::from_millis(500);
 /// The buffer that each stream is read into, at first and once much arrives.
-const BUFFER_BYTES: [usize; 2] = [4_096, 65_536];
+const BUFFER_BYTES: [usize; 2] = [4_096, 256 << 10];
 
 /// Hears what a command prints while it runs.
 pub type Listener<'a> = Box<dyn FnMut(Stream, &[u8]) + Send + 'a>;
@@ -247,6 +247,7 @@ impl Run {
         hear(stream, bytes);
         if length == output.buffer.len() && length < BUFFER_BYTES[1] {
             output.buffer.resize(BUFFER_BYTES[1], 0);
+            pipe::widen(&output.reader);
         }
     }
 }

@@ -10,6 +10,7 @@ use super::fold::Fold;
 use super::lines::Lines;
 use super::reader::Router;
 use super::shape::{Digest, Failure};
+use crate::command::Capture;
 
 /// Output of no more than this, control sequences not counted, is short enough to be given whole.
 pub const WHOLE_BYTES: u64 = 4_096;
@@ -21,6 +22,11 @@ const MOST_PERCENT: u64 = 25;
 const MOST_BYTES: usize = 40_000;
 /// How much of a text of no known form is kept of its beginning and of its end, in bytes for each stream.
 const FOLD_BYTES: (usize, usize) = (6_000, 18_000);
+/// How much of a stream is read line by line. Of one that is longer only the end is looked at further on, and no tool is
+/// recognised in it.
+const MAX_READ_BYTES: u64 = 32 << 20;
+/// How much of the end of such a stream is kept for that.
+const TAIL_BYTES: usize = 48 << 10;
 /// How many bytes may be no tool's in the output of a tool that did not fail.
 const OTHER_BYTES: u64 = 2_048;
 /// How long messages of failures and warnings are, as long as anything else is to be said, in bytes.
@@ -34,10 +40,15 @@ const VIEWERS: &[&str] = &[
 /// What is known of one stream so far.
 struct Reading {
     lines: Lines,
-    router: Router,
+    /// None where the text is no tool's, or too long.
+    router: Option<Router>,
     fold: Fold,
     /// All bytes but control sequences.
     bytes: u64,
+    /// How much may still be read line by line.
+    left_bytes: u64,
+    /// What comes after that.
+    rest: Option<Capture>,
 }
 
 /// Makes a digest while the output arrives. Its memory is bounded, whatever that is, and where the pieces end makes
@@ -52,12 +63,13 @@ pub struct Digester {
 impl Digester {
     /// Begins; the words of the command are a hint only, the text decides.
     pub fn for_argv(argv: &[&str]) -> Self {
-        Self {
-            is_viewer: Self::is_viewer(argv),
-            most_bytes: MOST_BYTES,
-            stdout: Reading::new(),
-            stderr: Reading::new(),
-        }
+        Self::reading(argv, MAX_READ_BYTES)
+    }
+
+    fn reading(argv: &[&str], max_read_bytes: u64) -> Self {
+        let is_viewer = Self::is_viewer(argv);
+        let reading = || Reading::new(is_viewer, max_read_bytes);
+        Self { is_viewer, most_bytes: MOST_BYTES, stdout: reading(), stderr: reading() }
     }
 
     /// Bounds the digest to so many bytes as JSON.
@@ -99,33 +111,58 @@ impl Digester {
 type Read = (Vec<Facts>, Fold, u64);
 
 impl Reading {
-    fn new() -> Self {
+    fn new(is_viewer: bool, max_read_bytes: u64) -> Self {
         Self {
             lines: Lines::default(),
-            router: Router::new(),
+            router: (!is_viewer).then(Router::new),
             fold: Fold::new(FOLD_BYTES.0, FOLD_BYTES.1),
             bytes: 0,
+            left_bytes: max_read_bytes,
+            rest: None,
         }
     }
 
     fn push(&mut self, bytes: &[u8]) {
-        let Self { lines, router, fold, .. } = self;
-        let all = &mut self.bytes;
-        lines.push(bytes, |line, bytes| {
+        let to_read = usize::try_from(self.left_bytes).unwrap_or(usize::MAX).min(bytes.len());
+        let (read, rest) = bytes.split_at(to_read);
+        self.left_bytes -= to_read as u64;
+        self.read(|lines, each| lines.push(read, each));
+        if !rest.is_empty() {
+            self.rest
+                .get_or_insert_with(|| {
+                    self.router = None;
+                    Capture::new(0, TAIL_BYTES)
+                })
+                .push(rest);
+        }
+    }
+
+    fn read(&mut self, read: impl FnOnce(&mut Lines, &mut dyn FnMut(&str, u64))) {
+        let Self { lines, router, fold, bytes: all, .. } = self;
+        read(lines, &mut |line, bytes| {
             *all += bytes;
-            router.line(line, bytes);
+            if let Some(router) = router {
+                router.line(line, bytes);
+            }
             fold.line(line);
         });
     }
 
-    fn finish(self) -> (Read, Fold, u64) {
-        let Self { lines, mut router, mut fold, bytes: mut all } = self;
-        lines.finish(|line, bytes| {
-            all += bytes;
-            router.line(line, bytes);
-            fold.line(line);
-        });
-        (router.finish(), fold, all)
+    fn finish(mut self) -> (Read, Fold, u64) {
+        if let Some(rest) = self.rest.take() {
+            let rest = rest.finish();
+            // The line that the limit cut, and the one at which the tail begins, are among those left out.
+            let tail = memchr::memchr(b'\n', &rest.tail).map_or(&[][..], |at| &rest.tail[at + 1..]);
+            let shown = memchr::memchr_iter(b'\n', tail).count() as u64;
+            self.lines = Lines::default();
+            self.fold.leave_out(rest.total_line_feeds - shown);
+            self.bytes += rest.total_bytes - tail.len() as u64;
+            self.read(|lines, each| lines.push(tail, each));
+        }
+        let lines = std::mem::take(&mut self.lines);
+        self.read(|_, each| lines.finish(each));
+        let read = self.router.map(Router::finish).unwrap_or_else(|| (Vec::new(), Fold::new(0, 0), 0));
+        (read, self.fold, self.bytes)
     }
 }
 
@@ -325,5 +362,47 @@ fn folded(mut out: Fold, mut err: Fold, most_bytes: usize) -> Option<Digest> {
             return Some(digest);
         }
         limit = limit / 4 * 3;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(program: &str, pieces: &[&[u8]], max_read_bytes: u64) -> String {
+        let mut digester = Digester::reading(&[program], max_read_bytes);
+        for piece in pieces {
+            digester.push(Stream::Stdout, piece);
+        }
+        digester.finish(Some(0)).expect("it is long").text.expect("no tool is recognised")
+    }
+
+    #[test]
+    fn of_output_without_end_the_beginning_and_the_end_are_told_and_the_lines_between_counted() {
+        let word = |n: usize| ["ape", "bear", "cat", "dog", "eel"][n % 5].repeat(1 + n / 5 % 7);
+        let all: String = (0..40_000).map(|n| format!("{} {}\n", word(n), word(n / 3))).collect();
+        let digest = text("cat", &[all.as_bytes()], 50_000);
+        let first: String = all.lines().take(20).map(|line| format!("{line}\n")).collect();
+        let last: String = all.lines().skip(39_900).map(|line| format!("{line}\n")).collect();
+        assert!(digest.starts_with(&first) && digest.ends_with(&last), "{digest}");
+        let shown = digest.lines().count() - 1;
+        assert!(digest.contains(&format!("[… {} lines left out …]", 40_000 - shown)), "{digest}");
+        // A tool's output that is read only in part is no tool's.
+        let errors: String = (0..5_000).map(|n| format!("src/a.c:{n}:1: error: no such thing\n")).collect();
+        assert!(text("make", &[errors.as_bytes()], 50_000).contains("lines left out"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn where_the_pieces_end_makes_no_difference_to_long_output(at in prop::collection::vec(0_usize..80_000, 0..6)) {
+            let all: String = (0..5_000).map(|n| format!("line {} {n}\n", "x".repeat(n % 9))).collect();
+            let mut ends: Vec<usize> = at.into_iter().map(|at| at.min(all.len())).chain([0, all.len()]).collect();
+            ends.sort_unstable();
+            let pieces: Vec<&[u8]> = ends.windows(2).map(|pair| &all.as_bytes()[pair[0]..pair[1]]).collect();
+            prop_assert_eq!(text("cat", &pieces, 10_000), text("cat", &[all.as_bytes()], 10_000));
+        }
     }
 }

@@ -61,6 +61,15 @@ impl Fold {
         self.keep(line);
     }
 
+    /// Takes note of lines that follow and are not given: what comes after them is the end.
+    pub fn leave_out(&mut self, lines: u64) {
+        self.end_run();
+        self.is_full = true;
+        self.dropped_lines += lines + self.tail.len() as u64;
+        self.tail.clear();
+        self.tail_bytes = 0;
+    }
+
     /// Returns whether nothing was kept.
     pub fn is_empty(&self) -> bool {
         self.head.trim().is_empty() && self.tail.is_empty()
