@@ -1,5 +1,7 @@
 //! Runs the drills of `tests/drills`: programs that measure the built program, and fail where it goes beyond a bound.
 
+mod stress;
+
 use std::process::Command;
 
 use crate::needs::lacks_program;

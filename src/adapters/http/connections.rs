@@ -75,14 +75,15 @@ pub(super) struct Place {
 }
 
 impl Connections {
-    /// Takes a place for a new connection. `None` if its address has too many, or if all work.
+    /// Takes a place for a new connection, for which another that does no work may be dropped. `None` if its address has too
+    /// many that work, or if all work.
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
         let mut open = self.open();
         let own = open.by_key.values().filter(|it| it.address == address).count();
-        if !address.is_loopback() && own >= MAX_FROM_ONE {
+        if !address.is_loopback() && own >= MAX_FROM_ONE && !open.drop_one(|it| it.address == address) {
             return None;
         }
-        if open.by_key.len() >= MAX_CONNECTIONS && !open.drop_one() {
+        if open.by_key.len() >= MAX_CONNECTIONS && !open.drop_one(|_| true) {
             return None;
         }
         open.next += 1;
@@ -101,7 +102,7 @@ impl Connections {
 
     /// Drops a connection that does no work, if there is one: the system has no descriptor left for a new one.
     pub fn drop_one(&self) {
-        self.open().drop_one();
+        self.open().drop_one(|_| true);
     }
 
     fn open(&self) -> MutexGuard<'_, OpenConnections> {
@@ -110,9 +111,10 @@ impl Connections {
 }
 
 impl OpenConnections {
-    fn drop_one(&mut self) -> bool {
+    fn drop_one(&mut self, of: impl Fn(&Connection) -> bool) -> bool {
         let now = Instant::now();
-        let candidates = self.by_key.iter().filter_map(|(key, it)| Some((it.activity().rank(now)?, *key)));
+        let ours = self.by_key.iter().filter(|(_, it)| of(it));
+        let candidates = ours.filter_map(|(key, it)| Some((it.activity().rank(now)?, *key)));
         let Some((_, key)) = candidates.min() else { return false };
         if let Some(connection) = self.by_key.remove(&key) {
             connection.dropped.cancel();
@@ -271,7 +273,11 @@ mod tests {
         let foreign: IpAddr = "192.0.2.1".parse().expect("an address");
         let places: Vec<Place> = (0..MAX_FROM_ONE).filter_map(|_| connections.take(foreign)).collect();
         assert_eq!(places.len(), MAX_FROM_ONE);
-        assert!(connections.take(foreign).is_none());
+        let mut work: Vec<Work> = places[1..].iter().map(|place| place.connection.work()).collect();
+        let new = connections.take(foreign).expect("one is idle");
+        assert!(places[0].connection.dropped.is_cancelled());
+        work.push(new.connection.work());
+        assert!(connections.take(foreign).is_none(), "all of them work");
         assert!(connections.take("192.0.2.2".parse().expect("an address")).is_some());
     }
 

@@ -254,6 +254,8 @@ impl Guard {
         login: Option<&str>,
     ) -> Response {
         let address = peer.map(|peer| peer.address);
+        // A request that is refused takes no place from anybody.
+        let _waiting = peer.map(|peer| peer.connection.wait());
         let warnings = self.refusals.record(&self.service, caller, address, reason).await;
         let wait = address.filter(|_| presented).and_then(|address| self.throttle.strike(address));
         wait.map_or_else(|| unauthorized(presented, login, &warnings), |wait| slow_down(wait, &warnings))

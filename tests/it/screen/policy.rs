@@ -193,7 +193,8 @@ async fn what_is_kept_is_black_before_it_is_on_the_disk() {
     let desk = ScreenScope::on(&server, deny_vaults());
     let kept = desk.ask("screen.capture", None, json!({"return": "fileRef"})).await;
     let id = data(&kept)["captureId"].as_str().expect("an id");
-    let file = std::fs::read(desk.state("captures").join(format!("{id}.picture"))).expect("it is there");
+    let parts = std::fs::read_dir(desk.state("captures/pictures")).expect("it is there").flatten();
+    let file = parts.filter_map(|part| std::fs::read(part.path().join(id)).ok()).next().expect("it is there");
     let picture = bailiwick::providers::screen::decode(&file).expect("a picture");
     assert_eq!(count(&picture, SECRET), 0);
     let base64 =

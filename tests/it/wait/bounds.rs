@@ -7,6 +7,8 @@ use bailiwick::adapters::auth::KeyRing;
 use bailiwick::adapters::http::{HttpSettings, Server};
 use bailiwick::contract::{Caller, Envelope, Transport};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -108,6 +110,64 @@ async fn a_client_that_vanishes_ends_its_wait() {
     waits.abort_all();
     while waits.join_next().await.is_some() {}
     until_there_is_room(&hall).await;
+}
+
+/// How many connections the listener keeps open.
+const CONNECTIONS: usize = 400;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn health_is_answered_while_all_else_that_can_be_taken_is_taken() {
+    let hall = TestService::for_waits();
+    let tokens: Vec<String> = (0..40).map(|at| hall.token(&format!("client-{at}"))).collect();
+    let shutdown = CancellationToken::new();
+    let keys = Arc::new(KeyRing::open(hall.dirs.clone()));
+    let settings = HttpSettings { port: 0, ..HttpSettings::from_config(&hall.config) };
+    let server = Server::bind(Arc::clone(&hall.service), keys, settings).await;
+    let server = server.unwrap_or_else(|failure| panic!("the listener starts: {failure}"));
+    let address = server.address();
+    let serving = tokio::spawn(server.run(shutdown.clone()));
+    let wait = |seconds: f64| {
+        let input = json!({"any": [{"until": "time", "seconds": seconds}]});
+        json!({"op": "process.wait", "input": input, "options": {"timeoutSeconds": 3600}}).to_string()
+    };
+    let mut waits = JoinSet::new();
+    // As many for each as anyone gets while there is a place at all, and one more: those are refused.
+    for token in &tokens[..32] {
+        for _ in 0..9 {
+            let (token, wait) = (token.clone(), wait(3_600.0));
+            waits.spawn(async move { api(address, &token, &wait).await.json() });
+        }
+    }
+    while waits.len() > 32 * 8 {
+        let ended = tokio::time::timeout(*PATIENCE, waits.join_next());
+        let refused = ended.await.expect("one is refused").expect("one is left").expect("no panic");
+        assert_eq!(refused["error"]["details"]["rule"], "too-many-held", "{refused}");
+    }
+    // The turns that are left, by bodies that never come; and the connections, by silence.
+    let mut open = Vec::new();
+    for at in 0..CONNECTIONS {
+        let mut stream = TcpStream::connect(address).await.expect("accepted");
+        if let Some(token) = tokens.get(32 + at / 10) {
+            let head = format!(
+                "POST /api/v1/operations HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+                 Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+            );
+            stream.write_all(head.as_bytes()).await.expect("written");
+        }
+        open.push(stream);
+    }
+    let mut times = Vec::new();
+    for _ in 0..40 {
+        let began = Instant::now();
+        assert_eq!(send(address, "GET", "/healthz", &[], "").await.status, 200);
+        times.push(began.elapsed());
+    }
+    let in_time = times.iter().filter(|it| **it <= Duration::from_millis(50)).count();
+    println!("/healthz: {in_time} of {} within 50 ms, at most {:?}", times.len(), times.iter().max());
+    assert!(waits.try_join_next().is_none(), "nobody was given up for it");
+    waits.shutdown().await;
+    shutdown.cancel();
+    serving.await.expect("no panic");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

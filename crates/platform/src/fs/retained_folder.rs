@@ -219,8 +219,8 @@ impl RetainedFolder {
         let is_shared = part.used().bytes <= self.limits.part_bytes;
         fs::rename(&part.path, self.gone(&format!("{:010}", part.number)))?;
         if is_shared {
-            // Whoever removes another part just now may take this one along; else the next one who removes does, or anyone who
-            // needs its room.
+            // If another part is being removed just now, this one may go with it; else it goes with the next, or when its room is
+            // needed.
             let Some(removing) = FileLock::try_take(&self.path, REMOVING)? else { return Ok(()) };
             let folder = self.clone();
             let remove = move || {

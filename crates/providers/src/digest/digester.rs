@@ -22,8 +22,8 @@ const MOST_PERCENT: u64 = 25;
 const MOST_BYTES: usize = 40_000;
 /// How much of a text of no known form is kept of its beginning and of its end, in bytes for each stream.
 const FOLD_BYTES: (usize, usize) = (6_000, 18_000);
-/// How much of a stream is read line by line. Of one that is longer only the end is looked at further on, and no tool is
-/// recognised in it.
+/// How much of a stream is read line by line. Of a longer one only the end is read after that, and no tool is recognised
+/// in it.
 const MAX_READ_BYTES: u64 = 32 << 20;
 /// How much of the end of such a stream is kept for that.
 const TAIL_BYTES: usize = 48 << 10;

@@ -1,0 +1,48 @@
+//! The drills that no test of a family runs: kills, disks, clocks, damage, starvation, floods and long work.
+
+use super::run_drill;
+use crate::needs::require_program;
+
+#[test]
+fn what_was_answered_is_not_lost_when_the_service_is_killed_at_any_moment() {
+    run_drill("kills", &[]);
+}
+
+#[test]
+fn a_full_and_a_read_only_disk_refuse_effects_and_are_over_with_their_cause() {
+    run_drill("disks", &[]);
+}
+
+// A library before the system's moves the clock.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_clock_that_jumps_both_ways_by_200_days_removes_nothing() {
+    require_program("cc");
+    run_drill("clocks", &[]);
+}
+
+#[test]
+fn no_damage_of_what_is_kept_stops_the_service_for_good() {
+    run_drill("damages", &[]);
+}
+
+// Memory is read from /proc.
+#[cfg(target_os = "linux")]
+#[test]
+fn nobody_waits_for_300_waits_300_slow_senders_or_300_who_read_nothing() {
+    run_drill("starvation", &[]);
+}
+
+// Memory is read from /proc.
+#[cfg(target_os = "linux")]
+#[test]
+fn floods_of_requests_without_a_right_leave_the_service_in_reach_and_small() {
+    run_drill("floods", &[]);
+}
+
+// Memory is read from /proc.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_service_that_works_for_long_stays_as_it_is() {
+    run_drill("soak", &[]);
+}
