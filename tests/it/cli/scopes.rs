@@ -293,4 +293,17 @@ fn more_roots_are_opened_than_the_soft_limit_of_open_files_and_too_low_a_hard_on
     let findings = looked["checks"].as_array().expect("a list");
     let said = findings.iter().find(|finding| finding["check"] == "open-files");
     assert!(said.is_some_and(|it| it["fix"].as_str().is_some_and(|fix| fix.contains("ulimit"))), "{looked}");
+    // With still fewer files can be read, and a command says why it does not run.
+    for words in [&["command:run"][..], &["--command", "echo *"]] {
+        let allowed = limited("-n 4096", &[&["scope", "allow", "scope-99"], words].concat());
+        assert_eq!(allowed.exit, 0, "{}{}", allowed.out, allowed.err);
+    }
+    let few = |op: &str, input: &str| {
+        limited("-n 200", &["call", op, "--scope", "scope-99", "--input", input, "--json"]).json()
+    };
+    assert_eq!(few("file.list", "{}")["ok"], true);
+    let run = few("command.run", r#"{"command": "echo x"}"#);
+    assert_eq!(run["error"]["code"], "provider_unavailable", "{run}");
+    let message = run["error"]["message"].as_str().expect("a text");
+    assert!(message.contains("a process may open 200 files here"), "{message}");
 }

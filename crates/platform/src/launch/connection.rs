@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 use tokio::net::UnixStream;
 
 use super::protect::{Placeholders, protect};
@@ -16,6 +17,10 @@ use bailiwick_contract::command::{Containment, Network};
 
 /// How long a launcher may take to accept a job before it counts as stuck.
 const MAX_WAIT: Duration = Duration::from_secs(5);
+
+/// How many files the launcher has to be able to open: it keeps those of the system open that every sandbox has, and would end
+/// at its start with fewer, or lack some of them without a word.
+const NEEDED_OPEN_FILES: u64 = 256;
 
 /// What the launcher is handed for a job, beside its control socket.
 #[derive(Debug)]
@@ -98,6 +103,15 @@ impl Connection {
 
     #[expect(clippy::disallowed_methods, reason = "the launcher is this program itself")]
     fn start(program: &Path) -> Result<Self, LaunchError> {
+        let limit = getrlimit(Resource::Nofile).maximum;
+        if let Some(limit) = limit.filter(|limit| *limit < NEEDED_OPEN_FILES) {
+            return Err(LaunchError::Step {
+                step: "open-files".to_owned(),
+                reason: format!(
+                    "a process may open {limit} files here, and a sandbox needs {NEEDED_OPEN_FILES}"
+                ),
+            });
+        }
         let (ours, theirs) =
             handing::launcher_pair().map_err(|error| LaunchError::Launcher(error.to_string()))?;
         let process = Command::new(program)

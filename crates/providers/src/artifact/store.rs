@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn age_number_and_size_bound_what_is_kept_at_every_moment_and_the_oldest_goes() {
+    fn age_number_and_size_bound_what_is_kept_and_the_oldest_goes() {
         for (pictures, facts, left, known) in [
             (PICTURES, FACTS, 6, 6),
             (RetentionLimits { max_parts: 3, ..PICTURES }, FACTS, 3, 6),

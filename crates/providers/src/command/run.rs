@@ -290,9 +290,9 @@ pub fn not_started(error: &LaunchError) -> Failure {
             .hint("For the user: `bailiwick status` says what this computer can hold commands with."),
         LaunchError::Launcher(_) => failure(ErrorCode::ProviderUnavailable, "nothing was run")
             .hint("Try again; if it stays so, restart the service."),
-        LaunchError::Step { step, .. } => {
-            failure(ErrorCode::ProviderUnavailable, "the command was not run").detail("step", step.as_str())
-        }
+        LaunchError::Step { step, .. } => failure(ErrorCode::ProviderUnavailable, "the command was not run")
+            .detail("step", step.as_str())
+            .hint("For the user: `bailiwick doctor` checks what a sandbox needs of this computer."),
         LaunchError::ProgramChanged(_) => {
             Failure::new(ErrorCode::Conflict, "nothing was run: the program changed after it was checked")
                 .hint("Try again when nothing else changes it.")
