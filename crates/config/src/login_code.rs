@@ -1,4 +1,8 @@
 //! The one-time code by which the owner proves, on the page that asks for a login, to be at this computer.
+//!
+//! Everybody who reaches the public URL can register clients and type codes, through one tunnel: a bound on wrong codes, of a
+//! client, an address or all of them, would let a stranger use up the owner's. So a wrong code changes nothing, and the code
+//! is too long to be guessed within its time.
 
 use std::path::PathBuf;
 
@@ -17,12 +21,13 @@ use super::{ConfigError, edit_lock};
 
 /// How long a code is valid: ten minutes, in milliseconds.
 const VALID_MS: i64 = 600_000;
-/// How many wrong codes end the one that is valid.
-const MAX_WRONG: u32 = 5;
 /// What a code is made of: no two of these look alike.
 const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-/// How many of them it has: 40 bits, of which five are guessed.
-const LENGTH: usize = 8;
+/// How many of them it has: 60 bits. With 100,000 guesses a second, more than any listener takes, one in 19 billion codes would
+/// be guessed within its time.
+const LENGTH: usize = 12;
+/// How many are shown together.
+const GROUP: usize = 4;
 /// The largest file that is read.
 const LIMIT_BYTES: u64 = 4_096;
 
@@ -32,10 +37,8 @@ const LIMIT_BYTES: u64 = 4_096;
 pub struct LoginCode {
     hash: String,
     expires_at: String,
-    /// How often it was guessed wrong.
-    wrong: u32,
-    /// Whether it was used, or guessed wrong too often.
-    is_over: bool,
+    /// Whether it was used.
+    is_used: bool,
 }
 
 impl LoginCode {
@@ -43,7 +46,7 @@ impl LoginCode {
         dirs.config.join("login-code.json")
     }
 
-    /// Creates a code, such as `K7QP-3MXB`, in place of any earlier one.
+    /// Creates a code, such as `K7QP-3MXB-9TWD`, in place of any earlier one.
     ///
     /// # Errors
     /// When the system gives no random bytes, or the file cannot be written.
@@ -53,44 +56,54 @@ impl LoginCode {
         getrandom::fill(&mut bytes).map_err(|error| {
             ConfigError::new(&path, "", format!("the system gives no random bytes: {error}"), "Try again.")
         })?;
-        let letters: String = bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect();
+        let letters = bytes.map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
         let _lock = edit_lock(dirs)?;
-        let code =
-            Self { hash: hash(&letters), expires_at: rfc3339(now_ms + VALID_MS), wrong: 0, is_over: false };
-        code.save(dirs)?;
-        Ok(format!("{}-{}", &letters[..4], &letters[4..]))
+        let whole: String = letters.iter().collect();
+        Self { hash: hash(&whole), expires_at: rfc3339(now_ms + VALID_MS), is_used: false }.save(dirs)?;
+        let groups: Vec<String> = letters.chunks(GROUP).map(|group| group.iter().collect()).collect();
+        Ok(groups.join("-"))
     }
 
-    /// Uses up the code if it is the one that was typed. Small letters, blanks and dashes do not matter.
+    /// Uses up the code if it is the one that was typed. Small letters, blanks and dashes do not matter. A wrong one neither
+    /// changes anything nor waits for who changes it.
     ///
     /// # Errors
     /// When the file cannot be read or written: then no code is valid.
     pub fn take(dirs: &Dirs, typed: &str, now_ms: i64) -> Result<bool, ConfigError> {
-        let path = Self::path(dirs);
+        if !Self::read(dirs, now_ms)?.is_some_and(|code| code.is(typed)) {
+            return Ok(false);
+        }
         let _lock = edit_lock(dirs)?;
+        // Of two who type it at once, one is the first.
+        let Some(code) = Self::read(dirs, now_ms)?.filter(|code| code.is(typed)) else { return Ok(false) };
+        Self { is_used: true, ..code }.save(dirs)?;
+        Ok(true)
+    }
+
+    /// Reads the code that is valid, if there is one.
+    fn read(dirs: &Dirs, now_ms: i64) -> Result<Option<Self>, ConfigError> {
+        let path = Self::path(dirs);
         let broken = |problem: String| {
             ConfigError::new(&path, "", problem, "Run `bailiwick token code` for a new one.")
         };
         let content = match read_own_file(&path, Secrecy::Secret, LIMIT_BYTES) {
             Ok((content, _)) => content,
-            Err(OwnFileError::NotFound) => return Ok(false),
+            Err(OwnFileError::NotFound) => return Ok(None),
             Err(error) => return Err(broken(error.to_string())),
         };
-        let mut code: Self = serde_json::from_slice(&content)
+        let code: Self = serde_json::from_slice(&content)
             .map_err(|_| broken("the file is not of the required form".to_owned()))?;
+        let is_valid = !code.is_used && parse_rfc3339(&code.expires_at).is_some_and(|at| at > now_ms);
+        Ok(is_valid.then_some(code))
+    }
+
+    fn is(&self, typed: &str) -> bool {
         let typed: String = typed
             .chars()
             .filter(|it| !it.is_whitespace() && *it != '-')
             .flat_map(char::to_uppercase)
             .collect();
-        if code.is_over || parse_rfc3339(&code.expires_at).is_none_or(|at| at <= now_ms) {
-            return Ok(false);
-        }
-        let is_right = bool::from(hash(&typed).as_bytes().ct_eq(code.hash.as_bytes()));
-        code.wrong += u32::from(!is_right);
-        code.is_over = is_right || code.wrong >= MAX_WRONG;
-        code.save(dirs)?;
-        Ok(is_right)
+        hash(&typed).as_bytes().ct_eq(self.hash.as_bytes()).into()
     }
 
     fn save(&self, dirs: &Dirs) -> Result<(), ConfigError> {
@@ -124,7 +137,7 @@ mod tests {
             let take = |typed: &str, now| LoginCode::take(dirs, typed, now).expect("judged");
             assert!(!take("", 0), "there is none");
             let code = LoginCode::create(dirs, 0).expect("made");
-            assert_eq!(code.len(), LENGTH + 1);
+            assert_eq!(code.len(), LENGTH + 2);
             assert!(take(&format!(" {} ", code.to_lowercase()), VALID_MS - 1));
             assert!(!take(&code, 1), "used");
             let code = LoginCode::create(dirs, 0).expect("made");
@@ -136,13 +149,40 @@ mod tests {
     }
 
     #[test]
-    fn five_wrong_guesses_end_a_code() {
+    fn no_number_of_wrong_codes_ends_the_right_one_and_it_is_too_long_to_be_guessed() {
+        let in_its_time = 100_000_u128 * u128::try_from(VALID_MS / 1_000).expect("a time");
+        let all = (LETTERS.len() as u128).pow(u32::try_from(LENGTH).expect("a length"));
+        assert!(all / in_its_time > 1_000_000_000, "{all}");
         with_dirs(|dirs| {
             let code = LoginCode::create(dirs, 0).expect("made");
-            for _ in 0..MAX_WRONG {
-                assert!(!LoginCode::take(dirs, "AAAA-AAAA", 0).expect("judged"));
+            for number in 0..1_000 {
+                let typed = format!("{number:012}");
+                assert!(!LoginCode::take(dirs, &typed, 0).expect("judged"));
             }
-            assert!(!LoginCode::take(dirs, &code, 0).expect("judged"));
+            assert!(LoginCode::take(dirs, &code, 0).expect("judged"));
+        });
+    }
+
+    #[test]
+    fn who_types_a_code_at_the_same_moment_gets_it_once() {
+        with_dirs(|dirs| {
+            let code = LoginCode::create(dirs, 0).expect("made");
+            let taken = std::thread::scope(|scope| {
+                let all: Vec<_> = (0..8)
+                    .map(|_| scope.spawn(|| LoginCode::take(dirs, &code, 0).expect("judged")))
+                    .collect();
+                all.into_iter().map(|one| one.join().expect("it ends")).filter(|it| *it).count()
+            });
+            assert_eq!(taken, 1);
+        });
+    }
+
+    #[test]
+    fn a_wrong_code_waits_for_nobody_who_changes_the_config() {
+        with_dirs(|dirs| {
+            LoginCode::create(dirs, 0).expect("made");
+            let _lock = edit_lock(dirs).expect("free");
+            assert!(!LoginCode::take(dirs, "AAAA", 0).expect("judged"));
         });
     }
 }

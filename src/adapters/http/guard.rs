@@ -24,9 +24,10 @@ use super::client_steps::{ClientStep, StepLog, StepRecord};
 use super::connections::Connection;
 use super::cors;
 use super::host::Hosts;
-use super::login::{self, LoginServer};
+use super::login::{self, LoginEndpoint, LoginServer};
 use super::origin::Origins;
 use super::reply::{harden, json, not_found, refusal, slow_down, unauthorized, unavailable, unreadable};
+use super::router::{Endpoint, Route};
 use super::settings::MAX_BODY_BYTES;
 
 /// How long a request waits for its turn.
@@ -85,7 +86,7 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
             "permission_denied",
             "this Host is not served here; the user can add it to http.allowedHosts with `bailiwick config edit`",
         )
-    } else if guard.is_public(&request) && !is_public_path(request.uri().path()) {
+    } else if guard.is_public(&request) && !Route::is_public(request.uri().path()) {
         not_found()
     } else if !guard.origins.accept(request.headers()) && !is_login_link(&request) {
         refusal(
@@ -186,11 +187,7 @@ impl Guard {
     }
 
     fn caller(&self, request: &Request) -> Result<Caller, AdmissionError> {
-        let transport = if request.uri().path().trim_end_matches('/') == "/mcp" {
-            Transport::Http
-        } else {
-            Transport::JsonApi
-        };
+        let transport = Route::transport(request.uri().path());
         let audience = self.login.as_ref().filter(|_| transport == Transport::Http);
         let audience = audience.map(|login| login.url.resource());
         let session = request.extensions().get::<Peer>().map(|peer| peer.id.to_string());
@@ -291,23 +288,16 @@ impl Guard {
     }
 }
 
-/// Returns whether a path is served by the public URL.
-fn is_public_path(path: &str) -> bool {
-    matches!(path, "/mcp" | "/mcp/" | "/healthz")
-        || path.starts_with("/.well-known/")
-        || path.starts_with("/oauth/")
-}
-
 /// Returns whether a browser follows a link to the page of a login: it may come from any site.
 ///
 /// # Source
 /// Fetch Metadata (W3C): a page's script cannot send `navigate`.
 fn is_login_link(request: &Request) -> bool {
     let is_navigation = request.headers().get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
-    request.method() == Method::GET
-        && request.uri().path() == "/oauth/authorize"
-        && is_navigation
-        && !request.headers().contains_key(ORIGIN)
+    let is_page = |route: &Route| {
+        route.endpoint == Endpoint::Login(LoginEndpoint::Ask) && route.method == request.method()
+    };
+    Route::of(request.uri().path()).any(is_page) && is_navigation && !request.headers().contains_key(ORIGIN)
 }
 
 fn check_body_headers(headers: &HeaderMap) -> Result<(), StatusCode> {

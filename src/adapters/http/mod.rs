@@ -25,7 +25,7 @@ pub use host::is_host;
 pub use listener::{Server, serve};
 pub use login::is_own_registration;
 pub use origin::is_origin;
-pub use router::{Access, LOGIN_ROUTES, ROUTES};
+pub use router::{Access, Endpoint, ROUTES, Reach, Route};
 pub use settings::HttpSettings;
 pub use tls::{certificate_path, pinned};
 

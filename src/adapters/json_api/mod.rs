@@ -5,4 +5,5 @@
 mod query;
 mod routes;
 
-pub(super) use routes::router;
+pub(super) use routes::Api;
+pub use routes::ApiEndpoint;

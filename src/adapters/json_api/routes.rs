@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, LazyLock};
 
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::response::Response;
-use axum::routing::{get, post};
-use axum::{Extension, Router};
+use axum::routing::{MethodRouter, get, post};
 use http::StatusCode;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -23,21 +23,37 @@ use super::super::http::json;
 use super::super::mcp::history_envelope;
 use super::query;
 
-struct Api {
-    service: Arc<Service>,
-    shutdown: CancellationToken,
+/// What the routes share.
+pub struct Api {
+    pub service: Arc<Service>,
+    pub shutdown: CancellationToken,
 }
 
-/// Builds the routes, to be put behind the guard.
-pub(in super::super) fn router(service: Arc<Service>, shutdown: CancellationToken) -> Router {
-    Router::new()
-        .route("/api/v1/operations", post(operations))
-        .route("/api/v1/info", get(info))
-        .route("/api/v1/history", get(history))
-        .route("/api/v1/openapi.json", get(document))
+/// What answers the routes, all of which are behind the guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApiEndpoint {
+    /// Runs operations.
+    Operations,
+    /// Tells about this computer.
+    Info,
+    /// Tells what has happened.
+    History,
+    /// Describes the API.
+    Document,
+}
+
+impl ApiEndpoint {
+    /// Returns what answers a route.
+    pub fn route(self, api: Arc<Api>) -> MethodRouter {
+        let answer = match self {
+            Self::Operations => post(operations),
+            Self::Info => get(info),
+            Self::History => get(history),
+            Self::Document => get(document),
+        };
         // The guard has bounded and read the body.
-        .layer(DefaultBodyLimit::disable())
-        .with_state(Arc::new(Api { service, shutdown }))
+        answer.layer(DefaultBodyLimit::disable()).with_state(api)
+    }
 }
 
 async fn operations(

@@ -119,7 +119,7 @@ def use(report: Report, page: browser.Page, product: Product, client: str, callb
     hidden = str(product.project) not in first and "studio" not in first
     report.check("consent: the first page says nothing about the computer", hidden, first)
     report.check("consent: the field for the code has the focus", page.value("document.activeElement.name") == "code")
-    page.type("AAAA-AAAA")
+    page.type("AAAA-AAAA-AAAA")
     page.press("Enter")
     wrong = page.await_value("document.querySelector('[role=alert]')?.innerText")
     report.check("consent: a wrong code is said to be wrong", wrong and "not valid" in wrong, wrong)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bailiwick::adapters::http::{Access, HttpSettings, ROUTES, Server};
+use bailiwick::adapters::http::{Access, HttpSettings, ROUTES, Reach, Server};
 use bailiwick::config::Tokens;
 use bailiwick::platform::fs::modes::set_mode;
 use serde_json::json;
@@ -19,12 +19,20 @@ async fn every_route_but_health_needs_a_token() {
     let address = house.http().await;
     let others =
         [("GET", "/"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("GET", "/no/such"), ("OPTIONS", "/mcp")]
-            .map(|(method, route)| (method, route, Access::Authenticated));
-    for (method, route, access) in ROUTES.iter().chain(&others) {
+            .map(|(method, path)| (method, path, false));
+    let there = ROUTES.iter().filter(|route| route.reach != Reach::PublicUrl);
+    let there = there.map(|route| (route.method.as_str(), route.path, route.access == Access::Open));
+    // Without a public URL nobody can log in, and nobody is told of a way to.
+    let login = ROUTES.iter().filter(|route| route.reach == Reach::PublicUrl);
+    for route in login {
+        let reply = send(address, route.method.as_str(), route.path, &[], "").await;
+        assert!(matches!(reply.status, 401 | 404), "{route:?}: {reply:?}");
+    }
+    for (method, route, is_open) in there.chain(others) {
         let headers =
             [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
         let reply = send(address, method, route, &headers, "{}").await;
-        if *access == Access::Open {
+        if is_open {
             assert_eq!((reply.status, reply.body.as_str()), (200, "ok"));
         } else {
             assert_eq!(reply.status, 401, "{method} {route}: {reply:?}");

@@ -1,6 +1,6 @@
 //! What the pages of a login show of a client, and what others can do with them.
 
-use bailiwick::adapters::http::{Access, LOGIN_ROUTES, ROUTES};
+use bailiwick::adapters::http::{Access, ROUTES, Reach};
 use bailiwick::contract::Cancel;
 use bailiwick::history::Filter;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ async fn nothing_of_a_client_becomes_markup_and_no_page_can_be_framed() {
     let proof = login.send("GET", &Login::link(&client, &[]), &[("Sec-Fetch-Mode", "navigate")], "").await;
     is_guarded(&proof);
     let (asked, cookie) = login.open(&Login::link(&client, &[])).await;
-    let wrong = login.post(&cookie, &[("request", &asked), ("code", "AAAA-AAAA")]).await;
+    let wrong = login.post(&cookie, &[("request", &asked), ("code", "AAAA-AAAA-AAAA")]).await;
     is_guarded(&wrong);
     let code = login.code();
     is_guarded(&login.post(&cookie, &[("request", &asked), ("answer", "prove"), ("code", &code)]).await);
@@ -123,19 +123,34 @@ async fn a_client_that_looks_like_another_is_shown_as_what_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn guesses_of_a_code_count_whatever_page_they_come_from_and_leave_rows() {
+async fn a_stranger_who_types_codes_for_a_client_of_his_own_does_not_end_the_owners() {
     let login = Login::new().await;
     let client = login.register(REDIRECT).await;
-    let code = login.code();
-    for _ in 0..5 {
-        // A new browser and a new page each time.
-        let (asked, cookie) = login.open(&Login::link(&client, &[])).await;
-        let wrong = login.post(&cookie, &[("request", &asked), ("code", "AAAA-AAAA")]).await;
-        assert!(wrong.body.contains("That code is not valid"), "{wrong:?}");
-    }
     let (asked, cookie) = login.open(&Login::link(&client, &[])).await;
-    let late = login.post(&cookie, &[("request", &asked), ("code", &code)]).await;
-    assert!(!late.body.contains("name=scope"), "the code is used up: {late:?}");
+    let code = login.code();
+    for number in 0..25 {
+        // A new client, a new browser and a new page each time; and the same page many times.
+        let own = login.register(&format!("{REDIRECT}?{number}")).await;
+        let link = Login::link(&own, &[("redirect_uri", &format!("{REDIRECT}?{number}"))]);
+        let (his, browser) = login.open(&link).await;
+        for typed in ["AAAA-AAAA-AAAA", "", &code[..13], &asked] {
+            let wrong = login.post(&browser, &[("request", &his), ("code", typed)]).await;
+            assert!(wrong.body.contains("That code is not valid"), "{typed}: {wrong:?}");
+        }
+    }
+    let right = login.post(&cookie, &[("request", &asked), ("code", &code)]).await;
+    assert!(right.body.contains("name=scope"), "{right:?}");
+    login.house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn wrong_codes_leave_rows_and_never_what_was_typed() {
+    let login = Login::new().await;
+    let client = login.register(REDIRECT).await;
+    let _code = login.code();
+    let (asked, cookie) = login.open(&Login::link(&client, &[])).await;
+    let wrong = login.post(&cookie, &[("request", &asked), ("code", "AAAA-AAAA-AAAA")]).await;
+    assert!(wrong.body.contains("That code is not valid"), "{wrong:?}");
     let filter = Filter { op: Some("login".to_owned()), limit: 100, ..Filter::default() };
     let rows =
         login.house.service.history().query(&filter, &Cancel::after(*PATIENCE)).expect("readable").entries;
@@ -217,16 +232,14 @@ async fn a_login_of_one_client_is_ended_and_renewed_by_no_other() {
 async fn of_the_routes_under_a_public_url_those_of_the_table_are_open_and_no_others() {
     let login = Login::new().await;
     let unknown = ["/oauth/", "/oauth/authorize/", "/oauth/token/x", "/oauth/other", "/mcp/x/..%2f"];
-    for (method, route, access) in ROUTES.iter().chain(LOGIN_ROUTES) {
-        let reply = login.send(method, route, &[JSON], "{}").await;
-        let is_asked_for_a_token = reply.status == 401;
-        // The public URL does not even say that the JSON API is there.
-        let is_hidden = route.starts_with("/api/") && reply.status == 404;
-        assert_eq!(
-            is_asked_for_a_token || is_hidden,
-            *access == Access::Authenticated,
-            "{method} {route}: {reply:?}"
-        );
+    for route in ROUTES {
+        let reply = login.send(route.method.as_str(), route.path, &[JSON], "{}").await;
+        match (route.access, route.reach) {
+            // The public URL does not even say that it is there.
+            (_, Reach::Local) => assert_eq!(reply.status, 404, "{route:?}: {reply:?}"),
+            (Access::Authenticated(_), _) => assert_eq!(reply.status, 401, "{route:?}: {reply:?}"),
+            (Access::Open, _) => assert!(!matches!(reply.status, 401 | 404 | 405), "{route:?}: {reply:?}"),
+        }
     }
     for route in unknown {
         for method in ["GET", "POST"] {

@@ -16,4 +16,5 @@ mod token;
 
 pub use client::is_own_registration;
 pub(super) use metadata::challenge;
-pub(super) use server::{LoginServer, router};
+pub use server::LoginEndpoint;
+pub(super) use server::LoginServer;

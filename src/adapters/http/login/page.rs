@@ -57,7 +57,7 @@ pub fn proof(request: &Request<'_>, notice: &str) -> Response {
          <form method=post action=/oauth/authorize>{hidden}\
          <h2>Show that the computer is yours</h2>\
          <p>In a terminal of the computer that Bailiwick runs on, run:</p><code class=command>bailiwick token code</code>\
-         <label class=field>One-time code<input type=text name=code autocomplete=off autocapitalize=characters spellcheck=false autofocus placeholder=K7QP-3MXB maxlength=100></label>{notice}\
+         <label class=field>One-time code<input type=text name=code autocomplete=off autocapitalize=characters spellcheck=false autofocus placeholder=K7QP-3MXB-9TWD maxlength=100></label>{notice}\
          <p class=buttons><button class=main name=answer value=prove>Continue</button><button name=answer value=refuse>Refuse</button></p>\
          <p><small>Did you not begin this yourself, just now? Refuse. Type the code on this page alone, and give it to nobody.</small></p></form>",
         header = header(request, "Step 1 of 2"),

@@ -3,10 +3,9 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use http::header::USER_AGENT;
 use tokio::task::spawn_blocking;
 
@@ -30,6 +29,25 @@ pub struct LoginServer {
     pub refusals: Arc<Refusals>,
     pub signer: Signer,
     pub codes: Codes,
+}
+
+/// What answers the routes of a login. None of them needs a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoginEndpoint {
+    /// The metadata of the protected resource.
+    Resource,
+    /// The metadata of the authorization server.
+    Issuer,
+    /// A client registers.
+    Register,
+    /// A client sends a browser to the owner's page.
+    Ask,
+    /// The page is answered.
+    Answer,
+    /// A client exchanges a code, or renews its tokens.
+    Exchange,
+    /// A client ends its login.
+    Revoke,
 }
 
 /// Who sent a request that needs no token.
@@ -110,23 +128,24 @@ impl LoginServer {
     }
 }
 
-/// Builds the routes that need no token. Under the public URL there are no others but `/mcp`.
-pub fn router(server: Arc<LoginServer>) -> Router {
-    async fn resource(State(server): State<Arc<LoginServer>>) -> Response {
-        metadata::resource(&server.url)
+impl LoginEndpoint {
+    /// Returns what answers a route.
+    pub fn route(self, server: Arc<LoginServer>) -> MethodRouter {
+        async fn resource(State(server): State<Arc<LoginServer>>) -> Response {
+            metadata::resource(&server.url)
+        }
+        async fn issuer(State(server): State<Arc<LoginServer>>) -> Response {
+            metadata::server(&server.url)
+        }
+        let answer = match self {
+            Self::Resource => get(resource),
+            Self::Issuer => get(issuer),
+            Self::Register => post(token::register),
+            Self::Ask => get(authorize::ask),
+            Self::Answer => post(authorize::answer),
+            Self::Exchange => post(token::exchange),
+            Self::Revoke => post(token::revoke),
+        };
+        answer.layer(DefaultBodyLimit::max(MAX_FORM_BYTES)).with_state(server)
     }
-    async fn issuer(State(server): State<Arc<LoginServer>>) -> Response {
-        metadata::server(&server.url)
-    }
-    Router::new()
-        .route("/.well-known/oauth-protected-resource", get(resource))
-        .route("/.well-known/oauth-protected-resource/mcp", get(resource))
-        .route("/.well-known/oauth-authorization-server", get(issuer))
-        .route("/.well-known/openid-configuration", get(issuer))
-        .route("/oauth/register", post(token::register))
-        .route("/oauth/authorize", get(authorize::ask).post(authorize::answer))
-        .route("/oauth/token", post(token::exchange))
-        .route("/oauth/revoke", post(token::revoke))
-        .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
-        .with_state(server)
 }
