@@ -42,7 +42,11 @@ pub(super) fn size(body: &Body) -> Result<usize, StatusCode> {
 /// # Errors
 /// The status to answer with, as soon as it is known.
 pub(super) async fn read(body: Body) -> Result<Bytes, StatusCode> {
-    tokio::time::timeout(BODY_TIMEOUT, collect(body)).await.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT))
+    read_within(BODY_TIMEOUT, body).await
+}
+
+async fn read_within(time: Duration, body: Body) -> Result<Bytes, StatusCode> {
+    tokio::time::timeout(time, collect(body)).await.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT))
 }
 
 async fn collect(mut body: Body) -> Result<Bytes, StatusCode> {
@@ -158,5 +162,41 @@ impl HttpBody for Answer {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body that sends a byte each time that it is asked, or nothing any more.
+    struct Drip {
+        left: usize,
+    }
+
+    impl HttpBody for Drip {
+        type Data = Bytes;
+        type Error = axum::Error;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+            if self.left == 0 {
+                return Poll::Pending;
+            }
+            self.left -= 1;
+            Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"x")))))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_does_not_end_in_its_time_is_a_408_however_much_of_it_came() {
+        for left in [0, 1, 1_000] {
+            let read = read_within(Duration::from_millis(20), Body::new(Drip { left })).await;
+            assert_eq!(read, Err(StatusCode::REQUEST_TIMEOUT), "{left}");
+        }
+        let whole = read_within(BODY_TIMEOUT, Body::from("{}")).await;
+        assert_eq!(whole, Ok(Bytes::from_static(b"{}")));
     }
 }

@@ -32,6 +32,7 @@ pub fn trials(_: &Wanted) -> Vec<Trial> {
         what_the_environment_does_to_it_is_named,
         clients_that_lead_here_are_told_as_in_order,
         prove::all_is_done_for_real_and_nothing_of_the_persons_is_touched,
+        prove::a_public_url_is_proved_by_a_round_trip_to_this_installation,
         prove::the_end_by_the_person_leaves_nothing,
         prove::what_is_broken_fails_and_what_is_not_there_is_skipped,
         prove::a_temporary_folder_that_cannot_be_used_is_said,

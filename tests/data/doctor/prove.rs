@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::installation::Installation;
 use support::patience::PATIENCE;
+use support::ports::reserve_port;
 use support::screen::XServer;
 use support::source::repository;
 
@@ -150,6 +151,38 @@ pub fn all_is_done_for_real_and_nothing_of_the_persons_is_touched() {
     assert_eq!(belongings(&place), before);
     temporary.assert_nothing_is_left();
     drop(service);
+}
+
+pub fn a_public_url_is_proved_by_a_round_trip_to_this_installation() {
+    let (place, other) = (healthy(), healthy());
+    let port = reserve_port();
+    let url = format!("http://127.0.0.1:{port}");
+    for installation in [&place, &other] {
+        let ran = installation.run(&["tunnel", "manual", &url, "--yes"]);
+        assert_eq!(ran.exit, 0, "{}{}", ran.out, ran.err);
+    }
+    let service = place.start_at(port);
+    let trip = |installation: &Installation| {
+        let temporary = Temporary::new("trip");
+        let output = proof(installation, &temporary, &["doctor", "--prove", "--json"]).output();
+        let output = output.expect("the binary runs");
+        let answer: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        assert_of_the_published_form("doctor.prove", &answer);
+        let found = steps(&answer).remove("Public URL: a round trip");
+        (found.unwrap_or_else(|| panic!("it was not tried: {answer:#}")), answer["ok"] == true)
+    };
+    let ((state, saw), is_proved) = trip(&place);
+    assert_eq!((state.as_str(), is_proved), ("ok", true), "{saw}");
+    assert!(saw.contains(&url) && saw.ends_with("a round trip came back"), "{saw}");
+    // The same service answers there, and it is not the one of this installation.
+    let ((state, saw), is_proved) = trip(&other);
+    assert_eq!((state.as_str(), is_proved), ("failed", false), "{saw}");
+    assert!(saw.contains("it leads to a Bailiwick that is not this one"), "{saw}");
+    drop(service);
+    let ((state, saw), is_proved) = trip(&place);
+    assert_eq!((state.as_str(), is_proved), ("failed", false), "{saw}");
+    assert!(saw.contains("not reachable: connect"), "{saw}");
 }
 
 pub fn the_end_by_the_person_leaves_nothing() {

@@ -1,9 +1,12 @@
 //! What takes long or measures this process: run apart from the gate.
 
+use std::time::Duration;
+
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::patience::PATIENCE;
 use support::http_client::request;
 use support::server::TestServer;
 
@@ -50,6 +53,31 @@ async fn ten_thousand_handshakes_leave_the_memory_bounded() {
     let grown = resident_bytes().saturating_sub(before);
     // Sessions would take 50 kB each, 500 MB in all; with `cargo test` other tests run in the same process.
     assert!(grown < 200 << 20, "{grown} bytes more");
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_comes_byte_by_byte_is_answered_with_408_and_no_connection_waits_longer() {
+    let mut house = TestServer::new();
+    let address = house.http().await;
+    let bearer = format!("Bearer {}", house.token);
+    let headers = [("Host", "localhost"), ("Authorization", &bearer), ("Content-Type", "application/json")];
+    let whole = request("POST", "/api/v1/operations", &headers, &"x".repeat(100_000));
+    let (head, _) = whole.split_once("\r\n\r\n").expect("a head");
+    let mut stream = TcpStream::connect(address).await.expect("accepted");
+    stream.write_all(format!("{head}\r\n\r\n").as_bytes()).await.expect("written");
+    let (mut reader, mut writer) = stream.into_split();
+    // Some of it keeps coming: that is what makes it slow and not silent.
+    let sends = tokio::spawn(async move {
+        while writer.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    let mut answer = String::new();
+    let ended = tokio::time::timeout(2 * *PATIENCE, reader.read_to_string(&mut answer)).await;
+    assert!(ended.is_ok(), "the connection is still open: {answer}");
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains(r#""code":"timeout""#), "{answer}");
+    sends.abort();
     house.end().await;
 }
 

@@ -445,6 +445,29 @@ async fn connect_shows_each_step_of_a_client_until_its_first_call() {
     assert_eq!(tunnel.end(), Some(0));
 }
 
+#[test]
+fn what_is_no_url_of_http_is_answered_with_the_command_that_checks_it() {
+    let place = Place::new();
+    let closed = crate::ports::reserve_port();
+    for url in ["ftp", "ws", "file"].map(|scheme| format!("{scheme}://127.0.0.1:{closed}/x")) {
+        let refused = place.run(&["client", "check", &url, "--json"]).json();
+        assert_eq!(refused["error"]["code"], "invalid_request", "{refused}");
+        let hint = refused["error"]["hints"][0].as_str().expect("a hint").to_owned();
+        let command = hint.split('`').nth(1).expect("a command");
+        assert_eq!(command, format!("bailiwick client check https://127.0.0.1:{closed}/mcp"));
+        // It is one that does check: the first hop is tried.
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        let checked = place.run(&[&words[..], &["--json"]].concat()).json();
+        assert_eq!(checked["hops"][0]["hop"], "connect", "{checked}");
+    }
+    // What could be read as something else is never made a part of a command.
+    for url in ["", "https://", "ftp://a b", "ftp://$(id)/", "ftp://x;id", "ftp://-x", "ftp://me@x.example"] {
+        let refused = place.run(&["client", "check", url, "--json"]).json();
+        let hint = refused["error"]["hints"][0].as_str().unwrap_or_else(|| panic!("{url}: {refused}"));
+        assert!(hint.starts_with("`bailiwick client check https://NAME/mcp`"), "{url}: {hint}");
+    }
+}
+
 /// Does what ChatGPT does, and what its owner does in the browser.
 async fn client_goes_through(place: &Place, to: SocketAddr, name: &str, url: &str, other: &str) {
     let json = ("Content-Type", "application/json");

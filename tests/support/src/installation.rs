@@ -97,7 +97,13 @@ impl Installation {
 
     /// Starts the service on a free port, and waits until it says where it listens.
     pub fn start(&self) -> Service {
-        let mut child = self.command(&["start", "--port", "0", "--json"]).spawn().expect("the binary runs");
+        self.start_at(0)
+    }
+
+    /// Starts the service on a port, and waits until it says where it listens.
+    pub fn start_at(&self, port: u16) -> Service {
+        let port = port.to_string();
+        let mut child = self.command(&["start", "--port", &port, "--json"]).spawn().expect("the binary runs");
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().expect("piped"));
         out.read_line(&mut line).expect("readable");

@@ -24,6 +24,20 @@ pub struct UrlCheckOutput {
     pub hops: Vec<HopReport>,
 }
 
+/// Returns the command that checks what was meant: the same place by HTTP, if it names one.
+fn instead(text: &str) -> String {
+    let place = text.split_once("://").map_or(text, |(_, place)| place).split(['/', '?', '#']).next();
+    let is_plain = |it: &&str| it.bytes().all(|it| it.is_ascii_alphanumeric() || b".-:[]".contains(&it));
+    let url = place
+        .filter(|place| !place.starts_with('-'))
+        .filter(is_plain)
+        .and_then(|place| HttpUrl::parse(&format!("https://{place}/mcp")).ok());
+    match url {
+        Some(url) => format!("`bailiwick client check {url}` checks that place by HTTPS."),
+        None => "`bailiwick client check https://NAME/mcp` checks the URL that clients are given; `bailiwick status` shows yours.".to_owned(),
+    }
+}
+
 /// Checks a URL. Exits 1 if a hop fails.
 ///
 /// # Errors
@@ -31,6 +45,7 @@ pub struct UrlCheckOutput {
 pub fn run(printer: Printer, args: &CheckArgs) -> Result<Report, Failure> {
     let url = HttpUrl::parse(&args.url).map_err(|problem| {
         Failure::invalid("URL", format!("`{}` cannot be checked: {problem}", one_line(&args.url)))
+            .hint(instead(&args.url))
     })?;
     // Who enters no path means the endpoint.
     let url = if url.path == "/" { url.with_path("/mcp") } else { url };
