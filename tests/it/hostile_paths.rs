@@ -136,7 +136,7 @@ impl HostileFolder {
     /// What no operation may change: everything outside, and what is closed inside.
     fn untouchable(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
-        for name in ["outside", "app-sibling", "app/.git", "app/.env"] {
+        for name in ["outside", "app-sibling", "app/.git", "app/.env", "home/config"] {
             collect(&self.path(name), &mut found);
         }
         for entry in fs::read_dir(self.scope.folder()).expect("the temporary folder can be read") {

@@ -228,6 +228,69 @@ async fn a_client_finds_the_way_to_log_in_and_then_uses_what_the_owner_chose() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_page_allows_beyond_the_scope_is_allowed_nowhere() {
+    let login = Login::new().await;
+    let client = login.register(REDIRECT).await;
+    let (request, cookie) = login.open(&Login::link(&client, &[])).await;
+    let proof = [("request", request.as_str()), ("answer", "prove"), ("code", &login.code())];
+    let page = hidden(&login.post(&cookie, &proof).await);
+    // `notes` grants reading alone; the page offers no more, and a browser can send what it likes.
+    let chosen = [
+        ("request", page.as_str()),
+        ("answer", "allow"),
+        ("scope", "notes"),
+        ("capability", "fs:read"),
+        ("capability", "fs:write"),
+        ("capability", "command:run"),
+        ("capability", "history:read"),
+    ];
+    let reply = login.post(&cookie, &chosen).await;
+    let code = answer(reply.header("location").expect("back to the client"), "code").expect("a code");
+    let (access, _) = tokens(&login.token(&client, &[("code", &code)]).await);
+    assert!(login.read(&access, "notes").await.body.contains("write tests"));
+    for (op, input) in [
+        ("file.write", json!({"content": "x"})),
+        ("file.delete", json!({})),
+        ("command.run", json!({"command": ["true"]})),
+        ("history.last", json!({})),
+    ] {
+        let asked = json!({"scope": "notes", "op": op, "target": "todo.txt", "input": input});
+        let refused = mcp(login.address, &access, "2025-11-25", call("computer_operation", &asked)).await;
+        assert!(refused.body.contains("permission_denied"), "{op}: {refused:?}");
+    }
+    assert!(login.read(&access, "app").await.body.contains("unknown_scope"));
+    login.house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_address_that_a_stranger_names_is_asked() {
+    let login = Login::new().await;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("set");
+    let place = format!("http://{}/client.json", listener.local_addr().expect("an address"));
+    let mut asked = json!({"client_name": "Tester", "redirect_uris": [REDIRECT]});
+    for field in
+        ["client_id", "client_uri", "logo_uri", "jwks_uri", "policy_uri", "tos_uri", "sector_identifier_uri"]
+    {
+        asked[field] = json!(place);
+    }
+    let json = ("Content-Type", "application/json");
+    let made = login.send("POST", "/oauth/register", &[json], &asked.to_string()).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let client = made.json()["client_id"].as_str().expect("an id").to_owned();
+    login.open(&Login::link(&client, &[("request_uri", &place)])).await;
+    for id in [place.clone(), place.replace("http:", "https:")] {
+        let page = login.send("GET", &Login::link(&id, &[]), &[("Sec-Fetch-Mode", "navigate")], "").await;
+        assert_eq!(page.status, 400, "{page:?}");
+        assert_eq!(login.token(&id, &[("code", "x")]).await.status, 400);
+    }
+    // Whoever asks does so before the answer, which needs what is there.
+    let heard = listener.accept().map(|(_, from)| from);
+    assert!(heard.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock), "{heard:?}");
+    login.house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_sends_nobody_to_an_address_that_was_not_registered() {
     let login = Login::new().await;
     let client = login.register(REDIRECT).await;

@@ -236,3 +236,49 @@ async fn a_folder_for_temporary_files_that_became_a_link_leads_nowhere() {
         assert_eq!(count(), expected, "{level}: what a command at `none` made there stays");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_request_chooses_the_level_or_the_network_that_it_runs_with() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let policy = json!({"allowedCommands": ["touch *"], "sandbox": "full", "network": "none"});
+    let yard = TestService::for_commands(policy);
+    let fields = [
+        ("sandbox", json!("none")),
+        ("sandbox", json!("partial")),
+        ("network", json!("full")),
+        ("containment", json!("none")),
+        ("level", json!("none")),
+        ("policy", json!({"sandbox": "none"})),
+        ("shell", json!("sandboxed")),
+        ("sandbox_permissions", json!("require_escalated")),
+        ("dangerouslyDisableSandbox", json!(true)),
+        ("allowedCommands", json!(["*"])),
+        ("env", json!({"BAILIWICK_SANDBOX": "none"})),
+    ];
+    let mut refused = 0;
+    for (name, value) in &fields {
+        for place in ["input", "options", ""] {
+            let mut request =
+                json!({"op": "command.run", "input": {"command": ["touch", "ran"]}, "options": {}});
+            let object = if place.is_empty() { &mut request } else { &mut request[place] };
+            object[*name] = value.clone();
+            let answer = yard.send(request.clone()).await;
+            let ran = yard.path("ran").exists();
+            if answer["ok"] == true {
+                let held = &answer["data"]["sandbox"];
+                assert_eq!(
+                    (&held["level"], &held["network"]),
+                    (&json!("full"), &json!("none")),
+                    "{request}: {answer}"
+                );
+                std::fs::remove_file(yard.path("ran")).expect("it ran");
+            } else {
+                refused += 1;
+                assert!(!ran, "{request} was refused and ran: {answer}");
+            }
+        }
+    }
+    assert!(refused > 2 * fields.len(), "{refused}");
+}

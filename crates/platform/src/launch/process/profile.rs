@@ -393,6 +393,56 @@ mod tests {
     }
 
     #[test]
+    fn of_the_systems_services_six_are_open_and_nothing_that_starts_other_programs() {
+        let text = |network| profile(&hold("/tmp/app", &[], network)).text;
+        let services =
+            |text: &str| forms(text).into_iter().filter(|form| form.contains("mach-")).collect::<Vec<_>>();
+        for network in [Network::None, Network::Loopback] {
+            let open: Vec<String> =
+                SERVICES.iter().map(|name| format!("(allow mach-lookup (global-name \"{name}\"))")).collect();
+            assert_eq!(services(&text(network)), open);
+            assert_eq!(open.len(), 6);
+        }
+        let text = text(Network::Full);
+        assert!(
+            services(&text)
+                .iter()
+                .all(|form| form.starts_with("(allow mach-lookup (global-name \"com.apple."))
+        );
+        for closed in [
+            // Programs of others: Apple events, Launch Services, jobs of launchd.
+            "appleevent",
+            "lsopen",
+            "launchservices",
+            "coreservices",
+            "job-creation",
+            "mach-register",
+            "mach-priv",
+            // What belongs to the user: the clipboard, the keychain, preferences, windows, permissions.
+            "pasteboard",
+            "securityd",
+            "SecurityServer",
+            "preference",
+            "cfprefsd",
+            "windowserver",
+            "tccd",
+            // Devices, further names of files, and what others run.
+            "iokit",
+            "hid-",
+            "file-link",
+            "file-mount",
+            "system-fsctl",
+            "debug",
+            "same-user",
+            "others",
+        ] {
+            assert!(!text.contains(closed), "{closed}: {text}");
+        }
+        // What is denied by default is what no rule allows: none allows by a pattern that could be all.
+        assert!(!text.contains("regex") && !text.contains("(allow mach-lookup)"), "{text}");
+    }
+
+    #[test]
     fn the_top_of_the_tree_is_no_root() {
         let places = Places::of(&hold("/", &[], Network::None), Path::new("/b"), None, Path::to_owned);
         assert!(places.expect_err("refused").contains("only a folder below the top"));
