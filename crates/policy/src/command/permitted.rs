@@ -459,3 +459,22 @@ fn is_for_a_shell(refused: &Failure) -> bool {
 fn is_long(input: &CommandInput) -> bool {
     matches!(input, CommandInput::Line(text) if text.len() > recognise::MAX_LINE_BYTES)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_default_a_job_takes_an_eighth_of_the_memory_or_2_gib() {
+        let limit = |policy: &ScopePolicy| {
+            Commands::compile("app", policy).expect("a good policy").hold().limits.job_memory_bytes
+        };
+        let by_default = limit(&ScopePolicy::default());
+        assert!((1..=(memory_bytes() / 8).max(2 << 30)).contains(&by_default), "{by_default}");
+        println!("{} MiB of {} MiB", by_default >> 20, memory_bytes() >> 20);
+        for megabytes in [1, 96, u64::MAX] {
+            let policy = ScopePolicy { max_job_memory_megabytes: Some(megabytes), ..ScopePolicy::default() };
+            assert_eq!(limit(&policy), megabytes.saturating_mul(1 << 20));
+        }
+    }
+}
