@@ -273,7 +273,7 @@ async fn no_request_chooses_the_level_or_the_network_that_it_runs_with() {
                     (&json!("full"), &json!("none")),
                     "{request}: {answer}"
                 );
-                std::fs::remove_file(yard.path("ran")).expect("it ran");
+                fs::remove_file(yard.path("ran")).expect("it ran");
             } else {
                 refused += 1;
                 assert!(!ran, "{request} was refused and ran: {answer}");
