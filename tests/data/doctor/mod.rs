@@ -31,6 +31,7 @@ pub fn trials(_: &Wanted) -> Vec<Trial> {
         a_port_that_another_program_has_is_named_with_a_free_one,
         what_the_environment_does_to_it_is_named,
         clients_that_lead_here_are_told_as_in_order,
+        commands_that_would_be_the_local_user_over_http_are_named,
         prove::all_is_done_for_real_and_nothing_of_the_persons_is_touched,
         prove::a_public_url_is_proved_by_a_round_trip_to_this_installation,
         prove::the_end_by_the_person_leaves_nothing,
@@ -85,6 +86,28 @@ fn assert_of_the_published_form(name: &str, answer: &Value) {
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let problems: Vec<String> = validator.iter_errors(answer).map(|error| error.to_string()).collect();
     assert!(problems.is_empty(), "{problems:?}: {answer:#}");
+}
+
+fn commands_that_would_be_the_local_user_over_http_are_named() {
+    let place = healthy();
+    let without_token = json!({"allowLoopbackWithoutToken": true});
+    let none = json!({});
+    for (http, capabilities, policy, is_named) in [
+        (&without_token, json!(["command:run"]), json!({"network": "full"}), true),
+        (&without_token, json!(["package:run"]), json!({"sandbox": "none"}), true),
+        (&without_token, json!(["command:run"]), json!({"network": "loopback"}), false),
+        (&without_token, json!(["fs:read"]), json!({"network": "full"}), false),
+        (&none, json!(["command:run"]), json!({"network": "full"}), false),
+    ] {
+        change(&place, |config| {
+            config["http"] = http.clone();
+            config["scopes"][0]["capabilities"] = capabilities.clone();
+            config["scopes"][0]["policy"] = policy.clone();
+        });
+        let report = doctor(&place, &[]);
+        assert_eq!(troubles(&report).contains("commands-no-token"), is_named, "{http} {policy}: {report:#}");
+        assert!(!is_named || report["ok"] == false, "{report:#}");
+    }
 }
 
 /// An installation without faults, with a history and a port that no other test takes.

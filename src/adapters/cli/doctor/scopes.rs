@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bailiwick_config::{Config, ScopeConfig};
+use bailiwick_config::{Config, SandboxLevel, ScopeConfig};
 use bailiwick_contract::command::Network;
 use bailiwick_contract::{Capability, ScopeType, in_scope};
 use bailiwick_platform::fs::{FileId, Volume};
@@ -33,6 +33,25 @@ pub fn look(home: &Home, config: &Config, found: &mut Findings) {
         }
     }
     overlaps(config, found);
+    if config.http.allow_loopback_without_token {
+        for scope in config.scopes.iter().filter(|scope| reaches_the_service(scope)) {
+            let id = &scope.id;
+            found.fail(
+                "commands-no-token",
+                format!(
+                    "commands of scope `{id}` are the local user over HTTP, in every scope: they reach the service's port, and \
+                     `http.allowLoopbackWithoutToken` lets them in"
+                ),
+                "Set `http.allowLoopbackWithoutToken` to false with `bailiwick config edit`.",
+            );
+        }
+    }
+}
+
+/// Returns whether programs of a scope share the computer's network.
+fn reaches_the_service(scope: &ScopeConfig) -> bool {
+    let policy = &scope.policy;
+    runs_commands(scope) && (policy.network == Some(Network::Full) || policy.sandbox == SandboxLevel::None)
 }
 
 fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
