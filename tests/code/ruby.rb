@@ -85,3 +85,14 @@ end
 unless defined?(LATE)
   LATE = 1
 end
+
+Settings = Options.new(:a, :b) do
+  def from_options; end
+end
+shared = proc { LATER = 2 }
+local = Class.new(Base) do
+  def of_local; end
+  def self.made_by_local; end
+end.new
+@kept ||= Module.new { def of_kept; end }
+lambda { def of_chain; end }.call

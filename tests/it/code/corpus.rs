@@ -164,7 +164,13 @@ fn is_definition(language: Language, tag: &Value, list: &[Definition]) -> bool {
             !is_parameter && !source.contains("where ")
         }
         Language::Php => !matches!(kind, "alias" | "variable" | "namespace"),
-        Language::Ruby => !matches!(kind, "describe" | "context" | "library" | "accessor" | "alias"),
+        Language::Ruby => {
+            // Of `def object.name`, the object is taken for the name; of `if Hash === it`, the class for a constant.
+            let is_object = kind == "singletonMethod" && source.contains(&format!("def {name}."));
+            let is_test = kind == "constant" && source.contains(&format!("{name} ==="));
+            let is_left_out = matches!(kind, "describe" | "context" | "library" | "accessor" | "alias");
+            !is_object && !is_test && !is_left_out
+        }
         Language::Bash => !matches!(kind, "heredoc" | "alias" | "script"),
         Language::Java => {
             kind != "package" && !(kind == "enumConstant" && source.trim_start().starts_with('@'))

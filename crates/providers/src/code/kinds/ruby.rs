@@ -19,7 +19,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
             None => Step::Past,
         },
         _ if !around.is_outside_functions() => Step::Past,
-        "assignment" => constant(node, around, found),
+        "assignment" | "operator_assignment" => constant(node, around, found),
         "call" => call(node, around, found),
         "singleton_class"
         | "body_statement"
@@ -86,8 +86,10 @@ fn constant<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>)
         return Step::Past;
     };
     let (name, owner) = last_of(left, around);
+    let block = right.child_by_field_name("block").filter(|_| right.kind() == "call");
     if name.kind() != "constant" {
-        return Step::Past;
+        // `it = Class.new do … end.new`: its methods have no other owner.
+        return if right.kind() == "call" { Step::Into } else { Step::Past };
     }
     let made = right.child_by_field_name("receiver").filter(|_| right.kind() == "call");
     let made = made.map(|receiver| around.text(receiver)).unwrap_or_default();
@@ -98,9 +100,9 @@ fn constant<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>)
         _ => Kind::Constant,
     };
     let mut definition = Found::new(kind, node, name).value(Some(right));
+    // `Options.new do … end` may make a class, too.
+    definition.members.extend(block);
     if kind != Kind::Constant {
-        let block = right.child_by_field_name("block");
-        definition.members.extend(block);
         definition.header_end = block.map_or(definition.header_end, |block| block.start_byte());
     }
     Found { owner, first_only: true, ..definition }.add(found)
@@ -120,7 +122,8 @@ fn call<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> 
             let has_method = arguments
                 .and_then(|arguments| arguments.named_child(0))
                 .is_some_and(|first| matches!(first.kind(), "method" | "singleton_method" | "call"));
-            return if block.is_some() || has_method { Step::Into } else { Step::Past };
+            let is_chain = node.child_by_field_name("receiver").is_some_and(|it| it.kind() == "call");
+            return if block.is_some() || has_method || is_chain { Step::Into } else { Step::Past };
         }
     };
     let Some(arguments) = arguments else { return Step::Past };

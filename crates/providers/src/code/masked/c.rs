@@ -33,11 +33,9 @@ pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) ->
     let mut last = None;
     let mut rounds = 0_usize;
     let mut has_call = false;
-    let header = tokens[..tokens.len() - 1].iter().rev().filter(|token| !token.is_dropped);
+    let header = tokens[..tokens.len() - 1].iter().enumerate().rev().filter(|(_, token)| !token.is_dropped);
     let mut kind = None;
-    // The two tokens behind the one that is checked.
-    let mut behind: [Option<&Token>; 2] = [None; 2];
-    for token in header.take(MAX_HEADER) {
+    for (at, token) in header.take(MAX_HEADER) {
         match token.kind {
             TokenKind::Directive(_) => break,
             TokenKind::Sign(b';' | b'{' | b'}') if rounds == 0 => break,
@@ -57,10 +55,7 @@ pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) ->
                 b"enum" => kind = Some(Brace::Enum),
                 b"class" | b"struct" | b"union" | b"namespace" if kind.is_none() => {
                     kind = Some(Brace::Members);
-                    // `class ALIGNED(16) Name {` is the header of no function.
-                    let [word, round] = behind;
-                    has_call &= !(word.is_some_and(|word| is_macro(&source[word.bytes()]))
-                        && round.is_some_and(|round| round.is(b'(')));
+                    has_call &= !is_type_header(source, &tokens[at + 1..]);
                 }
                 b"extern" if last == Some(TokenKind::Literal) => return Brace::Members,
                 _ => {}
@@ -68,7 +63,6 @@ pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) ->
             _ => {}
         }
         last = last.or(Some(token.kind));
-        behind = [Some(token), behind[0]];
     }
     match (kind, last) {
         (_, Some(TokenKind::Sign(b')'))) => Brace::Code,
@@ -79,6 +73,45 @@ pub(super) fn brace(source: &[u8], tokens: &[Token], inside: Option<Bracket>) ->
         _ if matches!(inside, Some(Bracket::Round | Bracket::Square)) => Brace::Code,
         _ => Brace::Code,
     }
+}
+
+/// Returns whether what stands behind `class` is the rest of a type's header, though it has parentheses:
+/// `class ALIGNED(16) Name {`, `struct Name<T, when<(a || b)>> : is<decltype(f())> {`.
+fn is_type_header(source: &[u8], tokens: &[Token]) -> bool {
+    let mut rest = tokens.iter().filter(|token| !token.is_dropped).peekable();
+    let mut is_named = false;
+    while let Some(token) = rest.next() {
+        match token.kind {
+            TokenKind::Word if is_macro(&source[token.bytes()]) => {
+                if rest.peek().is_some_and(|next| next.is(b'(')) {
+                    return true;
+                }
+            }
+            TokenKind::Word if &source[token.bytes()] == b"final" => return is_named,
+            TokenKind::Word if is_named => return false,
+            TokenKind::Word => is_named = true,
+            TokenKind::Sign(b'{') => return is_named,
+            TokenKind::Sign(b':') => match rest.next_if(|next| next.is(b':')) {
+                Some(_) => is_named = false,
+                None => return is_named,
+            },
+            TokenKind::Sign(b'<') if is_named => {
+                let (mut angles, mut rounds) = (1_usize, 0_usize);
+                while angles > 0 {
+                    let Some(token) = rest.next() else { return false };
+                    match token.kind {
+                        TokenKind::Sign(b'(') => rounds += 1,
+                        TokenKind::Sign(b')') => rounds = rounds.saturating_sub(1),
+                        TokenKind::Sign(b'<') if rounds == 0 => angles += 1,
+                        TokenKind::Sign(b'>') if rounds == 0 => angles -= 1,
+                        _ => {}
+                    }
+                }
+            }
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Returns whether a word is written as macros are.
@@ -235,7 +268,13 @@ impl<'a> Macros<'a> {
                         _ => false,
                     };
                 }
-                TokenKind::Word if !is_member => is_start = false,
+                TokenKind::Word if !is_member => {
+                    is_start = false;
+                    if body.is_none() && open.last() == Some(&Bracket::Round) && self.is_behind_parameter(at)
+                    {
+                        self.edits.push(Edit::blank(token.bytes()));
+                    }
+                }
                 TokenKind::Word => {
                     let word = &self.source[token.bytes()];
                     if is_macro(word) {
@@ -260,9 +299,14 @@ impl<'a> Macros<'a> {
                         self.edits.push(Edit::blank(token.bytes()));
                     } else if word == b"signals" && is_start && self.sign(at + 1) == Some(b':') {
                         self.edits.push(Edit::blank(token.start..self.tokens[at + 1].end));
+                    } else if let Some(end) = self.attribute(at) {
+                        self.edits.push(Edit::blank(token.start..self.tokens[end - 1].end));
+                        at = end;
+                        continue;
                     } else {
                         self.function(at, is_start);
-                        is_start = is_start && is_specifier(word);
+                        // `template` without parameters makes one of what follows.
+                        is_start = is_start && (is_specifier(word) || word == b"template");
                     }
                 }
             }
@@ -270,6 +314,16 @@ impl<'a> Macros<'a> {
         }
         self.is_balanced &= open.is_empty();
         std::mem::take(&mut self.edits)
+    }
+
+    /// Returns whether a macro stands behind the name of a parameter.
+    fn is_behind_parameter(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|before| self.word(before));
+        self.word(at).is_some_and(is_macro)
+            && matches!(self.sign(at + 1), Some(b',' | b')'))
+            && before.is_some_and(|word| {
+                !is_keyword(word) && !matches!(word, b"const" | b"volatile") && !is_macro(word)
+            })
     }
 
     /// Notes a name with parameters and a body, before which nothing stands.
@@ -287,6 +341,19 @@ impl<'a> Macros<'a> {
             self.functions.push((self.tokens[at].bytes(), self.tokens[behind].end));
             self.is_open = true;
         }
+    }
+
+    /// Finds a macro in small letters that takes numbers, before a name: `printf_like(1, 2) name`. Returns the token
+    /// behind it.
+    fn attribute(&self, at: usize) -> Option<usize> {
+        if self.sign(at + 1) != Some(b'(') || self.tokens.get(at + 2)?.kind != TokenKind::Literal {
+            return None;
+        }
+        let behind = self.behind_round(at + 1)?;
+        let has_numbers = self.tokens[at + 2..behind - 1]
+            .iter()
+            .all(|token| token.kind == TokenKind::Literal || token.is(b','));
+        (has_numbers && self.word(behind).is_some() && self.sign(behind + 1) == Some(b'(')).then_some(behind)
     }
 
     /// Makes types of macros that stand for parameters of a template.
@@ -379,6 +446,14 @@ impl<'a> Macros<'a> {
             TokenKind::Sign(b'[') => is_below && self.sign(next + 1) == Some(b'['),
             TokenKind::Sign(b':') if self.sign(next + 1) != Some(b':') => return Some((next + 1, b"")),
             TokenKind::Sign(b':') => is_below,
+            // What a call makes is not seen, and its arguments can be anything.
+            TokenKind::Sign(b';') if has_arguments => {
+                let is_apart = match at.checked_sub(1).map(|before| self.tokens[before].kind) {
+                    Some(TokenKind::Sign(b'{' | b'}' | b';' | b':') | TokenKind::Directive(_)) | None => true,
+                    Some(_) => false,
+                };
+                return Some((next + usize::from(is_apart), b""));
+            }
             TokenKind::Sign(_) | TokenKind::Literal => false,
             TokenKind::Word => {
                 let word = self.word(next)?;
@@ -389,6 +464,7 @@ impl<'a> Macros<'a> {
                     _ if has_arguments && is_below => true,
                     _ if is_macro(word) && is_below => true,
                     // A word that says that a declaration begins: `A * (*b)(c);` could be a product.
+                    _ if self.is_constructor(next) => true,
                     _ if self.is_type(next) && self.tokens[at].end - self.tokens[at].start > 5 => {
                         return Some((next, b"const"));
                     }
@@ -397,6 +473,24 @@ impl<'a> Macros<'a> {
             }
         };
         blank.then_some((next, b""))
+    }
+
+    /// Returns whether a constructor's name is here: initializers follow its parameters, or it is its class's own.
+    fn is_constructor(&self, at: usize) -> bool {
+        let mut name = at;
+        let mut is_own = false;
+        while self.sign(name + 1) == Some(b':') && self.sign(name + 2) == Some(b':') {
+            is_own = self.word(name) == self.word(name + 3) || self.sign(name + 3) == Some(b'~');
+            name += 3 + usize::from(self.sign(name + 3) == Some(b'~'));
+        }
+        if self.word(name).is_none() || self.sign(name + 1) != Some(b'(') {
+            return false;
+        }
+        let Some(mut behind) = self.behind_round(name + 1) else { return false };
+        while self.word(behind).is_some_and(|word| is_macro(word) || word == b"noexcept") {
+            behind += 1;
+        }
+        is_own || self.sign(behind) == Some(b':') && self.sign(behind + 1) != Some(b':')
     }
 
     /// Returns whether a name is over here: what is before it was its type.
