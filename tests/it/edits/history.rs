@@ -40,6 +40,11 @@ fn places(file: &[String], lines: &[String]) -> usize {
     file.windows(lines.len().max(1)).filter(|window| window.iter().zip(lines).all(same)).count()
 }
 
+/// Counts in how many places lines are as they are written.
+fn places_as_written(file: &[String], lines: &[String]) -> usize {
+    file.windows(lines.len().max(1)).filter(|window| *window == lines).count()
+}
+
 /// Returns whether lines say enough to be found at another depth.
 fn says_enough(lines: &[String]) -> bool {
     let distinct: BTreeSet<&str> = lines.iter().map(|line| line.trim()).collect();
@@ -162,12 +167,18 @@ impl Sample {
 
         // The file is in another form.
         let drift = "// one line more\n".repeat(1 + numbers.below(40));
-        add(
-            "moved down",
-            &format!("{drift}{whole}"),
-            Request::Patch(unified(one, "right")),
-            if_once(hunk, &format!("{drift}{right}")),
-        );
+        let moved = format!("{drift}{whole}");
+        let moved_lines: Vec<String> = moved.split_inclusive('\n').map(str::to_owned).collect();
+        let there = moved_lines.get(hunk.start..hunk.start + hunk.old().len());
+        // Where a copy has come to stand exactly at the old number, nothing says which one is meant.
+        if there.is_none_or(|there| places(there, &hunk.old()) == 0) {
+            add(
+                "moved down",
+                &moved,
+                Request::Patch(unified(one, "right")),
+                if_once(hunk, &format!("{drift}{right}")),
+            );
+        }
         let crlf = |text: &str| text.replace('\n', "\r\n");
         add("file with CRLF", &crlf(&whole), Request::Patch(diff.clone()), if_once(hunk, &crlf(&right)));
         let tabbed = |lines: &[String]| lines.iter().map(|line| with_tabs(line)).collect::<String>();
@@ -198,14 +209,16 @@ impl Sample {
                 tabs_right(right.clone(), hunk),
             );
         }
-        let deeper =
-            hunk.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("    {line}") });
-        add(
-            "indented further",
-            &whole,
-            Request::Patch(unified(std::slice::from_ref(&deeper), "right")),
-            tabs_right(right.clone(), hunk),
-        );
+        let deeper = hunk.map(|line| if line == "\n" { line.to_owned() } else { format!("    {line}") });
+        // Text that stands at that depth, too, is what was asked for.
+        if places_as_written(file, &deeper.old()) == 0 {
+            add(
+                "indented further",
+                &whole,
+                Request::Patch(unified(std::slice::from_ref(&deeper), "right")),
+                tabs_right(right.clone(), hunk),
+            );
+        }
         let least = hunk
             .lines
             .iter()

@@ -1,11 +1,15 @@
 //! The rules of docs/concepts/edits.md, each for random files and edits.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use bailiwick::contract::Failure;
 use bailiwick::providers::edit::{Basis, Edits, PatchAction, Text, TextEdit, apply, parse_patch};
 use proptest::prelude::*;
 use proptest::sample::select;
+use serde_json::json;
+use support::scope::TestScope;
+use support::service::call;
 
 use super::endless;
 
@@ -195,5 +199,53 @@ proptest! {
             }
         };
         prop_assert_eq!(named, broken);
+    }
+}
+
+proptest! {
+    // Each is a service of its own.
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    /// A patch for a folder changes the files below it that it names, from the folder or from the scope's; where both
+    /// are there, nothing.
+    #[test]
+    fn a_patch_for_a_folder_changes_what_it_names_below_it(
+        folder in "[c-z]{1,6}(/[c-z]{1,4})?",
+        path in "[c-z]{1,6}(/[c-z]{1,4}){0,2}\\.txt",
+        prefixes in select(&[("a/", "b/"), ("", "")][..]),
+        from_scope in any::<bool>(),
+        is_outside in any::<bool>(),
+        is_doubled in any::<bool>(),
+    ) {
+        // A name that begins with the folder's is one from the scope's folder.
+        prop_assume!(!path.starts_with(&format!("{folder}/")));
+        let world = TestScope::new();
+        let put = |name: &str| {
+            let file = world.root().join(name);
+            fs::create_dir_all(file.parent().expect("a folder")).expect("the scope can be written");
+            fs::write(&file, "x\n").expect("the scope can be written");
+        };
+        // Of the same name from the scope's folder, and below the folder once more.
+        let (meant, other, twice) =
+            (format!("{folder}/{path}"), path.clone(), format!("{folder}/{folder}/{path}"));
+        put(&meant);
+        if is_outside {
+            put(&other);
+        }
+        if is_doubled {
+            put(&twice);
+        }
+        let named = if from_scope { &meant } else { &path };
+        let (old, new) = prefixes;
+        let patch = format!("--- {old}{named}\n+++ {new}{named}\n@@ -1 +1 @@\n-x\n+y\n");
+        let service = world.boot();
+        let answer = call(&service, json!({"op": "file.patch", "target": folder, "input": {"patch": patch}}));
+        let is_ambiguous = from_scope && is_doubled;
+        prop_assert_eq!(answer["ok"].as_bool(), Some(!is_ambiguous), "{}", answer);
+        for name in [&meant, &other, &twice] {
+            let text = fs::read_to_string(world.root().join(name)).unwrap_or_default();
+            let is_changed = name == &meant && !is_ambiguous;
+            prop_assert_eq!(text == "y\n", is_changed, "{}: {}", name, answer);
+        }
     }
 }
